@@ -437,7 +437,7 @@ def soak(kind: str, rounds: int, seed: int, folder: Path, *, every: int, progres
     Args:
         kind: `component` or `catalog`.
         every: after so many rounds a run without cache is compared.
-        progress: hears how far it is.
+        progress: is told how far it is.
 
     Returns:
         What was done, in one line.

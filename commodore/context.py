@@ -55,7 +55,7 @@ class Context:
     """The surroundings of a run.
 
     Attributes:
-        announce: hears what happens. It may be called from several threads.
+        announce: gets what happens. It may be called from several threads.
         limits: bounds of sizes, counts and times.
         offline: work without network access, with what earlier runs have fetched.
         cancellation: ends the programs that the run has started, from another thread.
@@ -73,7 +73,7 @@ class Context:
     check_host: Callable[[str], None] | None = None
     access: Access | None = None
 
-    def heard_by(self, announce: Announce) -> Context:
+    def with_announce(self, announce: Announce) -> Context:
         """The same context with another listener."""
         return replace(self, announce=announce)
 

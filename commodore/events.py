@@ -223,7 +223,7 @@ Announce = Callable[[Event], None]
 
 
 def ignore(event: Event) -> None:
-    """The listener that hears nothing."""
+    """The listener that does nothing."""
 
 
 @contextmanager

@@ -80,7 +80,7 @@ class InstanceTime:
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
+class _Received:
     """An event, when it came, the thread that announced it, and the cluster of a fleet that it is about, if any."""
 
     event: Event
@@ -99,7 +99,7 @@ class Profile:
         self._title = title
         self._start = time.perf_counter()
         self._end: float | None = None
-        self._heard: list[_Heard] = []
+        self._heard: list[_Received] = []
 
     def announce(self, event: Event) -> None:
         """Listen to an event."""
@@ -108,7 +108,7 @@ class Profile:
         if isinstance(event, _HEARD):
             thread = threading.current_thread()
             name = _STAGES if thread is threading.main_thread() else thread.name
-            self._heard.append(_Heard(event, time.perf_counter(), name, cluster))
+            self._heard.append(_Received(event, time.perf_counter(), name, cluster))
 
     def end(self) -> None:
         """The run is over."""
@@ -184,13 +184,13 @@ def _identity(event: TaskBegun | TaskEnded) -> TaskName:
     return event.task, event.item, event.place
 
 
-def _stages(heard: Iterable[_Heard], end: float) -> Iterator[Span]:
+def _stages(collected: Iterable[_Received], end: float) -> Iterator[Span]:
     """The stages of each thread, and the clusters that they are of. A stage that fails is not finished: it has ended
     when what is around it does. What other threads do for a cluster than its own lies on tracks beside those.
     """
     running: dict[tuple[str, str], list[tuple[_Name, float]]] = defaultdict(list)
     beside: list[Span] = []
-    for one in heard:
+    for one in collected:
         own = running[one.thread, ""]
         is_own = not one.cluster or ("cluster", one.cluster) in (what for what, _ in own)
         stack = own if is_own else running[one.thread, one.cluster]
@@ -234,10 +234,10 @@ def _ends(event: Event) -> _Name | None:
     return None
 
 
-def _tasks(heard: Iterable[_Heard], end: float) -> Iterator[Span]:
+def _tasks(collected: Iterable[_Received], end: float) -> Iterator[Span]:
     """What the workers did, and what they were at when the run ended."""
     running: dict[TaskName, tuple[TaskBegun, float]] = {}
-    for one in heard:
+    for one in collected:
         if isinstance(one.event, TaskBegun):
             running[_identity(one.event)] = one.event, one.when
         elif isinstance(one.event, TaskEnded):
@@ -260,11 +260,11 @@ def _task(event: TaskEnded, facts: dict[str, Any]) -> Iterator[Span]:
         start += seconds
 
 
-def _items(heard: Iterable[_Heard]) -> Iterator[Span]:
+def _items(collected: Iterable[_Received]) -> Iterator[Span]:
     """Items of stages that no worker has done, such as repositories that were fetched by threads."""
-    told = {one.event.item for one in heard if isinstance(one.event, TaskEnded) and one.event.task == "compile"}
+    told = {one.event.item for one in collected if isinstance(one.event, TaskEnded) and one.event.task == "compile"}
     by_stage: dict[str, list[Span]] = defaultdict(list)
-    for one in heard:
+    for one in collected:
         if isinstance(one.event, StageAdvanced) and one.event.seconds > 0 and one.event.item not in told:
             span = Span(_MAIN, "", one.event.item, one.event.stage, one.when - one.event.seconds, one.when)
             by_stage[one.event.stage].append(span)

@@ -217,7 +217,7 @@ class RemoteCache:
             else:
                 self._left_out += self._writer.finish()
         self._counts.add(self.results.store.take_counts())
-        _tell(self._counts, self._left_out, announce)
+        _report(self._counts, self._left_out, announce)
 
 
 def open_results(access: ReadAccess | None, local: ResultStore) -> RemoteResults | None:
@@ -230,7 +230,7 @@ def open_dependencies(store: RemoteStore, limits: Limits) -> RemoteDependencies:
     return RemoteDependencies(store, 2 * limits.result_bytes)
 
 
-def _tell(counts: Counts, left_out: int, announce: Announce) -> None:
+def _report(counts: Counts, left_out: int, announce: Announce) -> None:
     said = f"remote cache: {counts.used} used, {counts.missing} missing, {counts.written} written"
     announce(Noted(said, level=1))
     failed = sum(count for url, count in counts.failures.items() if url not in counts.off)

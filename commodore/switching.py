@@ -50,7 +50,7 @@ def find_repairs(
     """
     known: set[tuple[str, str]] = set()
 
-    def hear(event: Event) -> None:
+    def on_event(event: Event) -> None:
         if isinstance(event, Warned) and (event.code in LOWERABLE or event.code in _OTHERS):
             if (event.code, event.message) not in known:
                 known.add((event.code, event.message))
@@ -59,7 +59,7 @@ def find_repairs(
             context.announce(event)
 
     lenient = replace(request, push=False, options=replace(request.options, allowed=frozenset(LOWERABLE)))
-    return run_compile(lenient, source, lambda _: False, context.heard_by(hear)).change
+    return run_compile(lenient, source, lambda _: False, context.with_announce(on_event)).change
 
 
 def _repair(event: Warned) -> Repair:

@@ -146,13 +146,13 @@ class Watch:
             yield tuple(self._sources.name(path) for path in sorted(changed))
 
     def listen(self, announce: Announce) -> Announce:
-        """A listener for compiles: it hears that something is fetched, and passes everything on."""
+        """A listener for compiles: it notes that something is fetched, and passes everything on."""
 
-        def hear(event: Event) -> None:
+        def on_event(event: Event) -> None:
             self._fetching = self._fetching or (isinstance(event, TaskBegun) and event.task == "fetch")
             announce(event)
 
-        return hear
+        return on_event
 
     def learn(self, reads: Reads) -> None:
         """Watch from now on what the last compile has read, wherever it is."""

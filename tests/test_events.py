@@ -8,16 +8,16 @@ from commodore.events import Event, StageFinished, StageStarted, stage
 
 
 def test_a_stage_is_announced() -> None:
-    heard: list[Event] = []
-    with stage(heard.append, "compiling", total=3):
-        assert heard == [StageStarted("compiling", 3)]
-    assert isinstance(heard[1], StageFinished)
-    assert heard[1].stage == "compiling"
-    assert heard[1].seconds >= 0
+    collected: list[Event] = []
+    with stage(collected.append, "compiling", total=3):
+        assert collected == [StageStarted("compiling", 3)]
+    assert isinstance(collected[1], StageFinished)
+    assert collected[1].stage == "compiling"
+    assert collected[1].seconds >= 0
 
 
 def test_a_stage_that_fails_does_not_end() -> None:
-    heard: list[Event] = []
-    with pytest.raises(KeyError), stage(heard.append, "compiling"):
+    collected: list[Event] = []
+    with pytest.raises(KeyError), stage(collected.append, "compiling"):
         raise KeyError
-    assert heard == [StageStarted("compiling")]
+    assert collected == [StageStarted("compiling")]

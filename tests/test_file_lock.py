@@ -70,10 +70,10 @@ def test_another_process_does_not_get_it(tmp_path: Path, holder: subprocess.Pope
 
 
 def test_waiting_ends(tmp_path: Path, holder: subprocess.Popen[str]) -> None:
-    heard: list[str] = []
+    collected: list[str] = []
     with pytest.raises(HeldElsewhere):
-        hold(tmp_path / "lock", wait=0.2, waiting=lambda: heard.append("waiting"))
-    assert heard == ["waiting"], "said once, however often it is tried"
+        hold(tmp_path / "lock", wait=0.2, waiting=lambda: collected.append("waiting"))
+    assert collected == ["waiting"], "said once, however often it is tried"
 
 
 def test_who_does_not_wait_hears_nothing(tmp_path: Path, holder: subprocess.Popen[str]) -> None:

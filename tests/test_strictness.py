@@ -45,11 +45,11 @@ def test_codes_of_the_hierarchy() -> None:
 
 
 def test_an_error_names_the_option() -> None:
-    heard: list[Event] = []
+    collected: list[Event] = []
     with pytest.raises(InputError) as caught:
-        make_context(heard.append).problem(InputError(CODE, "it is wrong", hint="mend it"))
+        make_context(collected.append).problem(InputError(CODE, "it is wrong", hint="mend it"))
     assert caught.value.hint == "mend it; --allow CMD-ENG-041 makes it a warning"
-    assert heard == []
+    assert collected == []
 
 
 def test_an_error_that_cannot_be_lowered_names_no_option() -> None:
@@ -59,9 +59,9 @@ def test_an_error_that_cannot_be_lowered_names_no_option() -> None:
 
 
 def test_what_is_allowed_is_a_warning_and_the_rest_stays_an_error() -> None:
-    heard: list[Event] = []
-    context = make_context(heard.append).allowing([CODE])
+    collected: list[Event] = []
+    context = make_context(collected.append).allowing([CODE])
     both = Findings([InputError(CODE, "a filter"), EnvironmentFault("CMD-TOOL-025", "a tool")])
     (left,) = context.problems([both])
     assert left.code == "CMD-TOOL-025"
-    assert heard == [Warned(CODE, "a filter", "allowed: the filter is skipped")]
+    assert collected == [Warned(CODE, "a filter", "allowed: the filter is skipped")]

@@ -271,13 +271,13 @@ def test_an_editor_that_replaces_a_file_by_another_one_of_the_same_size_and_time
 def test_what_is_fetched_does_not_count(folder: Path) -> None:
     """New folders of a run that has fetched something; an edited file of such a folder counts later."""
     watched = watch(folder)
-    heard: list[Event] = []
-    hear = watched.listen(heard.append)
+    collected: list[Event] = []
+    on_event = watched.listen(collected.append)
     batches = begin(watched)
     events = [Noted("hello"), TaskBegun("fetch", "chart", "/place", ())]
     for event in events:
-        hear(event)
-    assert heard == events
+        on_event(event)
+    assert collected == events
     write(folder / "helmcharts/nfs/v1/Chart.yaml", "1")
     write(folder / "class/nfs.yml", "2")
     assert next(batches) == ("class/nfs.yml",)

@@ -30,7 +30,7 @@ class LaterStages:
     Args:
         facts: what generators of ApplicationSets would ask for.
         scanned: the files of the tree that were read as manifests.
-        found: hears of what is wrong with ApplicationSets.
+        found: collects what is wrong with ApplicationSets.
         jobs: how many Applications are rendered at the same time; 0 for one per usable CPU.
     """
 

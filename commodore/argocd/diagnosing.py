@@ -7,7 +7,7 @@ from commodore.argocd.comparing.owners import files_read, generate_paths, missed
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.model.application import Application
 from commodore.argocd.normalising import Normaliser
-from commodore.argocd.normalising.server_side import tell_server_side
+from commodore.argocd.normalising.server_side import report_server_side
 from commodore.argocd.question import Question
 from commodore.argocd.running import Listing
 from commodore.errors import CommodoreError
@@ -23,7 +23,7 @@ def check_all(listing: Listing, asked: Question, *, plugins: bool = False) -> No
     wanted = asked.selected(listing, ())
     if plugins:
         wanted = [one for one in wanted if any(source.plugin is not None for source in one.sources)]
-    listing.tell_failures(found, but=wanted)
+    listing.report_failures(found, but=wanted)
     with asked.run(listing) as run:
         for application, rendered in run.renderer.render_all(wanted, asked.options.jobs):
             try:
@@ -31,15 +31,15 @@ def check_all(listing: Listing, asked: Question, *, plugins: bool = False) -> No
                     raise rendered
                 tracked = manifests(application, rendered, listing.settings, found)
                 objects = desired(application, tracked, listing.settings, (), found)
-                tell_server_side(application, (one.data for one in objects), listing.settings, found)
+                report_server_side(application, (one.data for one in objects), listing.settings, found)
                 with Normaliser(application, listing.settings, found):
                     pass
-                _tell_missed(application, listing, asked)
+                _report_missed(application, listing, asked)
             except CommodoreError as error:
                 found.take(error, application=listing.label(application))
 
 
-def _tell_missed(application: Application, listing: Listing, asked: Question) -> None:
+def _report_missed(application: Application, listing: Listing, asked: Question) -> None:
     """Tell if the annotation `manifest-generate-paths` misses files that an Application reads."""
     paths = generate_paths(application, listing.own)
     if not paths:

@@ -51,7 +51,7 @@ def installed_tools(profile: Profile, context: Context) -> Iterator[Installed]:
             yield Installed(name, wanted, version.removeprefix("v"), tool.path)
 
 
-def tell_tools(profile: Profile, context: Context, found: Diagnostics, *, exact: bool = False) -> None:
+def check_tool_versions(profile: Profile, context: Context, found: Diagnostics, *, exact: bool = False) -> None:
     """Tell tools of another version than Argo CD runs; a warning if more than the last number differs.
 
     Args:

@@ -25,7 +25,7 @@ from commodore.argocd.model.plugins import PluginRule
 from commodore.argocd.options import Options, Tree
 from commodore.argocd.rendering import Capabilities
 from commodore.argocd.rendering.plugins import AVP
-from commodore.argocd.running import Named, tell_unused
+from commodore.argocd.running import Named, report_unused
 from commodore.caches import cache_folder, refused_write
 from commodore.errors import PolicyError, UsageError
 from commodore.events import Announce, Event, Obtained, stage
@@ -52,7 +52,7 @@ class Question:
         self.found = Diagnostics()
         self.context = replace(given, limits=limits)
         if options.events:
-            self.context = self.context.heard_by(_telling_origins(given.announce, self.found))
+            self.context = self.context.with_announce(_telling_origins(given.announce, self.found))
         if options.refresh and given.offline:
             raise UsageError(
                 "CMD-ARGO-034", "--refresh asks servers, and --offline asks none", hint="leave one of them out"
@@ -68,7 +68,7 @@ class Question:
         home = self.scratch / "git"
         access = Credentials(entries, home, self.context, ambient=given.ambient_credentials)
         self.context = replace(self.context, access=access)
-        self._tell_cache()
+        self._report_cache()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -139,11 +139,11 @@ class Question:
         """What renders Applications of a listing.
 
         Args:
-            found: hears of what does not fail, instead of the question's own.
+            found: collects what does not fail, instead of the question's own.
         """
-        heard = self.found if found is None else found
+        collected = self.found if found is None else found
         seen = listing.seen_by(self.capabilities, self.context.limits)
-        opened = running.open_run(listing.settings, self.repo_map, seen, self.context, heard, listing.own)
+        opened = running.open_run(listing.settings, self.repo_map, seen, self.context, collected, listing.own)
         with stage(self.context.announce, "rendering"), opened as run:
             yield run
 
@@ -210,13 +210,13 @@ class Question:
 
     def listed(self, listing: running.Listing) -> tuple[Diagnostic, ...]:
         """The same at the end of a question that renders only to find Applications."""
-        listing.tell_failures(self.found)
-        tell_unused(self.repo_map, self.found)
+        listing.report_failures(self.found)
+        report_unused(self.repo_map, self.found)
         return self.told()
 
     def rendered(self, listing: running.Listing, wanted: Sequence[Application]) -> tuple[Diagnostic, ...]:
         """The same of one that renders these Applications anyway."""
-        listing.tell_failures(self.found, but=wanted)
+        listing.report_failures(self.found, but=wanted)
         return self.told()
 
     def named(self, folder: Path, *, compared: bool = False) -> Named:
@@ -260,7 +260,7 @@ class Question:
             version=options.argocd_version,
         )
 
-    def _tell_cache(self) -> None:
+    def _report_cache(self) -> None:
         folder = cache_folder()
         if why := refused_write(folder):
             self.found.add(
@@ -343,7 +343,7 @@ _WAYS = {
 def _telling_origins(announce: Announce, found: Diagnostics) -> Announce:
     """A listener that also adds to the diagnostics where things came from."""
 
-    def hear(event: Event) -> None:
+    def on_event(event: Event) -> None:
         announce(event)
         if isinstance(event, Obtained):
             wanted = f" at {printable(event.wanted)!r}" if event.wanted else ""
@@ -351,7 +351,7 @@ def _telling_origins(announce: Announce, found: Diagnostics) -> Announce:
             way = _WAYS.get(event.way, event.way)
             found.add(Diagnostic("CMD-ARGO-330", f"{printable(event.what)}{wanted}{version}: {way}", "info"))
 
-    return hear
+    return on_event
 
 
 def _moment(text: str) -> datetime:

@@ -36,11 +36,11 @@ from commodore.argocd.discovery import (
     ServedApis,
     defining_folders,
     own_repositories,
+    report_unknown_fields,
     scan,
     stands_for,
-    tell_unknown_fields,
 )
-from commodore.argocd.installed import tell_tools
+from commodore.argocd.installed import check_tool_versions
 from commodore.argocd.model import IN_CLUSTER
 from commodore.argocd.model.application import Application, read_application
 from commodore.argocd.model.fields import Fields
@@ -166,7 +166,7 @@ class Listing:
         """An Application as `namespace/name`."""
         return f"{application.namespace or self.settings.namespace}/{application.name}"
 
-    def tell_failures(self, found: Diagnostics, but: Iterable[Application] = ()) -> None:
+    def report_failures(self, found: Diagnostics, but: Iterable[Application] = ()) -> None:
         """Tell why Applications could not be rendered to look for further ones.
 
         Args:
@@ -193,15 +193,15 @@ def list_applications(
         CommodoreError: a file that is named cannot be read, the folder is none, or there are too many Applications.
     """
     if named.version and not named.exact:
-        tell_tools(choose_profile(named.version, {}, Diagnostics()), context, found)
+        check_tool_versions(choose_profile(named.version, {}, Diagnostics()), context, found)
     if named.files:
         profile = choose_profile(named.version, {}, found)
         if named.exact:
-            tell_tools(profile, context, found, exact=True)
+            check_tool_versions(profile, context, found, exact=True)
         settings = named.candidates(profile, context.limits, found).settings()
         listing = Listing(settings, tuple(read_applications(named.files, context.limits, dry=named.dry)), {})
         for one in listing.applications:
-            tell_unknown_fields(one, listing.label(one), found)
+            report_unknown_fields(one, listing.label(one), found)
         return listing
     tree, own = named.own(context)
     _check_caches(tree)
@@ -270,18 +270,18 @@ class _Search:
         scanned = self._scanned()
         self.profile = choose_profile(self.named.version, scanned.versions, self.found)
         if self.named.exact:
-            tell_tools(self.profile, self.context, self.found, exact=True)
+            check_tool_versions(self.profile, self.context, self.found, exact=True)
         rendered: list[Raw] = []
         settings = self._settings(scanned, rendered)
         for _ in range(_TRIES):
-            heard = Diagnostics()
-            rounds = self._rounds(scanned, settings, rendered, heard)
+            collected = Diagnostics()
+            rounds = self._rounds(scanned, settings, rendered, collected)
             after = self._settings(scanned, rounds.settings)
             if _values(after) == _values(settings):
                 break
             settings, rendered = after, rounds.settings
         else:
-            heard.add(
+            collected.add(
                 Diagnostic(
                     "CMD-ARGO-108",
                     "the settings that Applications render change how they are rendered, again and again",
@@ -291,7 +291,7 @@ class _Search:
             )
         discovered = rounds.discovered
         settings = _with_chart(rounds.candidates, scanned)
-        self.found.join(heard, boundaries=_UNKNOWN_OFFLINE)
+        self.found.join(collected, boundaries=_UNKNOWN_OFFLINE)
         return Listing(
             settings,
             tuple(_watched(discovered.listed(), settings, self.found)),
@@ -308,17 +308,17 @@ class _Search:
         kept = usable(result_cache()) if limits.result_bytes else None
         names = self.repositories.own.keys() - {repository_identity(_ENTRY)}
         parsed = ParsedFiles(kept, names or [str(self.tree.root)], limits)
-        heard = Diagnostics()
-        scanned = scan(self.tree, self.named.folder.resolve(), parsed, limits, heard)
+        collected = Diagnostics()
+        scanned = scan(self.tree, self.named.folder.resolve(), parsed, limits, collected)
         parsed.keep()
         ignored = PathPatterns(self.named.ignored)
-        for one in heard.found():
+        for one in collected.found():
             if not any(ignored.cover(place.place) for place in one.locations):
                 self.found.add(one)
         return _looked_at(scanned, ignored, self.tree) if self.named.ignored else scanned
 
-    def _candidates(self, rendered: Iterable[Raw], heard: Diagnostics) -> Candidates:
-        candidates = self.named.candidates(self.profile, self.context.limits, heard)
+    def _candidates(self, rendered: Iterable[Raw], collected: Diagnostics) -> Candidates:
+        candidates = self.named.candidates(self.profile, self.context.limits, collected)
         for value, place in rendered:
             candidates.take(value, place)
         return candidates
@@ -330,7 +330,7 @@ class _Search:
             candidates.take(value, place)
         return _with_chart(candidates, scanned)
 
-    def _rounds(self, scanned: Scanned, settings: ArgoSettings, rendered: list[Raw], heard: Diagnostics) -> Rounds:
+    def _rounds(self, scanned: Scanned, settings: ArgoSettings, rendered: list[Raw], collected: Diagnostics) -> Rounds:
         """One search with these settings."""
         with temporary_folder() as scratch:
             repo_map = self.repositories.repo_map
@@ -340,9 +340,9 @@ class _Search:
             )
             files = frozenset(scanned.files)
             facts, jobs = self.named.facts, self.named.jobs
-            stages = LaterStages(settings, self.repositories, renderer, facts, files, heard, jobs)
+            stages = LaterStages(settings, self.repositories, renderer, facts, files, collected, jobs)
             discovered = Discovered(settings.namespace, self.context.limits, dry=self.named.dry)
-            rounds = Rounds(discovered, self._candidates(rendered, heard), stages, self.named.depth, heard)
+            rounds = Rounds(discovered, self._candidates(rendered, collected), stages, self.named.depth, collected)
             rounds.run(scanned.objects, [self._entry(path, settings) for path in self.named.entries])
         return rounds
 
@@ -419,10 +419,10 @@ def open_run(
             yield Run(settings, repositories, renderer, found)
         finally:
             repositories.close()
-    tell_unused(repo_map, found)
+    report_unused(repo_map, found)
 
 
-def tell_unused(repo_map: RepoMap, found: Diagnostics) -> None:
+def report_unused(repo_map: RepoMap, found: Diagnostics) -> None:
     """Tell entries of a map that nothing has used."""
     for one in repo_map.unused():
         found.add(

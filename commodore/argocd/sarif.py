@@ -54,7 +54,7 @@ def _dangers(difference: Difference) -> Iterator[Result]:
         yield Result(
             flag.name,
             _OF_DANGERS[FLAGS[flag.name]],
-            _said(flag),
+            _message(flag),
             place.place if place is not None else "",
             place.line if place is not None else None,
             None,
@@ -63,5 +63,5 @@ def _dangers(difference: Difference) -> Iterator[Result]:
         )
 
 
-def _said(flag: Flag) -> str:
+def _message(flag: Flag) -> str:
     return printable(f"{flag.key}: {flag.message}" + (f" ({flag.source})" if flag.source else ""))

@@ -55,7 +55,7 @@ def find_suite(directory: Path, only: Collection[str], context: Context) -> Suit
     Args:
         directory: absolute, without links.
         only: the names that are asked for, none for all; they may name any class file of `tests/`.
-        context: hears of class files that are no cases, and of golden trees without a case (CMD-TEST-005).
+        context: announces class files that are no cases, and of golden trees without a case (CMD-TEST-005).
 
     Raises:
         UsageError: a name is not known (CMD-TEST-001).
@@ -80,7 +80,7 @@ def find_suite(directory: Path, only: Collection[str], context: Context) -> Suit
             locations=[str(tests)],
         )
     if not only:
-        _tell_leftovers(names, files, trees, context)
+        _report_leftovers(names, files, trees, context)
     cases = tuple(Case(name, files[name], golden / name) for name in sorted(names))
     return Suite(directory, cases, bool(trees))
 
@@ -144,7 +144,7 @@ def _named_by_template(directory: Path) -> set[str]:
     return set(content.split()) if isinstance(content, str) else set()
 
 
-def _tell_leftovers(names: Collection[str], files: Collection[str], trees: Collection[str], context: Context) -> None:
+def _report_leftovers(names: Collection[str], files: Collection[str], trees: Collection[str], context: Context) -> None:
     for name in sorted(set(files) - set(names)):
         context.announce(
             Noted(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from commodore.authoring.fake_cluster import Facts, component_parameters, link_values, write_argocd_stub
-from commodore.authoring.places import places_at_home
+from commodore.authoring.places import restored_places
 from commodore.context import Context
 from commodore.dependencies import (
     ComponentMetadata,
@@ -107,7 +107,7 @@ def compile_component(request: ComponentCompile, context: Context, *, engine: En
     with (
         engine_of(engine, replace(request.options, processes=1), context) as engine,
         temporary_folder() as folder,
-        places_at_home(folder),
+        restored_places(folder),
         settings_located(workspace := Workspace.at(folder), context),
     ):
         node = render_component(workspace, source, request.values, request.facts, context)

@@ -15,7 +15,7 @@ from pathlib import Path
 from commodore.authoring.cases import Case, find_suite
 from commodore.authoring.component import ComponentSource, render_component
 from commodore.authoring.fake_cluster import Facts
-from commodore.authoring.places import at_home, told_at_home
+from commodore.authoring.places import restore_places, with_restored_places
 from commodore.authoring.sandbox import Sandbox
 from commodore.authoring.testing import (
     CheckOptions,
@@ -78,12 +78,12 @@ def run_component_suite(suite: ComponentSuite, context: Context) -> SuiteResult:
             is wrong with a case is part of its result.
     """
     start = time.perf_counter()
-    context = context.heard_by(once(context)).allowing(suite.options.allowed)
+    context = context.with_announce(once(context)).allowing(suite.options.allowed)
     found = find_suite(suite.source.directory, suite.checks.only, context)
     with temporary_folder() as folder, contextlib.ExitStack() as stack:
         home = suite.source.root
         copies = [(_copy_place(folder / "cases" / case.name, home), home) for case in found.cases]
-        context = told_at_home(context, [folder], copies)
+        context = with_restored_places(context, [folder], copies)
         engine = stack.enter_context(open_engine(suite.options, context))
         with stage(context.announce, "preparing test cases", total=len(found.cases)):
             prepared = _prepare_all(suite, found.cases, folder, context)
@@ -109,7 +109,11 @@ def _prepare_all(
         except CommodoreError as error:
             seconds = time.perf_counter() - start
             prepared.append(
-                Rendered(case, seconds, error=at_home(error, place, [(_copy_place(place, sandbox.root), sandbox.root)]))
+                Rendered(
+                    case,
+                    seconds,
+                    error=restore_places(error, place, [(_copy_place(place, sandbox.root), sandbox.root)]),
+                )
             )
     return prepared
 
@@ -145,7 +149,9 @@ def _copy_place(place: Path, home: Path) -> Path:
 def _conclude(one: _Prepared, outcome: BatchOutcome) -> Rendered:
     if outcome.error is not None:
         place = one.copied.root.parent.parent
-        return Rendered(one.case, one.seconds, error=at_home(outcome.error, place, [(one.copied.root, one.home)]))
+        return Rendered(
+            one.case, one.seconds, error=restore_places(outcome.error, place, [(one.copied.root, one.home)])
+        )
     seconds = one.seconds + sum(compiled.seconds for compiled in outcome.compiled)
     instance = RenderedInstance(one.copied.instance, parameter_key(one.copied.name), one.node.parameters)
     return Rendered(one.case, seconds, one.copied.directory / "compiled", (instance,))

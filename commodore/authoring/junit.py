@@ -57,9 +57,9 @@ def _add(suite: ElementTree.Element, case: CaseResult, name: str) -> None:
     if case.status == "differs":
         lines = [line for one in case.differences for line in (f"{one.kind}: {one}", *(at.text for at in one.lines))]
         told = counted(len(case.differences), "difference")
-        _tell(element, "failure", f"{told} from the golden tree", "differs", lines)
+        _add_message(element, "failure", f"{told} from the golden tree", "differs", lines)
     elif _only_findings(case):
-        _tell(element, "failure", counted(len(case.findings), "finding"), case.findings[0].code, _findings(case))
+        _add_message(element, "failure", counted(len(case.findings), "finding"), case.findings[0].code, _findings(case))
     elif case.status == "failed":
         lines = [
             line
@@ -67,7 +67,7 @@ def _add(suite: ElementTree.Element, case: CaseResult, name: str) -> None:
             for line in (str(error), *(f"  at {place}" for place in error.locations), f"  hint: {error.hint}")
         ]
         first = case.errors[0]
-        _tell(element, "error", first.message, first.code, lines)
+        _add_message(element, "error", first.message, first.code, lines)
 
 
 def _only_findings(case: CaseResult) -> bool:
@@ -78,7 +78,7 @@ def _findings(case: CaseResult) -> list[str]:
     return [f"{one.code}: {one.message}" for one in case.findings]
 
 
-def _tell(element: ElementTree.Element, tag: str, message: str, kind: str, lines: list[str]) -> None:
+def _add_message(element: ElementTree.Element, tag: str, message: str, kind: str, lines: list[str]) -> None:
     told = ElementTree.SubElement(element, tag, {"message": _clean(message), "type": kind})
     told.text = _clean("\n".join(lines))
 

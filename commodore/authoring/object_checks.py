@@ -62,16 +62,16 @@ def check_references(
     """
     found: list[Finding] = []
 
-    def hear(event: Event) -> None:
+    def on_event(event: Event) -> None:
         if isinstance(event, Warned):
             found.append(Finding(event.code, event.message, event.hint))
 
     try:
-        references = refs.find_references(parameters, context.heard_by(hear), target=instance, only_keys={key})
+        references = refs.find_references(parameters, context.with_announce(on_event), target=instance, only_keys={key})
     except CommodoreError as error:
         errors = error.errors if isinstance(error, Findings) else (error,)
         return (*found, *(Finding(one.code, one.message, one.hint) for one in errors))
-    refs.check_output(folder, references, context.heard_by(hear))
+    refs.check_output(folder, references, context.with_announce(on_event))
     first = {reference.path: reference for reference in reversed(references)}
     contents = list(tree.values())
     for path, reference in sorted(first.items()):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from commodore.authoring.fake_cluster import TENANT_CLASSES, Facts, link_values, package_parameters, write_argocd_stub
-from commodore.authoring.places import places_at_home, told_at_home
+from commodore.authoring.places import restored_places, with_restored_places
 from commodore.caches import repository_cache, usable
 from commodore.context import Context
 from commodore.engine import CompiledInstance
@@ -164,8 +164,8 @@ def _workspace(request: PackageCompile, context: Context) -> Iterator[tuple[Work
         context.announce(Noted(f"The working directory {kept} is kept; use it again with --tmp-dir {kept}"))
         yield Workspace.at(Path(kept)), context
     else:
-        with temporary_folder() as folder, places_at_home(folder):
-            yield Workspace.at(folder), told_at_home(context, [folder])
+        with temporary_folder() as folder, restored_places(folder):
+            yield Workspace.at(folder), with_restored_places(context, [folder])
 
 
 def _hand_over(

@@ -14,7 +14,7 @@ from pathlib import Path
 from commodore.authoring.cases import Case, find_suite
 from commodore.authoring.fake_cluster import Facts
 from commodore.authoring.package import PackageSource, render_package
-from commodore.authoring.places import at_home, told_at_home
+from commodore.authoring.places import restore_places, with_restored_places
 from commodore.authoring.testing import (
     CheckOptions,
     Rendered,
@@ -72,12 +72,12 @@ def run_package_suite(suite: PackageSuite, context: Context) -> SuiteResult:
             is wrong with a case is part of its result.
     """
     start = time.perf_counter()
-    context = context.heard_by(once(context)).allowing(suite.options.allowed)
+    context = context.with_announce(once(context)).allowing(suite.options.allowed)
     directory = suite.directory.resolve()
     found = find_suite(directory, suite.checks.only, context)
     name = _source(directory, found.cases[0]).name
     with temporary_folder() as folder, contextlib.ExitStack() as stack:
-        context = told_at_home(context, [folder / "cases" / case.name for case in found.cases])
+        context = with_restored_places(context, [folder / "cases" / case.name for case in found.cases])
         engine = stack.enter_context(open_engine(suite.options, context))
         prepared = _prepare_all(suite, directory, found.cases, folder, context)
         rendered = compile_cases(prepared, _conclude, engine, context)
@@ -106,7 +106,7 @@ def _prepare_all(
                 prepared.append(_prepare(suite, case, _source(directory, case), fetcher, sources))
             except CommodoreError as error:
                 prepared.append(
-                    Rendered(case, time.perf_counter() - start, error=at_home(error, fetcher.workspace.root))
+                    Rendered(case, time.perf_counter() - start, error=restore_places(error, fetcher.workspace.root))
                 )
     return prepared
 
@@ -126,7 +126,7 @@ def _prepare(
 
 def _conclude(one: _Prepared, outcome: BatchOutcome) -> Rendered:
     if outcome.error is not None:
-        return Rendered(one.case, one.seconds, error=at_home(outcome.error, one.workspace.root))
+        return Rendered(one.case, one.seconds, error=restore_places(outcome.error, one.workspace.root))
     seconds = one.seconds + sum(compiled.seconds for compiled in outcome.compiled)
     instances = tuple(
         RenderedInstance(name, parameter_key(one.components.component_of(name)), one.inventory.nodes[name].parameters)

@@ -16,19 +16,19 @@ Copies = Sequence[tuple[Path, Path]]
 
 
 @contextlib.contextmanager
-def places_at_home(folder: Path) -> Iterator[None]:
+def restored_places(folder: Path) -> Iterator[None]:
     """Let errors out with the places that are there when the folder has gone.
 
     Raises:
-        CommodoreError: the one that was raised, as `at_home` makes it.
+        CommodoreError: the one that was raised, as `restore_places` makes it.
     """
     try:
         yield
     except CommodoreError as error:
-        raise at_home(error, folder) from error
+        raise restore_places(error, folder) from error
 
 
-def at_home(error: CommodoreError, folder: Path, copies: Copies = ()) -> CommodoreError:
+def restore_places(error: CommodoreError, folder: Path, copies: Copies = ()) -> CommodoreError:
     """The same error without paths into a folder that is about to be removed.
 
     A link of the hierarchy becomes the file that it leads to. What was fetched into the folder, and the author has not,
@@ -39,8 +39,8 @@ def at_home(error: CommodoreError, folder: Path, copies: Copies = ()) -> Commodo
         copies: where copies of the author's files lie in the folder, and where they lie themselves.
     """
     if isinstance(error, Findings):
-        return Findings(at_home(one, folder, copies) for one in error.errors)
-    home = _Home(folder, copies)
+        return Findings(restore_places(one, folder, copies) for one in error.errors)
+    home = _Restorer(folder, copies)
     locations = [
         Location(home.path(one.place) if Path(one.place).is_relative_to(folder) else one.place, one.line, one.column)
         for one in error.locations
@@ -48,16 +48,16 @@ def at_home(error: CommodoreError, folder: Path, copies: Copies = ()) -> Commodo
     return type(error)(error.code, home.text(error.message), hint=home.text(error.hint), locations=locations)
 
 
-def told_at_home(context: Context, folders: Sequence[Path], copies: Copies = ()) -> Context:
-    """The same context, whose listener hears warnings, notes and traces without paths into the folders (`at_home`)."""
-    homes = [_Home(folder, copies) for folder in folders]
+def with_restored_places(context: Context, folders: Sequence[Path], copies: Copies = ()) -> Context:
+    """The same context, that announces warnings, notes and traces without paths into the folders (`restore_places`)."""
+    homes = [_Restorer(folder, copies) for folder in folders]
 
     def home(text: str) -> str:
         for one in homes:
             text = one.text(text)
         return text
 
-    def hear(event: Event) -> None:
+    def on_event(event: Event) -> None:
         match event:
             case Traced(_, _, place):
                 event = replace(event, place=home(place))
@@ -67,10 +67,10 @@ def told_at_home(context: Context, folders: Sequence[Path], copies: Copies = ())
                 event = replace(event, message=home(message))
         context.announce(event)
 
-    return context.heard_by(hear)
+    return context.with_announce(on_event)
 
 
-class _Home:
+class _Restorer:
     def __init__(self, folder: Path, copies: Copies) -> None:
         self._folder = folder
         self._copies = copies

@@ -189,13 +189,13 @@ def _no_golden(case: Case) -> InputError:
 
 def once(context: Context) -> Announce:
     """A listener that passes each warning on once: all cases of a component say much the same."""
-    heard: set[Event] = set()
+    collected: set[Event] = set()
 
-    def hear(event: Event) -> None:
+    def on_event(event: Event) -> None:
         if isinstance(event, Warned):
-            if event in heard:
+            if event in collected:
                 return
-            heard.add(event)
+            collected.add(event)
         context.announce(event)
 
-    return hear
+    return on_event

@@ -231,7 +231,7 @@ def verify(stores: Iterable[Store], context: Context, *, dry_run: bool = False) 
     """
     errors: list[CommodoreError] = []
     found = []
-    for store in _usable(stores, context.heard_by(ignore)):
+    for store in _usable(stores, context.with_announce(ignore)):
         with store.lock():
             found.append(_verify(store, dry_run, errors))
         context.announce(StageAdvanced(STAGE, store.name))

@@ -68,7 +68,7 @@ def keep_foreign(folder: Path, context: Context, *, url: str | None) -> None:
         folder: the clone; one that is no clone (yet) has nothing to keep.
         url: the remote whose newest commit is about to replace everything; None in local mode, where only what the
             compiler owns is replaced.
-        context: hears CMD-CAT-012 if something was kept; of what a killed run left, only a note.
+        context: announces CMD-CAT-012 if something was kept; of what a killed run left, only a note.
 
     Raises:
         PolicyError: CMD-CAT-015, the clone is of another repository and would be replaced with all that it keeps;

@@ -42,7 +42,7 @@ def assemble(compiled: Compiled, destination: Path, context: Context, current: P
     Args:
         compiled: instances and their folders; a folder that is not there has no files.
         destination: made if it is not there; files in it are overwritten.
-        context: hears of conflicts that are allowed: the last instance in name order wins.
+        context: announces conflicts that are allowed: the last instance in name order wins.
         current: a tree that perhaps holds all this already.
 
     Returns:
@@ -147,7 +147,7 @@ def warn_about_objects(compiled: Compiled, context: Context) -> None:
 
     Args:
         compiled: instances and their folders.
-        context: hears one warning per object and pair of instances.
+        context: announces one warning per object and pair of instances.
 
     Raises:
         EnvironmentFault: a file cannot be read.

@@ -40,7 +40,7 @@ def expect_report(workspace: Workspace, cluster: str, commit: str, body: Mapping
         workspace: where it is kept; the caller holds its lock.
         cluster: id of the cluster it is about.
         body: as given by `CompileMetadata.as_report`.
-        context: hears CMD-CAT-011 when what was kept is damaged.
+        context: announces CMD-CAT-011 when what was kept is damaged.
 
     Raises:
         EnvironmentFault: it cannot be kept.

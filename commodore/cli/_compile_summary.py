@@ -61,12 +61,12 @@ class StageTimes:
     def listening(self, announce: Announce) -> Announce:
         """A listener that notes times and passes everything on."""
 
-        def hear(event: Event) -> None:
+        def on_event(event: Event) -> None:
             if isinstance(event, StageFinished):
                 self.seconds[event.stage] = self.seconds.get(event.stage, 0.0) + event.seconds
             announce(event)
 
-        return hear
+        return on_event
 
 
 def show_summary(

@@ -209,7 +209,7 @@ def permissive(hydrator: Hydrator) -> Hydrator:
     return replace(hydrator, job=replace(job, rules=replace(job.rules, secrets="allow")))
 
 
-def tell_lost(hydrator: Hydrator, console: Console) -> int:
+def report_left_out(hydrator: Hydrator, console: Console) -> int:
     """Say which Applications were left out, and why. Returns the exit code that they make."""
     for error in hydrator.lost:
         console.error(error)

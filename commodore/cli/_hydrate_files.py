@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._hydrate import Source, opened, tell_lost
+from commodore.cli._hydrate import Source, opened, report_left_out
 from commodore.cli._hydrate_report import report, shown
 from commodore.cli._watch import announce_change
 from commodore.cli.console import Console, working_dir
@@ -66,7 +66,7 @@ def watch_files(ctx: click.Context, sources: Sequence[Source], values: Mapping[s
             try:
                 with opened(ctx, sources, values, context) as hydrator:
                     results = hydrator.run()
-                report(shown(results), values, console, tell_lost(hydrator, console))
+                report(shown(results), values, console, report_left_out(hydrator, console))
                 context = replace(context, offline=True)
             except CommodoreError as error:
                 if error.exit_code == 70 or (not names and error.exit_code != 1):

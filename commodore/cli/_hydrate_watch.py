@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._hydrate import Source, opened, tell_lost
+from commodore.cli._hydrate import Source, opened, report_left_out
 from commodore.cli._hydrate_report import report, shown
 from commodore.cli.console import Console
 from commodore.context import Context
@@ -103,7 +103,7 @@ class Ending:
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         """Take in an event of the loop.
 
         Raises:
@@ -164,15 +164,15 @@ class _Loop:
         self.patience.learn(results)
         self.watched.metrics.looked(seen, time.time())
         self.watched.end(frozenset(key for one, _ in results for key in (one.group.dry_key, one.group.key)))
-        tell_lost(hydrator, self.console)
+        report_left_out(hydrator, self.console)
         news = [one for one in results if one[0].decision not in ("hydrated", "waiting") and not _is_same(one[1])]
         if news:
             report(shown(news), values, self.console)
 
     def _announce(self, event: Event) -> None:
-        self.watched.metrics.hear(event)
+        self.watched.metrics.on_event(event)
         self.console.announce(event)
-        self.ending.hear(event)
+        self.ending.on_event(event)
 
 
 def _is_same(result: Result) -> bool:

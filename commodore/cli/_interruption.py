@@ -84,18 +84,18 @@ def _wake_for_signals(main: int) -> None:
 
     That is a rule for all waits, wherever they are: none of them has to look up now and then.
     """
-    heard, noted = os.pipe()
+    collected, noted = os.pipe()
     os.set_blocking(noted, False)
     signal.signal(_WAKING, lambda *_: None)
     signal.set_wakeup_fd(noted, warn_on_full_buffer=False)
     try:
-        _thread.start_new_thread(_wake, (heard, main))
+        _thread.start_new_thread(_wake, (collected, main))
     except RuntimeError:  # there can be no more threads: then it is as Python has it
         signal.set_wakeup_fd(-1)
 
 
-def _wake(heard: int, main: int) -> None:
-    while numbers := os.read(heard, 64):
+def _wake(collected: int, main: int) -> None:
+    while numbers := os.read(collected, 64):
         if signal.SIGINT in numbers or signal.SIGTERM in numbers:
             for pause in _PAUSES:
                 time.sleep(pause)

@@ -52,16 +52,18 @@ def rendered_images(console: Console, wanted: Collection[str], values: Mapping[s
         listing = asked.listing_of(side.named)
         chosen = [one for one in listing.applications if listing.label(one) in wanted]
         if len(chosen) < len(wanted):
-            listing.tell_failures(asked.found, but=chosen)  # one of those may define what is missing
-        heard = Diagnostics()
-        with asked.run(listing, heard) as run:
+            listing.report_failures(asked.found, but=chosen)  # one of those may define what is missing
+        collected = Diagnostics()
+        with asked.run(listing, collected) as run:
             for application, result in run.renderer.render_all(chosen, 0):
-                images[listing.label(application)] = _images(listing, application, result, side.commit, heard)
+                images[listing.label(application)] = _images(listing, application, result, side.commit, collected)
     show_diagnostics(asked.found.found(), "actionable", console)
     return images
 
 
-def _images(listing: Listing, application: Application, result: Any, commit: str, heard: Diagnostics) -> RenderedImages:
+def _images(
+    listing: Listing, application: Application, result: Any, commit: str, collected: Diagnostics
+) -> RenderedImages:
     from commodore.argocd.acquiring import repository_identity
     from commodore.argocd.comparing.images import uses_of
     from commodore.observe import RenderedImages
@@ -69,7 +71,9 @@ def _images(listing: Listing, application: Application, result: Any, commit: str
     label = listing.label(application)
     if isinstance(result, CommodoreError):
         return RenderedImages(problem=result.message)
-    doubts = [one.message for one in heard.found(strict=True) if one.application == label and one.severity == "error"]
+    doubts = [
+        one.message for one in collected.found(strict=True) if one.application == label and one.severity == "error"
+    ]
     if doubts:
         return RenderedImages(problem="; ".join(doubts))
     return RenderedImages(

@@ -118,7 +118,7 @@ class Display:
         """Print a line, which may have colours, above what is drawn."""
         self._progress.console.print(Text.from_ansi(line), soft_wrap=True)
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         """Draw what has happened."""
         match event:
             case StageStarted(stage, total):
@@ -137,9 +137,9 @@ class Display:
             case TaskEnded(task, item, place):
                 self._running.pop((task, item, place), None)
             case WaveBegun() | WaveEnded() | ClusterBegun() | ClusterEnded() | InCluster():
-                self._hear_of_fleet(event)
+                self._on_fleet_event(event)
 
-    def _hear_of_fleet(self, event: WaveBegun | WaveEnded | ClusterBegun | ClusterEnded | InCluster) -> None:
+    def _on_fleet_event(self, event: WaveBegun | WaveEnded | ClusterBegun | ClusterEnded | InCluster) -> None:
         match event:
             case WaveBegun(wave, total, expected):
                 bar = self._progress.add_task(sentence(f"wave {wave}"), total=total)

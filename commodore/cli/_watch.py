@@ -92,7 +92,7 @@ def watch(what: Watched, console: Console, *, limits: Limits = DEFAULT_LIMITS) -
 
     listener = _Listener(console)
     watched = Watch(what.sources, limits=limits)
-    listen = watched.listen(listener.hear)
+    listen = watched.listen(listener.on_event)
     try:
         with open_engine(what.options, Context(listen, limits)) as engine:
             good: Mapping[str, bytes] = read_trees(what.output)
@@ -195,7 +195,7 @@ class _Listener:
         self._runs += 1
         self._last, self._now = self._now, set()
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         """The listener for all runs."""
         console = self._console
         if console.log_format == "text":

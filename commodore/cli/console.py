@@ -78,7 +78,7 @@ class Console:
         """The listener that library functions are given."""
         inner = event.event if isinstance(event, InCluster) else event
         if self._display is not None:
-            self._display.hear(event)
+            self._display.on_event(event)
         if isinstance(inner, TaskBegun | TaskEnded | StageGrown):  # for traces, see commodore.profile
             return
         if self.log_format == "json":
@@ -89,18 +89,18 @@ class Console:
         match event:
             case Warned(code, message, hint):
                 text = self._wrapped(f"warning: {printable_lines(message)} [{code}]")
-                self._say(_warning("warning") + text.removeprefix("warning"), hint)
+                self._write_line(_warning("warning") + text.removeprefix("warning"), hint)
             case Noted(message, level):
                 if level <= self.verbosity and not self.quiet:
-                    self._say(self._wrapped(printable_lines(message)))
+                    self._write_line(self._wrapped(printable_lines(message)))
             case Traced(instance, message, place):
                 if not self.quiet:
-                    self._say(f"trace: {printable_lines(f'{instance}: {message}')}")
+                    self._write_line(f"trace: {printable_lines(f'{instance}: {message}')}")
                     if place:
-                        self._say(f"  at {printable_lines(place)}")
+                        self._write_line(f"  at {printable_lines(place)}")
             case PageToVisit(url, code, opened):
                 how = "Log in with the browser that opens, or visit" if opened else "To log in, visit"
-                self._say(
+                self._write_line(
                     f"{how}\n  {printable_lines(url)}"
                     + (f"\nand enter the code {printable_lines(code)}" if code else "")
                 )
@@ -123,22 +123,22 @@ class Console:
                 self._json({"event": "Error", **one.as_dict()})
                 continue
             text = self._wrapped(f"error: {printable_lines(one.message)} [{one.code}]")
-            self._say(_problem("error") + text.removeprefix("error"))
+            self._write_line(_problem("error") + text.removeprefix("error"))
             for location in one.locations:
-                self._say(f"  at {printable_lines(str(location))}")
+                self._write_line(f"  at {printable_lines(str(location))}")
             if one.hint:
-                self._say(self._wrapped(f"  hint: {printable_lines(one.hint)}"))
+                self._write_line(self._wrapped(f"  hint: {printable_lines(one.hint)}"))
         explained = next((one.code for one in errors if not one.code.startswith(_CLI_CODES)), "")
         if explained and not self._explained and self.log_format == "text" and self.err.isatty():
             self._explained = True
-            self._say(click.style(f"explain: commodore explain {explained}", dim=True))
+            self._write_line(click.style(f"explain: commodore explain {explained}", dim=True))
 
     def aborted(self) -> None:
         """Say that the user has ended the run."""
         if self.log_format == "json":
             self._json({"event": "Aborted"})
         else:
-            self._say("Aborted!")
+            self._write_line("Aborted!")
 
     def result(self, text: str, *, newline: bool = True) -> None:
         """Write a result to standard output, as it is."""
@@ -152,7 +152,7 @@ class Console:
             for text in texts:
                 self._json({"event": "Notice", "message": text})
             return
-        self._say("\n" + click.style("Commodore notices:", bold=True))
+        self._write_line("\n" + click.style("Commodore notices:", bold=True))
         for text in texts:
             lines = textwrap.wrap(
                 printable_lines(text),
@@ -162,7 +162,7 @@ class Console:
                 break_long_words=False,
                 break_on_hyphens=False,
             )
-            self._say("\n".join(lines))
+            self._write_line("\n".join(lines))
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
@@ -177,7 +177,7 @@ class Console:
         if self.log_format == "json":
             self._json({"event": "Status", "message": text})
         else:
-            self._say(click.style(self._wrapped(text), bold=True))
+            self._write_line(click.style(self._wrapped(text), bold=True))
 
     @property
     def is_watched(self) -> bool:
@@ -204,18 +204,18 @@ class Console:
             return
         match event:
             case StageStarted(stage) if self._display is None:
-                self._say(f"{sentence(stage)} …")
+                self._write_line(f"{sentence(stage)} …")
             case StageAdvanced(_, item, seconds, source) if self.verbosity >= 1 and (seconds or source):
                 how, took = f": {source}" if source else "", f" ({seconds:.2f} s)" if seconds else ""
-                self._say(f"  {printable_lines(item)}{how}{took}")
+                self._write_line(f"  {printable_lines(item)}{how}{took}")
             case StageFinished(stage, seconds) if self._display is None:
-                self._say(f"{sentence(stage)}: {seconds:.1f} s")
+                self._write_line(f"{sentence(stage)}: {seconds:.1f} s")
 
     def _wave(self, event: WaveBegun | ClusterEnded | WaveEnded) -> None:
         """The clusters of a fleet: a line for each, or where a person is looking lines for failures only."""
         if isinstance(event, WaveBegun) and self._display is None and not self.quiet:
             clusters = counted(event.total, "cluster")
-            self._say(f"{sentence(f'wave {event.wave}')}: {clusters} …")
+            self._write_line(f"{sentence(f'wave {event.wave}')}: {clusters} …")
         if not isinstance(event, ClusterEnded):
             return
         failed = bool(event.code)
@@ -224,9 +224,9 @@ class Console:
                 f"{event.cluster}: {event.state}, {event.detail}" if event.detail else f"{event.cluster}: {event.state}"
             )
             shown = printable_lines(f"{text} [{event.code}]" if event.code else f"{text} ({event.seconds:.1f} s)")
-            self._say(_problem(shown) if failed else shown)
+            self._write_line(_problem(shown) if failed else shown)
 
-    def _say(self, text: str, hint: str = "") -> None:
+    def _write_line(self, text: str, hint: str = "") -> None:
         lines = [shortened(text)] + ([self._wrapped(f"  hint: {printable_lines(hint)}")] if hint else [])
         if self._display is not None:
             for line in lines:

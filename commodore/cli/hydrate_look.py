@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._hydrate import SOURCES, Source, opened, permissive, tell_lost
+from commodore.cli._hydrate import SOURCES, Source, opened, permissive, report_left_out
 from commodore.cli._options import options
 from commodore.cli.console import console_of
 from commodore.context import Context
@@ -33,7 +33,7 @@ def status(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) ->
     context = Context(console.announce, console.context.limits, values["offline"])
     with opened(ctx, sources, values, context) as hydrator:
         found = survey(hydrator)
-    code = tell_lost(hydrator, console)
+    code = report_left_out(hydrator, console)
     if values["out"] == "json":
         console.result(json.dumps({"branches": [one.as_dict() for one in found]}, indent=2))
         return code
@@ -61,7 +61,7 @@ def check(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> 
     with opened(ctx, sources, values, console.context) as hydrator:
         found = Checker(permissive(hydrator)).check(values["commit"] or "")
     code = 1 if any(one.answer == "different" for one in found) else 0
-    code = max(code, tell_lost(hydrator, console))
+    code = max(code, report_left_out(hydrator, console))
     if values["out"] == "json":
         console.result(json.dumps({"paths": [one.as_dict() for one in found], "exit": code}, indent=2))
         return code

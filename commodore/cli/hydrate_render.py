@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from commodore.cli._hydrate import SOURCES, Source, opened, rules_of, tell_lost
+from commodore.cli._hydrate import SOURCES, Source, opened, report_left_out, rules_of
 from commodore.cli._options import options
 from commodore.cli.console import console_of
 from commodore.errors import UsageError
@@ -52,7 +52,7 @@ def _bundle(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, A
         console.result(printable(f"{one.group.branch}  {'failed' if error else one.decision}"))
         if error is not None:
             console.error(error.about(f"branch {one.group.branch}"))
-    return max([tell_lost(hydrator, console), *(error.exit_code for error in failed.values())])
+    return max([report_left_out(hydrator, console), *(error.exit_code for error in failed.values())])
 
 
 def _trees(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, Any]) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from commodore.cli._hydrate import NOTHING, SOURCES, Source, group_data, opened, tell_lost
+from commodore.cli._hydrate import NOTHING, SOURCES, Source, group_data, opened, report_left_out
 from commodore.cli._hydrate_report import report, shown
 from commodore.cli._hydrate_watch import watch
 from commodore.cli._options import options
@@ -34,7 +34,7 @@ def plan(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> i
     with opened(ctx, sources, values, context) as hydrator:
         planned = hydrator.plan()
     code = 1 if values["check"] and any(one.decision != "hydrated" for one in planned) else 0
-    code = max(code, tell_lost(hydrator, console))
+    code = max(code, report_left_out(hydrator, console))
     if values["out"] == "json":
         console.result(json.dumps({"groups": [group_data(one) for one in planned], "exit": code}, indent=2))
         return code
@@ -79,4 +79,4 @@ def run(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> in
             raise
         console.announce(Warned(error.code, error.message, error.hint))
         return report([], values, console)
-    return report(shown(results), values, console, tell_lost(hydrator, console))
+    return report(shown(results), values, console, report_left_out(hydrator, console))

@@ -78,5 +78,5 @@ def _how(values: dict[str, Any], console: Console) -> dict[str, Any]:
 def _run(run: Callable[[Context], SuiteResult], title: str, values: Mapping[str, Any], console: Console) -> int:
     started = datetime.now(UTC)
     with profiled(values["profile"], title, console) as announce, console.working():
-        result = run(console.context.heard_by(announce))
+        result = run(console.context.with_announce(announce))
     return show_results(result, started, values["junit"], console)

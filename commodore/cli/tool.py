@@ -83,7 +83,7 @@ def tool_install(ctx: click.Context, /, tool: str | None, **values: Any) -> None
     if tool is not None:
         with console.working():
             outcome = install_tool(tool, choice, box, releases)
-        _say(outcome, console)
+        _print_outcome(outcome, console)
         return
     wanted = []
     for name, found in missing_tools(box).items():
@@ -192,11 +192,11 @@ def _each(names: Sequence[str], act: Callable[[str], Outcome], console: Console)
         except CommodoreError as error:
             errors.append(error)
         else:
-            _say(outcome, console)
+            _print_outcome(outcome, console)
     raise_all(errors)
 
 
-def _say(outcome: Outcome, console: Console) -> None:
+def _print_outcome(outcome: Outcome, console: Console) -> None:
     name, version = outcome.tool, outcome.version
     match outcome.action:
         case "installed":

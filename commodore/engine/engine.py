@@ -158,8 +158,8 @@ class Engine:
             schedule = Schedule(begun, rank, self._context.announce, size, self._context.limits, reuses)
             if any(run.pending for run, _ in begun):
                 self._pool.run(schedule.offer, self._done(schedule, [run for run, _ in begun]), keep=size)
-                self._tell(schedule.evaluations)
-            self._tell_again(reuses.values())
+                self._announce_all(schedule.evaluations)
+            self._announce_again(reuses.values())
             self._records = [(run, {**reuses[run.key].records(), **schedule.records(run)}) for run, _ in begun]
             outcomes = tuple(
                 _conclude(run, batch, schedule, reuses[run.key]) if isinstance(run, Run) else BatchOutcome(error=run)
@@ -189,12 +189,12 @@ class Engine:
 
         return done
 
-    def _tell(self, evaluations: Sequence[Evaluations]) -> None:
+    def _announce_all(self, evaluations: Sequence[Evaluations]) -> None:
         """How Jsonnet was evaluated: said always if that was the question."""
         if said := summary(evaluations):
             self._context.announce(Noted(said, level=0 if any(one.engine == CHECK for one in evaluations) else 1))
 
-    def _tell_again(self, reuses: Iterable[Reuse]) -> None:
+    def _announce_again(self, reuses: Iterable[Reuse]) -> None:
         """What rendering the instances that were taken from the cache would have told."""
         for reuse in reuses:
             for name, hit in reuse.hits.items():

@@ -68,7 +68,7 @@ class Merger:
         self._cells: dict[tuple[object, ...], CellValues] = {}
         self._layers_of: dict[tuple[App, int], list[Layer | PatchFile]] = {}
         self._changes: set[tuple[str, str]] = set()
-        self._told_circles: set[frozenset[PatchFile]] = set()
+        self._known_circles: set[frozenset[PatchFile]] = set()
         self._patches_exist = any(patch.placements for patch in kind.patches)
         for app in kind.apps:
             for patch in app.patches:
@@ -92,7 +92,7 @@ class Merger:
     def merge(self, cells: Iterable[Prefix]) -> list[CellValues]:
         """The values of cells. Conflicts, patches that are left out and circles go to the report, each once."""
         merged = [self._cell(cell) for cell in cells]
-        self._tell(merged)
+        self._report_merged(merged)
         return merged
 
     def _cell(self, cell: Prefix) -> CellValues:
@@ -118,7 +118,7 @@ class Merger:
             return {}
         return dict(zip(self._fleet.config.singulars, cell, strict=True))
 
-    def _tell(self, merged: Sequence[CellValues]) -> None:
+    def _report_merged(self, merged: Sequence[CellValues]) -> None:
         """Say what patches do to each other, and which of them are left out."""
         lacking: dict[tuple[str, str, str], list[str]] = {}
         for one in merged:
@@ -164,8 +164,8 @@ class Merger:
 
         ties = sorted(files, key=tie)
         ordered, circle = in_order(ties, self._needs)
-        if circle and frozenset(file for file, _ in circle) not in self._told_circles:
-            self._told_circles.add(frozenset(file for file, _ in circle))
+        if circle and frozenset(file for file, _ in circle) not in self._known_circles:
+            self._known_circles.add(frozenset(file for file, _ in circle))
             self._report.add(cycle_error(circle))
         return ordered
 
@@ -203,7 +203,7 @@ class Merger:
         """Values with a layer put upon them; an item that is new gets the defaults of its section beneath."""
 
         def changed(path: Path_, old: Any, new: Any) -> None:
-            self._tell_change(path, old, new, layer, earlier)
+            self._report_change(path, old, new, layer, earlier)
 
         result = {section: dict(items) for section, items in before.items()}
         for section, items in layer.values.items():
@@ -221,7 +221,9 @@ class Merger:
             merged = merge(merged, layer.values)
         return merged if merged is None or isinstance(merged, dict) else {}
 
-    def _tell_change(self, path: Path_, old: Any, new: Any, layer: Layer, earlier: Sequence[Layer | PatchFile]) -> None:
+    def _report_change(
+        self, path: Path_, old: Any, new: Any, layer: Layer, earlier: Sequence[Layer | PatchFile]
+    ) -> None:
         layers = [one.layer if isinstance(one, PatchFile) else one for one in reversed(earlier)]
         writer = next((one for one in layers if value_at(one.values, path) is not MISSING), None)
         where = writer.at(path) if writer else self._default_place(path)

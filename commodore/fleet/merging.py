@@ -21,7 +21,7 @@ def merge(
     Args:
         strategies: by path, `append` or `append-unique` for lists that are not replaced.
         path: where both are.
-        changed: hears of changes of kind (a map, a list, or neither); null is of any kind.
+        changed: is called for changes of kind (a map, a list, or neither); null is of any kind.
     """
     if isinstance(base, dict) and isinstance(over, dict):
         merged = {}

@@ -134,7 +134,7 @@ class Renderer:
             else:
                 found[number] = made
         if refused:
-            self._tell_refused(refused, report)
+            self._report_refused(refused, report)
         return [files or {} for files in found]
 
     def _key(self, job: Job) -> str:
@@ -148,7 +148,7 @@ class Renderer:
         ]
         return self._results.key((*self._chart.files.values(), job.text.encode()), described)
 
-    def _tell_refused(self, refused: Sequence[tuple[Job, str]], report: Report) -> None:
+    def _report_refused(self, refused: Sequence[tuple[Job, str]], report: Report) -> None:
         """Each reason once, with its cells, and with the application that alone gives it."""
         groups: dict[str, list[tuple[Job, str]]] = {}
         for job, reason in refused:

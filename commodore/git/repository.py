@@ -29,7 +29,7 @@ from commodore.git._remote_config import (
 from commodore.git.backups import keep_commits, keep_lost_tags
 from commodore.git.ls_remote import RemoteQueries, RemoteState, ask
 from commodore.git.mirrors import Mirrors
-from commodore.git.runner import Git, GitResult, tells_damage
+from commodore.git.runner import Git, GitResult, reports_damage
 from commodore.git.urls import normalize, redact, repository_key, shown
 from commodore.git.versions import check_version, unknown_offline, unknown_version
 
@@ -173,7 +173,7 @@ class Repository:
                         raise
                     self._name_objects_by_sha256()
                     answer = talk(self.git, self.url, [*_FETCH, *first], _ALL, settings=PACKED)
-            if tells_damage(answer):
+            if reports_damage(answer):
                 raise self.git.fault(_FETCH, answer)
             if answer.stderr.strip():
                 self._refs = None

@@ -409,7 +409,7 @@ def fault(arguments: Sequence[str], result: GitResult, place: Path, about: str =
     return EnvironmentFault("CMD-GIT-002", f"{subject} failed: {words}", hint=hint, locations=[str(place)])
 
 
-def tells_damage(result: GitResult) -> bool:
+def reports_damage(result: GitResult) -> bool:
     """Whether git complained about its own repository, though it went on."""
     return any(line.startswith("error:") and _DAMAGED.search(line) for line in result.stderr.splitlines())
 

@@ -137,7 +137,7 @@ class Client:
     """One HTTP session, for one thread. To be closed.
 
     Args:
-        context: hears of attempts that are repeated; bounds redirects and pauses.
+        context: announces attempts that are repeated; bounds redirects and pauses.
         meanings: what problems are to the user. `get` and `post` raise these errors.
         accept: the content that is wanted.
     """

@@ -130,7 +130,7 @@ class Committer:
         base = head or heads.get(request.sync_branch, "")
         entries = self._entries(base) if base else {}
         owned = ownership.examine(self._metadata(entries), request.scope, self._writing.adopt)
-        self._tell(owned, request)
+        self._report(owned, request)
         manifests = self._read(entries, [f"{one.path}/{layout.MANIFEST}" for one in request.paths])
         counts = {one.path: layout.count_changes(_manifest(one, manifests), one.objects) for one in request.paths}
         changed = [one for one in request.paths if self._is_changed(one, entries, owned, counts[one.path])]
@@ -351,7 +351,7 @@ class Committer:
                 hint="hydrate to a path without special characters",
             )
 
-    def _tell(self, owned: ownership.Owned, request: CommitRequest) -> None:
+    def _report(self, owned: ownership.Owned, request: CommitRequest) -> None:
         branch = f"{request.branch} of {redact(request.url)}"
         if owned.stale and self._writing.removal == "report":
             paths = ", ".join(owned.stale)

@@ -60,7 +60,7 @@ class Metrics:
             self._runs = Counter({key: number for key, number in self._runs.items() if key[0] in repositories})
             self._retries = Counter({key: number for key, number in self._retries.items() if key in repositories})
 
-    def hear(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         """Take in an event of a run: how long stages take."""
         if isinstance(event, StageFinished):
             with self._lock:

@@ -159,7 +159,7 @@ class Planned:
 
 
 @dataclass
-class _Told:
+class _Collected:
     """What was told while a group was worked on, and how many seconds that took."""
 
     warnings: list[Warned] = field(default_factory=list)
@@ -187,19 +187,19 @@ class Hydrator:
     _written: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     _projects: dict[str, set[str]] = field(default_factory=dict)
     _data: dict[tuple[Location, str], Mapping[str, Any]] = field(default_factory=dict)
-    _told: dict[str, _Told] = field(default_factory=dict)
-    _hearer: _Told | None = None
+    _collected: dict[str, _Collected] = field(default_factory=dict)
+    _listener: _Collected | None = None
     _elsewhere: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         announce = self.context.announce
 
-        def hear(event: Event) -> None:
-            if isinstance(event, Warned) and self._hearer is not None:
-                self._hearer.warnings.append(event)
+        def on_event(event: Event) -> None:
+            if isinstance(event, Warned) and self._listener is not None:
+                self._listener.warnings.append(event)
             announce(event)
 
-        self.context = replace(self.context, announce=hear)
+        self.context = replace(self.context, announce=on_event)
 
     def plan(self) -> list[Planned]:
         """The groups, and what is to be done for each. Remotes are asked once; nothing is rendered or written.
@@ -253,7 +253,7 @@ class Hydrator:
             for several in self._rounds([_if_ready(one, ready) for one in planned]):
                 requests, failed = self.requests(several)
                 results = self._publish(requests) | failed
-                done += [(self._with_told(one), results.get(one.group.id) or _left(one)) for one in several]
+                done += [(self._with_events(one), results.get(one.group.id) or _left(one)) for one in several]
         return done
 
     def requests(
@@ -268,7 +268,7 @@ class Hydrator:
         waiting = [one for one in planned if one.decision in ("render", "unaffected")]
         with stage(self.context.announce, RENDER_STAGE, len(waiting)):
             for one in waiting:
-                with self._telling(one.group):
+                with self._collecting(one.group):
                     try:
                         self._check_access(one)
                         made.append((one, self._request(one)))
@@ -374,7 +374,7 @@ class Hydrator:
                 return dict.fromkeys((one.group for one in requests), error)
             finally:
                 for request in requests:
-                    self._told[request.group].seconds += time.monotonic() - began
+                    self._collected[request.group].seconds += time.monotonic() - began
 
         if len(wanted) == 1:
             return publish(wanted[0])
@@ -390,18 +390,18 @@ class Hydrator:
         return results
 
     @contextlib.contextmanager
-    def _telling(self, group: Group) -> Iterator[None]:
+    def _collecting(self, group: Group) -> Iterator[None]:
         """Keep what is told as long as the block runs, and for how long that is."""
-        told = self._told[group.id] = self._hearer = _Told()
+        told = self._collected[group.id] = self._listener = _Collected()
         began = time.monotonic()
         try:
             yield
         finally:
-            self._hearer = None
+            self._listener = None
             told.seconds = time.monotonic() - began
 
-    def _with_told(self, planned: Planned) -> Planned:
-        told = self._told.get(planned.group.id)
+    def _with_events(self, planned: Planned) -> Planned:
+        told = self._collected.get(planned.group.id)
         if told is None:
             return planned
         labels = {f"{one.namespace or self.job.settings.namespace}/{one.name}" for one in planned.group.members}

@@ -142,17 +142,17 @@ def expanded(found: Found, settings: ArgoSettings, context: Context, diagnostics
     if not found.sets:
         return found
     made: list[Placed] = []
-    heard = Diagnostics()
+    collected = Diagnostics()
     with temporary_folder() as scratch:
         repositories = Repositories(context, RepoMap(), scratch)
         try:
-            expander = Expander(settings, repositories.tree, Facts(), context, heard)
+            expander = Expander(settings, repositories.tree, Facts(), context, collected)
             for data, place in found.sets:
                 made += [(one.data, place) for one in expander.expand(read_set(data, place))]
         finally:
             repositories.close()
     errors: list[CommodoreError] = []
-    for one in heard.found():
+    for one in collected.found():
         diagnostics.add(one)
         if one.severity == "error":
             errors.append(InputError(one.code, f"{one.set}: {one.message}", hint=one.hint, locations=one.locations))

@@ -30,7 +30,7 @@ def merge_applications(lists: Lists, rendered: tuple[str, ...], context: Context
         lists: the lists of the classes that a target includes, in merge order, and last the target's own.
         rendered: what reclass-rs made of them. It proves that the lists are those that reclass-rs saw; if they
             are not, it is all there is.
-        context: hears of every entry that reclass-rs would have swallowed.
+        context: announces every entry that reclass-rs would have swallowed.
     """
     if not has_removals(lists):
         return rendered

@@ -89,7 +89,7 @@ class Preview:
             return render_node(
                 self.inventory,
                 self.node,
-                context.heard_by(lambda event: context.announce(_louder(event))),
+                context.with_announce(lambda event: context.announce(_louder(event))),
                 ignore_missing_classes=ignore_missing_classes,
             )
         except CommodoreError as error:

@@ -72,7 +72,7 @@ def render_with_files(
     """Render one target as `render_node` does; returns the class files too."""
     inventory = inventory.absolute()
     files, reclass = _open(inventory, [name], context.limits, ignore_missing_classes=ignore_missing_classes)
-    with _heard(files, context):
+    with _announced(files, context):
         raw = reclass.nodeinfo(name).as_dict()
     return files, _node(files, name, raw, _remove_somewhere(files, [name]), context)
 
@@ -99,11 +99,11 @@ def render_inventory(inventory: Path, context: Context) -> Inventory:
         files, reclass = _open(inventory, targets, context.limits)
         nodes = _render_together(inventory, files, reclass, context)
         if nodes is None:
-            with _heard(files, context):
+            with _announced(files, context):
                 nodes = _share(render_parts(inventory, reclass, usable_cpus(), None))
     removals = _remove_somewhere(files, reclass.nodes)
     return Inventory(
-        {name: _node(files, name, nodes[name], removals, context.heard_by(ignore)) for name in sorted(nodes)}
+        {name: _node(files, name, nodes[name], removals, context.with_announce(ignore)) for name in sorted(nodes)}
     )
 
 
@@ -115,14 +115,14 @@ def _render_together(
     Raises:
         InputError: a target cannot be rendered as it is either; told with the places that users know.
     """
-    heard: list[Event] = []
+    collected: list[Event] = []
     with put_together(inventory, reclass.nodes, files.paths) as copy:
         if copy is None:
             return None
         try:
-            with _heard(files, context.heard_by(ignore)):
+            with _announced(files, context.with_announce(ignore)):
                 expected = reclass.nodeinfo(copy.probe).as_dict()
-            with _heard(files, context.heard_by(heard.append)):
+            with _announced(files, context.with_announce(collected.append)):
                 nodes = _share(render_parts(inventory, reclass, usable_cpus(), copy))
         except CommodoreError as failure:
             if isinstance(failure.__cause__, TargetError):
@@ -131,19 +131,19 @@ def _render_together(
     if not _is_same(expected, nodes[copy.probe]):
         context.announce(Noted("the classes of components cannot be put together", level=1))
         return None
-    for event in heard:
+    for event in collected:
         context.announce(event)
     return nodes
 
 
 def _fail_again(files: ClassFiles, reclass: Any, target: str, context: Context) -> None:
     """Raise the error of a target, if it has one as it is."""
-    heard: list[Event] = []
+    collected: list[Event] = []
     try:
-        with _heard(files, context.heard_by(heard.append)):
+        with _announced(files, context.with_announce(collected.append)):
             reclass.nodeinfo(target)
     except CommodoreError:
-        for event in heard:
+        for event in collected:
             context.announce(event)
         raise
 
@@ -186,7 +186,7 @@ def _open(
 
 
 @contextlib.contextmanager
-def _heard(files: ClassFiles, context: Context) -> Iterator[None]:
+def _announced(files: ClassFiles, context: Context) -> Iterator[None]:
     """While something is rendered: what reclass-rs complains of, as errors and events."""
     warnings: list[str] = []  # an interruption may come before the next line has given it its value
     try:

@@ -35,7 +35,7 @@ class LieutenantClient:
         api_url: the API's URL in any spelling.
         token_source: gives the bearer token, or None if there is none; asked before each request, as tokens expire.
         timeout: seconds for connecting, and between two pieces of an answer; limits.request_timeout if not given.
-        context: hears of repeated requests, and is warned if a token goes over an unencrypted connection.
+        context: announces repeated requests, and is warned if a token goes over an unencrypted connection.
 
     Raises:
         UsageError: there is no API URL, or the timeout is not positive.

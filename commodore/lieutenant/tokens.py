@@ -31,7 +31,7 @@ def resolve_token(
         given: what the user gave: a token, or the path of a file that holds one. Blank text counts as nothing.
         api_url: the API's URL as the user spelt it; the cache is keyed by it.
         cache_file: where tokens of logins are kept.
-        context: hears of expired tokens.
+        context: announces expired tokens.
         now: seconds since the epoch.
 
     Raises:

@@ -26,7 +26,7 @@ def read_documents(text: str | bytes, *, place: str, problems: list[Problem] | N
     Args:
         text: the stream; bytes are UTF-8, or UTF-16 with a byte order mark.
         place: what errors call the stream.
-        problems: hears of keys that stand twice in one map, of which the last counts.
+        problems: collects keys that stand twice in one map, of which the last counts.
 
     Raises:
         InputError: CMD-YAML-001, the text is no YAML, or has a value that JSON has not; CMD-YAML-003, nested too

@@ -165,7 +165,7 @@ def _no_steps(case: Case) -> Verdict | str:
 
 
 def _in_flight(case: Case) -> Verdict | str:
-    open_ones = [_told(one) for one in case.promotions if not one.is_finished]
+    open_ones = [_promotion_text(one) for one in case.promotions if not one.is_finished]
     if case.stage.current and not open_ones:
         open_ones = [f"{case.stage.current} (the Stage's current one)"]
     if open_ones:
@@ -173,7 +173,7 @@ def _in_flight(case: Case) -> Verdict | str:
     return "no Promotion is under way"
 
 
-def _told(promotion: Promotion) -> str:
+def _promotion_text(promotion: Promotion) -> str:
     return f"{promotion.name} ({promotion.phase or 'new'})"
 
 

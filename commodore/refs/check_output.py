@@ -39,7 +39,7 @@ def check_output(folder: Path, references: Iterable[Reference], context: Context
     Args:
         folder: the rendered files, for example `compiled/<instance>` or the new manifests.
         references: the references found in parameters.
-        context: hears CMD-REF-012 per file and unknown reference, CMD-REF-013 per file with an encoded one.
+        context: announces CMD-REF-012 per file and unknown reference, CMD-REF-013 per file with an encoded one.
 
     Raises:
         EnvironmentFault: a file cannot be read.

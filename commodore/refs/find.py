@@ -65,7 +65,7 @@ def find_references(
         target: its name, for messages.
         only_keys: top-level keys to search; None searches all. A key that is not there is no error.
         skip_keys: top-level keys to leave out.
-        context: hears of references in map keys (CMD-REF-011), of unclosed ones (CMD-REF-016), and of malformed ones
+        context: announces references in map keys (CMD-REF-011), of unclosed ones (CMD-REF-016), and of malformed ones
             that it allows.
 
     Raises:
@@ -88,7 +88,7 @@ def collect(
     Args:
         nodes: the rendered inventory: per target a map with `parameters`.
         instances: component name per instance name.
-        context: hears of references in map keys (CMD-REF-011) and of unclosed ones (CMD-REF-016).
+        context: announces references in map keys (CMD-REF-011) and of unclosed ones (CMD-REF-016).
 
     Raises:
         InputError, PolicyError, Findings: malformed references and references whose files exclude each other

@@ -79,15 +79,15 @@ def _recall(fetcher: Fetcher, what: str, render: Callable[[Context], list[Node]]
             os.utime(path)
         return nodes
     fetcher.changed()
-    heard: list[Event] = []
+    collected: list[Event] = []
 
-    def hear(event: Event) -> None:
-        heard.append(event)
+    def on_event(event: Event) -> None:
+        collected.append(event)
         fetcher.context.announce(event)
 
-    made = render(fetcher.context.heard_by(hear))
+    made = render(fetcher.context.with_announce(on_event))
     if path is not None and look == _look(fetcher.workspace, what):
-        _keep(path, made, heard, fetcher.context)
+        _keep(path, made, collected, fetcher.context)
     return made
 
 
@@ -199,13 +199,13 @@ def _read(path: Path) -> tuple[list[Node], list[Event]] | None:
         return None
 
 
-def _keep(path: Path, nodes: list[Node], heard: list[Event], context: Context) -> None:
-    if any(type(event).__name__ not in _EVENTS for event in heard):
+def _keep(path: Path, nodes: list[Node], collected: list[Event], context: Context) -> None:
+    if any(type(event).__name__ not in _EVENTS for event in collected):
         return
     table = Shared(SHARED_LEVELS)
     document: dict[str, Any] = {
         "nodes": [[one.name, list(one.applications), table.add(dict(one.raw))] for one in nodes],
-        "events": [[type(event).__name__, asdict(event)] for event in heard],
+        "events": [[type(event).__name__, asdict(event)] for event in collected],
         "records": [(1, one.numbers) if isinstance(one, Branch) else (0, one) for one in table.records],
     }
     if not all(_survives(record) for _, record in document["records"]):

@@ -134,7 +134,7 @@ def find_tools(
         explicit: paths that a user gave, by tool.
         environ: the environment to look into and to run them with.
         managed: the managed folder, by default `managed_folder()`.
-        context: hears a `Warned` for a tool that does not say its version.
+        context: announces a `Warned` for a tool that does not say its version.
 
     Returns:
         For each name, in the order given, the tool or None when it is nowhere.

@@ -85,7 +85,7 @@ class _Worker(Generic[TaskT]):
         self.is_late = False
         self._deadline = math.inf
         self._end = end
-        self._heard: dict[str, Any] = {}
+        self._received: dict[str, Any] = {}
 
     def take(self, task: TaskT) -> None:
         """Work on a task."""
@@ -101,7 +101,7 @@ class _Worker(Generic[TaskT]):
     def stop(self) -> None:
         """End it in the middle of its task, whatever it does."""
         self.is_late, self._deadline = True, math.inf
-        pid = self._hear("pid")
+        pid = self._receive_until("pid")
         with contextlib.suppress(ProcessLookupError):  # it has just ended
             if pid is not None:
                 os.kill(pid, signal.SIGKILL)
@@ -117,16 +117,16 @@ class _Worker(Generic[TaskT]):
 
     def how_it_ended(self) -> WorkerEnd:
         """What the server says of its end; nothing if the server is gone, too."""
-        self._hear("status")
-        said = {name: self._heard.get(name) for name in ("status", "refused", "failed")}
+        self._receive_until("status")
+        said = {name: self._received.get(name) for name in ("status", "refused", "failed")}
         return WorkerEnd(**said, is_late=self.is_late)
 
-    def _hear(self, wanted: str) -> int | None:
+    def _receive_until(self, wanted: str) -> int | None:
         """What the server says of it, as far as that."""
         with contextlib.suppress(EOFError, OSError):
-            while wanted not in self._heard and self._end.poll(_PATIENCE):
-                self._heard.update(json.loads(self._end.recv_bytes()))
-        return self._heard.get(wanted)
+            while wanted not in self._received and self._end.poll(_PATIENCE):
+                self._received.update(json.loads(self._end.recv_bytes()))
+        return self._received.get(wanted)
 
 
 class WorkerPool(Generic[TaskT, OutcomeT]):

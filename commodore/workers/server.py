@@ -81,10 +81,10 @@ def _next_request(control: socket.socket) -> tuple[int, int] | tuple[()] | None:
 def _report(end: Connection, **message: object) -> None:
     """The last thing that is said of a worker."""
     with end:
-        _say(end, **message)
+        _send(end, **message)
 
 
-def _say(end: Connection, **message: object) -> None:
+def _send(end: Connection, **message: object) -> None:
     with contextlib.suppress(OSError):  # the reader has gone
         end.send_bytes(json.dumps(message).encode())
 
@@ -138,7 +138,7 @@ class _Server:
                 report.close()
                 self._become_worker(connection, parent)
             self._ends[child] = report
-            _say(report, pid=child)
+            _send(report, pid=child)
         os.close(connection)
 
     def _become_worker(self, connection: int, parent: int) -> None:

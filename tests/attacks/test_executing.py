@@ -199,9 +199,9 @@ def test_a_dotenv_that_sets_what_is_no_option(tmp_path: Path, name: str) -> None
 
 def read_dotenv(folder: Path, environ: dict[str, str]) -> tuple[dict[str, str], list[str]]:
     """The variables after `.env` was read, and the codes of the warnings."""
-    heard: list[Event] = []
-    load_dotenv(folder, heard.append, environ=environ)
-    return environ, [event.code for event in heard if isinstance(event, Warned)]
+    collected: list[Event] = []
+    load_dotenv(folder, collected.append, environ=environ)
+    return environ, [event.code for event in collected if isinstance(event, Warned)]
 
 
 def test_a_compile_beside_a_hostile_dotenv(world: ClusterWorld, witness: Witness) -> None:

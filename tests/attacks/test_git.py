@@ -120,15 +120,15 @@ def test_a_tag_that_does_not_stay(tmp_path: Path, remotes: GitWorld, change: str
     remote.tag("v1")
     good = bring(tmp_path / "work", remote.url, "v1").sha
     remote.commit({"a": "evil"})
-    heard: list[Event] = []
+    collected: list[Event] = []
     if change == "moved":
         remote.tag("v1")
-        bring(tmp_path / "work", remote.url, "v1", announce=heard.append)
-        assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-GIT-022"]
+        bring(tmp_path / "work", remote.url, "v1", announce=collected.append)
+        assert [event.code for event in collected if isinstance(event, Warned)] == ["CMD-GIT-022"]
     else:
         remote.delete_tag("v1")
         with pytest.raises(InputError) as caught:
-            bring(tmp_path / "work", remote.url, "v1", announce=heard.append)
+            bring(tmp_path / "work", remote.url, "v1", announce=collected.append)
         assert caught.value.code == "CMD-GIT-030"
     [bare] = (tmp_path / "work" / "repos").rglob("*.git")
     assert good in git(bare, "for-each-ref", "--format=%(objectname)", "refs/commodore")

@@ -19,13 +19,13 @@ from commodore.hydrate.sources import read_sources
 from commodore.hydrate.texts import Texts
 from commodore.limits import DEFAULT_LIMITS
 from tests.attacks.conftest import Secret, holding
-from tests.hydrate.conftest import Heard, Hydrated, config_map, heard, hydrated, output
+from tests.hydrate.conftest import Heard, Hydrated, collected, config_map, hydrated, output
 from tests.hydrate.conftest import world as remotes
 from tests.hydrate.test_planning import application
 from tests.world.context import make_context
 from tests.world.repos import GitWorld, Link
 
-__all__ = ["heard", "hydrated", "world"]
+__all__ = ["collected", "hydrated", "world"]
 
 world = remotes
 PLACE = Location("app.yaml", 1)
@@ -189,10 +189,10 @@ def test_sources_that_are_no_yaml(tmp_path: Path, text: str) -> None:
     ids=["escapes", "markdown", "template", "fence", "long"],
 )
 @pytest.mark.harmless
-def test_messages_of_dry_commits(hydrated: Hydrated, world: GitWorld, heard: Heard, message: str) -> None:
+def test_messages_of_dry_commits(hydrated: Hydrated, world: GitWorld, collected: Heard, message: str) -> None:
     remote = world.remote("dry", {"a": "1"})
     sha = remote.commit({"a": "2"}, message=message)
-    told = read_commit(remote.path, sha, make_context(heard.append))
+    told = read_commit(remote.path, sha, make_context(collected.append))
     root = layout.root_data(URL, told)
     readme = Texts().readme_of(output("a"), root, told)
     request = replace(hydrated.request(replace(output("a", config_map("x")), readme=readme)), commit=told)
@@ -206,12 +206,12 @@ def test_messages_of_dry_commits(hydrated: Hydrated, world: GitWorld, heard: Hea
 
 @pytest.mark.parametrize("place", ["dry", "reference"])
 @pytest.mark.harmless
-def test_passwords_in_urls(hydrated: Hydrated, world: GitWorld, heard: Heard, tmp_path: Path, place: str) -> None:
+def test_passwords_in_urls(hydrated: Hydrated, world: GitWorld, collected: Heard, tmp_path: Path, place: str) -> None:
     """Neither the files, nor the notes, nor what is kept here has them."""
     remote = world.remote("dry", {"a": "1"})
     trailer = f"Argocd-reference-commit-repourl: {URL}\nArgocd-reference-commit-sha: {'a' * 40}"
     sha = remote.commit({"a": "2"}, message=f"Subject\n\n{trailer}\n" if place == "reference" else "Subject")
-    told = read_commit(remote.path, sha, make_context(heard.append))
+    told = read_commit(remote.path, sha, make_context(collected.append))
     assert (told.reference is not None) is (place == "reference")
     hydration = read_hydration(application("a", dry_repoURL=URL), PLACE)
     root = layout.root_data(hydration.dry_url, told)
@@ -220,5 +220,5 @@ def test_passwords_in_urls(hydrated: Hydrated, world: GitWorld, heard: Heard, tm
     request = replace(request, scope=replace(request.scope, dry_url=hydration.dry_url), commit=told)
     hydrated.publish(replace(request, message=Texts().message_of(root)))
     assert hydrated.files()["hydrator.metadata"]
-    assert CANARY not in str(hydrated.files()) + str(hydrated.note()) + repr(heard)
+    assert CANARY not in str(hydrated.files()) + str(hydrated.note()) + repr(collected)
     assert holding(CANARY.encode(), [hydrated.folder]) == []

@@ -85,7 +85,7 @@ def test_a_server_that_repeats_the_token(syncing: SyncWorld, echo: str, status: 
     syncing.advance()
     syncing.server.script(failing(status, f"no entry for {echo}"), times=9, method="POST", path=f"/repos/{name}/pulls")
     result = syncing.sync()
-    told = repr([item.as_dict() for item in result.items]) + repr(syncing.heard)
+    told = repr([item.as_dict() for item in result.items]) + repr(syncing.collected)
     told += repr(result.halted.as_dict()) if result.halted else ""
     assert re.search("CMD-SYNC-020|CMD-SYNC-021|CMD-SYNC-022|CMD-SYNC-023", told)
     assert TOKEN not in told

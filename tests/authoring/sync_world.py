@@ -33,7 +33,7 @@ class SyncWorld:
     server: GitHubServer
     template: Remote
     names: list[str] = field(default_factory=list)
-    heard: list[Event] = field(default_factory=list)
+    collected: list[Event] = field(default_factory=list)
 
     def component(self, slug: str, files: dict[str, Content] | None = None, *, owner: str = "acme") -> str:
         """A component made from the template as it is now, with changes of its author, and its place in the list."""
@@ -65,12 +65,12 @@ class SyncWorld:
 
     def sync(self, *, limits: Limits = QUICK, **changes: Any) -> SyncResult:
         """One run."""
-        self.heard.clear()
+        self.collected.clear()
         self.server.requests.clear()
         return sync_repositories(
             Workspace.at(self.root / "work"),
             self.request(**changes),
-            make_context(announce=self.heard.append, limits=limits),
+            make_context(announce=self.collected.append, limits=limits),
         )
 
     def tip(self, name: str, branch: str = BRANCH) -> str:
@@ -79,11 +79,11 @@ class SyncWorld:
 
     @property
     def warnings(self) -> list[str]:
-        return [event.code for event in self.heard if isinstance(event, Warned)]
+        return [event.code for event in self.collected if isinstance(event, Warned)]
 
     @property
     def notes(self) -> list[str]:
-        return [event.message for event in self.heard if isinstance(event, Noted)]
+        return [event.message for event in self.collected if isinstance(event, Noted)]
 
     @property
     def state(self) -> list[Path]:

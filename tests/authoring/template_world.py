@@ -87,8 +87,8 @@ def update(
     version: str | None = None,
     commit: bool = True,
     trust: bool = True,
-    heard: list[Event] | None = None,
+    collected: list[Event] | None = None,
 ) -> Updated:
     """Update an author's component."""
     request = UpdateRequest(COMPONENT, folder, choices or Choices(), version, commit, trust)
-    return update_repository(request, make_context(announce=(heard if heard is not None else []).append))
+    return update_repository(request, make_context(announce=(collected if collected is not None else []).append))

@@ -80,10 +80,12 @@ def test_the_last_case_stays() -> None:
 
 
 def test_unknown_removals_are_noted_when_verbose() -> None:
-    heard: list[Event] = []
+    collected: list[Event] = []
     choices = Choices(remove_cases=("x",), remove_patterns={PATCH_BLOCK: ("y",)})
-    assert choose({"test_cases": "defaults"}, choices, make_context(announce=heard.append))["test_cases"] == "defaults"
-    assert heard == [
+    assert (
+        choose({"test_cases": "defaults"}, choices, make_context(announce=collected.append))["test_cases"] == "defaults"
+    )
+    assert collected == [
         Noted("there is no test case 'x' to remove", level=1),
         Noted(f"there is no pattern 'y' in {PATCH_BLOCK} to remove", level=1),
     ]
@@ -105,10 +107,10 @@ def test_patterns_that_cannot_be_stored(pattern: str) -> None:
 
 
 def test_several_cases_force_matrix_tests() -> None:
-    heard: list[Event] = []
+    collected: list[Event] = []
     stored = {"test_cases": "defaults", "add_matrix": "n"}
-    assert choose(stored, Choices(add_cases=("a",)), make_context(announce=heard.append))["add_matrix"] == "y"
-    assert heard == [Noted("matrix tests are turned on, as there is more than one test case")]
+    assert choose(stored, Choices(add_cases=("a",)), make_context(announce=collected.append))["add_matrix"] == "y"
+    assert collected == [Noted("matrix tests are turned on, as there is more than one test case")]
     assert choose(stored, Choices(), make_context(announce=ignore))["add_matrix"] == "n"
 
 

@@ -37,10 +37,10 @@ def test_the_template_names_the_cases(tmp_path: Path) -> None:
     """Cases with golden trees count too, and names without a file do not: real repositories have both."""
     write(tmp_path, {f"tests/{name}.yml": "" for name in ("one", "two", "common")})
     write(tmp_path, {".cruft.json": cruft("one", "gone"), "tests/golden/two/demo/x.yaml": ""})
-    heard: list[Event] = []
-    suite = find_suite(tmp_path, (), make_context(announce=heard.append))
+    collected: list[Event] = []
+    suite = find_suite(tmp_path, (), make_context(announce=collected.append))
     assert [case.name for case in suite.cases] == ["one", "two"]
-    assert [event.message.split(":")[0] for event in heard if isinstance(event, Noted)] == [
+    assert [event.message.split(":")[0] for event in collected if isinstance(event, Noted)] == [
         "tests/common is not taken for a test case"
     ]
     assert names(tmp_path, "common") == ["common"]
@@ -108,9 +108,9 @@ def test_links_that_lead_out_are_refused(link: str, tmp_path: Path) -> None:
 
 def test_a_golden_tree_without_a_case_is_told(tmp_path: Path) -> None:
     write(tmp_path, {"tests/a.yml": "", "tests/golden/a/x.yaml": "", "tests/golden/old/x.yaml": ""})
-    heard: list[Event] = []
-    find_suite(tmp_path, (), make_context(announce=heard.append))
-    assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-TEST-005"]
-    heard.clear()
-    find_suite(tmp_path, ("a",), make_context(announce=heard.append))
-    assert heard == []
+    collected: list[Event] = []
+    find_suite(tmp_path, (), make_context(announce=collected.append))
+    assert [event.code for event in collected if isinstance(event, Warned)] == ["CMD-TEST-005"]
+    collected.clear()
+    find_suite(tmp_path, ("a",), make_context(announce=collected.append))
+    assert collected == []

@@ -35,11 +35,11 @@ def bare(workspace: Workspace) -> Path:
 
 
 def delete(workspace: Workspace, slug: str = "foo", *, force: bool = False) -> list[Event]:
-    heard: list[Event] = []
+    collected: list[Event] = []
     delete_component(
-        workspace, plan_deletion(workspace, slug, make_context(), force=force), make_context(announce=heard.append)
+        workspace, plan_deletion(workspace, slug, make_context(), force=force), make_context(announce=collected.append)
     )
-    return heard
+    return collected
 
 
 def refusal(workspace: Workspace) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commodore.authoring.places import at_home, places_at_home, told_at_home
+from commodore.authoring.places import restore_places, restored_places, with_restored_places
 from commodore.errors import Findings, InputError, Location
 from commodore.events import Event, Noted, Traced, Warned
 from tests.world.context import make_context
@@ -31,7 +31,7 @@ def test_links_are_followed_and_fetched_files_get_relative_paths(folders: tuple[
     error = InputError(
         "CMD-INV-001", message, hint=f"see {link}", locations=[Location(str(link), 3, 4), Location(str(fetched)), "a.b"]
     )
-    with pytest.raises(Findings) as caught, places_at_home(folder):
+    with pytest.raises(Findings) as caught, restored_places(folder):
         raise Findings([error])
     (told,) = caught.value.errors
     assert told.message == f"'{own}/values.yml' includes dependencies/c-one/main.jsonnet:3, not {folder}-2/x"
@@ -46,21 +46,23 @@ def test_links_are_followed_and_fetched_files_get_relative_paths(folders: tuple[
 def test_copies_are_the_files_that_were_copied(folders: tuple[Path, Path]) -> None:
     folder, own = folders
     error = InputError("CMD-INV-001", f"{folder}/copy/own/x.yml: no", locations=[f"{folder}/copy/own/x.yml"])
-    told = at_home(error, folder, [(folder / "copy" / "own", own)])
+    told = restore_places(error, folder, [(folder / "copy" / "own", own)])
     assert (told.message, str(told.locations[0])) == (f"{own}/x.yml: no", f"{own}/x.yml")
 
 
 def test_events_name_files_that_are_there_afterwards(folders: tuple[Path, Path]) -> None:
     folder, own = folders
-    heard: list[Event] = []
+    collected: list[Event] = []
     other = folder.with_name("other")
-    context = told_at_home(make_context(announce=heard.append), [folder, other], [(folder / "copy" / "own", own)])
+    context = with_restored_places(
+        make_context(announce=collected.append), [folder, other], [(folder / "copy" / "own", own)]
+    )
     link = folder / "classes" / "values.yml"
     context.announce(Traced("app", f"{folder}/x", f"{folder}/copy/own/lib/a.libsonnet:3"))
     context.announce(Traced("app", "", f"{other}/dependencies/app/main.jsonnet:3"))
     context.announce(Warned("CMD-INV-043", f"{link} is empty", f"see {link}"))
     context.announce(Noted(f"{link} is new", level=1))
-    assert heard == [
+    assert collected == [
         Traced("app", f"{folder}/x", f"{own}/lib/a.libsonnet:3"),
         Traced("app", "", "dependencies/app/main.jsonnet:3"),
         Warned("CMD-INV-043", f"{own}/values.yml is empty", f"see {own}/values.yml"),

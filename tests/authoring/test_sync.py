@@ -120,7 +120,7 @@ def test_commits_of_others_on_the_branch_are_named_when_they_are_replaced(world:
     world.advance()
     assert statuses(world.sync()) == ["created"]
     assert world.warnings == ["CMD-SYNC-013"]
-    assert any(theirs in getattr(event, "hint", "") for event in world.heard)
+    assert any(theirs in getattr(event, "hint", "") for event in world.collected)
     assert "mine.txt" not in world.server.hosted[name].remote.files(BRANCH)
 
 
@@ -367,7 +367,7 @@ def test_ctrl_c_keeps_what_is_finished(world: SyncWorld, monkeypatch: pytest.Mon
         sync_repositories(
             Workspace.at(world.root / "work"),
             world.request(),
-            make_context(announce=world.heard.append, limits=slow),
+            make_context(announce=world.collected.append, limits=slow),
             report=press,
         )
     assert [item["name"] for item in json.loads(world.state[0].read_text(encoding="utf-8"))["items"]] == [first]
@@ -382,7 +382,7 @@ def test_the_token_is_on_no_command_line_and_in_no_file(world: SyncWorld, monkey
     monkeypatch.setenv("GIT_TRACE2_EVENT", str(trace))
     result = world.sync()
     assert codes(result) == ["CMD-SYNC-012"]
-    seen = trace.read_text(encoding="utf-8") + repr(world.heard) + json.dumps(only(result).as_dict())
+    seen = trace.read_text(encoding="utf-8") + repr(world.collected) + json.dumps(only(result).as_dict())
     assert "push" in seen
     assert world.server.token not in seen
     assert "Basic" not in seen

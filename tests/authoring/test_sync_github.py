@@ -33,19 +33,19 @@ def server(tmp_path: Path) -> Iterator[GitHubServer]:
 
 
 @pytest.fixture
-def heard() -> list[Event]:
+def collected() -> list[Event]:
     return []
 
 
 @pytest.fixture
-def client(server: GitHubServer, heard: list[Event]) -> Iterator[GitHub]:
-    client = connect(server, heard)
+def client(server: GitHubServer, collected: list[Event]) -> Iterator[GitHub]:
+    client = connect(server, collected)
     yield client
     client.close()
 
 
-def connect(server: GitHubServer, heard: list[Event], **limits: Any) -> GitHub:
-    return GitHub(server.url, server.token, make_context(announce=heard.append, limits=replace(QUICK, **limits)))
+def connect(server: GitHubServer, collected: list[Event], **limits: Any) -> GitHub:
+    return GitHub(server.url, server.token, make_context(announce=collected.append, limits=replace(QUICK, **limits)))
 
 
 def publish(client: GitHub) -> tuple[str, bool]:
@@ -78,12 +78,14 @@ def test_a_repository_is_looked_up(server: GitHubServer, client: GitHub) -> None
         Reply(drop=True),
     ],
 )
-def test_what_may_pass_is_tried_again(server: GitHubServer, client: GitHub, heard: list[Event], reply: Reply) -> None:
+def test_what_may_pass_is_tried_again(
+    server: GitHubServer, client: GitHub, collected: list[Event], reply: Reply
+) -> None:
     server.script(reply, times=2, path=f"/repos/{NAME}")
     assert client.repository(NAME) is not None
     assert len(server.requests) == 3
-    assert len(heard) == 2
-    assert all("trying again" in str(event) for event in heard)
+    assert len(collected) == 2
+    assert all("trying again" in str(event) for event in collected)
 
 
 @pytest.mark.parametrize(
@@ -135,23 +137,23 @@ def test_failures_that_end_the_run(
     assert len(server.requests) == attempts
 
 
-def test_a_server_that_does_not_answer_ends_the_run(server: GitHubServer, heard: list[Event]) -> None:
+def test_a_server_that_does_not_answer_ends_the_run(server: GitHubServer, collected: list[Event]) -> None:
     server.script(Reply(delay=600), times=math.inf)
     with pytest.raises(Halt) as caught:
-        connect(server, heard, github_timeout=1, github_attempts=1).repository(NAME)
+        connect(server, collected, github_timeout=1, github_attempts=1).repository(NAME)
     assert caught.value.error.code == "CMD-SYNC-024"
     assert "in time" in caught.value.error.message
 
 
-def test_the_pause_that_is_asked_for_is_made(server: GitHubServer, client: GitHub, heard: list[Event]) -> None:
+def test_the_pause_that_is_asked_for_is_made(server: GitHubServer, client: GitHub, collected: list[Event]) -> None:
     reset = str(int(time.time()) + 2)
     server.script(failing(403, "no words", x_ratelimit_remaining="0", x_ratelimit_reset=reset))
     assert client.repository(NAME) is not None
-    assert "trying again in" in str(heard[0])
+    assert "trying again in" in str(collected[0])
 
 
-def test_a_stopped_client_does_not_wait(server: GitHubServer, heard: list[Event]) -> None:
-    client = connect(server, heard, github_backoff=600)
+def test_a_stopped_client_does_not_wait(server: GitHubServer, collected: list[Event]) -> None:
+    client = connect(server, collected, github_backoff=600)
     client.stop()
     with pytest.raises(Halt) as caught:
         client.repository(NAME)
@@ -208,15 +210,15 @@ def test_refused_writes(server: GitHubServer, client: GitHub, reply: Reply, code
         assert "public_repo" in caught.value.hint
 
 
-def test_the_answer_of_others_about_the_token_is_shown_without_it(server: GitHubServer, heard: list[Event]) -> None:
+def test_the_answer_of_others_about_the_token_is_shown_without_it(server: GitHubServer, collected: list[Event]) -> None:
     with pytest.raises(Halt) as caught:
-        GitHub(server.url, "another-token", make_context(announce=heard.append, limits=QUICK)).repository(NAME)
+        GitHub(server.url, "another-token", make_context(announce=collected.append, limits=QUICK)).repository(NAME)
     assert "another-token" not in str(caught.value.error.as_dict())
 
 
-def test_nothing_listens(heard: list[Event]) -> None:
+def test_nothing_listens(collected: list[Event]) -> None:
     with pytest.raises(Halt) as caught:
-        GitHub("http://127.0.0.1:9", "token", make_context(announce=heard.append, limits=QUICK)).repository(NAME)
+        GitHub("http://127.0.0.1:9", "token", make_context(announce=collected.append, limits=QUICK)).repository(NAME)
     assert caught.value.error.code == "CMD-SYNC-024"
 
 

@@ -15,12 +15,18 @@ from tests.world.context import make_context
 
 
 def read(
-    path: Path, content: str | bytes, wanted: str = "", heard: list[Event] | None = None, limits: Limits | None = None
+    path: Path,
+    content: str | bytes,
+    wanted: str = "",
+    collected: list[Event] | None = None,
+    limits: Limits | None = None,
 ) -> list[Item]:
     path = path / "list.yaml"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return read_list(
-        path, wanted, make_context(announce=(heard if heard is not None else []).append, limits=limits or Limits())
+        path,
+        wanted,
+        make_context(announce=(collected if collected is not None else []).append, limits=limits or Limits()),
     )
 
 
@@ -85,9 +91,9 @@ def test_a_bad_entry_is_an_item_with_an_error(tmp_path: Path, entry: str, shown:
 
 
 def test_repositories_that_are_listed_twice_are_looked_at_once(tmp_path: Path) -> None:
-    heard: list[Event] = []
-    assert read(tmp_path, "- a/b\n- c/d\n- A/B\n", heard=heard) == [Item(1, "a/b"), Item(2, "c/d")]
-    [warning] = heard
+    collected: list[Event] = []
+    assert read(tmp_path, "- a/b\n- c/d\n- A/B\n", collected=collected) == [Item(1, "a/b"), Item(2, "c/d")]
+    [warning] = collected
     assert isinstance(warning, Warned)
     assert warning.code == "CMD-SYNC-008"
     assert "entry 3" in warning.message

@@ -356,9 +356,9 @@ def test_code_of_a_repositorys_template_does_not_run_unasked(foo: Path) -> None:
 
 
 def test_trust_is_announced(foo: Path, remote: Remote) -> None:
-    heard: list[Event] = []
-    update(foo, heard=heard)
-    assert Noted(f"the template {remote.url} is trusted; rendering it runs its code") in heard
+    collected: list[Event] = []
+    update(foo, collected=collected)
+    assert Noted(f"the template {remote.url} is trusted; rendering it runs its code") in collected
 
 
 def test_a_template_that_is_gone(foo: Path, remote: Remote) -> None:

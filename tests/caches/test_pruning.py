@@ -123,9 +123,9 @@ def test_links_are_not_followed(cache: Cache, tmp_path: Path) -> None:
     result = cache.add_result("app")
     result_cache().rename(elsewhere)
     result_cache().symlink_to(elsewhere)
-    heard: list[Event] = []
-    prune(stores(make_context()), PruneRules(everything=True), make_context(heard.append))
-    assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-CACHE-003"]
+    collected: list[Event] = []
+    prune(stores(make_context()), PruneRules(everything=True), make_context(collected.append))
+    assert [event.code for event in collected if isinstance(event, Warned)] == ["CMD-CACHE-003"]
     assert (outside / "about.json").exists()
     assert (tmp_path / "group" / ("f" * 64)).exists()
     assert (elsewhere / result.relative_to(result_cache())).exists()

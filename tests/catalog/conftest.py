@@ -38,13 +38,13 @@ def prepare_from(workspace: Workspace, url: str, context: Context) -> PublishedC
 class Run:
     """The stages of a run that concern the catalog."""
 
-    def __init__(self, workspace: Workspace, remote: Remote, heard: Heard) -> None:
+    def __init__(self, workspace: Workspace, remote: Remote, collected: Heard) -> None:
         self.workspace = workspace
         self.remote = remote
-        self.heard = heard
+        self.collected = collected
 
     def prepare(self) -> PublishedClone:
-        return prepare_from(self.workspace, self.remote.url, make_context(self.heard.append))
+        return prepare_from(self.workspace, self.remote.url, make_context(self.collected.append))
 
     def install(self, manifests: Mapping[str, str], refs: Mapping[str, str] | None = None) -> None:
         with self.trees(manifests, refs or {}) as (new_manifests, new_refs):
@@ -73,11 +73,11 @@ class Run:
         """A whole run with a push."""
         clone = self.compile(manifests, refs)
         change = stage(clone, make_context())
-        return publish(clone, change, "message\n", make_context(announce=self.heard.append, limits=limits))
+        return publish(clone, change, "message\n", make_context(announce=self.collected.append, limits=limits))
 
 
 @pytest.fixture
-def heard() -> Heard:
+def collected() -> Heard:
     return Heard()
 
 
@@ -97,5 +97,5 @@ def remote(world: GitWorld) -> Remote:
 
 
 @pytest.fixture
-def run(workspace: Workspace, remote: Remote, heard: Heard) -> Run:
-    return Run(workspace, remote, heard)
+def run(workspace: Workspace, remote: Remote, collected: Heard) -> Run:
+    return Run(workspace, remote, collected)

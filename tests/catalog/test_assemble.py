@@ -85,11 +85,11 @@ class TestAssemble:
         """The last instance in name order wins, whatever the order of the arguments."""
         a = output(tmp_path / "a", {"one.yaml": "1", "fine.yaml": ""})
         b = output(tmp_path / "b", {"one.yaml": "2"})
-        heard: list[Event] = []
-        context = make_context(heard.append, allowed=["CMD-CAT-001"])
+        collected: list[Event] = []
+        context = make_context(collected.append, allowed=["CMD-CAT-001"])
         new = assemble([("inst-b", b), ("inst-a", a)], tmp_path / "new", context)
         assert tree(new) == {"one.yaml": "2", "fine.yaml": ""}
-        assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-CAT-001"]
+        assert [event.code for event in collected if isinstance(event, Warned)] == ["CMD-CAT-001"]
         assert assemble([("inst-a", a), ("inst-b", b)], tmp_path / "newer", context, new) == new
 
     def test_two_instances_write_the_same(self, tmp_path: Path) -> None:
@@ -203,9 +203,9 @@ class TestWarnAboutObjects:
                 "app.yaml": "apiVersion: apps/v1beta1\nkind: Deployment\nmetadata:\n  name: app\n",
             },
         )
-        heard: list[Event] = []
-        warn_about_objects([("c", c), ("b", b), ("a", a)], make_context(announce=heard.append))
-        assert [(event.code, event.message) for event in heard if isinstance(event, Warned)] == [
+        collected: list[Event] = []
+        warn_about_objects([("c", c), ("b", b), ("a", a)], make_context(announce=collected.append))
+        assert [(event.code, event.message) for event in collected if isinstance(event, Warned)] == [
             ("CMD-CAT-005", "the instances a and b both render the object ConfigMap ns/shared"),
             ("CMD-CAT-005", "the instances b and c both render the object Deployment.apps app"),
             ("CMD-CAT-005", "the instances b and c both render the object Namespace ns"),
@@ -214,9 +214,9 @@ class TestWarnAboutObjects:
     def test_one_instance_may_repeat_itself(self, tmp_path: Path) -> None:
         text = CONFIG.format(name="x", namespace="y")
         a = output(tmp_path / "a", {"x.yaml": text, "y.yaml": text})
-        heard: list[Event] = []
-        warn_about_objects([("a", a)], make_context(announce=heard.append))
-        assert heard == []
+        collected: list[Event] = []
+        warn_about_objects([("a", a)], make_context(announce=collected.append))
+        assert collected == []
 
     def test_the_text_tells_what_parsing_would_tell(self, tmp_path: Path) -> None:
         """Objects as the compiler writes them: with all kinds of metadata around the name."""
@@ -236,7 +236,7 @@ class TestWarnAboutObjects:
             )
         ]
         folder = output(tmp_path / "a", {"all.yaml": dump_stream(objects)})
-        heard: list[Event] = []
-        warn_about_objects([("a", folder), ("b", folder)], make_context(announce=heard.append))
-        found = [event.message.partition(" the object ")[2] for event in heard if isinstance(event, Warned)]
+        collected: list[Event] = []
+        warn_about_objects([("a", folder), ("b", folder)], make_context(announce=collected.append))
+        found = [event.message.partition(" the object ")[2] for event in collected if isinstance(event, Warned)]
         assert sorted(found) == sorted(str(key_of(document)) for document in objects)

@@ -92,13 +92,13 @@ def test_a_report_that_fails_is_sent_by_the_next_run(
     workspace: Workspace, catalog: Catalog, lieutenant: Lieutenant
 ) -> None:
     """The published tool fails although the catalog is pushed, and never reports it."""
-    sha, heard = catalog.add(), list[Event]()
+    sha, collected = catalog.add(), list[Event]()
     lieutenant.down = True
     expect_report(workspace, "c-1", sha, {"n": 1}, make_context())
     assert not report_pending(
-        workspace, "c-1", catalog.at(sha), lieutenant.send, make_context(announce=heard.append), settled=True
+        workspace, "c-1", catalog.at(sha), lieutenant.send, make_context(announce=collected.append), settled=True
     )
-    (warning,) = heard
+    (warning,) = collected
     assert isinstance(warning, Warned)
     assert warning.code == "CMD-CAT-010"
     assert warning.message == "what the catalog of c-1 was compiled from could not be reported: lieutenant is down"
@@ -167,10 +167,10 @@ def test_a_report_is_sent_as_it_was_or_not_at_all(
     expect_report(workspace, "c-1", sha, {"version": "abc"}, make_context())
     file = pending_file(workspace)
     file.write_bytes(file.read_bytes().replace(b"abc", b"abd"))
-    heard: list[Event] = []
-    assert report_pending(workspace, "c-1", catalog.at(sha), lieutenant.send, make_context(announce=heard.append))
+    collected: list[Event] = []
+    assert report_pending(workspace, "c-1", catalog.at(sha), lieutenant.send, make_context(announce=collected.append))
     assert lieutenant.received == []
-    assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-CAT-011"]
+    assert [event.code for event in collected if isinstance(event, Warned)] == ["CMD-CAT-011"]
 
 
 def test_it_survives_the_sweep_of_the_next_run(workspace: Workspace, catalog: Catalog, lieutenant: Lieutenant) -> None:
@@ -192,8 +192,8 @@ def test_it_survives_the_sweep_of_the_next_run(workspace: Workspace, catalog: Ca
 def test_a_damaged_file_is_removed_with_a_warning(workspace: Workspace, lieutenant: Lieutenant, content: bytes) -> None:
     workspace.state.mkdir(parents=True)
     pending_file(workspace).write_bytes(content)
-    heard: list[Event] = []
-    assert report_pending(workspace, "c-1", unasked, lieutenant.send, make_context(announce=heard.append))
-    assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-CAT-011"]
+    collected: list[Event] = []
+    assert report_pending(workspace, "c-1", unasked, lieutenant.send, make_context(announce=collected.append))
+    assert [event.code for event in collected if isinstance(event, Warned)] == ["CMD-CAT-011"]
     assert not pending_file(workspace).exists()
     assert report_pending(workspace, "c-1", unasked, lieutenant.send, make_context(announce=ignore))

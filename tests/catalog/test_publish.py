@@ -95,7 +95,7 @@ class TestPublish:
             f"A <a@example.com> A\n{commit_message(METADATA)}"
         )
         assert remote.files()["manifests/a.yaml"] == "a: 2"
-        assert run.heard.codes == []
+        assert run.collected.codes == []
 
     def test_nothing_changed(self, run: Run, remote: Remote) -> None:
         before = remote.sha()
@@ -105,10 +105,10 @@ class TestPublish:
         assert (change.committed_sha, change.pushed) == (None, False)
         assert remote.sha() == before
 
-    def test_an_empty_remote(self, workspace: Workspace, world: GitWorld, heard: Heard) -> None:
+    def test_an_empty_remote(self, workspace: Workspace, world: GitWorld, collected: Heard) -> None:
         """The initial commit comes with the first push."""
         remote = world.remote("empty")
-        change = Run(workspace, remote, heard).push({"a.yaml": "a: 1\n"})
+        change = Run(workspace, remote, collected).push({"a.yaml": "a: 1\n"})
         assert change.pushed
         assert str(change.summary) == "1 added"
         assert git(remote.path, "log", "--format=%s", "master").split("\n") == ["message", "Initial commit"]
@@ -119,7 +119,7 @@ class TestPublish:
         run.push({"a.yaml": "a: 1\n", "b.secret": "s"}, {"x/key": "ref\n"})
         assert "manifests/b.secret" not in remote.files()
         run.push({"a.yaml": "a: 3\n", "b.secret": "s"}, {"x/key": "ref\n"})
-        assert run.heard.codes == []
+        assert run.collected.codes == []
 
 
 class TestRemoteMoved:
@@ -137,7 +137,7 @@ class TestRemoteMoved:
                 "refs/x/key": None,
             }
         )
-        done = publish(clone, change, "message\n", make_context(announce=run.heard.append))
+        done = publish(clone, change, "message\n", make_context(announce=run.collected.append))
         assert done.pushed
         assert done.committed_sha == remote.sha()
         assert git(remote.path, "rev-parse", "master^") == theirs
@@ -166,9 +166,9 @@ class TestRemoteMoved:
         assert (done.changed, done.committed_sha, done.pushed) == (False, theirs, False)
         assert remote.sha() == theirs
 
-    def test_two_runs_on_an_empty_remote(self, tmp_path: Path, world: GitWorld, heard: Heard) -> None:
+    def test_two_runs_on_an_empty_remote(self, tmp_path: Path, world: GitWorld, collected: Heard) -> None:
         remote = world.remote("empty")
-        runs = [Run(Workspace.at(tmp_path / name), remote, heard) for name in ("one", "two")]
+        runs = [Run(Workspace.at(tmp_path / name), remote, collected) for name in ("one", "two")]
         clones = [run.compile({f"{index}.yaml": "x\n"}) for index, run in enumerate(runs)]
         changes = [stage(clone, make_context()) for clone in clones]
         assert publish(clones[0], changes[0], "first\n", make_context()).pushed
@@ -223,7 +223,7 @@ class TestNothingIsLost:
     def test_output_of_a_run_without_push_is_not_kept(self, run: Run, remote: Remote) -> None:
         stage(run.compile({"a.yaml": "a: 2\n", "b.yaml": "b\n"}), make_context())
         stage(run.compile({"a.yaml": "a: 3\n"}, {"x/key": "ref\n"}), make_context())
-        assert run.heard.codes == []
+        assert run.collected.codes == []
         assert discarded(run.workspace) == []
         assert run.push({"a.yaml": "a: 4\n"}).pushed
 
@@ -231,12 +231,12 @@ class TestNothingIsLost:
         """Killed between the swap of the trees and their recording: it is nobody's work, but nobody can be sure."""
         run.compile({"a.yaml": "half-way\n"})
         assert run.push({"a.yaml": "a: 4\n"}).pushed
-        assert run.heard.codes == []
+        assert run.collected.codes == []
         (ref,) = discarded(run.workspace)
         assert git(run.workspace.catalog, "show", f"{ref}:manifests/a.yaml") == "half-way"
         (run.workspace.catalog / "manifests/a.yaml").write_text("by hand\n")
         run.push({"a.yaml": "a: 5\n"})
-        assert run.heard.codes == ["CMD-CAT-012"]
+        assert run.collected.codes == ["CMD-CAT-012"]
 
     def test_edits_by_hand_are_kept(self, run: Run) -> None:
         stage(run.compile({"a.yaml": "a: 2\n", "b.yaml": "b\n"}, {"x/key": "ref\n"}), make_context())
@@ -248,7 +248,7 @@ class TestNothingIsLost:
         (catalog / ".git/info/exclude").write_text("ignored\n")
         (catalog / "ignored").write_text("ignored\n")
         assert run.push({"a.yaml": "a: 3\n"}, {"x/key": "ref\n"}).pushed
-        (warning,) = run.heard.warnings
+        (warning,) = run.collected.warnings
         assert warning.code == "CMD-CAT-012"
         assert warning.message == (
             f"{catalog} had local changes; they were saved under refs/commodore/discarded and replaced: "
@@ -318,7 +318,7 @@ class TestLocalMode:
     def test_the_index_is_left_alone(self, run: Run) -> None:
         """Spec a 8.3"""
         run.prepare()
-        clone = open_local(run.workspace, make_context(announce=run.heard.append))
+        clone = open_local(run.workspace, make_context(announce=run.collected.append))
         run.install({"a.yaml": "a: 2\n", "b.yaml": "b\n"}, {"x/key": "ref\n"})
         change = stage(clone, make_context())
         leave(clone, make_context())
@@ -346,15 +346,15 @@ class TestLocalMode:
     def test_edits_of_generated_files_are_kept_and_others_stay(self, run: Run) -> None:
         run.prepare()
         for content in ("1", "2"):
-            clone = open_local(run.workspace, make_context(announce=run.heard.append))
+            clone = open_local(run.workspace, make_context(announce=run.collected.append))
             run.install({"a.yaml": content})
             stage(clone, make_context())
             leave(clone, make_context())
             (run.workspace.catalog / "note").write_text("mine\n")
-        assert run.heard.codes == []
+        assert run.collected.codes == []
         (run.workspace.manifests / "a.yaml").write_text("by hand\n")
-        open_local(run.workspace, make_context(announce=run.heard.append))
-        (warning,) = run.heard.warnings
+        open_local(run.workspace, make_context(announce=run.collected.append))
+        (warning,) = run.collected.warnings
         assert warning.message.endswith("and replaced: 'manifests/a.yaml'")
         (ref,) = discarded(run.workspace)
         assert git(run.workspace.catalog, "show", f"{ref}:manifests/a.yaml") == "by hand"

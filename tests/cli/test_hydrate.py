@@ -552,14 +552,14 @@ def test_a_push_ends_before_the_watcher(place: Place, tmp_path: Path, signals: i
 
 def test_a_push_may_not_go_on_for_ever() -> None:
     with Ending(0.01).at_sigterm() as ending:
-        ending.hear(StageStarted(PUSH_STAGE))
+        ending.on_event(StageStarted(PUSH_STAGE))
         os.kill(os.getpid(), signal.SIGTERM)
         with pytest.raises(KeyboardInterrupt):
             ending.check()
         with pytest.raises(KeyboardInterrupt):
             signal.pause()
         with pytest.raises(KeyboardInterrupt):
-            ending.hear(StageStarted(PUSH_STAGE))
+            ending.on_event(StageStarted(PUSH_STAGE))
 
 
 def test_what_is_not_committed_is_shown_and_never_pushed(place: Place) -> None:

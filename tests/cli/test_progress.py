@@ -53,7 +53,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
 def test_no_colours_if_none_are_wanted(screen: Screen) -> None:
     for color, coloured in ((None, True), (False, False)):
         with Display(screen, color=color) as display:
-            display.hear(StageStarted("one"))
+            display.on_event(StageStarted("one"))
             display.say("\x1b[31mred\x1b[0m")
         assert ("\x1b[31m" in screen.getvalue()) == coloured
         screen.truncate(0)
@@ -71,7 +71,7 @@ def drawn(screen: Screen, events: Iterable[Event]) -> list[str]:
     """The lines that are on the screen after these events, while the run goes on."""
     with Display(screen) as display:
         for event in events:
-            display.hear(event)
+            display.on_event(event)
         with display.paused():
             begin = len(screen.text)
         return [line.rstrip() for line in screen.text[begin:].splitlines() if line]
@@ -118,7 +118,7 @@ def test_stages_that_have_ended_stay_with_their_time(screen: Screen) -> None:
             StageAdvanced("compile", "b"),
             StageFinished("compiling", 12.5),
         ):
-            display.hear(event)
+            display.on_event(event)
     kept = [line for line in re.split(r"[\r\n]+", screen.text) if line.endswith(" s") and not line.startswith("  a ")]
     assert kept == [
         "  Fetching packages                         0.25 s",
@@ -128,8 +128,8 @@ def test_stages_that_have_ended_stay_with_their_time(screen: Screen) -> None:
 
 def test_stages_need_not_stay(screen: Screen) -> None:
     with Display(screen, keep=False) as display:
-        display.hear(StageStarted("compiling", 2))
-        display.hear(StageFinished("compiling", 12.5))
+        display.on_event(StageStarted("compiling", 2))
+        display.on_event(StageFinished("compiling", 12.5))
     assert "12.50 s" not in screen.text
 
 

@@ -106,10 +106,10 @@ def test_twin_keys(entries: tuple[str, ...]) -> None:
 
 
 def test_twin_keys_that_are_allowed() -> None:
-    heard: list[Event] = []
-    found = parse_applications(["x as comp-a", "x as comp_a"], make_context(heard.append, allowed=["CMD-DEP-004"]))
+    collected: list[Event] = []
+    found = parse_applications(["x as comp-a", "x as comp_a"], make_context(collected.append, allowed=["CMD-DEP-004"]))
     assert found.instances == {"comp-a": "x", "comp_a": "x"}
-    assert [one.code for one in heard if isinstance(one, Warned)] == ["CMD-DEP-004"]
+    assert [one.code for one in collected if isinstance(one, Warned)] == ["CMD-DEP-004"]
 
 
 def test_several_aliases_in_one_entry() -> None:
@@ -158,17 +158,17 @@ def test_names_that_would_leave_their_folder(entry: str) -> None:
 
 def test_capitals_and_quotes_are_told() -> None:
     """Names become paths, to which neither does anything; the published tool takes both."""
-    heard: list[Event] = []
-    found = parse_applications(["C", "d as 'X'", "pkg.P"], make_context(heard.append))
+    collected: list[Event] = []
+    found = parse_applications(["C", "d as 'X'", "pkg.P"], make_context(collected.append))
     assert (found.instances, found.packages) == ({"'X'": "d", "C": "C"}, ("P",))
-    assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-NAME-007"] * 3
+    assert [event.code for event in collected if isinstance(event, Warned)] == ["CMD-NAME-007"] * 3
 
 
 def test_an_instance_that_is_included_twice_can_be_allowed() -> None:
-    heard: list[Event] = []
-    found = parse_applications(["c", "c as c"], make_context(heard.append, allowed=["CMD-DEP-003"]))
+    collected: list[Event] = []
+    found = parse_applications(["c", "c as c"], make_context(collected.append, allowed=["CMD-DEP-003"]))
     assert found.instances == {"c": "c"}
-    (warning,) = heard
+    (warning,) = collected
     assert isinstance(warning, Warned)
     assert (warning.code, "they count once" in warning.hint) == ("CMD-DEP-003", True)
 

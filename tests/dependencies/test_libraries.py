@@ -25,11 +25,11 @@ def owner(root: Path, component: str, *entries: str, sub: str = "", **metadata: 
 
 
 def resolve(*owners: LibraryOwner) -> tuple[dict[str, Path], list[CommodoreError], list[Event]]:
-    heard: list[Event] = []
-    links, errors = resolve_libraries(owners, make_context(announce=heard.append))
-    again, _ = resolve_libraries(list(reversed(owners)), make_context(announce=heard.append))
+    collected: list[Event] = []
+    links, errors = resolve_libraries(owners, make_context(announce=collected.append))
+    again, _ = resolve_libraries(list(reversed(owners)), make_context(announce=collected.append))
     assert list(again.items()) == list(links.items())  # whatever the order
-    return links, errors, heard[: len(heard) // 2]
+    return links, errors, collected[: len(collected) // 2]
 
 
 def names(*owners: LibraryOwner) -> list[str]:
@@ -255,10 +255,10 @@ class TestTakeover:
             owner(root, "c2", "c2.libsonnet", library_aliases=aliases, replaces="c1" if replaces else ""),
             *([owner(root, "c1", "c1.libsonnet", **c1)] if deployed else []),
         ]
-        links, errors, heard = resolve(*owners)
+        links, errors, collected = resolve(*owners)
         if not errors:
             assert links["c1.libsonnet"] == root / "c2/lib/c2.libsonnet"
-        return [error.code for error in errors], heard
+        return [error.code for error in errors], collected
 
     @pytest.mark.requirement("C54")
     def test_replaces_and_not_deployed(self, tmp_path: Path) -> None:
@@ -282,9 +282,9 @@ class TestTakeover:
     )
     def test_replaces_but_not_nominated(self, tmp_path: Path, c1: dict[str, Any], reason: str) -> None:
         """The other one is deployed and not deprecated; the warning says why."""
-        found, heard = self.resolve(tmp_path, replaces=True, deployed=True, **c1)
+        found, collected = self.resolve(tmp_path, replaces=True, deployed=True, **c1)
         assert found == ["CMD-DEP-035"]
-        (warning,) = heard
+        (warning,) = collected
         assert isinstance(warning, Warned)
         assert warning.code == "CMD-DEP-037"
         assert reason in warning.message

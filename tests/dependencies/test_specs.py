@@ -144,14 +144,14 @@ def test_version_null_is_the_default_branch() -> None:
 
 
 def test_a_key_that_looks_like_a_typing_error_can_be_allowed() -> None:
-    heard: list[Event] = []
+    collected: list[Event] = []
     given = parameters(c={"url": URL, "version": "v1", "versions": "v2"})
     with pytest.raises(InputError, match="versions") as caught:
         read_specs(given, "component", ("c",), make_context())
     assert "--allow CMD-DEP-015 makes it a warning" in caught.value.hint
-    context = make_context(heard.append, allowed=["CMD-DEP-015"])
+    context = make_context(collected.append, allowed=["CMD-DEP-015"])
     assert read_specs(given, "component", ("c",), context)["c"].version == "v1"
-    assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-DEP-015"]
+    assert [event.code for event in collected if isinstance(event, Warned)] == ["CMD-DEP-015"]
 
 
 @pytest.mark.requirement("C14")

@@ -50,20 +50,20 @@ def examples() -> dict[str, tuple[str, str, str]]:
 EXAMPLES = examples()
 
 
-def render(text: str, folder: Path, heard: Heard) -> Node:
+def render(text: str, folder: Path, collected: Heard) -> Node:
     """A target that includes the classes of an example, which blank lines and comments part."""
     classes = {f"c{index}.yml": part for index, part in enumerate(re.split(r"\n\n(?=# )", text))}
     names = ", ".join(["base", *(name.removesuffix(".yml") for name in classes)])
-    hierarchy = Hierarchy(folder, heard).target(f"classes: [{names}]").classes({**EXISTING, **classes})
+    hierarchy = Hierarchy(folder, collected).target(f"classes: [{names}]").classes({**EXISTING, **classes})
     return hierarchy.render()
 
 
-def check_applications(text: str, folder: Path, heard: Heard) -> None:
-    parse_applications(render(text, folder, heard).applications, make_context(announce=heard.append))
+def check_applications(text: str, folder: Path, collected: Heard) -> None:
+    parse_applications(render(text, folder, collected).applications, make_context(announce=collected.append))
 
 
-def check_specs(text: str, folder: Path, heard: Heard) -> None:
-    parameters = render(text, folder, heard).parameters
+def check_specs(text: str, folder: Path, collected: Heard) -> None:
+    parameters = render(text, folder, collected).parameters
     errors = find_incomplete(parameters, {})
     try:
         read_specs(parameters, "component", ("nfs",), make_context())
@@ -72,34 +72,34 @@ def check_specs(text: str, folder: Path, heard: Heard) -> None:
     raise_all(errors)
 
 
-def check_allowed(text: str, folder: Path, heard: Heard) -> None:
-    read_allowed(render(text, folder, heard).parameters)
+def check_allowed(text: str, folder: Path, collected: Heard) -> None:
+    read_allowed(render(text, folder, collected).parameters)
 
 
-def check_metadata(text: str, folder: Path, heard: Heard) -> None:
-    heard += read_metadata(render(text, folder, heard).parameters, "nfs").doubts
+def check_metadata(text: str, folder: Path, collected: Heard) -> None:
+    collected += read_metadata(render(text, folder, collected).parameters, "nfs").doubts
 
 
-def check_references(text: str, folder: Path, heard: Heard) -> None:
+def check_references(text: str, folder: Path, collected: Heard) -> None:
     content = yaml.safe_load(text)
     parameters: Mapping[str, Any] = content.get("parameters", content)
-    find_references(parameters, make_context(announce=heard.append), target="nfs")
+    find_references(parameters, make_context(announce=collected.append), target="nfs")
     if "parameters" in content:
         vault_parameters(parameters)
 
 
-def check_filters(text: str, folder: Path, heard: Heard) -> None:
+def check_filters(text: str, folder: Path, collected: Heard) -> None:
     job = InstanceJob("nfs", "nfs", folder)
     read_filters(yaml.safe_load(text), job, make_context())
 
 
-def check_cluster_file(text: str, folder: Path, heard: Heard) -> None:
+def check_cluster_file(text: str, folder: Path, collected: Heard) -> None:
     file = folder / "cluster.yml"
     file.write_text(text, encoding="utf-8")
-    load_cluster_file(file, "c-example", {}, make_context(announce=heard.append))
+    load_cluster_file(file, "c-example", {}, make_context(announce=collected.append))
 
 
-def check_facts_file(text: str, folder: Path, heard: Heard) -> None:
+def check_facts_file(text: str, folder: Path, collected: Heard) -> None:
     file = folder / "facts.yml"
     file.write_text(text, encoding="utf-8")
     read_facts({"facts_file": file, "fact": (), "dynamic_fact": ()}, Console())
@@ -120,16 +120,16 @@ CHECKS: dict[str, Callable[[str, Path, Heard], object]] = {
 
 
 def codes_of(check: Callable[[str, Path, Heard], object], text: str, folder: Path) -> set[str]:
-    heard: Heard = []
+    collected: Heard = []
     folder.mkdir()
     found: set[str] = set()
     try:
-        check(text, folder, heard)
+        check(text, folder, collected)
     except Findings as errors:
         found = {error.code for error in errors.errors}
     except CommodoreError as error:
         found = {error.code}
-    return found | {event.code for event in heard if isinstance(event, Warned)}
+    return found | {event.code for event in collected if isinstance(event, Warned)}
 
 
 def test_there_are_examples_of_the_usual_errors() -> None:

@@ -229,17 +229,17 @@ def test_readers_begin_early_the_first_time_and_wait_from_then_on(world: World, 
 
 def begun(world: World, echo: Echo, let_go: str = "") -> list[str]:
     """Compile, and return what was begun in which order. The server may answer once an instance has been rendered."""
-    heard: list[str] = []
+    collected: list[str] = []
 
     def listen(event: Event) -> None:
         if isinstance(event, TaskBegun):
-            heard.append(f"{event.task} {'a' if event.task == 'fetch' else event.item}")
+            collected.append(f"{event.task} {'a' if event.task == 'fetch' else event.item}")
         if isinstance(event, TaskEnded) and event.task == "compile" and event.item == let_go:
             echo.may_answer.set()
 
     with Engine(make_context(listen), processes=1) as engine:
         engine.compile(world.jobs, world.nodes, world.request(replace_all=True))
-    return heard
+    return collected
 
 
 @pytest.mark.parametrize("kind", ["jinja2", "kadet", "external"])

@@ -50,13 +50,13 @@ def test_appending_where_there_is_no_list_sets_it() -> None:
 
 
 def test_changes_of_kind_are_told() -> None:
-    heard: list[tuple[Any, ...]] = []
+    collected: list[tuple[Any, ...]] = []
     merge(
         {"a": {"b": {"c": 1}}, "n": None, "s": 1},
         {"a": {"b": "x"}, "n": {}, "s": "t"},
-        changed=lambda *one: heard.append(one),
+        changed=lambda *one: collected.append(one),
     )
-    assert heard == [(("a", "b"), {"c": 1}, "x")]
+    assert collected == [(("a", "b"), {"c": 1}, "x")]
 
 
 @pytest.mark.requirement("F37")

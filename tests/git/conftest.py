@@ -27,7 +27,7 @@ def world(tmp_path: Path) -> GitWorld:
 
 
 @pytest.fixture
-def heard() -> Heard:
+def collected() -> Heard:
     return Heard()
 
 
@@ -37,11 +37,11 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def new_run(workspace: Path, heard: Heard) -> Callable[..., RepositoryStore]:
+def new_run(workspace: Path, collected: Heard) -> Callable[..., RepositoryStore]:
     """Begin a run: a fresh store over the same working directory."""
 
     def begin(*, offline: bool = False) -> RepositoryStore:
-        return RepositoryStore(workspace / "dependencies" / ".repos", make_context(heard.append, offline=offline))
+        return RepositoryStore(workspace / "dependencies" / ".repos", make_context(collected.append, offline=offline))
 
     return begin
 

@@ -16,24 +16,24 @@ def named(environment: dict[str, str]) -> set[tuple[str, str]]:
     return {(environment[f"GIT_{role}_NAME"], environment[f"GIT_{role}_EMAIL"]) for role in ("AUTHOR", "COMMITTER")}
 
 
-def test_both_are_used(heard: Heard, tmp_path: Path) -> None:
-    author = author_from("A B", "a@b.c", heard.append)
+def test_both_are_used(collected: Heard, tmp_path: Path) -> None:
+    author = author_from("A B", "a@b.c", collected.append)
     assert author == Author("A B", "a@b.c")
     assert named(identity_environment(tmp_path, author, make_context())) == {("A B", "a@b.c")}
-    assert heard == []
+    assert collected == []
 
 
 @pytest.mark.parametrize(("name", "email"), [("A B", None), (None, "a@b.c"), ("A B", ""), ("", "a@b.c")])
-def test_one_alone_is_warned_about(heard: Heard, name: str | None, email: str | None) -> None:
+def test_one_alone_is_warned_about(collected: Heard, name: str | None, email: str | None) -> None:
     """Giving only one was silently ignored."""
-    assert author_from(name, email, heard.append) is None
-    assert heard.codes == ["CMD-GIT-053"]
+    assert author_from(name, email, collected.append) is None
+    assert collected.codes == ["CMD-GIT-053"]
 
 
-def test_none_is_gits_own_committer(heard: Heard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_none_is_gits_own_committer(collected: Heard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Author = committer, from the environment first, then from git's configuration, `GIT_CONFIG_GLOBAL` included."""
-    assert author_from(None, None, heard.append) is None
-    assert heard == []
+    assert author_from(None, None, collected.append) is None
+    assert collected == []
     monkeypatch.setenv("GIT_COMMITTER_NAME", "Com Mitter")
     monkeypatch.setenv("GIT_COMMITTER_EMAIL", "com@example.com")
     assert named(identity_environment(tmp_path, None, make_context())) == {("Com Mitter", "com@example.com")}

@@ -147,7 +147,7 @@ def test_a_move_that_ended_after_some_files(
     folder: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    heard: Heard,
+    collected: Heard,
     steps: int,
 ) -> None:
     """Whatever git had done when it was killed, the next run gives what an undisturbed one gives."""
@@ -160,7 +160,7 @@ def test_a_move_that_ended_after_some_files(
     assert tree(folder) == commit_tree(remote, tmp_path)
     assert git(folder, "status", "--porcelain", "--branch") == "## HEAD (no branch)"
     assert [path.name for path in admin_of(folder).iterdir() if "lock" in path.name or "move" in path.name] == []
-    assert heard.codes == []
+    assert collected.codes == []
 
 
 @pytest.mark.parametrize("steps", [0, 4, 9, 13])
@@ -170,7 +170,7 @@ def test_a_users_edits_in_a_move_that_was_interrupted(
     folder: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    heard: Heard,
+    collected: Heard,
     steps: int,
 ) -> None:
     """Edits between two runs, in files that the move is about and in others: refused, and with `--force` kept."""
@@ -190,7 +190,7 @@ def test_a_users_edits_in_a_move_that_was_interrupted(
     assert tree(folder) == {**commit_tree(remote, tmp_path), **mine}
     assert place(remote, force=True).sha == new
     assert tree(folder) == {**commit_tree(remote, tmp_path), "note": mine["note"]}
-    assert heard.codes == ["CMD-GIT-045"]
+    assert collected.codes == ["CMD-GIT-045"]
     kept = git(folder, "for-each-ref", "--format=%(objectname)", "refs/commodore/discarded").split()
     assert git(folder, "show", f"{kept[-1]}:changed") == "my words"
     assert git(folder, "show", f"{kept[-1]}:kept") == "kept\nand mine"
@@ -309,7 +309,7 @@ def test_a_forced_move_that_was_interrupted(
     folder: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    heard: Heard,
+    collected: Heard,
     verb: str,
 ) -> None:
     """What was replaced is kept already, and no change any more."""
@@ -328,7 +328,7 @@ def test_a_forced_move_that_was_interrupted(
         (folder / "kept").write_text("ke")  # half written by `git reset`
     assert place(remote).sha == new
     assert tree(folder) == commit_tree(remote, tmp_path)
-    assert heard.codes == ["CMD-GIT-045"]
+    assert collected.codes == ["CMD-GIT-045"]
 
 
 @pytest.mark.parametrize("limit", [0, 40, 1000])
@@ -491,7 +491,9 @@ def test_the_lock_of_a_worktree_that_was_being_made(
 
 @pytest.mark.parametrize("size", [0, 12, 100, -30, -1])
 @pytest.mark.parametrize("edited", [False, True])
-def test_a_damaged_index(place: Place, world: GitWorld, folder: Path, size: int, edited: bool, heard: Heard) -> None:
+def test_a_damaged_index(
+    place: Place, world: GitWorld, folder: Path, size: int, edited: bool, collected: Heard
+) -> None:
     """It is made anew; only what differs from the commit is a change."""
     remote = world.remote(files={"a": "1", "lib/b": "2", "lib/c": "3"})
     place(remote)

@@ -178,11 +178,15 @@ def test_a_configuration_that_somebody_has_changed(new_run: NewRun, world: GitWo
 
 
 @pytest.mark.requirement("C18")
-def test_an_unchanged_worktree_needs_no_git(workspace: Path, world: GitWorld, heard: Heard, calls: GitCalls) -> None:
+def test_an_unchanged_worktree_needs_no_git(
+    workspace: Path, world: GitWorld, collected: Heard, calls: GitCalls
+) -> None:
     """Git is asked again when a file, HEAD or the index changes, and finds what has changed."""
     remote = world.remote(files={"a": "1", "sub/b": "2"})
     remote.commit({"a": "2"})
-    store = RepositoryStore(workspace / ".repos", make_context(announce=heard.append, limits=Limits(settled_seconds=0)))
+    store = RepositoryStore(
+        workspace / ".repos", make_context(announce=collected.append, limits=Limits(settled_seconds=0))
+    )
     store.sync([(remote.url, "master")])
     repository = store.repository(remote.url)
     revision, older = repository.resolve("master"), repository.resolve("master~1")

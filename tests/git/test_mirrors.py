@@ -27,12 +27,12 @@ def cache(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def begin(tmp_path: Path, cache: Path, heard: Heard) -> Begin:
+def begin(tmp_path: Path, cache: Path, collected: Heard) -> Begin:
     """Begin a run in the working directory of this name."""
 
     def start(name: str, *, offline: bool = False, limits: Limits = DEFAULT_LIMITS) -> RepositoryStore:
         root = tmp_path / name / ".repos"
-        return RepositoryStore(root, make_context(heard.append, limits, offline=offline), mirrors=cache)
+        return RepositoryStore(root, make_context(collected.append, limits, offline=offline), mirrors=cache)
 
     return start
 
@@ -140,7 +140,7 @@ def test_a_remote_that_refuses_still_refuses(begin: Begin, world: GitWorld) -> N
         fetched(begin("two", offline=True), remote)
 
 
-def test_what_the_remote_has_no_more_is_not_taken(begin: Begin, world: GitWorld, heard: Heard) -> None:
+def test_what_the_remote_has_no_more_is_not_taken(begin: Begin, world: GitWorld, collected: Heard) -> None:
     """A new clone knows nothing of former days: no moved tag is warned about, no deleted branch is there."""
     remote = rich(world)
     fetched(begin("one"), remote)
@@ -152,7 +152,7 @@ def test_what_the_remote_has_no_more_is_not_taken(begin: Begin, world: GitWorld,
     assert second.resolve("v1").sha == remote.sha("v1")
     assert (set(second.refs().branches), set(second.refs().tags)) == ({"master"}, {"v1"})
     assert "discarded" not in git(second.path, "for-each-ref")
-    assert heard.codes == []
+    assert collected.codes == []
     assert is_whole(second)
 
 
@@ -336,7 +336,7 @@ def test_a_cache_that_cannot_be_written_stops_nobody(begin: Begin, world: GitWor
     assert fetched(begin("one"), remote).resolve("master").sha == remote.sha()
 
 
-def test_a_damaged_clone_does_not_come_back(begin: Begin, world: GitWorld, cache: Path, heard: Heard) -> None:
+def test_a_damaged_clone_does_not_come_back(begin: Begin, world: GitWorld, cache: Path, collected: Heard) -> None:
     """The cache has the same files by another name; what is made anew comes from the remote, and replaces them."""
     remote = rich(world)
     first = fetched(begin("one"), remote)
@@ -345,7 +345,7 @@ def test_a_damaged_clone_does_not_come_back(begin: Begin, world: GitWorld, cache
         path.write_bytes(b"")
     remote.commit({"a": "4"})
     assert is_whole(fetched(begin("one"), remote))
-    assert heard.codes == ["CMD-GIT-024"]
+    assert collected.codes == ["CMD-GIT-024"]
     assert is_sound(*entries(cache))
 
 

@@ -119,22 +119,22 @@ def test_an_empty_remote_gets_an_initial_commit_with_the_first_push(world: GitWo
     assert git(remote.path, "log", "--format=%s", "master") == "Update\nInitial commit"
 
 
-def test_an_empty_remote_that_somebody_else_fills(world: GitWorld, catalog: Path, heard: Heard) -> None:
+def test_an_empty_remote_that_somebody_else_fills(world: GitWorld, catalog: Path, collected: Heard) -> None:
     """The initial commit of an earlier run is no work of a user: it goes without a word."""
     remote = world.remote()
     working_clone(remote.url, catalog, make_context())
     working_clone(remote.url, catalog, make_context())
     remote.commit({"a": "1"})
-    clone = working_clone(remote.url, catalog, make_context(announce=heard.append))
+    clone = working_clone(remote.url, catalog, make_context(announce=collected.append))
     assert (clone.sha, clone.empty) == (remote.sha(), False)
-    assert heard == []
+    assert collected == []
 
 
-def test_unpushed_commits_make_way_and_are_kept(world: GitWorld, catalog: Path, heard: Heard) -> None:
+def test_unpushed_commits_make_way_and_are_kept(world: GitWorld, catalog: Path, collected: Heard) -> None:
     remote = world.remote(files={"a": "1"})
     mine = change(working_clone(remote.url, catalog, make_context()), a="mine")
-    assert working_clone(remote.url, catalog, make_context(announce=heard.append)).sha == remote.sha()
-    [warning] = [event for event in heard if isinstance(event, Warned)]
+    assert working_clone(remote.url, catalog, make_context(announce=collected.append)).sha == remote.sha()
+    [warning] = [event for event in collected if isinstance(event, Warned)]
     assert warning.code == "CMD-GIT-045"
     command = shlex.split(warning.hint.removeprefix("look at them: "))
     assert git(catalog, *command[1:], "-1", "--format=%H") == mine

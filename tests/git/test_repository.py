@@ -188,7 +188,7 @@ def test_a_deleted_tag_is_gone_but_its_commit_is_kept(new_run: NewRun, world: Gi
     assert list(discarded(repository).values()) == [remote.sha()]
 
 
-def test_a_moved_tag_is_followed_with_a_warning(new_run: NewRun, world: GitWorld, heard: Heard) -> None:
+def test_a_moved_tag_is_followed_with_a_warning(new_run: NewRun, world: GitWorld, collected: Heard) -> None:
     """A tag that was moved upstream broke every dependency of that repository."""
     remote = world.remote(files={"a": "1"})
     first = remote.sha()
@@ -199,7 +199,7 @@ def test_a_moved_tag_is_followed_with_a_warning(new_run: NewRun, world: GitWorld
     remote.tag("v1", annotated=True)
     repository = fetched(new_run(), remote)
     assert repository.resolve("v1").sha == second
-    [warning] = [event for event in heard if isinstance(event, Warned)]
+    [warning] = [event for event in collected if isinstance(event, Warned)]
     assert warning.code == "CMD-GIT-022"
     assert "'v1'" in warning.message
     assert first[:10] in warning.message
@@ -269,7 +269,7 @@ def test_a_clone_that_was_killed_while_it_was_made(new_run: NewRun, world: GitWo
     assert fetched(new_run(), remote).resolve("master").sha == remote.sha()
 
 
-def test_a_damaged_clone_without_own_work_is_made_anew(new_run: NewRun, world: GitWorld, heard: Heard) -> None:
+def test_a_damaged_clone_without_own_work_is_made_anew(new_run: NewRun, world: GitWorld, collected: Heard) -> None:
     """A corrupt clone ended in a traceback; nothing in this one can be lost."""
     remote = world.remote(files={"a": "1"})
     repository = fetched(new_run(), remote)
@@ -278,7 +278,7 @@ def test_a_damaged_clone_without_own_work_is_made_anew(new_run: NewRun, world: G
         path.write_bytes(b"")
     newest = remote.commit({"a": "2"})
     assert fetched(new_run(), remote).resolve("master").sha == newest
-    assert "CMD-GIT-024" in heard.codes
+    assert "CMD-GIT-024" in collected.codes
 
 
 def test_a_damaged_clone_with_own_work_is_named(new_run: NewRun, world: GitWorld) -> None:

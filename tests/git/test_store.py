@@ -18,7 +18,7 @@ NewRun = Callable[..., RepositoryStore]
 
 @pytest.mark.requirement("C16")
 def test_one_fetch_per_repository_and_run(
-    store: RepositoryStore, world: GitWorld, calls: GitCalls, heard: Heard
+    store: RepositoryStore, world: GitWorld, calls: GitCalls, collected: Heard
 ) -> None:
     """Two network fetches per dependency and run, repeated for every user of the repository."""
     one, two = world.remote("one", {"a": "1"}), world.remote("two", {"a": "1"})
@@ -28,23 +28,23 @@ def test_one_fetch_per_repository_and_run(
     assert calls.count("fetch") == 2
     store.sync([(one.url, "v1"), (two.url, "master")])
     assert calls.count("fetch") == 2
-    advanced = [event for event in heard if isinstance(event, StageAdvanced)]
+    advanced = [event for event in collected if isinstance(event, StageAdvanced)]
     assert sorted(event.item for event in advanced if event.seconds) == [one.url, two.url]
-    assert len(advanced) == sum(event.items for event in heard if isinstance(event, StageGrown)) == 4
-    assert {event.stage for event in heard if isinstance(event, StageAdvanced)} == {FETCH_STAGE}
+    assert len(advanced) == sum(event.items for event in collected if isinstance(event, StageGrown)) == 4
+    assert {event.stage for event in collected if isinstance(event, StageAdvanced)} == {FETCH_STAGE}
 
 
-def test_a_full_commit_id_that_is_there_needs_no_network(new_run: NewRun, world: GitWorld, heard: Heard) -> None:
+def test_a_full_commit_id_that_is_there_needs_no_network(new_run: NewRun, world: GitWorld, collected: Heard) -> None:
     """Fetched even when the pinned commit is already present."""
     remote = world.remote(files={"a": "1"})
     sha = remote.sha()
     new_run().sync([(remote.url, "master")])
     remote.vanish()
-    heard.clear()
+    collected.clear()
     store = new_run()
     store.sync([(remote.url, sha)])
     assert store.repository(remote.url).resolve(sha).sha == sha
-    assert heard == [StageGrown(FETCH_STAGE, 1), StageAdvanced(FETCH_STAGE, remote.url)]
+    assert collected == [StageGrown(FETCH_STAGE, 1), StageAdvanced(FETCH_STAGE, remote.url)]
     with pytest.raises(EnvironmentFault):
         store.sync([(remote.url, sha), (remote.url, "master")])
 
@@ -178,7 +178,7 @@ def test_many_threads_may_use_one_store(store: RepositoryStore, world: GitWorld,
     assert calls.count("fetch") == 1
 
 
-def test_a_damaged_remote_is_not_taken_for_a_damaged_clone(new_run: NewRun, world: GitWorld, heard: Heard) -> None:
+def test_a_damaged_remote_is_not_taken_for_a_damaged_clone(new_run: NewRun, world: GitWorld, collected: Heard) -> None:
     """What the server says about its own objects leads to an error about it, and leaves the clone alone."""
     remote = world.remote()
     git(remote.path, "config", "fastimport.unpackLimit", "100")  # without its packs a remote does not know the commit
@@ -192,4 +192,4 @@ def test_a_damaged_remote_is_not_taken_for_a_damaged_clone(new_run: NewRun, worl
         new_run().sync([(remote.url, "master")])
     assert error.value.code != "CMD-GIT-021"
     assert remote.url in error.value.message
-    assert heard.codes == []
+    assert collected.codes == []

@@ -49,9 +49,9 @@ def refusal(place: Place, remote: Remote, version: str, *, force: bool = False) 
     return error.value
 
 
-def rescue(heard: Heard, number: int = -1) -> str:
+def rescue(collected: Heard, number: int = -1) -> str:
     """Run the command that was announced for getting something back."""
-    hints = [event.hint for event in heard if isinstance(event, Warned) and event.code == "CMD-GIT-045"]
+    hints = [event.hint for event in collected if isinstance(event, Warned) and event.code == "CMD-GIT-045"]
     command = shlex.split(hints[number].removeprefix("get them back: "))
     return git(Path("/"), *command[1:])
 
@@ -192,7 +192,7 @@ def test_a_user_on_another_branch_is_detached_and_keeps_the_branch(place: Place,
 
 @pytest.mark.parametrize("staged", [False, True])
 def test_uncommitted_changes_are_refused_and_with_force_kept(
-    place: Place, world: GitWorld, folder: Path, heard: Heard, staged: bool
+    place: Place, world: GitWorld, folder: Path, collected: Heard, staged: bool
 ) -> None:
     """A dirty dependency stops the run; `--force` discards the changes, but here they can be had again."""
     remote = world.remote(files={"a": "1", "b": "1"})
@@ -209,7 +209,7 @@ def test_uncommitted_changes_are_refused_and_with_force_kept(
     place(remote, "master", force=True)
     assert (folder / "a").read_text() == "1"
     assert (folder / "note").read_text() == "untracked"
-    rescue(heard)
+    rescue(collected)
     assert (folder / "a").read_text() == "mine"
 
 
@@ -240,7 +240,7 @@ def test_an_untracked_file_is_never_overwritten(place: Place, world: GitWorld, f
 
 @pytest.mark.parametrize("on_branch", [None, "master", "mine"])
 def test_unpushed_commits_are_refused_and_with_force_kept(
-    place: Place, world: GitWorld, folder: Path, heard: Heard, on_branch: str | None
+    place: Place, world: GitWorld, folder: Path, collected: Heard, on_branch: str | None
 ) -> None:
     """Unpushed local commits in dependencies were lost without warning."""
     remote = world.remote(files={"a": "1"})
@@ -257,7 +257,7 @@ def test_unpushed_commits_are_refused_and_with_force_kept(
     assert git(folder, "rev-parse", "HEAD") == mine
     place(remote, "master", force=True)
     assert inspect(folder, make_context()) == LocalChanges(head=remote.sha())
-    rescue(heard)
+    rescue(collected)
     assert (folder / "a").read_text() == "mine"
     assert git(folder, "rev-parse", "HEAD") == mine
 
@@ -271,7 +271,9 @@ def test_commits_that_were_pushed_are_no_reason_to_stop(place: Place, world: Git
     assert place(remote, "master").sha == remote.sha()
 
 
-def test_changes_and_commits_are_reported_together(place: Place, world: GitWorld, folder: Path, heard: Heard) -> None:
+def test_changes_and_commits_are_reported_together(
+    place: Place, world: GitWorld, folder: Path, collected: Heard
+) -> None:
     remote = world.remote(files={"a": "1", "b": "1"})
     place(remote, "master")
     write(folder, a="mine")
@@ -281,11 +283,11 @@ def test_changes_and_commits_are_reported_together(place: Place, world: GitWorld
         place(remote, "master")
     assert [error.code for error in findings.value.errors] == ["CMD-GIT-040", "CMD-GIT-041"]
     place(remote, "master", force=True)
-    assert heard.codes == ["CMD-GIT-045", "CMD-GIT-045"]
+    assert collected.codes == ["CMD-GIT-045", "CMD-GIT-045"]
 
 
 def test_an_unfinished_merge_can_be_forced_away_and_had_again(
-    place: Place, world: GitWorld, folder: Path, heard: Heard
+    place: Place, world: GitWorld, folder: Path, collected: Heard
 ) -> None:
     remote = world.remote(files={"a": "1"})
     base = remote.sha()
@@ -297,7 +299,7 @@ def test_an_unfinished_merge_can_be_forced_away_and_had_again(
     assert refusal(place, remote, "master").code == "CMD-GIT-040"
     place(remote, "master", force=True)
     assert (folder / "a").read_text() == "2"
-    rescue(heard)
+    rescue(collected)
     assert "<<<<<<<" in (folder / "a").read_text()
 
 
@@ -344,7 +346,7 @@ def test_an_empty_folder_is_filled(place: Place, world: GitWorld, folder: Path) 
     assert (folder / "a").exists()
 
 
-def test_paths_may_hold_blanks(place: Place, world: GitWorld, tmp_path: Path, heard: Heard) -> None:
+def test_paths_may_hold_blanks(place: Place, world: GitWorld, tmp_path: Path, collected: Heard) -> None:
     """Paths containing a blank broke the worktree listing."""
     remote = world.remote("some remote", {"a file": "1"})
     folder = tmp_path / "a working directory" / "dependencies" / "a thing"
@@ -353,7 +355,7 @@ def test_paths_may_hold_blanks(place: Place, world: GitWorld, tmp_path: Path, he
     with pytest.raises(PolicyError, match="a file"):
         place(remote, "master", at=folder)
     place(remote, "master", at=folder, force=True)
-    rescue(heard)
+    rescue(collected)
     assert (folder / "a file").read_text() == "mine"
 
 
@@ -413,7 +415,7 @@ def test_a_worktree_of_another_repository_is_switched(place: Place, world: GitWo
 
 @pytest.mark.parametrize("work", ["changes", "commits", "untracked"])
 def test_a_worktree_of_another_repository_that_holds_work_stays(
-    place: Place, world: GitWorld, folder: Path, heard: Heard, work: str
+    place: Place, world: GitWorld, folder: Path, collected: Heard, work: str
 ) -> None:
     old, new = world.remote("old", {"a": "old"}), world.remote("new", {"a": "new"})
     place(old, "master")
@@ -427,7 +429,7 @@ def test_a_worktree_of_another_repository_that_holds_work_stays(
         return
     place(new, "master", force=True)
     assert (folder / "a").read_text() == "new"
-    rescue(heard)
+    rescue(collected)
     assert [path.read_text() for path in folder.parent.rglob("rescued/a")] == ["mine"]
 
 

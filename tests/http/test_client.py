@@ -31,13 +31,13 @@ MEANINGS = {problem: Meaning(EnvironmentFault, problem.name, f"about {problem.na
 
 
 @pytest.fixture
-def heard() -> list[Event]:
+def collected() -> list[Event]:
     return []
 
 
 @pytest.fixture
-def client(heard: list[Event]) -> Iterator[Client]:
-    one = Client(Context(heard.append, QUICK), MEANINGS)
+def client(collected: list[Event]) -> Iterator[Client]:
+    one = Client(Context(collected.append, QUICK), MEANINGS)
     yield one
     one.close()
 
@@ -281,11 +281,11 @@ def test_other_servers_are_refused_where_they_are_not_expected(server: Lieutenan
 
 @pytest.mark.parametrize("policy", [POLICY, ELSEWHERE], ids=["same", "elsewhere"])
 def test_redirects_do_not_leave_https(
-    policy: Policy, heard: list[Event], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    policy: Policy, collected: list[Event], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     certificate = make_certificate(tmp_path)
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate.chain))
-    client = Client(Context(heard.append, QUICK), MEANINGS)
+    client = Client(Context(collected.append, QUICK), MEANINGS)
     with LieutenantServer(certificate=certificate) as server, LieutenantServer() as other:
         server.script(redirect(other.url))
         problem, message = refused(client, server.url, policy, credentials=SECRET)
@@ -320,12 +320,14 @@ def test_a_post_that_is_redirected(server: LieutenantServer, client: Client) -> 
 
 
 @pytest.mark.parametrize("reply", [failing(429), failing(502), failing(503), failing(504), dropped(), truncated(1)])
-def test_what_may_pass_is_repeated(reply: Reply, server: LieutenantServer, client: Client, heard: list[Event]) -> None:
+def test_what_may_pass_is_repeated(
+    reply: Reply, server: LieutenantServer, client: Client, collected: list[Event]
+) -> None:
     server.script(reply, times=3)
     sheet = Sheet()
     client.get(server.url, POLICY, sink=sheet)
     assert sheet.content == b"{}", "what came before does not stay"
-    said = [event.message for event in heard if isinstance(event, Noted)]
+    said = [event.message for event in collected if isinstance(event, Noted)]
     assert [text.rpartition("; ")[2] for text in said] == [
         "trying again in 0.001 s (1 of 3)",
         "trying again in 0.002 s (2 of 3)",
@@ -354,10 +356,10 @@ def test_what_will_not_pass_is_not_repeated(reply: Reply, server: LieutenantServ
     assert len(server.requests) == 1
 
 
-def test_the_pause_that_is_asked_for_is_kept(server: LieutenantServer, client: Client, heard: list[Event]) -> None:
+def test_the_pause_that_is_asked_for_is_kept(server: LieutenantServer, client: Client, collected: list[Event]) -> None:
     server.script(failing(503, retry_after="1"))
     assert client.get(server.url, POLICY).status == 200
-    assert [event.message for event in heard if isinstance(event, Noted)] == [
+    assert [event.message for event in collected if isinstance(event, Noted)] == [
         f"{server.url} returned 503; trying again in 1 s (1 of 3)"
     ]
 
@@ -399,6 +401,6 @@ def test_a_proxy_that_refuses(server: LieutenantServer, client: Client, monkeypa
 
 
 @pytest.mark.parametrize("url", ["http://[", "ftp://127.0.0.1/x", "file:///etc/passwd", "127.0.0.1:1", "http://"])
-def test_what_is_no_url_of_a_web_server(url: str, client: Client, heard: list[Event]) -> None:
+def test_what_is_no_url_of_a_web_server(url: str, client: Client, collected: list[Event]) -> None:
     assert refused(client, url)[0] is Problem.INVALID_URL
-    assert heard == [], "asked for once"
+    assert collected == [], "asked for once"

@@ -49,11 +49,11 @@ def dry(number: int = 1) -> DryCommit:
 class Hydrated:
     """A remote that is written to, by one working directory."""
 
-    def __init__(self, folder: Path, remote: Remote, heard: Heard) -> None:
+    def __init__(self, folder: Path, remote: Remote, collected: Heard) -> None:
         self.folder = folder
         self.remote = remote
-        self.heard = heard
-        self.context = Context(heard.append, DEFAULT_LIMITS)
+        self.collected = collected
+        self.context = Context(collected.append, DEFAULT_LIMITS)
 
     def request(
         self,
@@ -120,7 +120,7 @@ class Hydrated:
 
 
 @pytest.fixture
-def heard() -> Heard:
+def collected() -> Heard:
     return Heard()
 
 
@@ -130,5 +130,5 @@ def world(tmp_path: Path) -> GitWorld:
 
 
 @pytest.fixture
-def hydrated(tmp_path: Path, world: GitWorld, heard: Heard) -> Hydrated:
-    return Hydrated(tmp_path / "work", world.remote("hydrated", {"README.md": "mine\n"}, branch="main"), heard)
+def hydrated(tmp_path: Path, world: GitWorld, collected: Heard) -> Hydrated:
+    return Hydrated(tmp_path / "work", world.remote("hydrated", {"README.md": "mine\n"}, branch="main"), collected)

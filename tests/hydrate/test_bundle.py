@@ -87,7 +87,7 @@ def test_a_bundle_that_is_late_is_not_pushed(
     with RepositoryStore(hydrated.folder / "repos", hydrated.context) as store:
         ((_, result),) = publish_bundle([late], store, hydrated.context, Publishing(Writing()))
     assert not isinstance(result, CommodoreError)
-    assert (result.word, hydrated.heard.codes) == ("superseded", codes)
+    assert (result.word, hydrated.collected.codes) == ("superseded", codes)
     assert hydrated.remote.sha("env/dev", missing="none") == "none"
 
 

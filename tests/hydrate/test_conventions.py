@@ -57,9 +57,9 @@ def strategy(*environments: dict[str, str]) -> tuple[dict[str, Any], Any]:
     ],
 )
 def test_what_a_promoter_finds(hydrate_to: str, environments: list[dict[str, str]], codes: list[str]) -> None:
-    heard = Heard()
-    check_promotions(read(application("a", to_targetBranch=hydrate_to)), [strategy(*environments)], heard.append)
-    assert heard.codes == codes
+    collected = Heard()
+    check_promotions(read(application("a", to_targetBranch=hydrate_to)), [strategy(*environments)], collected.append)
+    assert collected.codes == codes
 
 
 def test_paths_in_each_other_cannot_be_promoted() -> None:

@@ -94,11 +94,11 @@ def test_groups_are_by_dry_commit_and_branch() -> None:
         application("c", dry_targetRevision="v1"),
         application("d", dry_repoURL=other, sync_repoURL=URL),
     )
-    heard = Heard()
+    collected = Heard()
     groups = planning.group(hydrations, lambda one: ("a" if one.dry_revision == "v1" else "f") * 40)
     assert [[one.name for one in group.members] for group in groups] == [["a"], ["c"], ["d"], ["b"]]
-    planning.warn(groups, heard.append)
-    assert heard.codes == ["CMD-HYD-033"]
+    planning.warn(groups, collected.append)
+    assert collected.codes == ["CMD-HYD-033"]
 
 
 def test_a_group_has_its_limit() -> None:

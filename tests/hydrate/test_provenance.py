@@ -29,7 +29,7 @@ def test_messages(message: str, subject: str, body: str) -> None:
 
 
 @pytest.mark.requirement("H29")
-def test_a_commit_with_a_reference(world: GitWorld, heard: Heard) -> None:
+def test_a_commit_with_a_reference(world: GitWorld, collected: Heard) -> None:
     """Trailers of the last block are recorded and leave the body; elsewhere they are words."""
     sha = "a" * 40
     body = f"Why.\n\n{P}sha: beef\n\nEnd."
@@ -42,25 +42,25 @@ def test_a_commit_with_a_reference(world: GitWorld, heard: Heard) -> None:
     ]
     remote = world.remote("dry", {"a": "1"})
     commit = remote.commit({"a": "2"}, message=f"Subject\n\n{body}\n\n" + "\n".join(trailers) + "\n")
-    told = read_commit(remote.path, commit, make_context(heard.append))
+    told = read_commit(remote.path, commit, make_context(collected.append))
     assert told.subject == "Subject"
     assert told.body == f"{body}\n\nSigned-off-by: Jo <jo@example.com>\n"
     assert told.date.endswith("Z")
     url = "https://git.example.com/x.git"
     assert told.reference == Reference("Ada <ada@example.com>", body="all of it", sha=sha, url=url)
-    assert heard.codes == []
+    assert collected.codes == []
 
 
 @pytest.mark.parametrize(
     "trailer", [f"{P}author: nobody", f"{P}sha: beef", f"{P}date: today", f"{P}body: x", f"{P}repourl: git@host:x"]
 )
-def test_trailers_that_others_could_not_read(world: GitWorld, heard: Heard, trailer: str) -> None:
+def test_trailers_that_others_could_not_read(world: GitWorld, collected: Heard, trailer: str) -> None:
     remote = world.remote("dry", {"a": "1"})
     commit = remote.commit({"a": "2"}, message=f"Subject\n\n{trailer}\n")
-    told = read_commit(remote.path, commit, make_context(heard.append))
+    told = read_commit(remote.path, commit, make_context(collected.append))
     assert told.reference is None
     assert told.body == f"{trailer}\n"
-    assert heard.codes == ["CMD-HYD-024"]
+    assert collected.codes == ["CMD-HYD-024"]
 
 
 @pytest.mark.parametrize(
@@ -75,14 +75,14 @@ def test_trailers_that_others_could_not_read(world: GitWorld, heard: Heard, trai
     ids=["no text", "nul", "long", "encoding", "unknown encoding"],
 )
 def test_messages_that_cannot_be_kept(
-    world: GitWorld, heard: Heard, header: bytes, message: bytes, subject: str, told: bool
+    world: GitWorld, collected: Heard, header: bytes, message: bytes, subject: str, told: bool
 ) -> None:
     remote = world.remote("dry", {"a": "1"})
     tree = git(remote.path, "rev-parse", "HEAD^{tree}").encode()
     who = b"Jo <jo@example.com> 1700000000 +0200\n"
     data = b"tree " + tree + b"\nauthor " + who + b"committer " + who + header + b"\n" + message
     sha = git(remote.path, "hash-object", "-t", "commit", "-w", "--stdin", "--literally", input=data)
-    commit = read_commit(remote.path, sha, make_context(heard.append))
+    commit = read_commit(remote.path, sha, make_context(collected.append))
     assert (commit.subject, commit.author, commit.date) == (subject, "Jo <jo@example.com>", "2023-11-14T22:13:20Z")
     assert len(commit.body) <= 1 << 20
-    assert heard.codes == (["CMD-HYD-027"] if told else [])
+    assert collected.codes == (["CMD-HYD-027"] if told else [])

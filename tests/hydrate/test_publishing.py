@@ -80,13 +80,13 @@ def test_files_of_others_stay(hydrated: Hydrated) -> None:
 
 
 @pytest.mark.requirement("H40")
-def test_what_no_application_writes_any_more(hydrated: Hydrated, heard: Heard) -> None:
+def test_what_no_application_writes_any_more(hydrated: Hydrated, collected: Heard) -> None:
     hydrated.remote.commit({"b/NOTES": "mine"}, branch="env/dev")
     both = (output("a", config_map("x")), output("b", config_map("y")))
     hydrated.publish(hydrated.request(*both))
     (outcome,) = hydrated.publish(hydrated.request(both[0], number=2))
     assert outcome.stale == ("b",)
-    assert heard.codes == ["CMD-HYD-030"]
+    assert collected.codes == ["CMD-HYD-030"]
     (outcome,) = hydrated.publish(hydrated.request(both[0], number=3), writing=Writing(removal="delete"))
     assert outcome.removed == ("b",)
     assert [name for name in hydrated.files() if name.startswith("b/")] == ["b/NOTES"]
@@ -103,14 +103,14 @@ def test_most_of_a_branch_does_not_go_at_once(hydrated: Hydrated) -> None:
     assert outcome.removed == ("b", "c", "d", "e")
 
 
-def test_paths_of_another_program(hydrated: Hydrated, heard: Heard) -> None:
+def test_paths_of_another_program(hydrated: Hydrated, collected: Heard) -> None:
     """They are rendered to, silently if nothing differs, and removed only if they were adopted."""
     theirs = json.dumps({"repoURL": "x", "drySha": "0" * 40})
     files = {"a/manifest.yaml": "", "a/README.md": "", "a/hydrator.metadata": theirs}
     hydrated.remote.commit({**files, "b/hydrator.metadata": theirs, "b/manifest.yaml": ""}, branch="env/dev")
     (outcome,) = hydrated.publish(hydrated.request(output("a")), writing=Writing(removal="delete"))
     assert outcome.word == "noted"
-    assert heard.codes == ["CMD-HYD-034", "CMD-HYD-021"]
+    assert collected.codes == ["CMD-HYD-034", "CMD-HYD-021"]
     adopting = Writing(removal="delete", adopt=("a", "b"))
     (outcome,) = hydrated.publish(hydrated.request(output("a"), number=2), writing=adopting)
     assert (outcome.changed, outcome.removed) == (("a",), ("b",))
@@ -198,13 +198,13 @@ def test_a_superseded_commit_is_not_pushed(hydrated: Hydrated) -> None:
     assert hydrated.remote.sha("env/dev", missing="none") == "none"
 
 
-def test_a_damaged_note_counts_as_absent(hydrated: Hydrated, heard: Heard) -> None:
+def test_a_damaged_note_counts_as_absent(hydrated: Hydrated, collected: Heard) -> None:
     hydrated.publish(hydrated.request(output("a", config_map("x"))))
     git(hydrated.remote.path, "-c", "user.name=x", "-c", "user.email=x@example.com",
         "notes", "--ref=hydrator.metadata", "add", "-f", "-m", "{no json", "env/dev")  # fmt: skip
     (outcome,) = hydrated.publish(hydrated.request(output("a", config_map("x")), number=2))
     assert outcome.word == "noted"
-    assert "CMD-HYD-035" in heard.codes
+    assert "CMD-HYD-035" in collected.codes
     assert hydrated.note()["drySha"] == f"{2:040x}"
 
 

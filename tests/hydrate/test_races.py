@@ -38,23 +38,23 @@ def once(accident: Callable[[], object]) -> Callable[[Asked], list[str]]:
     return reasons
 
 
-def test_a_commit_beside_ours(hydrated: Hydrated, heard: Heard) -> None:
+def test_a_commit_beside_ours(hydrated: Hydrated, collected: Heard) -> None:
     hydrated.publish(hydrated.request(output("a", config_map("x"))))
     wanted = hydrated.request(output("a", config_map("x", k="v")), number=2)
     accident = once(lambda: hydrated.remote.commit({"other": "theirs"}, branch="env/dev", message="Theirs"))
     (outcome,) = hydrated.publish(wanted, superseded=accident)
     assert (outcome.word, hydrated.commits()) == ("committed", ["Change 2", "Theirs", "Change 1"])
-    assert heard.codes == []
+    assert collected.codes == []
 
 
-def test_a_commit_over_our_manifest(hydrated: Hydrated, heard: Heard) -> None:
+def test_a_commit_over_our_manifest(hydrated: Hydrated, collected: Heard) -> None:
     """It is rendered again over it, and its author is told."""
     hydrated.publish(hydrated.request(output("a", config_map("x"))))
     wanted = hydrated.request(output("a", config_map("x", k="v")), number=2)
     accident = once(lambda: hydrated.remote.commit({"a/manifest.yaml": "x: 1\n"}, branch="env/dev"))
     hydrated.publish(wanted, superseded=accident)
     assert "k: v" in hydrated.files()["a/manifest.yaml"]
-    assert heard.codes == ["CMD-HYD-032"]
+    assert collected.codes == ["CMD-HYD-032"]
 
 
 def test_a_branch_that_is_deleted_meanwhile(hydrated: Hydrated) -> None:
@@ -105,7 +105,7 @@ def test_a_note_that_did_not_arrive(hydrated: Hydrated) -> None:
     assert (outcome.word, hydrated.commits()) == ("noted", ["Change 1"])
 
 
-def test_notes_that_others_push_at_the_same_time(hydrated: Hydrated, heard: Heard) -> None:
+def test_notes_that_others_push_at_the_same_time(hydrated: Hydrated, collected: Heard) -> None:
     """The server takes no several refs together: the branch is there, and the next run writes the note."""
     git(hydrated.remote.path, "config", "receive.advertiseAtomic", "false")
     hydrated.publish(hydrated.request(output("a", config_map("x"))))
@@ -115,7 +115,7 @@ def test_notes_that_others_push_at_the_same_time(hydrated: Hydrated, heard: Hear
         "update", 'case "$1" in refs/heads/env/*) git update-ref refs/notes/hydrator.metadata refs/heads/notes;; esac'
     )
     (outcome,) = hydrated.publish(wanted, superseded=accident)
-    assert (outcome.word, heard.codes) == ("committed", ["CMD-HYD-036"])
+    assert (outcome.word, collected.codes) == ("committed", ["CMD-HYD-036"])
     (hydrated.remote.path / "hooks" / "update").unlink()
     assert [one.word for one in hydrated.publish(wanted)] == ["noted"]
     assert hydrated.note()["drySha"] == f"{2:040x}"

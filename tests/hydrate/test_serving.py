@@ -120,7 +120,7 @@ def test_addresses(place: Place) -> None:
 def test_metrics() -> None:
     """Series of groups that are gone go, too."""
     metrics = Metrics()
-    metrics.hear(StageFinished("render", 0.4))
+    metrics.on_event(StageFinished("render", 0.4))
     metrics.looked([Seen("a", 'b"', "committed", 0, 2), Seen("a", "c", "failed", 3)], 1700000000)
     metrics.looked([Seen("a", 'b"', "hydrated", 0), Seen("a", "c", "failed", 4)], 1700000060)
     lines = metrics.text().splitlines()

@@ -34,7 +34,7 @@ class Hierarchy:
     """A workspace whose hierarchy is written by hand. `classes` are files below `inventory/classes`."""
 
     root: Path
-    heard: list[Event] = field(default_factory=list)
+    collected: list[Event] = field(default_factory=list)
 
     @property
     def workspace(self) -> Workspace:
@@ -57,7 +57,7 @@ class Hierarchy:
         return render_node(
             self.workspace.inventory,
             name,
-            make_context(announce=self.heard.append),
+            make_context(announce=self.collected.append),
             ignore_missing_classes=ignore_missing_classes,
         )
 

@@ -33,7 +33,7 @@ def hierarchy_of(root: Path, *lists: str, own: str = "") -> Hierarchy:
 
 
 def warned(hierarchy: Hierarchy) -> list[str]:
-    return [event.code for event in hierarchy.heard if isinstance(event, Warned)]
+    return [event.code for event in hierarchy.collected if isinstance(event, Warned)]
 
 
 @pytest.mark.requirement("C5")
@@ -55,7 +55,7 @@ def test_a_removal_before_the_include(tmp_path: Path) -> None:
     hierarchy = hierarchy_of(tmp_path, "[~a]", "[a]")
     assert hierarchy.render().applications == ("a",)
     assert warned(hierarchy) == ["CMD-INV-007"]
-    (warning,) = hierarchy.heard
+    (warning,) = hierarchy.collected
     assert isinstance(warning, Warned)
     assert "'a' in `applications` comes after its removal '~a'" in warning.message
 
@@ -64,7 +64,7 @@ def test_a_removal_before_the_include_that_is_allowed(tmp_path: Path) -> None:
     """reclass-rs's own answer is used, as in the published tool; the hierarchy itself says so."""
     hierarchy = hierarchy_of(tmp_path, "[~a]", "[a, b]\nparameters: {commodore: {allow: [CMD-INV-007]}}")
     assert hierarchy.render().applications == ("b",)
-    (warning,) = hierarchy.heard
+    (warning,) = hierarchy.collected
     assert isinstance(warning, Warned)
     assert warning.code == "CMD-INV-007"
     assert "'a' in `applications` comes after its removal and is left out" in warning.message
@@ -160,9 +160,9 @@ def test_a_reference_means_what_is_known_so_far(tmp_path: Path) -> None:
 
 def test_what_cannot_be_told_is_left_to_reclass(tmp_path: Path) -> None:
     """If the lists explain reclass's answer not, they are not the lists that it saw: its answer stands."""
-    heard: list[object] = []
-    assert merge_applications([["a"], ["~a"]], ("b",), make_context(announce=heard.append)) == ("b",)
-    (warning,) = heard
+    collected: list[object] = []
+    assert merge_applications([["a"], ["~a"]], ("b",), make_context(announce=collected.append)) == ("b",)
+    (warning,) = collected
     assert isinstance(warning, Warned)
     assert warning.code == "CMD-INV-016"
 

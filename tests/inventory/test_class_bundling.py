@@ -57,15 +57,15 @@ def cluster(
 
 def outcome(hierarchy: Hierarchy, least: int) -> tuple[object, list[Event]]:
     """All nodes with everything but the time, to the byte; or the error."""
-    heard: list[Event] = []
+    collected: list[Event] = []
     with worth_it(least):
         try:
-            nodes = render_inventory(hierarchy.workspace.inventory, make_context(announce=heard.append)).nodes
+            nodes = render_inventory(hierarchy.workspace.inventory, make_context(announce=collected.append)).nodes
         except CommodoreError as error:
-            return error.as_dict(), heard
+            return error.as_dict(), collected
     for node in nodes.values():
         node.raw["__reclass__"]["timestamp"] = ""
-    return {name: marshal.dumps([node.applications, dict(node.raw)], 2) for name, node in nodes.items()}, heard
+    return {name: marshal.dumps([node.applications, dict(node.raw)], 2) for name, node in nodes.items()}, collected
 
 
 @contextlib.contextmanager
@@ -269,9 +269,9 @@ class TestPlan:
         defaults["c1"] += "    gone: ${missing}\n"
         others = {**OTHERS, "global/more.yml": "parameters: {k01: {gone: now}}\n"}
         hierarchy = cluster(tmp_path, defaults, others)
-        (nodes, heard), (expected, said) = outcome(hierarchy, ALWAYS), outcome(hierarchy, NEVER)
+        (nodes, collected), (expected, said) = outcome(hierarchy, ALWAYS), outcome(hierarchy, NEVER)
         assert nodes == expected
-        assert heard == said
+        assert collected == said
         assert len(said) == 5
 
     def test_warnings_of_what_is_rendered_twice(self, tmp_path: Path) -> None:
@@ -280,9 +280,9 @@ class TestPlan:
         defaults["c1"] += "    gone: ${missing}\n"
         others = {**OTHERS, "global/more.yml": "classes: [defaults.c2]\nparameters: {k01: {gone: now}}\n"}
         hierarchy = cluster(tmp_path, defaults, others)
-        (nodes, heard), (expected, said) = outcome(hierarchy, ALWAYS), outcome(hierarchy, NEVER)
+        (nodes, collected), (expected, said) = outcome(hierarchy, ALWAYS), outcome(hierarchy, NEVER)
         assert nodes == expected
-        assert heard == said
+        assert collected == said
         assert len(said) == 5
 
     def test_a_difference_is_noticed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,9 +295,9 @@ class TestPlan:
             return part and type(part)(part.keys, part.text.replace("who", "whoever"))
 
         monkeypatch.setattr("commodore.inventory._class_bundling.read_part", wrong)
-        nodes, heard = outcome(hierarchy, ALWAYS)
+        nodes, collected = outcome(hierarchy, ALWAYS)
         assert nodes == expected
-        assert [event for event in heard if "put together" in str(event)]
+        assert [event for event in collected if "put together" in str(event)]
 
 
 @pytest.mark.parametrize("head", HEADS[:2])

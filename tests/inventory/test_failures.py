@@ -59,7 +59,7 @@ class TestMissingClasses:
             ignore_missing_classes=True
         )
         assert node.applications == ("pkg.pkg",)
-        (note,) = hierarchy.heard
+        (note,) = hierarchy.collected
         assert "ignore missing class pkg.x" in str(note)
 
 
@@ -128,7 +128,7 @@ class TestReferences:
         """A missing reference that is overwritten later is a warning only."""
         hierarchy.classes({"a.yml": "parameters: {x: '${no}'}", "b.yml": "parameters: {x: fine}"})
         assert hierarchy.render().parameters["x"] == "fine"
-        assert "lookup error for reference '${no}'" in str(hierarchy.heard[0])
+        assert "lookup error for reference '${no}'" in str(hierarchy.collected[0])
 
 
 class TestFiles:

@@ -27,7 +27,7 @@ class Folders:
     """Local folders of configuration, and what a preview of them makes."""
 
     root: Path
-    heard: list[Event] = field(default_factory=list)
+    collected: list[Event] = field(default_factory=list)
     values: list[Path] = field(default_factory=list)
     components: list[Path] = field(default_factory=list)
     tenant: Path | None = None
@@ -57,9 +57,9 @@ class Folders:
         return PreviewSources(self.root / "global", self.tenant, tuple(self.values), tuple(self.components))
 
     def parameters(self, *, strict: bool = False) -> Mapping[str, Any]:
-        with open_preview(self.sources, make_context(announce=self.heard.append)) as preview:
+        with open_preview(self.sources, make_context(announce=self.collected.append)) as preview:
             return preview.render(
-                make_context(announce=self.heard.append), ignore_missing_classes=not strict
+                make_context(announce=self.collected.append), ignore_missing_classes=not strict
             ).parameters
 
     def failure(self, *, strict: bool = False) -> CommodoreError:
@@ -115,7 +115,7 @@ def test_the_made_up_cluster(folders: Folders) -> None:
         "dynamic_facts": {},
         "fleet": {"size": 1},
     }
-    assert folders.heard == []
+    assert folders.collected == []
 
 
 def test_the_last_values_file_that_sets_an_id_counts(folders: Folders) -> None:
@@ -171,7 +171,7 @@ def test_an_empty_values_file_is_used(folders: Folders, content: str) -> None:
     """With a warning that names it; the published tool ends with a traceback."""
     folders.give("a.yml", content).give("b.yml", "parameters: {b: 1}")
     assert folders.parameters(strict=True)["b"] == 1
-    (warning,) = [event for event in folders.heard if isinstance(event, Warned)]
+    (warning,) = [event for event in folders.collected if isinstance(event, Warned)]
     assert (warning.code, warning.message) == ("CMD-INV-043", f"the values file {folders.values[0]} is empty")
 
 
@@ -254,7 +254,7 @@ def test_strict_mode_works_without_a_tenant_folder(folders: Folders) -> None:
 def test_a_missing_class_is_said_or_refused(folders: Folders) -> None:
     folders.with_tenant({"defaults.yml": "{}"})
     folders.parameters()
-    assert folders.heard == [Noted("ignore missing class t-foo.c-bar")]
+    assert folders.collected == [Noted("ignore missing class t-foo.c-bar")]
     error = folders.failure(strict=True)
     assert error.code == "CMD-INV-002"
     assert error.message == "class 't-foo.c-bar' is included but does not exist (while rendering target 'global')"
@@ -272,7 +272,7 @@ def test_an_error_is_not_blamed_on_missing_classes(folders: Folders) -> None:
 def test_a_folder_without_the_first_class_is_worth_a_warning(folders: Folders) -> None:
     (folders.root / "global" / "commodore.yml").rename(folders.root / "global" / "common.yml")
     assert "fleet" not in folders.parameters()
-    assert [event.code for event in folders.heard if isinstance(event, Warned)] == ["CMD-INV-048"]
+    assert [event.code for event in folders.collected if isinstance(event, Warned)] == ["CMD-INV-048"]
 
 
 def test_nothing_is_left_and_nothing_is_touched(folders: Folders, scratch: Path) -> None:

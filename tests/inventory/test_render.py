@@ -311,7 +311,7 @@ class TestStandardError:
             thread.join()
         os.write(2, b"still here\n")
         assert capfd.readouterr().err == "still here\n"
-        assert [len(one.heard) for one in hierarchies] == [5, 5, 5, 5]
+        assert [len(one.collected) for one in hierarchies] == [5, 5, 5, 5]
 
     def test_threads_that_somebody_else_has_counted(self, tmp_path: Path) -> None:
         """reclass-rs complains when its threads are counted a second time, as Kapitan in the same process would."""

@@ -218,12 +218,12 @@ def test_chunked_answers_are_read_and_must_be_complete() -> None:
 
 @pytest.mark.parametrize("reply", [failing(429), failing(502), failing(503), failing(504), dropped(), truncated()])
 def test_what_may_pass_is_repeated(reply: Reply) -> None:
-    heard: list[Event] = []
-    with server() as api, client(api.url, announce=heard.append) as asking:
+    collected: list[Event] = []
+    with server() as api, client(api.url, announce=collected.append) as asking:
         api.script(reply, times=3)
         assert asking.cluster("c-one") == cluster()
         assert len(api.requests) == 4
-    assert len([event for event in heard if isinstance(event, Noted) and "trying again" in event.message]) == 3
+    assert len([event for event in collected if isinstance(event, Noted) and "trying again" in event.message]) == 3
 
 
 @pytest.mark.parametrize(
@@ -256,12 +256,12 @@ def test_a_report_is_sent_once(reply: Reply) -> None:
 
 
 def test_the_pause_that_the_api_asks_for_is_kept() -> None:
-    heard: list[Event] = []
-    with server() as api, client(api.url, announce=heard.append) as asking:
+    collected: list[Event] = []
+    with server() as api, client(api.url, announce=collected.append) as asking:
         api.script(failing(429, retry_after="1"))
         asking.clusters()
         assert len(api.requests) == 2
-    assert "trying again in 1 s" in str(heard[0])
+    assert "trying again in 1 s" in str(collected[0])
 
 
 @pytest.mark.parametrize("pause", ["3600", "Fri, 31 Dec 2100 23:59:59 GMT", "9" * 5000])
@@ -435,20 +435,20 @@ def test_a_proxy_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_token_without_encryption_is_announced_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Http used to be accepted silently."""
-    heard: list[Event] = []
+    collected: list[Event] = []
     with server() as proxy:
         monkeypatch.setenv("http_proxy", proxy.url)
-        with client("http://lieutenant.invalid", announce=heard.append) as asking:
+        with client("http://lieutenant.invalid", announce=collected.append) as asking:
             asking.clusters()
             asking.clusters()
-    (event,) = heard
+    (event,) = collected
     assert isinstance(event, Warned)
     assert event.code == "CMD-API-050"
-    heard.clear()
+    collected.clear()
     monkeypatch.delenv("http_proxy")
-    with server() as api, client(api.url, announce=heard.append) as asking:
+    with server() as api, client(api.url, announce=collected.append) as asking:
         asking.clusters()
-    assert heard == []
+    assert collected == []
 
 
 def test_the_token_is_asked_for_each_time() -> None:

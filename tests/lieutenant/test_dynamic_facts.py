@@ -15,9 +15,9 @@ from tests.world.context import make_context
 
 def parse(*entries: str) -> tuple[dict[str, Any], list[str]]:
     """The facts, and the codes of the warnings."""
-    heard: list[Event] = []
-    facts = parse_dynamic_facts(entries, make_context(announce=heard.append))
-    return facts, [event.code for event in heard if isinstance(event, Warned)]
+    collected: list[Event] = []
+    facts = parse_dynamic_facts(entries, make_context(announce=collected.append))
+    return facts, [event.code for event in collected if isinstance(event, Warned)]
 
 
 @pytest.mark.parametrize(
@@ -47,9 +47,9 @@ def test_half_an_entry_is_left_out(entry: str) -> None:
 
 
 def test_the_hint_shows_how_to_write_an_empty_text() -> None:
-    heard: list[Event] = []
-    parse_dynamic_facts(["k="], make_context(announce=heard.append))
-    assert heard == [
+    collected: list[Event] = []
+    parse_dynamic_facts(["k="], make_context(announce=collected.append))
+    assert collected == [
         Warned("CMD-API-030", "dynamic fact left out: 'k=' is not KEY=VALUE", hint='for an empty text write k=json:""')
     ]
 
@@ -72,11 +72,11 @@ def test_a_value_has_no_keys(first: str) -> None:
 
 
 def test_a_later_entry_wins_and_says_so() -> None:
-    heard: list[Event] = []
-    assert parse_dynamic_facts(["a.b=x", "a.c=y", "a.b=json:[1]"], make_context(announce=heard.append)) == {
+    collected: list[Event] = []
+    assert parse_dynamic_facts(["a.b=x", "a.c=y", "a.b=json:[1]"], make_context(announce=collected.append)) == {
         "a": {"b": [1], "c": "y"}
     }
-    assert heard == [
+    assert collected == [
         Warned(
             "CMD-API-034", "dynamic fact 'a.b' is given more than once: \"x\" is replaced by [1]", hint="give it once"
         ),

@@ -25,18 +25,18 @@ def test_a_cluster_is_loaded_with_two_requests() -> None:
 
 
 def test_dynamic_facts_of_the_command_line() -> None:
-    heard: list[Event] = []
+    collected: list[Event] = []
     with (
         LieutenantServer([cluster(), cluster("c-new", dynamicFacts=...)], [tenant()]) as api,
         LieutenantClient(api.url, lambda: "token", make_context(announce=ignore)) as client,
     ):
-        assert load_cluster(client, "c-new", {"a": "b"}, make_context(announce=heard.append)).dynamic_facts == {
+        assert load_cluster(client, "c-new", {"a": "b"}, make_context(announce=collected.append)).dynamic_facts == {
             "a": "b"
         }
-        assert heard == []
-        load_cluster(client, "c-one", {"a": "b"}, make_context(announce=heard.append))
-        assert len(heard) == 1
-        assert isinstance(heard[0], Noted)
+        assert collected == []
+        load_cluster(client, "c-one", {"a": "b"}, make_context(announce=collected.append))
+        assert len(collected) == 1
+        assert isinstance(collected[0], Noted)
 
 
 def test_findings_of_both_objects_come_together() -> None:

@@ -174,23 +174,23 @@ def test_dynamic_facts_of_the_command_line_are_a_fallback() -> None:
 
 
 def test_ignored_dynamic_facts_are_announced() -> None:
-    heard: list[Event] = []
-    parse_cluster(cluster(dynamicFacts={}), tenant(), {"a": 1}, make_context(announce=heard.append), source="x")
-    assert heard == [
+    collected: list[Event] = []
+    parse_cluster(cluster(dynamicFacts={}), tenant(), {"a": 1}, make_context(announce=collected.append), source="x")
+    assert collected == [
         Noted("cluster c-one has dynamic facts of its own; those of the command line are ignored"),
     ]
-    heard.clear()
-    parse_cluster(cluster(), tenant(), {}, make_context(announce=heard.append), source="x")
-    parse_cluster(cluster(dynamicFacts=...), tenant(), {"a": 1}, make_context(announce=heard.append), source="x")
-    assert heard == []
+    collected.clear()
+    parse_cluster(cluster(), tenant(), {}, make_context(announce=collected.append), source="x")
+    parse_cluster(cluster(dynamicFacts=...), tenant(), {"a": 1}, make_context(announce=collected.append), source="x")
+    assert collected == []
 
 
 def test_facts_that_are_not_text_are_kept_and_announced() -> None:
-    heard: list[Event] = []
+    collected: list[Event] = []
     facts = {"cloud": "c", "distribution": "d", "version": 4.1, "flag": True}
-    parsed = parse_cluster(cluster(facts=facts), tenant(), {}, make_context(announce=heard.append), source="x")
+    parsed = parse_cluster(cluster(facts=facts), tenant(), {}, make_context(announce=collected.append), source="x")
     assert parsed.facts == facts
-    assert [(e.code, e.message) for e in heard if isinstance(e, Warned)] == [
+    assert [(e.code, e.message) for e in collected if isinstance(e, Warned)] == [
         ("CMD-API-024", "fact 'flag' of cluster c-one is a boolean, not text"),
         ("CMD-API-024", "fact 'version' of cluster c-one is a number, not text"),
     ]

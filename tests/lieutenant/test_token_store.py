@@ -33,10 +33,10 @@ def store(tmp_path: Path) -> TokenStore:
 
 
 def keep(store: TokenStore, url: str, entry: dict[str, Any], *, keyring: bool = False) -> list[Event]:
-    heard: list[Event] = []
+    collected: list[Event] = []
     with store.locked():
-        replace(store, context=make_context(heard.append)).write(url, entry, keyring=keyring)
-    return heard
+        replace(store, context=make_context(collected.append)).write(url, entry, keyring=keyring)
+    return collected
 
 
 def mode(path: Path) -> int:

@@ -28,10 +28,10 @@ def jwt(**claims: Any) -> str:
 
 
 def resolve(
-    given: str | None, cache: Path | None = None, url: str | None = URL, heard: list[Event] | None = None
+    given: str | None, cache: Path | None = None, url: str | None = URL, collected: list[Event] | None = None
 ) -> Any:
     return resolve_token(
-        given, url, cache, make_context(announce=ignore if heard is None else heard.append), now=lambda: NOW
+        given, url, cache, make_context(announce=ignore if collected is None else collected.append), now=lambda: NOW
     )
 
 
@@ -115,16 +115,16 @@ def test_a_damaged_cache_is_an_empty_one(content: str, tmp_path: Path) -> None:
 
 
 def test_an_expired_token_is_replaced_by_the_cached_one(cache: Path) -> None:
-    heard: list[Event] = []
-    assert resolve(jwt(exp=NOW + 9), cache, heard=heard) == CACHED
-    assert not any(isinstance(event, Warned) for event in heard)
+    collected: list[Event] = []
+    assert resolve(jwt(exp=NOW + 9), cache, collected=collected) == CACHED
+    assert not any(isinstance(event, Warned) for event in collected)
 
 
 def test_an_expired_token_alone_is_none_and_announced(tmp_path: Path) -> None:
-    heard: list[Event] = []
+    collected: list[Event] = []
     expired = jwt(exp=NOW - 1)
-    assert resolve(expired, tmp_path / "cache", heard=heard) is None
-    (event,) = heard
+    assert resolve(expired, tmp_path / "cache", collected=collected) is None
+    (event,) = collected
     assert isinstance(event, Warned)
     assert event.code == "CMD-API-051"
     assert "commodore login" in event.hint
@@ -133,9 +133,9 @@ def test_an_expired_token_alone_is_none_and_announced(tmp_path: Path) -> None:
 
 def test_an_expired_cached_token_is_none(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text(json.dumps({URL: {"id_token": jwt(exp=NOW + 9)}}))
-    heard: list[Event] = []
-    assert resolve(None, tmp_path / "cache", heard=heard) is None
-    assert [event.message for event in heard if isinstance(event, Warned)] == [
+    collected: list[Event] = []
+    assert resolve(None, tmp_path / "cache", collected=collected) is None
+    assert [event.message for event in collected if isinstance(event, Warned)] == [
         "the API token of the last login has expired"
     ]
 

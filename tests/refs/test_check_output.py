@@ -15,14 +15,14 @@ from tests.world.context import make_context
 
 
 def warnings(folder: Path, *tags: str) -> list[tuple[str, str]]:
-    heard: list[Event] = []
+    collected: list[Event] = []
     check_output(
         folder,
         find_references({"tags": list(tags)}, make_context(), target="cluster"),
-        make_context(announce=heard.append),
+        make_context(announce=collected.append),
     )
-    assert all(isinstance(event, Warned) and event.hint for event in heard)
-    return [(event.code, event.message) for event in heard if isinstance(event, Warned)]
+    assert all(isinstance(event, Warned) and event.hint for event in collected)
+    return [(event.code, event.message) for event in collected if isinstance(event, Warned)]
 
 
 @pytest.mark.requirement("C67")

@@ -72,18 +72,22 @@ class TestFindReferences:
         assert paths(find_references({"a": "\\?{vaultkv:a/b}"}, make_context(), target="t")) == ["a/b"]
 
     def test_a_reference_in_a_key_is_announced(self) -> None:
-        heard: list[Event] = []
-        assert find_references({"a": {"?{vaultkv:a/b}": "x"}}, make_context(announce=heard.append), target="t") == ()
-        (warning,) = heard
+        collected: list[Event] = []
+        assert (
+            find_references({"a": {"?{vaultkv:a/b}": "x"}}, make_context(announce=collected.append), target="t") == ()
+        )
+        (warning,) = collected
         assert isinstance(warning, Warned)
         assert warning.code == "CMD-REF-011"
         assert "'?{vaultkv:a/b}' is in a key of parameter a of target t" in warning.message
 
     def test_an_unclosed_reference_is_announced(self) -> None:
-        heard: list[Event] = []
-        found = find_references({"a": "?{vaultkv:a/b} ?{vaultkv:a/c"}, make_context(announce=heard.append), target="t")
+        collected: list[Event] = []
+        found = find_references(
+            {"a": "?{vaultkv:a/b} ?{vaultkv:a/c"}, make_context(announce=collected.append), target="t"
+        )
         assert paths(found) == ["a/b"]
-        (warning,) = heard
+        (warning,) = collected
         assert isinstance(warning, Warned)
         assert warning.code == "CMD-REF-016"
         assert "'?{vaultkv:a/c' in parameter a of target t is not closed" in warning.message
@@ -162,12 +166,12 @@ class TestSpellings:
     )
     def test_allowed(self, tag: str, code: str, file: str, secret: str) -> None:
         """The ref file is the one that the published tool writes."""
-        heard: list[Event] = []
-        context = make_context(announce=heard.append, allowed=frozenset({code}))
+        collected: list[Event] = []
+        context = make_context(announce=collected.append, allowed=frozenset({code}))
         nodes = {"cluster": node(facts={"x": tag})}
         (found,) = collect(nodes, {}, context)
         assert (found.tag, found.file, found.secret) == (tag, file, secret)
-        assert [one.code for one in heard if isinstance(one, Warned)] == [code]
+        assert [one.code for one in collected if isinstance(one, Warned)] == [code]
         with pytest.raises(InputError, match=code):
             collect(nodes, {}, make_context())
 

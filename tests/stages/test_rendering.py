@@ -86,11 +86,11 @@ def test_the_same_files_are_rendered_once(workspace: Workspace) -> None:
     assert list(first.nodes) == ["app", "cluster"]
     (path,) = kept(workspace)
     mark(path)
-    heard: list[Event] = []
-    again = render_inventory(workspace, announce=heard.append)
+    collected: list[Event] = []
+    again = render_inventory(workspace, announce=collected.append)
     assert again.nodes["app"].parameters["marked"] is True
     assert again.nodes["app"].applications == ("app",)
-    assert heard == [Noted("said before", level=1)]
+    assert collected == [Noted("said before", level=1)]
 
 
 @pytest.mark.parametrize("change", ["class", "target", "new class", "link", "removed"])

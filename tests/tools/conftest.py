@@ -21,8 +21,8 @@ def server(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
 
 
 @pytest.fixture
-def heard() -> list[Event]:
-    """What was announced; give `heard.append` as the listener."""
+def collected() -> list[Event]:
+    """What was announced; give `collected.append` as the listener."""
     return []
 
 

@@ -130,10 +130,10 @@ def test_kubectl_serves_where_kustomize_is_missing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("answer", ["", "no json", "[]", '{"clientVersion": {"gitVersion": "v1.18.0"}}'])
 def test_a_kubectl_without_kustomize_version_is_reported(answer: str, tmp_path: Path) -> None:
     kubectl = stand_in(tmp_path / "kubectl", f"echo '{answer}'")
-    heard: list[Event] = []
-    (tool,) = ask_versions([Tool("kustomize", kubectl, None, Source.KUBECTL)], make_context(announce=heard.append))
+    collected: list[Event] = []
+    (tool,) = ask_versions([Tool("kustomize", kubectl, None, Source.KUBECTL)], make_context(announce=collected.append))
     assert tool.version is None
-    assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-TOOL-005"]
+    assert [event.code for event in collected if isinstance(event, Warned)] == ["CMD-TOOL-005"]
 
 
 @pytest.mark.parametrize(
@@ -171,16 +171,16 @@ def test_a_hanging_tool_is_stopped_and_reported(tmp_path: Path) -> None:
     """A hanging tool hangs the command."""
     helm = stand_in(tmp_path / "helm", f"sleep 20; touch {tmp_path}/finished")
     git = stand_in(tmp_path / "git", "echo git version 2.39.5")
-    heard: list[Event] = []
+    collected: list[Event] = []
     found = find_tools(
-        make_context(announce=heard.append, limits=IMPATIENT), ["helm", "git"], environ={"PATH": str(tmp_path)}
+        make_context(announce=collected.append, limits=IMPATIENT), ["helm", "git"], environ={"PATH": str(tmp_path)}
     )
     assert not (tmp_path / "finished").exists()
     assert found == {
         "helm": Tool("helm", helm, None, Source.PATH),
         "git": Tool("git", git, "2.39.5", Source.PATH),
     }
-    assert heard == [
+    assert collected == [
         Warned(
             "CMD-TOOL-004",
             f"helm ({helm}) did not say its version within 0.5 seconds",
@@ -208,10 +208,10 @@ def test_a_tool_that_waits_for_input_gets_none(tmp_path: Path) -> None:
 def test_a_tool_without_a_version_is_still_found(script: str, tmp_path: Path) -> None:
     """A tool with an empty answer counts as missing."""
     jb = stand_in(tmp_path / "jb", script)
-    heard: list[Event] = []
-    found = find_tools(make_context(announce=heard.append), ["jb"], environ={"PATH": str(tmp_path)})
+    collected: list[Event] = []
+    found = find_tools(make_context(announce=collected.append), ["jb"], environ={"PATH": str(tmp_path)})
     assert found == {"jb": Tool("jb", jb, None, Source.PATH)}
-    assert heard == [
+    assert collected == [
         Warned("CMD-TOOL-005", f"jb ({jb}) did not say its version", hint=f"run it by hand: {jb} --version")
     ]
 
@@ -220,10 +220,10 @@ def test_a_tool_of_another_machine_is_reported(tmp_path: Path) -> None:
     jb = tmp_path / "jb"
     jb.write_bytes(b"\x7fELF nonsense")
     jb.chmod(0o755)
-    heard: list[Event] = []
-    found = find_tools(make_context(announce=heard.append), ["jb"], environ={"PATH": str(tmp_path)})
+    collected: list[Event] = []
+    found = find_tools(make_context(announce=collected.append), ["jb"], environ={"PATH": str(tmp_path)})
     assert found == {"jb": Tool("jb", jb, None, Source.PATH)}
-    assert heard == [
+    assert collected == [
         Warned("CMD-TOOL-005", f"jb ({jb}) cannot be run: Exec format error", hint="is it built for this machine?")
     ]
 

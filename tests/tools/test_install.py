@@ -56,9 +56,13 @@ def box(tmp_path: Path, bare: Path) -> Toolbox:
 
 
 @pytest.fixture
-def releases(server: ReleaseServer, heard: list[Event]) -> Releases:
+def releases(server: ReleaseServer, collected: list[Event]) -> Releases:
     return Releases(
-        make_context(announce=heard.append, limits=HASTY), mirror=server.mirror, api=server.api, pins={}, timeout=5.0
+        make_context(announce=collected.append, limits=HASTY),
+        mirror=server.mirror,
+        api=server.api,
+        pins={},
+        timeout=5.0,
     )
 
 
@@ -84,7 +88,7 @@ def leftovers(box: Toolbox) -> list[str]:
 
 @pytest.mark.parametrize("tool", ["helm", "kustomize"])
 def test_a_version_is_installed_by_the_projects_checksums(
-    tool: str, server: ReleaseServer, box: Toolbox, releases: Releases, heard: list[Event]
+    tool: str, server: ReleaseServer, box: Toolbox, releases: Releases, collected: list[Event]
 ) -> None:
     """Issue: checksum files for versions that are not pinned; no scripts."""
     server.publish(tool, "9.0.0")
@@ -96,8 +100,8 @@ def test_a_version_is_installed_by_the_projects_checksums(
     state = json.loads(box.state_file.read_text())
     assert datetime.fromisoformat(state[tool]) >= before
     assert "+" not in state[tool]
-    assert any(isinstance(event, Noted) and "SHA-256 of" in event.message for event in heard)
-    assert [event.item for event in heard if isinstance(event, StageAdvanced)][-1] == f"{tool} 9.0.0: 100 %"
+    assert any(isinstance(event, Noted) and "SHA-256 of" in event.message for event in collected)
+    assert [event.item for event in collected if isinstance(event, StageAdvanced)][-1] == f"{tool} 9.0.0: 100 %"
 
 
 def test_a_pinned_version_asks_for_no_checksum(server: ReleaseServer, box: Toolbox, releases: Releases) -> None:
@@ -211,8 +215,8 @@ def test_a_version_that_is_not_there(server: ReleaseServer, box: Toolbox, releas
     assert refused(InputError, "CMD-TOOL-010", box, pinned).startswith(f"there is no helm 9.0.0 for {PLATFORM}")
 
 
-def test_no_network(box: Toolbox, bare: Path, heard: list[Event]) -> None:
-    offline = Releases(make_context(announce=heard.append, limits=HASTY), mirror="https://127.0.0.1:9", pins={})
+def test_no_network(box: Toolbox, bare: Path, collected: list[Event]) -> None:
+    offline = Releases(make_context(announce=collected.append, limits=HASTY), mirror="https://127.0.0.1:9", pins={})
     assert "Connection refused" in refused(EnvironmentFault, "CMD-TOOL-008", box, offline)
 
 
@@ -387,24 +391,24 @@ def test_a_folder_in_the_way(server: ReleaseServer, box: Toolbox, releases: Rele
 
 
 def test_a_tool_in_path_that_comes_first_is_named(
-    server: ReleaseServer, box: Toolbox, releases: Releases, bare: Path, heard: list[Event]
+    server: ReleaseServer, box: Toolbox, releases: Releases, bare: Path, collected: list[Event]
 ) -> None:
     (bare / "helm").write_text(tool_script("3.0.0"))
     (bare / "helm").chmod(0o755)
     server.publish("helm", "9.0.0")
     install(box, releases)
-    (warning,) = [event for event in heard if isinstance(event, Warned)]
+    (warning,) = [event for event in collected if isinstance(event, Warned)]
     assert warning.code == "CMD-TOOL-024"
     assert warning.message.startswith(str(bare / "helm"))
 
 
 def test_a_managed_folder_in_path_is_no_reason_to_warn(
-    server: ReleaseServer, box: Toolbox, releases: Releases, heard: list[Event], monkeypatch: pytest.MonkeyPatch
+    server: ReleaseServer, box: Toolbox, releases: Releases, collected: list[Event], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", f"{box.folder}:{os.environ['PATH']}")
     server.publish("helm", "9.0.0")
     install(box, releases)
-    assert [event for event in heard if isinstance(event, Warned)] == []
+    assert [event for event in collected if isinstance(event, Warned)] == []
 
 
 def test_upgrading(server: ReleaseServer, box: Toolbox, releases: Releases) -> None:
@@ -498,13 +502,13 @@ def test_what_is_missing(box: Toolbox, bare: Path, server: ReleaseServer, releas
     assert found["helm"].path == box.executable("helm")
 
 
-def test_two_at_once(server: ReleaseServer, box: Toolbox, releases: Releases, heard: list[Event]) -> None:
+def test_two_at_once(server: ReleaseServer, box: Toolbox, releases: Releases, collected: list[Event]) -> None:
     """The second one waits, and finds the tool."""
     server.publish("helm", "9.0.0")
     archive = server.archive("helm", "9.0.0")
     waiting, outcomes = threading.Event(), []
 
-    def hear(event: Event) -> None:
+    def on_event(event: Event) -> None:
         if isinstance(event, Noted) and "waiting for it" in event.message:
             waiting.set()
 
@@ -513,7 +517,9 @@ def test_two_at_once(server: ReleaseServer, box: Toolbox, releases: Releases, he
     first.start()
     assert server.holding.wait(30)
     second = threading.Thread(
-        target=lambda: outcomes.append(install(box, replace(releases, context=releases.context.heard_by(hear))).action)
+        target=lambda: outcomes.append(
+            install(box, replace(releases, context=releases.context.with_announce(on_event))).action
+        )
     )
     second.start()
     assert waiting.wait(30)
@@ -524,10 +530,10 @@ def test_two_at_once(server: ReleaseServer, box: Toolbox, releases: Releases, he
 
 
 def test_waiting_for_another_installation_ends(
-    server: ReleaseServer, box: Toolbox, releases: Releases, heard: list[Event]
+    server: ReleaseServer, box: Toolbox, releases: Releases, collected: list[Event]
 ) -> None:
     impatient = replace(releases, context=replace(releases.context, limits=replace(HASTY, tool_lock_wait=0.0)))
-    with box.locked(make_context(heard.append, HASTY)), pytest.raises(EnvironmentFault) as caught:
+    with box.locked(make_context(collected.append, HASTY)), pytest.raises(EnvironmentFault) as caught:
         install(box, impatient)
     assert caught.value.code == "CMD-TOOL-029"
 
@@ -545,14 +551,14 @@ def test_what_a_killed_installation_left_is_removed(server: ReleaseServer, box: 
 
 @pytest.mark.parametrize("state", [b"{", b"[]", b"\xff\xfe", b'{"helm": 1}', b"[" * 100_000, b"{}" + b" " * (2 << 20)])
 def test_a_broken_state_is_warned_about_and_written_anew(
-    state: bytes, server: ReleaseServer, box: Toolbox, releases: Releases, heard: list[Event]
+    state: bytes, server: ReleaseServer, box: Toolbox, releases: Releases, collected: list[Event]
 ) -> None:
     """A corrupt state.json was a traceback."""
     box.folder.mkdir()
     box.state_file.write_bytes(state)
     server.publish("helm", "9.0.0")
     assert install(box, releases).action == "installed"
-    codes = [event.code for event in heard if isinstance(event, Warned)]
+    codes = [event.code for event in collected if isinstance(event, Warned)]
     assert codes == ([] if state == b'{"helm": 1}' else ["CMD-TOOL-023"])
     assert list(json.loads(box.state_file.read_text())) == ["helm"]
 

@@ -24,8 +24,8 @@ LIST = f"/api/repos/{REPOSITORIES['helm']}/releases"
 
 
 @pytest.fixture
-def releases(server: ReleaseServer, heard: list[Event]) -> Releases:
-    return Releases(make_context(announce=heard.append, limits=HASTY), api=server.api, pins={})
+def releases(server: ReleaseServer, collected: list[Event]) -> Releases:
+    return Releases(make_context(announce=collected.append, limits=HASTY), api=server.api, pins={})
 
 
 def test_urls_of_the_projects() -> None:
@@ -106,7 +106,7 @@ def test_platforms(system: str, machine: str, name: str, monkeypatch: pytest.Mon
     assert str(Platform.current()) == name
 
 
-def test_the_latest_version(server: ReleaseServer, releases: Releases, heard: list[Event]) -> None:
+def test_the_latest_version(server: ReleaseServer, releases: Releases, collected: list[Event]) -> None:
     """Kustomize's latest release may be of another module of that repository."""
     for version in ("4.9.0", "4.10.0", "3.99.0"):
         server.announce("helm", version)
@@ -119,10 +119,10 @@ def test_the_latest_version(server: ReleaseServer, releases: Releases, heard: li
     server.announce("kustomize", "9.9.9", tag="v")
     wanted = {"helm": VersionNumber((4, 10, 0)), "kustomize": VersionNumber((5, 8, 1))}
     assert latest_versions(MANAGEABLE, releases) == wanted
-    assert heard == []
+    assert collected == []
 
 
-def test_answers_are_kept_for_a_while(server: ReleaseServer, releases: Releases, heard: list[Event]) -> None:
+def test_answers_are_kept_for_a_while(server: ReleaseServer, releases: Releases, collected: list[Event]) -> None:
     server.announce("helm", "4.9.0")
     assert latest_versions(["helm"], releases) == latest_versions(["helm"], releases)
     assert server.asked(LIST) == 1
@@ -131,7 +131,7 @@ def test_answers_are_kept_for_a_while(server: ReleaseServer, releases: Releases,
     assert latest_versions(["helm"], old) == {"helm": VersionNumber((4, 9, 1))}
     server.script(failing(500), times=math.inf)
     assert latest_versions(["helm"], old) == {"helm": VersionNumber((4, 9, 1))}
-    (warning,) = [event for event in heard if isinstance(event, Warned)]
+    (warning,) = [event for event in collected if isinstance(event, Warned)]
     assert warning.code == "CMD-TOOL-030"
 
 

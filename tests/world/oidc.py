@@ -154,11 +154,11 @@ class Browser:
     def __init__(self) -> None:
         self.pages: queue.Queue[tuple[int, str]] = queue.Queue()
         self.visited: list[str] = []
-        self.heard: list[Event] = []
+        self.collected: list[Event] = []
 
     def announce(self, event: Event) -> None:
         """A listener that visits the page that it is asked to."""
-        self.heard.append(event)
+        self.collected.append(event)
         if isinstance(event, PageToVisit):
             self.visited.append(event.url)
             threading.Thread(target=self.visit, args=(event.url,), daemon=True).start()

@@ -52,7 +52,7 @@ class Charts:
     Args:
         scratch: a folder for this run, in which charts are unpacked.
         providers: are asked before the cache and the network.
-        found: hears of indexes that may be old.
+        found: collects indexes that may be old.
         wants_anew: says of a kind and a name whether it is asked for though the cache has it, see `RepoMap`.
     """
 

@@ -63,7 +63,7 @@ class Expander:
         settings: the installation.
         repositories: gives the files of repositories by URL and revision.
         facts: stand for what cannot be asked offline.
-        found: hears of errors of single generators and Applications, and of what looks wrong.
+        found: collects errors of single generators and Applications, and of what looks wrong.
         previewed: whether Applications are shown alone. Argo CD's own preview shows also those whose names are none,
             which its controller refuses.
     """
@@ -154,34 +154,34 @@ class Expander:
         for generated in made:
             first = names.setdefault(generated.name, generated)
             if first is not generated:
-                self._say(one, "CMD-ARGO-209", "warning", _twice(first, generated), "names must differ")
+                self._report(one, "CMD-ARGO-209", "warning", _twice(first, generated), "names must differ")
             for path, text in _texts(generated.data):
                 self._look_at(one, generated, path, text)
         if misnamed := [generated for generated in made if not generated.is_named]:
             first, more = misnamed[0], f" (and {len(misnamed) - 1} more such names)" if misnamed[1:] else ""
             message = f"{first.path}, set {first.number} makes an Application named {first.name!r}{more}"
             hint = "names are lower case letters, digits, '-' and '.'; use normalize or nameNormalized"
-            self._say(one, "CMD-ARGO-214", self._misnamed, message, hint)
+            self._report(one, "CMD-ARGO-214", self._misnamed, message, hint)
         if not made and not failed and not self._clusters and any(map(_asks_for_clusters, one.entries)):
             message = "it makes no Application: it asks for clusters, and none is known here"
             hint = "give their Secrets with --argocd-settings, or their entries with --facts"
-            self._say(one, "CMD-ARGO-210", "boundary", message, hint)
+            self._report(one, "CMD-ARGO-210", "boundary", message, hint)
         elif not made and not failed:
             message = "it makes no Application; Argo CD deletes those that it made before"
-            self._say(one, "CMD-ARGO-210", "warning", message, "check its generators and selectors")
+            self._report(one, "CMD-ARGO-210", "warning", message, "check its generators and selectors")
         for field in one.idle:
-            self._say(one, "CMD-ARGO-219", "info", f"spec.{field} says nothing offline", "")
+            self._report(one, "CMD-ARGO-219", "info", f"spec.{field} says nothing offline", "")
 
     def _look_at(self, one: ApplicationSet, generated: Generated, path: str, text: str) -> None:
         name = generated.name
         if one.go and "<no value>" in text:
             hint = "set goTemplateOptions: [missingkey=error] to find the key"
-            self._say(one, "CMD-ARGO-216", "warning", f"{path} of {name} says <no value>: a key is missing", hint)
+            self._report(one, "CMD-ARGO-216", "warning", f"{path} of {name} says <no value>: a key is missing", hint)
         elif not one.go and "{{" in text:
             hint = "the parameter has another name, or it is a Go template and goTemplate is not set"
-            self._say(one, "CMD-ARGO-215", "warning", f"{path} of {name} still holds {{{{: {text!r}", hint)
+            self._report(one, "CMD-ARGO-215", "warning", f"{path} of {name} still holds {{{{: {text!r}", hint)
 
-    def _say(self, one: ApplicationSet, code: str, severity: Severity, message: str, hint: str) -> None:
+    def _report(self, one: ApplicationSet, code: str, severity: Severity, message: str, hint: str) -> None:
         family = "input" if severity == "error" else ""
         self._found.add(Diagnostic(code, message, severity, hint, family, set=one.name, locations=(one.place,)))
 

@@ -24,7 +24,7 @@ class HealthScripts:
     """The scripts that `resource.customizations` say for kinds. To be closed.
 
     Args:
-        found: hears of scripts that do not compile (CMD-ARGO-901).
+        found: collects scripts that do not compile (CMD-ARGO-901).
     """
 
     def __init__(self, settings: ArgoSettings, found: Diagnostics) -> None:
@@ -63,7 +63,7 @@ class HealthScripts:
         """Run the scripts of the kinds of objects. What they say of health counts for nothing, but that they work.
 
         Args:
-            found: hears of scripts that fail or return nonsense (CMD-ARGO-902), or that nothing here can run
+            found: collects scripts that fail or return nonsense (CMD-ARGO-902), or that nothing here can run
                 (CMD-ARGO-904).
         """
         for data in objects:

@@ -61,7 +61,7 @@ class Tester:
     """Tests Applications of one installation.
 
     Args:
-        found: hears of everything.
+        found: collects everything.
     """
 
     settings: ArgoSettings
@@ -83,13 +83,13 @@ class Tester:
         if self.checks.schemas:
             schemas = ObjectSchemas(self.checks.kube_version, (data for one in tried for data in one.objects))
             for one in tried:
-                schemas.check(one.objects, one.heard, one.label)
+                schemas.check(one.objects, one.collected, one.label)
         if self.checks.twice:
             for one, (application, made) in zip(tried, self.renderer.render_all(applications, jobs), strict=True):
                 self._compare(application, one, made)
         for one in tried:
-            self.found.join(one.heard)
-            problems = tuple(problem for problem in one.heard.found() if problem.severity == "error")
+            self.found.join(one.collected)
+            problems = tuple(problem for problem in one.collected.found() if problem.severity == "error")
             skipped = bool(problems) and all(problem.code in _SKIPPED for problem in problems)
             status: Status = "SKIPPED" if skipped else "FAIL" if problems else "PASS"
             yield Outcome(one.label, status, len(one.objects), problems)
@@ -98,24 +98,24 @@ class Tester:
         self, application: Application, made: tuple[Rendered, ...] | CommodoreError, scripts: HealthScripts
     ) -> _Tried:
         label = f"{application.namespace or self.settings.namespace}/{application.name}"
-        heard = Diagnostics()
+        collected = Diagnostics()
         try:
-            objects = self._finished(application, made, heard)
-            Projects(self.settings, self.found, "error").check(application, objects, heard)
+            objects = self._finished(application, made, collected)
+            Projects(self.settings, self.found, "error").check(application, objects, collected)
         except CommodoreError as error:
-            heard.take(error, application=label)
-            return _Tried(label, heard)
+            collected.take(error, application=label)
+            return _Tried(label, collected)
         found = [one.data for one in objects]
-        scripts.check(found, heard, label)
-        return _Tried(label, heard, found)
+        scripts.check(found, collected, label)
+        return _Tried(label, collected, found)
 
     def _finished(
-        self, application: Application, made: tuple[Rendered, ...] | CommodoreError, heard: Diagnostics
+        self, application: Application, made: tuple[Rendered, ...] | CommodoreError, collected: Diagnostics
     ) -> tuple[Rendered, ...]:
         if isinstance(made, CommodoreError):
             raise made
-        tracked = manifests(application, made, self.settings, heard)
-        return desired(application, tracked, self.settings, self.checks.cluster_scoped, heard)
+        tracked = manifests(application, made, self.settings, collected)
+        return desired(application, tracked, self.settings, self.checks.cluster_scoped, collected)
 
     def _compare(self, application: Application, one: _Tried, made: tuple[Rendered, ...] | CommodoreError) -> None:
         """See whether what is rendered again is the same."""
@@ -124,7 +124,7 @@ class Tester:
         try:
             again = [other.data for other in self._finished(application, made, Diagnostics())]
         except CommodoreError as error:
-            one.heard.take(error, application=one.label)
+            one.collected.take(error, application=one.label)
             return
         before, after = ([PlacedObject(data) for data in side] for side in (one.objects, again))
         for change in compare(before, after).changes:
@@ -134,7 +134,7 @@ class Tester:
                 f"{change.key} differs when it is rendered again{f': {fields}' if fields else ''}",
                 hint="the source draws random values or asks for the time; say them in its values",
             )
-            one.heard.take(differs, application=one.label)
+            one.collected.take(differs, application=one.label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class _Tried:
     """An Application while it is tested."""
 
     label: str
-    heard: Diagnostics
+    collected: Diagnostics
     objects: list[dict[str, Any]] = field(default_factory=list)
 
 

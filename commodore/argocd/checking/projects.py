@@ -29,7 +29,7 @@ class Projects:
     """The AppProjects in view.
 
     Args:
-        found: hears of projects that cannot be read, and of what they say that is not checked.
+        found: collects projects that cannot be read, and of what they say that is not checked.
         severity: that of findings about Applications.
     """
 

@@ -27,7 +27,7 @@ from commodore.argocd.discovery import Kinds, Narrowing, Origin, select, served_
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.finishing.hooks import hook_phases
 from commodore.argocd.model.application import Application
-from commodore.argocd.normalising.server_side import tell_server_side
+from commodore.argocd.normalising.server_side import report_server_side
 from commodore.argocd.rendering import Capabilities, Rendered
 from commodore.argocd.running import Listing, Run, list_applications, open_run
 from commodore.context import Context
@@ -121,13 +121,13 @@ def diff(
     Raises:
         CommodoreError: a tree cannot be read, or a name fits no Application on either side.
     """
-    heard = Diagnostics(), Diagnostics()
+    collected = Diagnostics(), Diagnostics()
     listings = [
         list_applications(side.named, context, one, repo_map, wanted.capabilities)
-        for side, one in zip((base, target), heard, strict=True)
+        for side, one in zip((base, target), collected, strict=True)
     ]
-    for listing, one in zip(listings, heard, strict=True):
-        listing.tell_failures(one, but=listing.applications)
+    for listing, one in zip(listings, collected, strict=True):
+        listing.report_failures(one, but=listing.applications)
     runs = [
         open_run(
             listing.settings,
@@ -137,7 +137,7 @@ def diff(
             one,
             listing.own,
         )
-        for listing, one in zip(listings, heard, strict=True)
+        for listing, one in zip(listings, collected, strict=True)
     ]
     with runs[0] as first, runs[1] as second:
         known = _labelled(listings[0]), _labelled(listings[1])
@@ -146,11 +146,11 @@ def diff(
         old, new = (
             _Tree(side, listing, one, run, applications)
             for side, listing, one, run, applications in zip(
-                (base, target), listings, heard, (first, second), known, strict=True
+                (base, target), listings, collected, (first, second), known, strict=True
             )
         )
         verdicts = _Work(old, new, wanted, context, found).verdicts()
-    _join(found, *heard)
+    _join(found, *collected)
     verdicts = _with_own_changes(verdicts, old.listing.settings, new.listing.settings)
     return _difference(verdicts, _lost_parts(verdicts, *listings), wanted)
 
@@ -199,7 +199,7 @@ class _Work:
 
     def verdicts(self) -> list[Verdict]:
         names = self._selected()
-        self._tell_foreign(names)
+        self._report_foreign(names)
         owners = self._owners(names)
         wanted = [name for name in names if name in owners] if owners is not None else names
         sides = [self._rendered(tree, wanted) for tree in (self.old, self.new)]
@@ -240,7 +240,7 @@ class _Work:
             if id(one) in chosen and any(fits(side, tree.listing.settings.clusters) for tree, side in self._sides(name))
         )
 
-    def _tell_foreign(self, names: Sequence[str]) -> None:
+    def _report_foreign(self, names: Sequence[str]) -> None:
         """Warn if no source is in the repository that is compared: its files then change nothing."""
         urls = {
             source.repo_url: repository_identity(source.repo_url) in tree.listing.own
@@ -277,10 +277,10 @@ class _Work:
             return None
         if self.wanted.capabilities.from_tree and self._serve_others(changed.paths, roots):
             return None
-        asked = 1 if self._tells_all(changed.paths, roots) else 2
+        asked = 1 if self._covers_all(changed.paths, roots) else 2
         found = {name: self._files_of(name, changed, asked) for name in names}
         owners = {name: files for name, files in found.items() if files is not None}
-        self._tell_unowned(names, owners, changed)
+        self._report_unowned(names, owners, changed)
         return owners
 
     def _serve_others(self, paths: Iterable[str], roots: Sequence[Path]) -> bool:
@@ -288,7 +288,7 @@ class _Work:
         limits = self.context.limits
         return any(len({served_by(root / path, limits) for root in roots}) > 1 for path in paths)
 
-    def _tells_all(self, paths: Iterable[str], roots: Iterable[Path]) -> bool:
+    def _covers_all(self, paths: Iterable[str], roots: Iterable[Path]) -> bool:
         """Whether what an Application reads of one tree tells what it reads of the other, if none of it has changed:
         all changed paths are known, and none is a link, which would lead others elsewhere.
         """
@@ -316,7 +316,7 @@ class _Work:
             except CommodoreError as error:
                 known = False
                 if not redefined:
-                    self._tell_unknown_reads(name, error)
+                    self._report_unknown_reads(name, error)
                 break
             read = changed.read_by(reads)
             paths = generate_paths(application, tree.listing.own)
@@ -325,7 +325,7 @@ class _Work:
                 self.found.add(missed)
         return files if files or redefined or not known else None
 
-    def _tell_unowned(self, names: Iterable[str], owners: Mapping[str, set[str]], changed: ChangedFiles) -> None:
+    def _report_unowned(self, names: Iterable[str], owners: Mapping[str, set[str]], changed: ChangedFiles) -> None:
         """Tell which files changed in vain, unless an ApplicationSet may have read them for what it makes."""
         made = (tree.listing.origins.get(name, Origin()) for name in names for tree, _ in self._sides(name))
         if any(one.kind == "set" for one in made):
@@ -334,7 +334,7 @@ class _Work:
         if told := unowned(changed, (*owners.values(), (place.place for one in wrong for place in one.locations))):
             self.found.add(told)
 
-    def _tell_unknown_reads(self, name: str, error: CommodoreError) -> None:
+    def _report_unknown_reads(self, name: str, error: CommodoreError) -> None:
         strict = self.wanted.strict_changed_only
         self.found.add(
             Diagnostic(
@@ -350,17 +350,17 @@ class _Work:
 
     def _verdict(self, name: str, old: _Rendered, new: _Rendered) -> Verdict:
         before, after = (tree.applications.get(name) for tree in (self.old, self.new))
-        if reason := self._lost(name):
+        if reason := self._why_unknown(name):
             return Verdict(name, before or after, before or after, "unknown", note=reason)
         unknown = Verdict(name, before, after, "unknown")
         if old.error is not None or new.error is not None:
-            return _told(unknown, (old.error, new.error), self.found)
+            return _failed_verdict(unknown, (old.error, new.error), self.found)
         try:
             return compare_application(old.edition, new.edition, self.wanted.rules, self.wanted.watched, self.found)
         except CommodoreError as error:
-            return _told(unknown, (None, error), self.found)
+            return _failed_verdict(unknown, (None, error), self.found)
 
-    def _lost(self, name: str) -> str:
+    def _why_unknown(self, name: str) -> str:
         """Why an Application of one side cannot be told to be missing on the other: what makes it fails there."""
         here = self._sides(name)
         if len(here) != 1:
@@ -370,7 +370,7 @@ class _Work:
         if origin.kind == "rendered" and origin.parent in there.listing.failures:
             return f"{side}{origin.parent}, which renders it, does not render"
         if origin.kind == "rendered" and origin.parent and origin.parent not in there.applications:
-            return self._lost(origin.parent)
+            return self._why_unknown(origin.parent)
         failed = {one.set for one in there.found.found() if one.severity in ("error", "boundary")}
         if origin.kind == "set" and (failed - {""}) & {origin.set, origin.set.rpartition("/")[2]}:
             return f"{side}the ApplicationSet {origin.set}, which makes it, fails"
@@ -392,7 +392,7 @@ class _Work:
             objects = desired(known, tracked, settings, self.wanted.cluster_scoped, tree.found)
         except CommodoreError as error:
             return _Rendered(error=error)
-        tell_server_side(application, (one.data for one in objects), settings, tree.found)
+        report_server_side(application, (one.data for one in objects), settings, tree.found)
         kept = tuple(
             one.data
             for one in objects
@@ -407,15 +407,17 @@ def _values(settings: ArgoSettings) -> list[Any]:
     return [settings.namespace, *rows, settings.clusters]
 
 
-def _told(unknown: Verdict, errors: tuple[CommodoreError | None, CommodoreError | None], found: Diagnostics) -> Verdict:
+def _failed_verdict(
+    unknown: Verdict, errors: tuple[CommodoreError | None, CommodoreError | None], found: Diagnostics
+) -> Verdict:
     """The verdict on an Application that does not render on a side. It is no error if it was the same before."""
     error = errors[1] or errors[0]
     assert error is not None
     before = _is_as_before(*errors)
     side = "" if errors[1] is not None else "in the base: "
-    heard = Diagnostics()
-    heard.take(error, application=unknown.name)
-    for one in heard.found():
+    collected = Diagnostics()
+    collected.take(error, application=unknown.name)
+    for one in collected.found():
         if before:
             found.add(_as_before(one))
         else:

@@ -94,7 +94,7 @@ def choose_profile(written: str, pinned: Mapping[str, Location], found: Diagnost
     Args:
         written: the option, such as `3.4` or `v3.4.1`; empty if it is not given.
         pinned: the versions of Argo CD that the files of a tree install, with their places.
-        found: hears of what is assumed.
+        found: collects what is assumed.
 
     Raises:
         UsageError: CMD-ARGO-027, the option is no version.

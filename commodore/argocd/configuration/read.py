@@ -122,7 +122,7 @@ class Candidates:
         """The settings, with defaults for what was not found."""
         places = {key: (one.value, one.place or Location(CONFIG)) for key, one in self.config.items()}
         _check(self.config, self.found)
-        self._tell_differing()
+        self._report_differing()
         return ArgoSettings(
             namespace=namespace or self.namespace or "argocd",
             config=with_defaults(self.config, {**DEFAULTS, **self.defaults}),
@@ -148,7 +148,7 @@ class Candidates:
         elif known.value != new.value:
             self.differing.setdefault(key, [known.place]).append(new.place)
 
-    def _tell_differing(self) -> None:
+    def _report_differing(self) -> None:
         """Tell the settings that are given several times: those of the same places together."""
         together: dict[tuple[Location, ...], list[str]] = {}
         for key, places in self.differing.items():
@@ -178,7 +178,7 @@ def read_candidates(
     """What YAML streams of an installation's objects say: ConfigMaps, ArgoCDs, cluster Secrets, AppProjects.
 
     Args:
-        found: hears of conflicts and of values that mean nothing.
+        found: collects conflicts and of values that mean nothing.
         candidates: what counts more than the files, to which they are added.
 
     Raises:

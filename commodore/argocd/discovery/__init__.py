@@ -6,7 +6,7 @@ from commodore.argocd.discovery.model import Discovered, Origin, Raw
 from commodore.argocd.discovery.own import own_repositories, remotes_of, stands_for
 from commodore.argocd.discovery.reach import defining_folders, may_define
 from commodore.argocd.discovery.rendered import Chain, Rounds
-from commodore.argocd.discovery.scan import Scanned, scan, tell_unknown_fields
+from commodore.argocd.discovery.scan import Scanned, report_unknown_fields, scan
 from commodore.argocd.discovery.select import Kinds, Narrowing, parse_selector, select
 from commodore.argocd.discovery.served import ServedApis, served_by
 
@@ -29,5 +29,5 @@ __all__ = [
     "select",
     "served_by",
     "stands_for",
-    "tell_unknown_fields",
+    "report_unknown_fields",
 ]

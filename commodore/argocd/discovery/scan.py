@@ -62,7 +62,7 @@ def scan(tree: Tree, folder: Path, parsed: ParsedFiles, limits: Limits, found: D
         try:
             content = path.read_bytes()
         except OSError as error:
-            _tell_unreadable(found, name, error.strerror or str(error), b"")
+            _report_unreadable(found, name, error.strerror or str(error), b"")
             continue
         scanned.files.add(str(path))
         _take_versions(content, name, scanned)
@@ -147,7 +147,7 @@ def _read(content: bytes, name: str, parsed: ParsedFiles, scanned: Scanned, foun
             scanned.objects += ((one, place) for one in objects_of(value) if is_of_argo(one))
             scanned.of_chart += ((one, place) for one in objects_of_values(value))
     except InputError as error:
-        _tell_unreadable(found, name, error.message, content, error.locations)
+        _report_unreadable(found, name, error.message, content, error.locations)
 
 
 def objects_of(value: Any) -> Iterator[Mapping[str, Any]]:
@@ -193,7 +193,7 @@ def take(
         if value["kind"] == "Application":
             application = read_application(value, place)
             discovered.add(application, origin, found)
-            tell_unknown_fields(application, discovered.label(application), found)
+            report_unknown_fields(application, discovered.label(application), found)
         elif value["kind"] == "ApplicationSet":
             metadata = Fields.of(value, "", place).fields("metadata")
             key = discovered.key(metadata.text("namespace"), metadata.required("name"))
@@ -204,7 +204,7 @@ def take(
         found.take(error)
 
 
-def tell_unknown_fields(application: Application, label: str, found: Diagnostics) -> None:
+def report_unknown_fields(application: Application, label: str, found: Diagnostics) -> None:
     """Tell what an Application says that Argo CD's type of it does not have: misspelt fields above all."""
     for path, hint in unknown_fields(application.data.get("spec"), SPEC, "spec"):
         found.add(
@@ -223,7 +223,7 @@ def _group(value: Mapping[str, Any]) -> str:
     return str(value.get("apiVersion") or "").partition("/")[0]
 
 
-def _tell_unreadable(
+def _report_unreadable(
     found: Diagnostics, name: str, why: str, content: bytes, places: tuple[Location, ...] = ()
 ) -> None:
     """An error if the file seems to define something of Argo CD, else a remark."""

@@ -252,15 +252,15 @@ def read_source(fields: Fields) -> Source:
         data=fields.data,
         place=fields.place,
         field=fields.path or "source",
-        helm=_helm(helm) if helm is not None and _says(helm.data) else None,
-        kustomize=_kustomize(kustomize) if kustomize is not None and _says(kustomize.data, _NO_CONTENT) else None,
-        directory=_directory(directory) if directory is not None and _says(directory.data) else None,
+        helm=_helm(helm) if helm is not None and _has_values(helm.data) else None,
+        kustomize=_kustomize(kustomize) if kustomize is not None and _has_values(kustomize.data, _NO_CONTENT) else None,
+        directory=_directory(directory) if directory is not None and _has_values(directory.data) else None,
         plugin=PluginOptions(plugin.text("name")) if plugin is not None else None,
         tag_prefix=fields.text("tagPrefix"),
     )
 
 
-def _says(data: Mapping[str, Any], uncounted: Collection[str] = ()) -> bool:
+def _has_values(data: Mapping[str, Any], uncounted: Collection[str] = ()) -> bool:
     """Whether a block holds something else than zero values."""
     return any(not _zero(key, value) for key, value in data.items() if key not in uncounted)
 

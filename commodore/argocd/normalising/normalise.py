@@ -68,7 +68,7 @@ class Normaliser:
             **BUILT_IN,
             **{key: one.known_types for key, one in settings.overrides.items() if one.known_types},
         }
-        self._tell_unknown_types()
+        self._report_unknown_types()
         try:
             for rule in self._rules:
                 for expression in rule.expressions:
@@ -112,20 +112,20 @@ class Normaliser:
             elif answer.outcome == "slow":
                 hint = "controller.ignore.normalizer.jq.timeout is the limit"
                 message = f"the jq expression {expression!r} is not done in time, and ignores nothing of {key}"
-                self._tell(Diagnostic("CMD-ARGO-704", message, "warning", hint), rule, key)
+                self._report(Diagnostic("CMD-ARGO-704", message, "warning", hint), rule, key)
             else:
                 message = f"the jq expression {expression!r} fails, and ignores nothing of {key}: {answer.message}"
-                self._tell(Diagnostic("CMD-ARGO-703", message, "info"), rule, key)
+                self._report(Diagnostic("CMD-ARGO-703", message, "info"), rule, key)
         if rule.managers:
             names = ", ".join(rule.managers)
             message = f"what {names} manages of {key} cannot be told without a cluster, and is compared"
-            self._tell(Diagnostic("CMD-ARGO-705", message, "boundary"), rule, key)
+            self._report(Diagnostic("CMD-ARGO-705", message, "boundary"), rule, key)
 
-    def _tell(self, diagnostic: Diagnostic, rule: _Rule, key: ObjectKey) -> None:
+    def _report(self, diagnostic: Diagnostic, rule: _Rule, key: ObjectKey) -> None:
         places = (rule.place,) if rule.place is not None else ()
         self._found.add(replace(diagnostic, application=self._label, object=str(key), locations=places))
 
-    def _tell_unknown_types(self) -> None:
+    def _report_unknown_types(self) -> None:
         for name, types in sorted(self._types.items()):
             for path, kind in types:
                 if not is_known(kind):

@@ -15,7 +15,7 @@ _OPTIONS = {
 }
 
 
-def tell_server_side(
+def report_server_side(
     application: Application, objects: Iterable[Mapping[str, Any]], settings: ArgoSettings, found: Diagnostics
 ) -> None:
     """Tell options of an Application, its objects and the installation that have no effect on files."""

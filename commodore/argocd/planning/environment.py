@@ -22,7 +22,7 @@ class BuildEnvironment:
     """Variables by name.
 
     Attributes:
-        unknown: hears of names that are asked for and not there.
+        unknown: collects names that are asked for and not there.
     """
 
     variables: dict[str, str]

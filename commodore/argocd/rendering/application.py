@@ -38,7 +38,7 @@ class Renderer:
     Args:
         context: its limit of `result_bytes` is 0 if nothing is to be reused or kept.
         scratch: a folder for this run; what is made there may go afterwards.
-        found: hears of what does not fail.
+        found: collects what does not fail.
     """
 
     settings: ArgoSettings

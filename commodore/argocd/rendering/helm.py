@@ -47,7 +47,7 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
     home = unit.scratch / "home"
     home.mkdir()
     chart = _chart(unit)
-    _tell_lookup(unit, chart)
+    _report_lookup(unit, chart)
     helm = _without_foreign_schemas(unit, helm, chart)
     arguments = ["template", ".", *_arguments(unit, _with_apis(unit, helm, chart))]
     if unit.trace is not None:
@@ -133,7 +133,7 @@ def _without_foreign_schemas(unit: Unit, helm: HelmOptions, chart: Path) -> Helm
     return replace(helm, skip_schema_validation=True)
 
 
-def _tell_lookup(unit: Unit, chart: Path) -> None:
+def _report_lookup(unit: Unit, chart: Path) -> None:
     """Tell that templates ask the cluster for objects; archives of further charts are not looked into."""
     for name, path in files_below(chart, "."):
         if "/templates/" in name and _LOOKUP.search(path.read_bytes()):
@@ -230,7 +230,7 @@ def _arguments(unit: Unit, helm: HelmOptions) -> Iterator[str]:
     if namespace:
         yield from ("--namespace", namespace)
     if version := helm.kube_version or unit.capabilities.kube_version:
-        yield from ("--kube-version", told_version(version, unit))
+        yield from ("--kube-version", version_for_tools(version, unit))
     yield from _parameters(unit, helm)
     if unit.source.helm is not None:
         for file in value_files(unit):
@@ -280,7 +280,7 @@ def _inline_values(helm: HelmOptions) -> str | None:
     return helm.values or None
 
 
-def told_version(version: str, unit: Unit) -> str:
+def version_for_tools(version: str, unit: Unit) -> str:
     """A version of Kubernetes as tools are told it.
 
     Raises:

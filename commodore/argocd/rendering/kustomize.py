@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore.argocd.model.sources import KustomizeOptions
-from commodore.argocd.rendering.helm import told_version
+from commodore.argocd.rendering.helm import version_for_tools
 from commodore.argocd.rendering.kustomize_edits import edit
 from commodore.argocd.rendering.model import Rendered, Unit
 from commodore.argocd.rendering.programs import Program, command_of, run_program, write_file
@@ -242,7 +242,7 @@ def _helm_options(unit: Unit, options: KustomizeOptions, build: list[str]) -> It
     if "--enable-helm" not in build:
         return
     if version := options.kube_version or unit.capabilities.kube_version:
-        yield from ("--helm-kube-version", told_version(version, unit))
+        yield from ("--helm-kube-version", version_for_tools(version, unit))
     told = (*unit.capabilities.api_versions, *unit.capabilities.in_tree)
     for one in options.api_versions or told:
         yield from ("--helm-api-versions", one)

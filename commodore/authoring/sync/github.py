@@ -145,7 +145,7 @@ class GitHub:
             missing = [label for label in dict.fromkeys(wanted.labels) if label.lower() not in pull.labels]
             if missing:
                 pull.handle.add_to_labels(*missing)
-            if wanted.comment and not is_said(pull, wanted.comment):
+            if wanted.comment and not has_comment(pull, wanted.comment):
                 pull.handle.create_issue_comment(wanted.comment)
             return pull, created
 
@@ -158,7 +158,7 @@ class GitHub:
         """
         if pull.body != wanted.body or not {label.lower() for label in wanted.labels} <= pull.labels:
             return False
-        return not wanted.comment or self._ask(repository.name, lambda: is_said(pull, wanted.comment))
+        return not wanted.comment or self._ask(repository.name, lambda: has_comment(pull, wanted.comment))
 
     def _client(self) -> Any:
         if self._api is None:
@@ -200,7 +200,7 @@ class GitHub:
         raise ValueError("github_attempts must be at least 1")
 
 
-def is_said(pull: Pull, comment: str) -> bool:
+def has_comment(pull: Pull, comment: str) -> bool:
     """Whether the pull request has this comment; GitHub may have changed the ends of lines."""
     wanted = comment.split()
     return any((each.body or "").split() == wanted for each in pull.handle.get_issue_comments())

@@ -76,7 +76,7 @@ def prepare(work: Work, item: Item) -> ItemResult | Change:
             trust_template=work.request.trust_template,
             settle=True,
         ),
-        work.context.heard_by(_about(item.name, work.context)),
+        work.context.with_announce(_about(item.name, work.context)),
         templates=work.templates.open,
     )
     if not updated.changes or _is_noise(updated, before, read_cruft_file(clone.folder, work.context)):

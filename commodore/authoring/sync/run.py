@@ -31,7 +31,7 @@ Report = Callable[[ItemResult], None]
 
 
 def ignore_result(result: ItemResult) -> None:
-    """Who hears nothing."""
+    """A listener for nothing."""
 
 
 def sync_repositories(
@@ -57,7 +57,7 @@ def sync_repositories(
         )
         request = replace(request, dry_run=True)
     check_branch(request.branch, context)
-    context = context.heard_by(_discreetly(context.announce, _without_token(request.token)))
+    context = context.with_announce(_discreetly(context.announce, _without_token(request.token)))
     github = GitHub(request.github_url, request.token, context)
     items = read_list(request.list_file, request.filter, context)
     state = open_state(workspace, request, context)
@@ -170,7 +170,7 @@ def _discreet(result: ItemResult, rewrite: _Rewrite) -> ItemResult:
 
 
 def _discreetly(announce: Announce, rewrite: _Rewrite) -> Announce:
-    """A listener that hears other words."""
+    """A listener with other words."""
 
     def announce_discreetly(event: Event) -> None:
         texts = {one.name: rewrite(text) for one in fields(event) if isinstance(text := getattr(event, one.name), str)}

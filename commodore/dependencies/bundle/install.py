@@ -75,22 +75,22 @@ def install(
     if earlier is not None:
         return earlier
     remove_tree(stamp.path)
-    heard: list[Warned | Noted] = []
+    collected: list[Warned | Noted] = []
 
     def remember(event: Event) -> None:
         if isinstance(event, Warned | Noted):
-            heard.append(event)
+            collected.append(event)
         context.announce(event)
 
     closure = find_packages(folder, file, lock, vendor=vendor, replaced=instead, sources=sources)
     for conflict in closure.conflicts:
         remember(_describe(conflict))
-    layout = lay_out(closure.packages, context.heard_by(remember), legacy_imports=file.legacy_imports)
+    layout = lay_out(closure.packages, context.with_announce(remember), legacy_imports=file.legacy_imports)
     fill(vendor, layout, sources, context)
     result = BundleResult(_new_lock(closure, folder), closure.conflicts, reused=False)
     seen = signature(vendor, stamp.path)
     if is_filled(vendor, layout):  # what was just put there is untouched
-        stamp.write(result, closure, heard, folder, seen)
+        stamp.write(result, closure, collected, folder, seen)
     return result
 
 
@@ -177,7 +177,7 @@ class _Stamp:
         return BundleResult(lock, conflicts, reused=True)
 
     def write(
-        self, result: BundleResult, closure: Closure, heard: Sequence[Warned | Noted], folder: Path, seen: str
+        self, result: BundleResult, closure: Closure, collected: Sequence[Warned | Noted], folder: Path, seen: str
     ) -> None:
         """Note what was installed. `seen` is the signature of `vendor` as it was known to be right."""
         commits = set()
@@ -194,8 +194,8 @@ class _Stamp:
             "local": sorted({os.path.relpath(one.target, folder) for one in closure.packages if one.target}),
             "lock": serialise(result.lock, folder).decode(),
             "conflicts": [asdict(conflict) for conflict in result.conflicts],
-            "warnings": [asdict(event) for event in heard if isinstance(event, Warned)],
-            "notes": [asdict(event) for event in heard if isinstance(event, Noted)],
+            "warnings": [asdict(event) for event in collected if isinstance(event, Warned)],
+            "notes": [asdict(event) for event in collected if isinstance(event, Noted)],
             "vendor": seen,
         }
         write_atomically(self.path, seal(_LABEL, json.dumps(content, sort_keys=True).encode()))

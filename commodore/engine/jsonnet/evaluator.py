@@ -140,11 +140,11 @@ class Evaluator:
         """Evaluate, and note how long it took and what was told meanwhile."""
         start = time.process_time()
         try:
-            with _listening() as heard:
+            with _listening() as collected:
                 return evaluate()
         finally:
             self._seconds[engine] += time.process_time() - start
-            self._heard = [line.replace(self._root, "") for line in heard]
+            self._heard = [line.replace(self._root, "") for line in collected]
 
 
 def _sink() -> IO[bytes]:

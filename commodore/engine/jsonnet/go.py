@@ -130,7 +130,7 @@ def _location(match: re.Match[str]) -> Location:
 
 
 def read_source(path: str, confinement: Confinement, seen: Callable[[str, bytes], None]) -> str:
-    """A file's text, read once. `seen` hears what was read.
+    """A file's text, read once. `seen` collects what was read.
 
     Raises:
         JsonnetError: it is a folder, cannot be read, or is not UTF-8.

@@ -75,7 +75,7 @@ def explain_cause(error: Exception, place: EntryPlace, path: str) -> CommodoreEr
     """
     chain = _causes(error)
     at = [Location(path)] if path and path != str(WRAPPER) else []
-    fault = find_exhaustion(error, str(place)) or find_in_output(_said(chain), str(place))
+    fault = find_exhaustion(error, str(place)) or find_in_output(_tool_output(chain), str(place))
     if fault is not None:
         return fault.about(at=at)
     for cause in chain:
@@ -96,7 +96,7 @@ def explain_cause(error: Exception, place: EntryPlace, path: str) -> CommodoreEr
     return InputError("CMD-ENG-022", f"{place}: {_text(root)}", hint=_ENTRY_HINT, locations=at)
 
 
-def _said(chain: list[BaseException]) -> str:
+def _tool_output(chain: list[BaseException]) -> str:
     """What a tool has said before it failed."""
     said = (cause for cause in chain if isinstance(cause, _TOOLS))
     return next((cause.stderr if isinstance(cause, CommandError) else str(cause) for cause in said), "")

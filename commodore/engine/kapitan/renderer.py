@@ -167,7 +167,7 @@ class Renderer:
             reads: where to note what is read.
             evaluator: evaluates Jsonnet files.
             confinement: what the instance may read, write and do.
-            context: hears of entries that are skipped, and of what is wrong and allowed.
+            context: announces entries that are skipped, and of what is wrong and allowed.
 
         Raises:
             CommodoreError: an entry failed; later ones are not tried, because they may use its output.
@@ -224,7 +224,7 @@ class Renderer:
                 for path in found:
                     if place.input_type == "remove":
                         confinement.check(path, "path to remove")
-                    _say_at_work(self._run, place, path)
+                    _note_current_work(self._run, place, path)
                     own, program = entry, path
                     if place.input_type == "external":
                         own = entry.model_copy(deep=True)
@@ -317,7 +317,7 @@ def _runs_python(place: EntryPlace, confinement: Confinement) -> bool:
     return place.input_type == "kadet"
 
 
-def _say_at_work(run: Run, place: EntryPlace, path: str) -> None:
+def _note_current_work(run: Run, place: EntryPlace, path: str) -> None:
     """For the message about a worker that does not come to an end."""
     about = f"compile entry {place.index} ({place.input_type} to {place.output_path or '.'}), {path}"
     run.at_work(place.instance).write_text(about, encoding="utf-8", errors="replace")

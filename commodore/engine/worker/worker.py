@@ -110,7 +110,7 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     """Render and filter one instance. Wrong filters are told together with what is wrong in the rendering."""
     errors: list[CommodoreError] = []
     warnings: list[Warned] = []
-    context = _heard(task.run.context(), warnings)
+    context = _collecting_warnings(task.run.context(), warnings)
     notes: list[str] = []
     steps: tuple[filters.Filter, ...] = ()
     start = time.perf_counter()
@@ -165,16 +165,16 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     )
 
 
-def _heard(context: Context, warnings: list[Warned]) -> Context:
+def _collecting_warnings(context: Context, warnings: list[Warned]) -> Context:
     """The context with a listener that collects warnings."""
 
-    def hear(event: Event) -> None:
+    def on_event(event: Event) -> None:
         if isinstance(event, Warned):
             warnings.append(event)
         else:
             context.announce(event)
 
-    return context.heard_by(hear)
+    return context.with_announce(on_event)
 
 
 def _unexpected(error: Exception, task: Task) -> InternalError:

@@ -103,11 +103,11 @@ class _Member(distributed.WorkerPlugin):  # type: ignore[misc]
 
     def setup(self, worker: Any) -> None:
         self.lock = threading.Lock()
-        self.heard: list[Event] = []
+        self.collected: list[Event] = []
         self.staged: dict[str, StagedCatalog] = {}
         self.stopped = threading.Event()
-        self.context = Context(self._hear, self._limits)
-        self.voices = Voices(self._hear)
+        self.context = Context(self._on_event, self._limits)
+        self.voices = Voices(self._on_event)
         self.answers = RemoteAnswers(self.context)
         self._shared: Shared | None = None
 
@@ -118,7 +118,7 @@ class _Member(distributed.WorkerPlugin):  # type: ignore[misc]
             EnvironmentFault: the engine cannot work here.
         """
         if self._shared is None:
-            engine = open_engine(self._request.options, self.context.heard_by(self.voices.announce))
+            engine = open_engine(self._request.options, self.context.with_announce(self.voices.announce))
             self._shared = Shared(engine, self.answers)
         return self._shared
 
@@ -129,10 +129,10 @@ class _Member(distributed.WorkerPlugin):  # type: ignore[misc]
         if self._shared is not None:
             self._shared.engine.close()
 
-    def _hear(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         inner = event.event if isinstance(event, InCluster) else event
         if isinstance(inner, Warned) or (isinstance(inner, Noted) and inner.level == 0):
-            self.heard.append(event)
+            self.collected.append(event)
 
 
 def _versions(limits: Limits) -> dict[str, str]:
@@ -162,7 +162,7 @@ def _perform(task: _Task) -> _Answer:
     worker = distributed.get_worker()
     member: _Member = worker.plugins[task.run]
     with member.lock:
-        member.heard.clear()
+        member.collected.clear()
         member.answers.forget()
         member.answers.adopt(task.pins)
         source = _Given(task.cluster)
@@ -193,7 +193,7 @@ def _perform(task: _Task) -> _Answer:
         return _Answer(
             replace(done, staged=None),
             member.answers.pins,
-            tuple(member.heard),
+            tuple(member.collected),
             tuple(source.reports),
             worker.address,
         )
@@ -204,7 +204,7 @@ class DaskWork:
 
     Args:
         local: how the work is done; nothing is done with it here.
-        context: hears which workers are not used. Its limits are those of the workers, too.
+        context: announces which workers are not used. Its limits are those of the workers, too.
 
     Raises:
         EnvironmentFault: CMD-FLT-106, there is no scheduler, or no worker that can be used.

@@ -190,7 +190,7 @@ class _Fleet:
         if wanted.judged is not None:
             self._take_over(wanted.judged)
         self._voices = Voices(context.announce)
-        self._engine: Engine = open_engine(wanted.request.options, self._context.heard_by(self._voices.announce))
+        self._engine: Engine = open_engine(wanted.request.options, self._context.with_announce(self._voices.announce))
         self._answers = RemoteAnswers(self._context, {**wanted.pins, **self._noted})
         self._local = ClusterWork(
             request=wanted.request,
@@ -385,7 +385,7 @@ class _Fleet:
             self._outcomes[one.id] = done.outcome
             if done.staged is not None and self._wanted.request.push:
                 self._compiled[one.id] = replace(done, hunks=())  # a fleet's would be many
-        self._tell(done.outcome)
+        self._announce_outcome(done.outcome)
 
     def _note_pins(self) -> None:
         """Write down what versions are, before anything that was made of them counts."""
@@ -421,9 +421,9 @@ class _Fleet:
             with self._lock:
                 self._journal.write("published", cluster=done.as_dict())
                 self._outcomes[one.id] = done
-        self._tell(done)
+        self._announce_outcome(done)
 
-    def _tell(self, one: ClusterOutcome) -> None:
+    def _announce_outcome(self, one: ClusterOutcome) -> None:
         error = one.failure.error if one.failure is not None else None
         detail = str(error["message"]) if error else ", ".join(f"{count} {what}" for what, count in one.summary.items())
         code = str(error["code"]) if error else ""

@@ -57,7 +57,7 @@ class Voices:
     """Lets what clusters share, such as the engine, announce in the name of the cluster that the thread works on.
 
     Args:
-        others: hears what is announced in other threads.
+        others: gets what is announced in other threads.
     """
 
     def __init__(self, others: Announce) -> None:
@@ -69,8 +69,8 @@ class Voices:
         getattr(self._local, "announce", self._others)(event)
 
     @contextlib.contextmanager
-    def speaking(self, announce: Announce) -> Iterator[None]:
-        """What this thread announces is heard by this listener for a while."""
+    def announcing(self, announce: Announce) -> Iterator[None]:
+        """What this thread announces goes to this listener for a while."""
         self._local.announce = announce
         try:
             yield
@@ -233,14 +233,14 @@ class ClusterWork:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as file:
 
-            def hear(event: Event) -> None:
+            def on_event(event: Event) -> None:
                 if not isinstance(event, TaskBegun | TaskEnded):
                     with lock:
                         file.write(json.dumps(as_record(event)) + "\n")
                 context.announce(InCluster(one.id, event))
 
-            with self.voices.speaking(hear):
-                yield context.heard_by(hear)
+            with self.voices.announcing(on_event):
+                yield context.with_announce(on_event)
 
     def _tried(
         self, one: ClusterOutcome, attempt: Callable[[Context], Done], context: Context

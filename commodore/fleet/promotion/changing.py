@@ -166,6 +166,6 @@ def differences(before: Values, after: Values) -> list[tuple[Path_, Any, Any]]:
     return [(path, old.get(path, MISSING), new.get(path, MISSING)) for path in paths]
 
 
-def told_path(path: Path_) -> str:
+def shown_path(path: Path_) -> str:
     """A path for messages."""
     return dotted(path)

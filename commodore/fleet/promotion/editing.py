@@ -38,14 +38,14 @@ def set_values(text: bytes, changes: Mapping[Path_, Any], wanted: Any, place: st
     original = text.decode("utf-8-sig", "replace")
     lines = original.replace("\r\n", "\n")
     for written in (*_edited(lines, changes), as_yaml(wanted)):
-        if _says(written, wanted, place):
+        if _reads_as(written, wanted, place):
             break
     if "\r\n" in original:
         written = written.replace("\n", "\r\n")
     return text[: len(text) - len(text.removeprefix(BOM_UTF8))] + written.encode()
 
 
-def _says(text: str, wanted: Any, place: str) -> bool:
+def _reads_as(text: str, wanted: Any, place: str) -> bool:
     with contextlib.suppress(CommodoreError):
         for node in compose(text, place=place):
             positions_of(node, place)  # no key twice

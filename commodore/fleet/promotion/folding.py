@@ -12,7 +12,7 @@ from commodore.fleet.findings import shown
 from commodore.fleet.merging import Path_, copy, leaves, merge, overlap, same
 from commodore.fleet.patches import strategies_of
 from commodore.fleet.paths import MISSING, Missing, value_at
-from commodore.fleet.promotion.changing import Found, Loss, losses, told_path
+from commodore.fleet.promotion.changing import Found, Loss, losses, shown_path
 from commodore.fleet.promotion.editing import set_values
 from commodore.fleet.repository.model import APPLICATIONS, Layer, Values
 from commodore.printable import counted
@@ -137,7 +137,7 @@ def loss_errors(found: Found, lost: tuple[Loss, ...], *, updated: bool = False) 
     return [
         InputError(
             "CMD-FLT-086",
-            f"folded, {found.patch.name} of {found.app.name} would lose against {one.place} at {told_path(one.path)} "
+            f"folded, {found.patch.name} of {found.app.name} would lose against {one.place} at {shown_path(one.path)} "
             f"({value_in_words(one.before)}, {value_in_words(one.after)}) in "
             f"{counted(len(one.cells), 'cell')}",
             hint=update if one.override and not updated else wait,
@@ -157,4 +157,4 @@ def loss_lines(done: Fold) -> Iterator[str]:
     for one in done.lost:
         cells = counted(len(one.cells), "cell")
         values = f"{value_in_words(one.before)} → {value_in_words(one.after)}"
-        yield f"{told_path(one.path)}: {values} in {cells} ({one.place})"
+        yield f"{shown_path(one.path)}: {values} in {cells} ({one.place})"

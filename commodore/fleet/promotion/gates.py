@@ -146,14 +146,14 @@ def _check_soak(
         if ready > conditions.now:
             raise InputError(
                 "CMD-FLT-075",
-                f"{in_path(node.prefix)} is healthy since {_told(since_all)} and soaks for {node.soak} s: ready at "
-                f"{_told(ready)}",
+                f"{in_path(node.prefix)} is healthy since {_timestamp(since_all)} and soaks for {node.soak} s: "
+                f"ready at {_timestamp(ready)}",
                 hint="wait until then",
                 locations=[node.location],
             )
 
 
-def _told(time: datetime) -> str:
+def _timestamp(time: datetime) -> str:
     return time.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from commodore.fleet.merging import Path_
 from commodore.fleet.patches import covered
-from commodore.fleet.promotion.changing import Found, differences, told_path
+from commodore.fleet.promotion.changing import Found, differences, shown_path
 from commodore.fleet.promotion.folding import value_in_words
 from commodore.fleet.promotion.gates import manual_nodes
 from commodore.fleet.promotion.next_place import left
@@ -42,7 +42,7 @@ class PlannedStep:
             "soak": self.soak,
             "changes": [
                 {
-                    "path": told_path(path),
+                    "path": shown_path(path),
                     "before": value_in_words(before),
                     "after": value_in_words(after),
                     "cells": number,

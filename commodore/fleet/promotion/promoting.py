@@ -12,7 +12,7 @@ from commodore.events import Noted, Warned
 from commodore.fleet.findings import Report, cells_in_words
 from commodore.fleet.generating import check_known
 from commodore.fleet.patches import covered, gaps, is_complete
-from commodore.fleet.promotion.changing import Found, Loss, file_at, find_patch, losses, placed_at, told_path
+from commodore.fleet.promotion.changing import Found, Loss, file_at, find_patch, losses, placed_at, shown_path
 from commodore.fleet.promotion.folding import Fold, Overrides, fold, loss_errors, value_in_words
 from commodore.fleet.promotion.gates import Conditions, check_gates
 from commodore.fleet.promotion.next_place import coalesced, is_foldable, next_prefix
@@ -189,7 +189,7 @@ def tell(step: Step, context: Context) -> None:
                 Warned(
                     "CMD-FLT-085",
                     f"{step.found.patch.name} stays below {in_path(prefix)}: moved there, {one.place} would win at "
-                    f"{told_path(one.path)} ({value_in_words(one.before)}, {value_in_words(one.after)})",
+                    f"{shown_path(one.path)} ({value_in_words(one.before)}, {value_in_words(one.after)})",
                     "change the override, if that is not meant",
                 )
             )

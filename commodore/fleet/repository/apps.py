@@ -62,7 +62,7 @@ def read_fleet(root: Path, report: Report, limits: Limits) -> Fleet:
 
     Args:
         root: its folder, absolute and free of links.
-        report: hears what is wrong. If it has errors afterwards, what is returned is not complete.
+        report: collects what is wrong. If it has errors afterwards, what is returned is not complete.
 
     Raises:
         CommodoreError: as `read_config` and `choose`: nothing else can be said then.

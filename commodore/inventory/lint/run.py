@@ -23,7 +23,7 @@ from commodore.inventory.lint.missing_url import MissingUrl
 from commodore.inventory.lint.model import Finding, Report, Rule, Skipped
 from commodore.inventory.lint.references import References
 from commodore.inventory.lint.removals import Removals
-from commodore.inventory.lint.schema import Schema, unsaid
+from commodore.inventory.lint.schema import Schema, without_repeated
 from commodore.inventory.lint.secrets import SecretReferences
 from commodore.inventory.lint.specs import Components, Packages
 from commodore.inventory.lint.top_level import TopLevelKeys
@@ -87,7 +87,7 @@ def lint(request: LintRequest, context: Context) -> Report:
     """Lint files and folders. Each file is read once, however many linters and targets it belongs to.
 
     Args:
-        context: hears which files are skipped (in debug), and if none is left to lint.
+        context: announces which files are skipped (in debug), and if none is left to lint.
 
     Raises:
         InputError: CMD-INV-060, there is no such linter; CMD-INV-024, an ignore pattern means nothing.
@@ -112,7 +112,7 @@ def lint(request: LintRequest, context: Context) -> Report:
     findings += [finding for linter in linters for finding in linter.finish()]
     _check_amount(request, len(order), context)
     return Report(
-        findings=_in_order(unsaid(findings), order),
+        findings=_in_order(without_repeated(findings), order),
         files=len(order) - len(skipped),
         skipped=tuple(skipped),
         linters=names,

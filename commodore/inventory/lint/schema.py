@@ -41,7 +41,7 @@ _TENANTS: Final = frozenset({"tenant", "tenants"})
 
 
 class Schema(Linter):
-    """Compares classes and cluster files with their schemas. `unsaid` leaves out what other linters say better."""
+    """Compares classes and cluster files with their schemas. `without_repeated` leaves out what others say better."""
 
     name = "schema"
     summary = "What the published JSON Schemas of class files and cluster files do not allow."
@@ -114,7 +114,7 @@ def _switch(types: str | Sequence[str], node: Node) -> str:
     return "reclass takes yes, no, on and off for texts; write true or false" if wanted else ""
 
 
-def unsaid(findings: Iterable[Finding]) -> list[Finding]:
+def without_repeated(findings: Iterable[Finding]) -> list[Finding]:
     """The findings without those of schemas that repeat another linter's: of the same field, or an error around it."""
     findings = list(findings)
     same: dict[str, set[str]] = defaultdict(set)

@@ -243,7 +243,7 @@ class Controller:
                 outcome = await self._promote(world, decision)
                 delay = outcome.retry_after
             else:
-                await self._tell(world, decision)
+                await self._announce(world, decision)
         if delay is not None:
             self.queue.add(name, delay)
         return outcome is not None and delay is None
@@ -257,7 +257,7 @@ class Controller:
         if (rest := self._unknown.get(name, now) - now) > 0:
             return Outcome("changed", "an answer was lost: the server may still carry it out", retry_after=rest)
         if (rest := self._budget.take()) > 0:
-            await self._tell_budget(world)
+            await self._report_budget(world)
             return Outcome("changed", "enough Promotions for now", retry_after=rest)
         creator = Creator(self._kargo, self._plan_options(), self._remaining, self._options.request_timeout)
         outcome = await creator.create(world, decision, datetime.now(UTC))
@@ -268,7 +268,7 @@ class Controller:
         self._unknown.pop(name, None)
         return outcome
 
-    async def _tell_budget(self, world: StageWorld) -> None:
+    async def _report_budget(self, world: StageWorld) -> None:
         """An event on the first Stage that has to wait: there may be many, and all wait for the same."""
         if self._budget.is_news() and world.stage is not None:
             message = (
@@ -293,7 +293,7 @@ class Controller:
             reason = "PromotionForbidden" if outcome.kind == "forbidden" else "PromotionCreateFailed"
             await self._events.record(subject, reason, outcome.message, warning=True)
 
-    async def _tell(self, world: StageWorld, decision: Decision) -> None:
+    async def _announce(self, world: StageWorld, decision: Decision) -> None:
         """An event, if the decision says something to a user."""
         warning = decision.verdict.severity == "warning"
         if not warning and decision.reason not in _SPOKEN:

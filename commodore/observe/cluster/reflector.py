@@ -75,7 +75,7 @@ class Reflector:
                 if not self._version:
                     await self._list()
                 await self._watch()
-                self._heard()  # it ended in its time, perhaps without a word: nothing has changed
+                self._answered()  # it ended in its time, perhaps without a word: nothing has changed
             except ApiError as error:
                 await asyncio.sleep(self._pause(error))
 
@@ -88,21 +88,21 @@ class Reflector:
         for key in gone:
             self._drop(key)
         self._version = version
-        self._heard()
+        self._answered()
         self.health.synced = True
         self._changed(None, None)
 
     async def _watch(self) -> None:
         seconds = random.randint(*self._pauses.watch)  # noqa: S311 - so that not all watches end at once
         async for kind, body in self._client.watch(self.resource, self.namespace, self._version, seconds):
-            self._heard()
+            self._answered()
             self._version = str((body.get("metadata") or {}).get("resourceVersion") or self._version)
             if kind == "DELETED":
                 self._drop(_key(body))
             elif kind != "BOOKMARK":
                 self._take(body)
 
-    def _heard(self) -> None:
+    def _answered(self) -> None:
         self.health.since = asyncio.get_running_loop().time()
         self.health.problem = ""
         self._failures = 0

@@ -81,10 +81,10 @@ SCRIPTS = {
 
 
 def checked(overrides: dict[str, ResourceOverride], *objects: dict[str, Any]) -> list[Diagnostic]:
-    heard = Diagnostics()
-    with HealthScripts(ArgoSettings(overrides=overrides), heard) as scripts:
-        scripts.check(objects, heard, "argocd/web")
-    return list(heard.found())
+    collected = Diagnostics()
+    with HealthScripts(ArgoSettings(overrides=overrides), collected) as scripts:
+        scripts.check(objects, collected, "argocd/web")
+    return list(collected.found())
 
 
 def thing(kind: str, group: str = "acme.io") -> dict[str, Any]:

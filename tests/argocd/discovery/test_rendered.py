@@ -103,7 +103,7 @@ def test_what_holds_nothing_of_argo_cd_is_not_rendered(repo: Repo) -> None:
     repo.write(chart("{{ fail `told` }}# argoproj.io/v1alpha1"), "told")
     listing = repo.listing()
     assert list(listing.failures) == ["argocd/b"]
-    listing.tell_failures(repo.found, but=[listing.applications[0]])
+    listing.report_failures(repo.found, but=[listing.applications[0]])
     (told,) = repo.found.found()
     assert (told.code, told.application, "told" in told.message) == ("CMD-ARGO-405", "argocd/b", True)
 

@@ -22,6 +22,6 @@ from commodore.argocd.planning import BuildEnvironment
     ],
 )
 def test_substitution(text: str, expected: str, unknown: list[str]) -> None:
-    heard: list[str] = []
-    assert BuildEnvironment({"A": "1"}, heard.append).substitute(text) == expected
-    assert heard == unknown
+    collected: list[str] = []
+    assert BuildEnvironment({"A": "1"}, collected.append).substitute(text) == expected
+    assert collected == unknown

@@ -47,7 +47,7 @@ class Bundler:
     def __init__(self, folder: Path, cache: Path) -> None:
         self.folder = folder
         self.cache = cache
-        self.heard: list[Event] = []
+        self.collected: list[Event] = []
         folder.mkdir(parents=True, exist_ok=True)
 
     @property
@@ -56,11 +56,11 @@ class Bundler:
 
     @property
     def codes(self) -> list[str]:
-        return [event.code for event in self.heard if isinstance(event, Warned)]
+        return [event.code for event in self.collected if isinstance(event, Warned)]
 
     def sources(self, *, offline: bool = False, limits: Limits = DEFAULT_LIMITS) -> LibrarySources:
         """What a new run begins with."""
-        store = RepositoryStore(self.folder / ".repos", make_context(self.heard.append, limits, offline=offline))
+        store = RepositoryStore(self.folder / ".repos", make_context(self.collected.append, limits, offline=offline))
         return LibrarySources(store, self.cache)
 
     def install(
@@ -71,8 +71,8 @@ class Bundler:
         limits: Limits = DEFAULT_LIMITS,
         **extra: object,
     ) -> BundleResult:
-        """One run. `heard` is what this run announced."""
-        self.heard.clear()
+        """One run. `collected` is what this run announced."""
+        self.collected.clear()
         return install(
             self.folder,
             parsed(*dependencies, **extra),

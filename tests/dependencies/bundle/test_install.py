@@ -69,7 +69,7 @@ def test_the_first_occurrence_in_depth_first_order_wins(bundler: Bundler, librar
     assert (conflict.name, conflict.kept, conflict.dropped) == (f"{NAME}shared", "v1", "v2")
     assert (conflict.kept_by, conflict.dropped_by) == (f"{NAME}first", "jsonnetfile.json")
     assert bundler.codes == ["CMD-JB-014"]
-    (warning,) = [event for event in bundler.heard if isinstance(event, Warned)]
+    (warning,) = [event for event in bundler.collected if isinstance(event, Warned)]
     for part in ("v1", "v2", f"{NAME}first", "jsonnetfile.json"):
         assert part in warning.message
 
@@ -272,4 +272,4 @@ class TestHostilePackages:
 def test_fetches_are_announced(bundler: Bundler, libraries: Libraries) -> None:
     libraries.add("lib")
     bundler.install(git("lib", "master"))
-    assert [event.item for event in bundler.heard if isinstance(event, StageAdvanced)] == [f"{HOST}/org/lib.git"]
+    assert [event.item for event in bundler.collected if isinstance(event, StageAdvanced)] == [f"{HOST}/org/lib.git"]

@@ -36,8 +36,10 @@ def component(folder: Path, files: Mapping[str, str]) -> Path:
     return folder
 
 
-def effective(folder: Path, variables: Mapping[str, object], heard: list[Event] | None = None) -> JsonnetFile | None:
-    announce = (heard if heard is not None else []).append
+def effective(
+    folder: Path, variables: Mapping[str, object], collected: list[Event] | None = None
+) -> JsonnetFile | None:
+    announce = (collected if collected is not None else []).append
     (result,) = effective_jsonnetfiles([Requirer("foo", folder, variables)], make_context(announce=announce))
     return result
 
@@ -152,15 +154,15 @@ def test_a_tracked_jsonnetfile_json_beside_it_is_warned_about(tmp_path: Path) ->
     """Rendering over a tracked file made the checkout dirty, so that the next run aborted."""
     files = {"jsonnetfile.jsonnet": "{ version: 1 }", "jsonnetfile.json": document(git("lib", "v1"))}
     folder = component(tmp_path / "foo", files)
-    heard: list[Event] = []
-    assert effective(folder, {}, heard) == JsonnetFile()
-    assert heard == [], "left over by another tool, not part of a repository"
+    collected: list[Event] = []
+    assert effective(folder, {}, collected) == JsonnetFile()
+    assert collected == [], "left over by another tool, not part of a repository"
     run_git(folder, "init", "--quiet")
     run_git(folder, "add", ".")
-    assert (effective(folder, {}, heard), heard) == (JsonnetFile(), [])
+    assert (effective(folder, {}, collected), collected) == (JsonnetFile(), [])
     run_git(folder, "commit", "--quiet", "--message=x")
-    assert effective(folder, {}, heard) == JsonnetFile()
-    assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-JB-023"]
+    assert effective(folder, {}, collected) == JsonnetFile()
+    assert [event.code for event in collected if isinstance(event, Warned)] == ["CMD-JB-023"]
     assert run_git(folder, "status", "--porcelain") == ""
 
 

@@ -125,7 +125,7 @@ def test_offline(bundler: Bundler, libraries: Libraries) -> None:
 def test_a_clone_of_the_run_is_used(bundler: Bundler, libraries: Libraries, calls: GitCalls) -> None:
     """A component's repository that is also a library is not asked again."""
     remote = libraries.add("lib", branch="main")
-    store = RepositoryStore(bundler.folder / ".repos", make_context(announce=bundler.heard.append))
+    store = RepositoryStore(bundler.folder / ".repos", make_context(announce=bundler.collected.append))
     store.sync([(f"{HOST}/org/lib.git", "main")])
     calls.forget()
     sources = LibrarySources(store, bundler.cache)

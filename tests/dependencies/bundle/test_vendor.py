@@ -108,10 +108,10 @@ def test_warnings_are_repeated_when_nothing_is_done(bundler: Bundler, libraries:
     libraries.add("first", None, git("shared", "v1"))
     wanted = (git("first", "master"), git("shared", "master"))
     first = bundler.install(*wanted)
-    warned = [event for event in bundler.heard if isinstance(event, Warned)]
+    warned = [event for event in bundler.collected if isinstance(event, Warned)]
     second = bundler.install(*wanted)
     assert second.reused
-    assert [event for event in bundler.heard if isinstance(event, Warned)] == warned != []
+    assert [event for event in bundler.collected if isinstance(event, Warned)] == warned != []
     assert second.conflicts == first.conflicts
 
 
@@ -244,7 +244,7 @@ def test_what_nobody_needs_goes_and_plain_files_stay(bundler: Bundler, libraries
     assert sorted(path.name for path in bundler.vendor.iterdir()) == [".cache", "git.example.com", "lib", "notes.txt"]
     assert bundler.read(f"{NAME}/notes.txt") == "mine"
     assert len(list((bundler.vendor / ".cache").glob("git*"))) == 1
-    assert any(isinstance(event, Noted) and "stale" in event.message for event in bundler.heard)
+    assert any(isinstance(event, Noted) and "stale" in event.message for event in bundler.collected)
 
 
 def test_removing_stale_entries_follows_no_link(bundler: Bundler, libraries: Libraries, tmp_path: Path) -> None:
@@ -260,8 +260,8 @@ def test_removing_stale_entries_follows_no_link(bundler: Bundler, libraries: Lib
     assert bundler.read(f"{NAME}/lib/main.libsonnet") == "'lib'\n"
 
 
-def messages(heard: list[Event]) -> list[str]:
-    return [event.message for event in heard if isinstance(event, Warned | Noted)]
+def messages(collected: list[Event]) -> list[str]:
+    return [event.message for event in collected if isinstance(event, Warned | Noted)]
 
 
 class TestLegacyNames:
@@ -272,7 +272,7 @@ class TestLegacyNames:
         bundler.install(git("argocd", "master"), local("argocd"))
         assert (bundler.vendor / "argocd").resolve() == bundler.folder / "argocd"
         assert bundler.codes == ["CMD-JB-015"]
-        assert "the local package argocd" in messages(bundler.heard)[-1]
+        assert "the local package argocd" in messages(bundler.collected)[-1]
 
     def test_the_first_package_has_it(self, bundler: Bundler, libraries: Libraries) -> None:
         libraries.add("one", {"mixin/a": "1"})
@@ -280,7 +280,9 @@ class TestLegacyNames:
         bundler.install(git("two", "master", "mixin"), git("one", "master", "mixin"))
         assert bundler.read("mixin/a") == "2"
         assert bundler.codes == []
-        assert any(f"{NAME}/one/mixin cannot be imported as mixin" in message for message in messages(bundler.heard))
+        assert any(
+            f"{NAME}/one/mixin cannot be imported as mixin" in message for message in messages(bundler.collected)
+        )
 
     @pytest.mark.parametrize("name", ["git.example.com", f"{NAME}/lib", "taken", "taken/deeper"])
     def test_chosen_names_that_are_taken(self, bundler: Bundler, libraries: Libraries, name: str) -> None:

@@ -33,7 +33,7 @@ def workspace(bundler: Bundler) -> Workspace:
 
 def bundled(workspace: Workspace, bundler: Bundler, **required: JsonnetFile | None) -> BundleResult:
     components = [BundledComponent(name, workspace.component(name), file) for name, file in required.items()]
-    bundler.heard.clear()
+    bundler.collected.clear()
     return bundle(workspace, components, sources=bundler.sources())
 
 
@@ -106,7 +106,7 @@ def test_the_first_component_by_name_decides_with_a_warning(
         "master",
         "prometheus",
     )
-    (warning,) = [event for event in bundler.heard if isinstance(event, Warned)]
+    (warning,) = [event for event in bundler.collected if isinstance(event, Warned)]
     assert "argocd" in warning.message
     assert "prometheus" in warning.message
 

@@ -115,10 +115,10 @@ def test_tasks_are_told_for_traces(world: World, echo: Echo) -> None:
     world.add("b", kapitan=dependency(echo, "x", "fetched/x"))
     world.add("c", jsonnet("main.jsonnet"), kapitan=dependency(echo, "y", "fetched/y"))
     world.write("main.jsonnet", "{ out: {} }")
-    heard: list[Event] = []
-    compile_with(world, heard.append)
-    begun = {(one.task, one.item, one.place): one for one in heard if isinstance(one, TaskBegun)}
-    ended = [one for one in heard if isinstance(one, TaskEnded)]
+    collected: list[Event] = []
+    compile_with(world, collected.append)
+    begun = {(one.task, one.item, one.place): one for one in collected if isinstance(one, TaskBegun)}
+    ended = [one for one in collected if isinstance(one, TaskEnded)]
     assert sorted((one.task, one.item, one.place) for one in ended) == sorted(begun)
     assert len(begun) == len(ended) == 3 + 2 + 3
     fetches = {item: [name for _, name in one.instances] for (task, item, _), one in begun.items() if task == "fetch"}
@@ -133,10 +133,10 @@ def test_tasks_are_told_for_traces(world: World, echo: Echo) -> None:
 def test_credentials_of_sources_are_not_told(world: World, echo: Echo) -> None:
     source = f"{echo.url}/x".replace("http://", "http://user:secret@")
     world.add("a", kapitan={"dependencies": [{"type": "http", "source": source, "output_path": "fetched/x"}]})
-    heard: list[Event] = []
-    compile_with(world, heard.append)
-    assert [event for event in heard if isinstance(event, TaskBegun) and event.task == "fetch"]
-    assert "secret" not in str(heard)
+    collected: list[Event] = []
+    compile_with(world, collected.append)
+    assert [event for event in collected if isinstance(event, TaskBegun) and event.task == "fetch"]
+    assert "secret" not in str(collected)
 
 
 def test_new_instances_that_run_commands_come_first(world: World) -> None:

@@ -73,11 +73,11 @@ def test_reports_that_do_not_belong_together(world: FleetWorld) -> None:
     with pytest.raises(CommodoreError) as error:
         world.run(judged=one)
     assert error.value.code == "CMD-FLT-111"
-    heard: list[object] = []
+    collected: list[object] = []
     [pin, *others] = two.pins
     moved = replace(two, pins=({**pin, "commit": "0" * 40}, *others))
-    merge_reports([one, moved, three], make_context(heard.append))
-    assert [getattr(event, "code", "") for event in heard] == ["CMD-FLT-114"]
+    merge_reports([one, moved, three], make_context(collected.append))
+    assert [getattr(event, "code", "") for event in collected] == ["CMD-FLT-114"]
 
 
 def test_what_is_no_report(tmp_path: Path) -> None:

@@ -57,10 +57,10 @@ def test_outside_of_any_repository(tmp_path: Path) -> None:
 
 
 def test_a_broken_repository_is_no_error(tmp_path: Path) -> None:
-    heard: list[Event] = []
+    collected: list[Event] = []
     (tmp_path / ".git").write_text("gitdir: /nowhere\n")
-    assert Provenance(make_context(announce=heard.append)).of(tmp_path / "file") is None
-    assert "cannot be told" in str(heard)
+    assert Provenance(make_context(announce=collected.append)).of(tmp_path / "file") is None
+    assert "cannot be told" in str(collected)
 
 
 def test_a_repository_without_commits_or_remote(tmp_path: Path) -> None:

@@ -63,11 +63,11 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
 def test_what_is_no_class_is_skipped(tmp_path: Path, name: str, content: str, reason: str) -> None:
     """Pipelines that pass with the published tool still do."""
     files = {name: content, "chart/Chart.yaml": "name: x\n"}
-    heard: list[Event] = []
-    report = run(write(tmp_path, files), announce=heard.append)
+    collected: list[Event] = []
+    report = run(write(tmp_path, files), announce=collected.append)
     assert report.findings == ()
     assert [(skipped.file, skipped.reason) for skipped in report.skipped] == [(str(tmp_path / name), reason)]
-    assert heard == [Noted(f"skipped {tmp_path / name}: {reason}", level=1)]
+    assert collected == [Noted(f"skipped {tmp_path / name}: {reason}", level=1)]
     assert report.files == 1
 
 
@@ -135,15 +135,18 @@ def test_ignored_targets_pass_with_a_warning(tmp_path: Path) -> None:
     """An ignored target yields no errors."""
     write(tmp_path, {"a.yml": BAD, ".commodoreignore": "*.yml\n"})
     for target in (tmp_path, tmp_path / "a.yml"):
-        heard: list[Event] = []
-        assert lint(LintRequest((target,)), make_context(announce=heard.append)).findings == ()
-        (warned,) = heard
+        collected: list[Event] = []
+        assert lint(LintRequest((target,)), make_context(announce=collected.append)).findings == ()
+        (warned,) = collected
         assert isinstance(warned, Warned)
         assert warned.code == "CMD-INV-062"
         assert str(target) in warned.message
-    heard = []
-    lint(LintRequest((write(tmp_path / "b", {"a.yml": BAD}),), ignore=("a.yml",)), make_context(announce=heard.append))
-    assert [type(event) for event in heard] == [Warned]
+    collected = []
+    lint(
+        LintRequest((write(tmp_path / "b", {"a.yml": BAD}),), ignore=("a.yml",)),
+        make_context(announce=collected.append),
+    )
+    assert [type(event) for event in collected] == [Warned]
 
 
 def test_linting_nothing_is_an_error(tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ def test_a_stranger_does_not_end_the_login(provider: OidcProvider, store: TokenS
         "favicon": 404, "other path": 404, "other host": 404, "no state": 400, "wrong state": 400, "twice": 400,
         "denied by a stranger": 400, "post": 501,
     }  # fmt: skip
-    warnings = [event for event in browser.heard if isinstance(event, Warned)]
+    warnings = [event for event in browser.collected if isinstance(event, Warned)]
     assert [event.code for event in warnings] == ["CMD-LOGIN-024"], "said once"
 
 
@@ -415,11 +415,13 @@ def test_a_return_without_a_code(provider: OidcProvider, store: TokenStore) -> N
 
 def test_nobody_logs_in(provider: OidcProvider, store: TokenStore) -> None:
     """There was no overall timeout."""
-    heard: list[Any] = []
+    collected: list[Any] = []
     with pytest.raises(CommodoreError) as caught:
-        log_in(login_options(provider), store, make_context(announce=heard.append, limits=Limits(login_seconds=0.5)))
+        log_in(
+            login_options(provider), store, make_context(announce=collected.append, limits=Limits(login_seconds=0.5))
+        )
     assert caught.value.code == "CMD-LOGIN-033"
-    (page,) = [event for event in heard if isinstance(event, PageToVisit)]
+    (page,) = [event for event in collected if isinstance(event, PageToVisit)]
     assert not page.opened
     redirect_uri = parse_qs(urlsplit(page.url).query)["redirect_uri"][0]
     port = urlsplit(redirect_uri).port or 0
@@ -448,6 +450,6 @@ def test_no_token_is_written_anywhere_but_into_the_store(
     entry = store.read(API)
     assert entry is not None
     out, err = capfd.readouterr()
-    said = out + err + repr(browser.heard) + repr(login) + json.dumps(browser.pages.get(timeout=10))
+    said = out + err + repr(browser.collected) + repr(login) + json.dumps(browser.pages.get(timeout=10))
     for secret in (entry["id_token"], entry["access_token"], entry["refresh_token"]):
         assert secret not in said

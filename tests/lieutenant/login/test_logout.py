@@ -37,9 +37,9 @@ def test_a_slash_makes_no_difference(provider: OidcProvider, store: TokenStore, 
 def test_a_provider_that_cannot_revoke(provider: OidcProvider, store: TokenStore, options: Options) -> None:
     log_in(options(), store, make_context(announce=Browser().announce))
     provider.document = {"revocation_endpoint": ...}
-    heard: list[Event] = []
-    assert log_out(options(), store, make_context(announce=heard.append))
-    assert heard == []
+    collected: list[Event] = []
+    assert log_out(options(), store, make_context(announce=collected.append))
+    assert collected == []
 
 
 @pytest.mark.parametrize(
@@ -49,10 +49,10 @@ def test_a_revocation_that_fails(answer: Reply, provider: OidcProvider, store: T
     """The tokens go all the same. An empty answer is one of success (RFC 7009 2.2)."""
     log_in(options(), store, make_context(announce=Browser().announce))
     provider.script(answer, times=math.inf, path="/revoke")
-    heard: list[Event] = []
-    assert log_out(options(timeout=1), store, make_context(announce=heard.append))
+    collected: list[Event] = []
+    assert log_out(options(timeout=1), store, make_context(announce=collected.append))
     assert store.read(API) is None
-    codes = [event.code for event in heard if isinstance(event, Warned)]
+    codes = [event.code for event in collected if isinstance(event, Warned)]
     assert codes == ([] if answer.status == 200 else ["CMD-LOGIN-053"])
 
 

@@ -58,15 +58,15 @@ def test_an_opaque_refresh_token_is_used(
     expired: dict[str, Any], provider: OidcProvider, store: TokenStore, options: Options
 ) -> None:
     """Refresh tokens that are no JWT were never used."""
-    heard: list[Event] = []
-    found = current_login(options(), store, make_context(announce=heard.append))
+    collected: list[Event] = []
+    found = current_login(options(), store, make_context(announce=collected.append))
     assert found is not None
     assert found.id_token != expired["id_token"]
     entry = store.read(API)
     assert entry is not None
     assert entry["id_token"] == found.id_token
     assert entry["refresh_token"] not in ("", expired["refresh_token"]), "the provider has given a new one"
-    assert not any(isinstance(event, PageToVisit | Warned) for event in heard)
+    assert not any(isinstance(event, PageToVisit | Warned) for event in collected)
     assert paths(provider) == ["/.well-known/openid-configuration", "/token", "/keys"]
 
 
@@ -108,13 +108,13 @@ def test_a_login_that_cannot_be_renewed(
     answer: Reply, why: str, expired: dict[str, Any], provider: OidcProvider, store: TokenStore, options: Options
 ) -> None:
     provider.script(answer, times=math.inf, path="/token")
-    heard: list[Event] = []
-    assert current_login(options(timeout=0.5), store, make_context(announce=heard.append)) is None
-    (warning,) = [event for event in heard if isinstance(event, Warned)]
+    collected: list[Event] = []
+    assert current_login(options(timeout=0.5), store, make_context(announce=collected.append)) is None
+    (warning,) = [event for event in collected if isinstance(event, Warned)]
     assert warning.code == "CMD-LOGIN-054"
     assert re.search(why, warning.message)
     assert "commodore login" in warning.hint
-    assert expired["refresh_token"] not in repr(heard)
+    assert expired["refresh_token"] not in repr(collected)
     assert store.read(API) == expired, "another attempt may have more luck"
     assert len([path for path in paths(provider) if path == "/token"]) == 1
 
@@ -131,12 +131,13 @@ def test_a_refresh_token_goes_to_its_own_provider_only(
 ) -> None:
     """Whoever changes the discovery URL, in the API or an environment, gets no tokens by it."""
     with OidcProvider() as evil:
-        heard: list[Event] = []
+        collected: list[Event] = []
         assert (
-            current_login(options(discovery_url=evil.discovery_url), store, make_context(announce=heard.append)) is None
+            current_login(options(discovery_url=evil.discovery_url), store, make_context(announce=collected.append))
+            is None
         )
         assert paths(evil) == ["/.well-known/openid-configuration"]
-    assert "is not one of" in repr(heard)
+    assert "is not one of" in repr(collected)
 
 
 @pytest.mark.parametrize("token", [None, "", 5, ...])
@@ -172,10 +173,14 @@ def test_two_processes_renew_once(
     assert paths(provider).count("/token") == 1
 
 
-def source(options: LoginOptions, store: TokenStore, heard: list[Event], **changes: Any) -> TokenSource:
+def source(options: LoginOptions, store: TokenStore, collected: list[Event], **changes: Any) -> TokenSource:
     given = changes.pop("given", None)
     return TokenSource(
-        lambda: given, options, store, make_context(announce=heard.append), may_log_in=changes.pop("may_log_in", False)
+        lambda: given,
+        options,
+        store,
+        make_context(announce=collected.append),
+        may_log_in=changes.pop("may_log_in", False),
     )
 
 
@@ -187,10 +192,10 @@ def test_the_given_token_comes_first(provider: OidcProvider, store: TokenStore, 
 def test_an_expired_given_token_is_replaced(
     expired: dict[str, Any], provider: OidcProvider, store: TokenStore, options: Options
 ) -> None:
-    heard: list[Event] = []
-    tokens = source(options(), store, heard, given=expired["id_token"])
+    collected: list[Event] = []
+    tokens = source(options(), store, collected, given=expired["id_token"])
     assert tokens() == tokens() != expired["id_token"]
-    said = [event.message for event in heard if isinstance(event, Noted) and "given has expired" in event.message]
+    said = [event.message for event in collected if isinstance(event, Noted) and "given has expired" in event.message]
     assert len(said) == 1
 
 
@@ -198,11 +203,11 @@ def test_what_cannot_be_renewed_is_tried_and_told_once(
     expired: dict[str, Any], provider: OidcProvider, store: TokenStore, options: Options
 ) -> None:
     provider.script(answering({"error": "invalid_grant"}, status=400), times=math.inf, path="/token")
-    heard: list[Event] = []
-    tokens = source(options(), store, heard)
+    collected: list[Event] = []
+    tokens = source(options(), store, collected)
     assert tokens() is None
     assert tokens() is None
-    assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-LOGIN-054"]
+    assert [event.code for event in collected if isinstance(event, Warned)] == ["CMD-LOGIN-054"]
     assert paths(provider).count("/token") == 1
 
 
@@ -212,13 +217,13 @@ def test_a_login_that_has_expired_for_good_is_told_once(
     provider.claims = {"exp": int(time.time()) + 5}
     provider.tokens = {"refresh_token": ...}
     log_in(options(), store, make_context(announce=Browser().announce))
-    heard: list[Event] = []
-    tokens = source(options(), store, heard)
+    collected: list[Event] = []
+    tokens = source(options(), store, collected)
     for _ in range(2):
         with pytest.raises(UsageError, match="the API token of the last login has expired") as caught:
             tokens()
         assert caught.value.code == "CMD-API-003"
-    assert [event for event in heard if isinstance(event, Warned)] == []
+    assert [event for event in collected if isinstance(event, Warned)] == []
 
 
 def test_an_expired_given_token_without_a_login(store: TokenStore, options: Options) -> None:
@@ -228,9 +233,9 @@ def test_an_expired_given_token_without_a_login(store: TokenStore, options: Opti
 
 
 def test_nobody_has_logged_in(store: TokenStore, options: Options) -> None:
-    heard: list[Event] = []
-    assert source(options(), store, heard)() is None
-    assert heard == []
+    collected: list[Event] = []
+    assert source(options(), store, collected)() is None
+    assert collected == []
 
 
 def test_a_login_is_begun_where_somebody_is(provider: OidcProvider, store: TokenStore, options: Options) -> None:
