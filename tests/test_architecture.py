@@ -204,7 +204,7 @@ FETCHES = {"urlopen", "urlretrieve", "HTTPConnection", "HTTPSConnection", "creat
 # What does not go through the confinement, and why it need not.
 APART = {
     "filters/run.py run_filters write_text": "says in the run's own folder what is worked on",
-    "kapitan/renderer.py _say_at_work write_text": "the same",
+    "kapitan/renderer.py _note_current_work write_text": "the same",
     "jsonnet/evaluator.py _sink open": "a file in memory",
     "jsonnet/evaluator.py _listening fdopen": "its own standard error",
     "kapitan/patches.py __enter__ open": "opens through the confinement's opener",
@@ -226,7 +226,7 @@ APART = {
     "rendering/chart_dependencies.py _present read_bytes": "the same",
     "rendering/chart_dependencies.py _present open": "the same",
     "rendering/directory.py _objects read_bytes": "a plain file of such a repository; its size was asked for",
-    "rendering/helm.py _asks_for_apis read_bytes": "looks for a word in templates of a chart of such a repository",
+    "rendering/helm.py _templates read_bytes": "looks for a word in templates of a chart of such a repository",
     "rendering/kustomize.py _read read_text": "a kustomization of such a repository",
     "rendering/jsonnet.py _asked run": "starts this program's own worker, with limits of time and memory",
     "rendering/plugin_run.py _copy_of read_bytes": "the program that a policy of the user names, to compare its digest",

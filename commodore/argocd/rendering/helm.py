@@ -134,17 +134,15 @@ def _without_foreign_schemas(unit: Unit, helm: HelmOptions, chart: Path) -> Helm
 
 
 def _report_lookup(unit: Unit, chart: Path) -> None:
-    """Tell that templates ask the cluster for objects; archives of further charts are not looked into."""
-    for name, path in files_below(chart, "."):
-        if "/templates/" in name and _LOOKUP.search(path.read_bytes()):
-            unit.note(
-                "CMD-ARGO-414",
-                f"the template {printable(name[2:])} asks the cluster by lookup, and gets an empty answer",
-                "info",
-                "Argo CD gives an empty answer, too: it renders by `helm template`",
-                (unit.source.place,),
-            )
-            return
+    """Say that templates ask the cluster for objects; archives of further charts are not looked into."""
+    if (name := next((name for name, text in _templates(chart) if _LOOKUP.search(text)), None)) is not None:
+        unit.note(
+            "CMD-ARGO-414",
+            f"the template {printable(name)} asks the cluster by lookup, and gets an empty answer",
+            "info",
+            "Argo CD gives an empty answer, too: it renders by `helm template`",
+            (unit.source.place,),
+        )
 
 
 def _with_apis(unit: Unit, helm: HelmOptions, chart: Path) -> HelmOptions:
@@ -167,12 +165,16 @@ def _with_apis(unit: Unit, helm: HelmOptions, chart: Path) -> HelmOptions:
 
 def _asks_for_apis(chart: Path) -> bool:
     """Whether templates of a chart, or of one that it is made of, may ask for them."""
+    if any(name.endswith(".tgz") for name, _ in files_below(chart, ".")):
+        return True
+    return any(_APIS in text for _, text in _templates(chart))
+
+
+def _templates(chart: Path) -> Iterator[tuple[str, bytes]]:
+    """The templates of a chart and of those that lie unpacked in it, by their names below the chart."""
     for name, path in files_below(chart, "."):
-        if name.endswith(".tgz"):
-            return True
-        if "/templates/" in name and _APIS in path.read_bytes():
-            return True
-    return False
+        if "/templates/" in name:
+            yield name[2:], path.read_bytes()
 
 
 def _check_version(unit: Unit, helm: HelmOptions) -> None:
