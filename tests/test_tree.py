@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 import stat
 from pathlib import Path
@@ -25,6 +27,13 @@ def test_depth_first_in_the_byte_order_of_names(folder: Path) -> None:
     for name in odd:
         os.mkdir(os.path.join(os.fsencode(folder / "empty"), name))
     assert [os.fsencode(name) for name, _ in walk(folder / "empty")] == sorted(odd)
+
+
+def test_the_sum_of_contents_in_byte_order_of_names_depth_first(tmp_path: Path) -> None:
+    """`B` < `a` (folder, at its own position) < `a.txt` < `b` (folder) < `b.txt` < `c`; links do not count."""
+    folder = make_folder(tmp_path / "package", B="-")
+    assert measure(folder).sum == base64.b64encode(hashlib.sha256(b"-10324").digest()).decode()
+    assert measure(folder / "empty").sum == "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
 
 
 def test_links_are_followed_but_not_to_where_the_walk_is(folder: Path) -> None:

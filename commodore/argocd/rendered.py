@@ -17,7 +17,6 @@ from commodore.manifests import key_of
 from commodore.manifests.object_diff import GONE
 
 Stage = Literal["desired", "manifests"]
-Order = Literal["name", "source"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from commodore.catalog.metadata import CompileMetadata, RepositoryVersion
 from commodore.printable import only_printable
 
 SUBJECT: Final = "Automated catalog update from Commodore"
-INITIAL: Final = "Initial commit"
 """The message of the empty commit that begins an empty catalog repository."""
 
 

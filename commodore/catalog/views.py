@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from commodore.manifests import ObjectKey, key_of
 from commodore.manifests.object_diff import Image, PlacedObject, images_of
-
-Selection = Callable[[PlacedObject], bool]
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,10 +66,8 @@ class Merger:
         self._app_of: dict[PatchFile, App] = {}
         self._items: dict[tuple[App, tuple[object, ...]], Values] = {}
         self._cells: dict[tuple[object, ...], CellValues] = {}
-        self._layers_of: dict[tuple[App, int], list[Layer | PatchFile]] = {}
         self._changes: set[tuple[str, str]] = set()
         self._known_circles: set[frozenset[PatchFile]] = set()
-        self._patches_exist = any(patch.placements for patch in kind.patches)
         for app in kind.apps:
             for patch in app.patches:
                 for file in patch.files:

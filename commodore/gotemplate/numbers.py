@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 from typing import Final
 
 _UNDERSCORED: Final = re.compile(r"[+-]?(?:0[xXoObB]_?|0_?)?[0-9a-fA-F]+(?:_[0-9a-fA-F]+)*")
@@ -129,10 +128,3 @@ def json_float(number: float) -> str:
         text = float_text(number, "e")
         return text[:-2] + text[-1] if text[-4:-1] == "e-0" else text
     return float_text(number, "f")
-
-
-def rounded(number: float, places: int) -> Decimal:
-    """A float rounded to decimal places exactly, half to even."""
-    with localcontext() as context:
-        context.prec = 800
-        return Decimal(number).quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_EVEN)

@@ -20,7 +20,7 @@ from commodore.hydrate.model import (
     Pins,
     Reference,
 )
-from commodore.manifests import ObjectKey, compare_texts, key_of
+from commodore.manifests import ObjectKey, key_of
 from commodore.manifests.kube_yaml import read_documents, write_documents
 
 ATTRIBUTES = ".gitattributes"
@@ -67,8 +67,16 @@ def count_changes(old: bytes | None, objects: Sequence[Mapping[str, Any]]) -> Pa
         old: None if there is none; one that cannot be read counts as an object that is removed.
     """
     found = objects_of(old or b"")
-    counts = compare_texts(_by_key([{"unreadable": True}] if found is None else found), _by_key(objects))
-    return PathCounts(len(objects), counts.added, counts.removed, counts.changed)
+    before, after = _by_key([{"unreadable": True}] if found is None else found), _by_key(objects)
+    added = removed = changed = 0
+    none: Counter[str] = Counter()
+    for key in before.keys() | after.keys():
+        gone = (before.get(key, none) - after.get(key, none)).total()
+        come = (after.get(key, none) - before.get(key, none)).total()
+        changed += min(gone, come)
+        added += max(0, come - gone)
+        removed += max(0, gone - come)
+    return PathCounts(len(objects), added, removed, changed)
 
 
 def is_same_manifest(old: bytes, objects: Sequence[Mapping[str, Any]]) -> bool:
@@ -86,6 +94,7 @@ def objects_of(content: bytes) -> list[dict[str, Any]] | None:
 
 
 def _by_key(objects: Iterable[Mapping[str, Any]]) -> dict[ObjectKey, Counter[str]]:
+    """The objects as texts by key: of one key there may be several."""
     found: dict[ObjectKey, Counter[str]] = {}
     for one in ordered(objects, "source"):
         found.setdefault(key_of(one), Counter())[json.dumps(one, sort_keys=True)] += 1

@@ -18,7 +18,6 @@ from commodore.hydrate.rendering import GroupRenderer
 from commodore.workspace import guard_disk, write_atomically
 
 Placed = tuple[Mapping[str, Any], Location]
-Member = tuple[Hydration, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from commodore.manifests.changes import ChangeKind, FileChange, TreeChange, compare_trees
-from commodore.manifests.diff import DiffMode, ObjectCounts, compare_texts, count_objects, render
+from commodore.manifests.diff import DiffMode, render
 from commodore.manifests.objects import ObjectKey, in_order, is_well_formed, key_of, sort_key
 from commodore.manifests.textdiff import DiffLine, LineStyle
 from commodore.manifests.yaml_in import compose, compose_all, load, load_all, load_rendered
@@ -17,14 +17,11 @@ __all__ = [
     "FileChange",
     "LineStyle",
     "MultilineStyle",
-    "ObjectCounts",
     "ObjectKey",
     "TreeChange",
-    "compare_texts",
     "compare_trees",
     "compose",
     "compose_all",
-    "count_objects",
     "dump",
     "dump_flush",
     "dump_stream",

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from commodore.errors import InputError
 from commodore.limits import Limits
 from commodore.manifests import textdiff
 from commodore.manifests.changes import FileChange, TreeChange
-from commodore.manifests.objects import ObjectKey, in_order, is_well_formed, key_of
+from commodore.manifests.objects import in_order, is_well_formed
 from commodore.manifests.textdiff import DiffLine
 from commodore.manifests.yaml_in import load_all
-from commodore.manifests.yaml_out import dump, dump_stream
+from commodore.manifests.yaml_out import dump_stream
 from commodore.printable import printable
 
 #: How modified files are compared: as text; as YAML whatever its form and order; as YAML without what the upgrade of
@@ -145,54 +143,3 @@ def _only_upgraded(old: list[Any], new: list[Any]) -> bool:
 def _is_tiller_to_helm(before: str, after: str) -> bool:
     match = _TILLER_LABEL.fullmatch(before)
     return match is not None and after.rstrip() == f"{match[1]}Helm"
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectCounts:
-    """How many Kubernetes objects differ between two trees, wherever in the tree they stand."""
-
-    added: int
-    changed: int
-    removed: int
-
-
-def count_objects(change: TreeChange, old: Mapping[str, bytes], new: Mapping[str, bytes]) -> ObjectCounts:
-    """Objects added, changed and removed by a change. An object that only moved to another file is none of these.
-
-    Args:
-        change: what differs; files that hold no objects are passed over.
-        old: content by path of the old tree.
-        new: the same of the new tree.
-    """
-    before: dict[ObjectKey, Counter[str]] = {}
-    after: dict[ObjectKey, Counter[str]] = {}
-    for file in change.files:
-        if file.kind not in ("added", "copied"):
-            _collect(before, old[file.old_path], file.old_path)
-        if file.kind != "deleted":
-            _collect(after, new[file.new_path], file.new_path)
-    return compare_texts(before, after)
-
-
-def compare_texts(before: Mapping[ObjectKey, Counter[str]], after: Mapping[ObjectKey, Counter[str]]) -> ObjectCounts:
-    """Objects added, changed and removed, of two sides as texts by key: of one key there may be several."""
-    added = changed = removed = 0
-    nothing: Counter[str] = Counter()
-    for key in before.keys() | after.keys():
-        gone = (before.get(key, nothing) - after.get(key, nothing)).total()
-        come = (after.get(key, nothing) - before.get(key, nothing)).total()
-        changed += min(gone, come)
-        added += max(0, come - gone)
-        removed += max(0, gone - come)
-    return ObjectCounts(added, changed, removed)
-
-
-def _collect(objects: dict[ObjectKey, Counter[str]], content: bytes, path: str) -> None:
-    """Add the objects of a file, each as its text: several of one key are distinguished by it."""
-    try:
-        texts = [(key_of(document), dump(document)) for document in _objects(content, path) or [] if document]
-    except InputError:
-        return
-    for key, text in texts:
-        if key.kind:
-            objects.setdefault(key, Counter())[text] += 1

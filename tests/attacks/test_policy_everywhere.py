@@ -12,7 +12,7 @@ from commodore.confinement import TrustPolicy
 from tests.attacks.conftest import Witness
 from tests.engine.conftest import keeping, kept
 from tests.engine.world import Kept
-from tests.world.cluster import ClusterWorld, Result
+from tests.world.cluster import ClusterWorld
 from tests.world.loopback import LoopbackHandler, LoopbackServer
 from tests.world.repos import Script, git
 
@@ -113,14 +113,6 @@ def test_a_library_that_a_laxer_policy_has_brought(world: ClusterWorld, how: str
     for more in ([], ["--offline"]):
         result = world.compile(*arguments, *more)
         assert (result.code, result.error["code"]) == (4, OTHER)
-
-
-def alone(world: ClusterWorld, kind: str, *arguments: str) -> Result:
-    folder = world.root / kind
-    words = ["compile", str(folder), "-o", str(world.root / "out")]
-    if kind == "package":
-        words = ["compile", str(folder), "t", "-o", str(world.root / "out")]
-    return world.run("-d", str(world.work), "--log-format", "json", kind, *words, *arguments)
 
 
 @pytest.mark.parametrize("command", ["compile", "test"])

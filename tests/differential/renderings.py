@@ -13,8 +13,6 @@ RUNS = "helm runs nothing else and asks no server unless the trust policy allows
 HELM = {"input_paths": ["comp/c/one"], "input_type": "helm", "output_path": "comp/"}
 COPY = {"input_paths": ["comp/f"], "input_type": "copy", "output_path": "comp/"}
 JINJA = {"input_paths": ["comp/t"], "input_type": "jinja2", "output_path": "comp/"}
-SHOW = '{ a: (import "lib/kapitan.libjsonnet").inventory().parameters.comp }'
-
 
 CHARTS_DIFFER = {"post-renderer": RUNS, "dependency-update": RUNS}
 

@@ -26,7 +26,6 @@ from commodore.strictness import read_allowed
 from tests.inventory.hierarchies import Hierarchy
 from tests.world.context import make_context
 
-EXAMPLE = re.compile(r"^Wrong:\n\n```(\w+)\n(.*?)\n```\n\nRight:\n\n```\1\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
 Heard = list[Event]
 EXISTING = {"global/common.yml": "", "base.yml": "parameters: {nfs: {}, cluster: {}}"}
 

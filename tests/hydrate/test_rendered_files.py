@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import json
 from typing import Any
 
 import pytest
 
 from commodore.errors import InputError
 from commodore.hydrate import layout
+from commodore.hydrate.model import PathCounts
 from commodore.hydrate.notes import Note, read_note
 from commodore.hydrate.secrets import find_private_keys, find_secrets
 from commodore.hydrate.texts import Texts
@@ -29,6 +31,17 @@ def test_manifests_are_sorted() -> None:
     assert "status" not in found[0]
     assert [one["metadata"]["name"] for one in layout.ordered(objects, "source")] == ["b", "a", "a"]
     assert layout.manifest([]) == b""
+
+
+def test_changes_are_counted_by_object() -> None:
+    """Several objects may have one key; the order and the form of the old manifest do not matter."""
+    old = [config_map("gone"), config_map("same"), config_map("twice"), {**config_map("twice"), "data": {"a": "1"}}]
+    new = [config_map("twice"), {**config_map("twice"), "data": {"a": "2"}}, config_map("same"), config_map("come")]
+    new += [{**config_map("come"), "data": {}}]
+    found = layout.count_changes(json.dumps(old[0]).encode() + b"\n---\n" + layout.manifest(old[1:]), new)
+    assert found == PathCounts(objects=5, added=2, removed=1, changed=1)
+    assert layout.count_changes(b"a: [", new) == PathCounts(objects=5, added=5, removed=1, changed=0)
+    assert layout.is_same_manifest(layout.manifest(new), new[::-1])
 
 
 @pytest.mark.requirement("H29")

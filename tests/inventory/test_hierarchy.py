@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from commodore.errors import CommodoreError, EnvironmentFault, Findings, InputError
+from commodore.errors import EnvironmentFault, Findings, InputError
 from commodore.inventory import (
     ClassLinks,
     Target,
@@ -42,10 +42,6 @@ def component(
     if defaults:
         (directory / "class" / "defaults.yml").write_text("{}")
     return ClassLinks(instance, name, directory, checkout)
-
-
-def errors_of(raised: pytest.ExceptionInfo[CommodoreError]) -> list[CommodoreError]:
-    return list(raised.value.errors) if isinstance(raised.value, Findings) else [raised.value]
 
 
 def names(folder: Path) -> list[str]:

@@ -11,10 +11,8 @@ from commodore.manifests import (
     DiffLine,
     DiffMode,
     FileChange,
-    ObjectCounts,
     TreeChange,
     compare_trees,
-    count_objects,
     render,
 )
 
@@ -231,34 +229,6 @@ def test_a_diff_beyond_the_limit_says_so() -> None:
         "too many differences to show (150 lines became 150)",
     ]
     assert len(list(render(change, old, new, DEFAULT_LIMITS))) > 10
-
-
-def test_objects_are_counted_wherever_they_stand() -> None:
-    old = {
-        "a.yaml": config("same") + "---\n" + config("changed") + "---\n" + config("gone"),
-        "moved.yaml": config("moved"),
-        "NOTES.txt": "hello: [\n",
-        "values.yaml": "replicas: 1\n",
-        "script.sh": "- list\n",
-    }
-    new = {
-        "a.yaml": config("same") + "---\nnull\n---\n" + config("changed", data="{a: c}") + "---\n" + config("come"),
-        "elsewhere.yaml": config("moved", data="\n  a: b") + "---\n" + config("come", namespace="other"),
-        "NOTES.txt": "hello: {\n",
-        "values.yaml": "replicas: 2\n",
-        "script.sh": "- other\n",
-    }
-    before, after = ({path: text.encode() for path, text in tree.items()} for tree in (old, new))
-    change = compare_trees(before, after, DEFAULT_LIMITS)
-    assert count_objects(change, before, after) == ObjectCounts(added=2, changed=1, removed=1)
-
-
-def test_objects_of_one_key_are_counted_each() -> None:
-    old = {"a.yaml": (config("x") + "---\n" + config("x", data="{a: c}")).encode()}
-    new = {"a.yaml": (config("x", data="{a: d}") + "---\n" + config("x") + "---\n" + config("x")).encode()}
-    assert count_objects(compare_trees(old, new, DEFAULT_LIMITS), old, new) == ObjectCounts(
-        added=1, changed=1, removed=0
-    )
 
 
 def test_only_modified_files_are_read() -> None:

@@ -13,7 +13,6 @@ from commodore.argocd.model.sources import SOURCE_FIELDS, Source, read_source
 from commodore.errors import InputError, Location
 
 GROUP = "argoproj.io"
-API_VERSION = "argoproj.io/v1alpha1"
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _LONGEST_NAME = 253
 _REF = re.compile(r"[a-zA-Z0-9_-]+")

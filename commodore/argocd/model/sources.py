@@ -173,48 +173,6 @@ _NO_CONTENT = frozenset(
         "commonAnnotationsEnvsubst",
     )
 )
-HELM_FIELDS = frozenset(
-    (
-        "valueFiles",
-        "parameters",
-        "releaseName",
-        "values",
-        "fileParameters",
-        "version",
-        "passCredentials",
-        "ignoreMissingValueFiles",
-        "skipCrds",
-        "valuesObject",
-        "namespace",
-        "kubeVersion",
-        "apiVersions",
-        "skipTests",
-        "skipSchemaValidation",
-    )
-)
-KUSTOMIZE_FIELDS = frozenset(
-    (
-        "namePrefix",
-        "nameSuffix",
-        "images",
-        "commonLabels",
-        "version",
-        "commonAnnotations",
-        "forceCommonLabels",
-        "forceCommonAnnotations",
-        "namespace",
-        "commonAnnotationsEnvsubst",
-        "replicas",
-        "patches",
-        "components",
-        "ignoreMissingComponents",
-        "labelWithoutSelector",
-        "kubeVersion",
-        "apiVersions",
-        "labelIncludeTemplates",
-    )
-)
-DIRECTORY_FIELDS = frozenset(("recurse", "jsonnet", "exclude", "include", "disableExtensionFilter"))
 SOURCE_FIELDS = frozenset(
     (
         "repoURL",

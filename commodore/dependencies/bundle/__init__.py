@@ -9,7 +9,6 @@ from commodore.dependencies.bundle.exports import ExportCache
 from commodore.dependencies.bundle.install import BundleResult, install
 from commodore.dependencies.bundle.jsonnetfile import (
     FILE_NAME,
-    LOCK_NAME,
     GitSource,
     JsonnetDependency,
     JsonnetFile,
@@ -21,7 +20,6 @@ from commodore.dependencies.bundle.jsonnetfile import (
 from commodore.dependencies.bundle.remotes import Remote, parse_remote
 from commodore.dependencies.bundle.render import Requirer, effective_jsonnetfiles
 from commodore.dependencies.bundle.sources import LibrarySources
-from commodore.dependencies.bundle.sums import sum_of
 from commodore.dependencies.bundle.walk import Conflict
 from commodore.dependencies.bundle.workspace_bundle import BundledComponent, bundle, bundle_component
 
@@ -34,7 +32,6 @@ __all__ = [
     "FILE_NAME",
     "GitSource",
     "JsonnetFile",
-    "LOCK_NAME",
     "LibrarySources",
     "LocalSource",
     "Remote",
@@ -47,5 +44,4 @@ __all__ = [
     "parse_remote",
     "read_jsonnetfile",
     "serialise",
-    "sum_of",
 ]

@@ -18,8 +18,8 @@ from commodore.dependencies.bundle.jsonnetfile import (
     serialise,
 )
 from commodore.dependencies.bundle.remotes import Remote
+from commodore.dependencies.bundle.signature import signature
 from commodore.dependencies.bundle.sources import LibrarySources, Wanted
-from commodore.dependencies.bundle.sums import signature
 from commodore.dependencies.bundle.vendor import CACHE, fill, is_filled, lay_out
 from commodore.dependencies.bundle.walk import Closure, Conflict, find_packages
 from commodore.errors import CommodoreError

@@ -15,7 +15,6 @@ from commodore.limits import Limits
 from commodore.workspace import guard_disk
 
 FILE_NAME = "jsonnetfile.json"
-LOCK_NAME = "jsonnetfile.lock.json"
 
 
 @dataclass(frozen=True, slots=True)

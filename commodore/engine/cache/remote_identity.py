@@ -27,7 +27,6 @@ from commodore.workspace import write_atomically
 
 FULL_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 NO_REF = "\0default"
-_SETTLED = 60.0
 _COMMIT = "commit"
 
 

@@ -391,9 +391,6 @@ def _run_tool(*command: Any, args: Any = None, **options: Any) -> Any:
     return start(words, **options)
 
 
-_PROCESSES = SimpleNamespace(run=_run_tool, PIPE=subprocess.PIPE, TimeoutExpired=subprocess.TimeoutExpired)
-
-
 def _run_external(command: str, **kwargs: Any) -> Any:
     """`subprocess.run` for `external`: a failure carries the error output alone, without the environment's values.
 

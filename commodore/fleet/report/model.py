@@ -71,10 +71,6 @@ class FleetReport:
         """0 if all is well, else the highest of the clusters' codes, and of the waves' own."""
         return max((*(one.exit_code for one in self.clusters), *(wave.exit_code for wave in self.waves)), default=0)
 
-    def of_wave(self, name: str) -> list[ClusterOutcome]:
-        """The clusters of a wave, by id."""
-        return [one for one in self.clusters if one.wave == name]
-
     def as_dict(self) -> dict[str, Any]:
         """As JSON-ready data."""
         return {

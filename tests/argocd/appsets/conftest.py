@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -111,6 +111,3 @@ def set_text(generators: Sequence[Any], name: str, *, go: bool = True, **spec: A
 @pytest.fixture
 def sets(tmp_path: Path) -> Sets:
     return Sets(tmp_path / "apps")
-
-
-Expand = Callable[[str], list[Generated]]

@@ -13,7 +13,6 @@ from tests.attacks.conftest import Secret, Witness
 from tests.engine.world import World, jsonnet
 
 OUTPUT, PLACE = "CMD-ENG-007", "CMD-ENG-059"
-KEYS = ["../../../x", "/tmp/attack", "a/../../../x", "..", "link/x"]
 
 
 def refused(world: World, code: str, **changes: Any) -> CommodoreError:

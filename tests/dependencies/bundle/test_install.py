@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from commodore.dependencies.bundle import GitSource, JsonnetFile, LocalSource, parse_jsonnetfile, serialise, sum_of
+from commodore.dependencies.bundle import GitSource, JsonnetFile, LocalSource, parse_jsonnetfile, serialise
 from commodore.errors import CommodoreError, EnvironmentFault, Findings, InputError, PolicyError
 from commodore.events import StageAdvanced, Warned
 from commodore.limits import DEFAULT_LIMITS
+from commodore.tree import measure
 from tests.dependencies.bundle.conftest import HOST, Bundler, Libraries, document, git, local
 from tests.world.repos import Link
 
@@ -41,7 +42,7 @@ def test_the_lock_file(bundler: Bundler, libraries: Libraries) -> None:
     assert (entry.source.remote.url, entry.source.subdir) == (f"{HOST}/org/lib.git", "sub")
     assert entry.version == remote.sha()
     assert entry.name == "short"
-    assert entry.sum == sum_of(bundler.vendor / NAME / "lib/sub")
+    assert entry.sum == measure(bundler.vendor / NAME / "lib/sub").sum
     assert not lock.legacy_imports
     again = parse_jsonnetfile(serialise(lock, bundler.folder), "jsonnetfile.lock.json", DEFAULT_LIMITS)
     assert again == lock

@@ -1,4 +1,4 @@
-"""The sum of a package as lock files hold it, and the signature of a folder that was not touched."""
+"""The signature of a folder, which tells whether it was touched."""
 
 from __future__ import annotations
 
@@ -7,12 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-from commodore.tree import measure, walk
-
-
-def sum_of(folder: Path) -> str:
-    """jsonnet-bundler's sum of the package in `folder`, as lock files hold it."""
-    return measure(folder).sum
+from commodore.tree import walk
 
 
 def signature(folder: Path, skip: Path) -> str:
