@@ -101,7 +101,7 @@ def _tool(name: str, least: VersionNumber, context: Context) -> Check:
     where = f"{tool.version or 'unknown version'} ({tool.path})"
     has = VersionNumber.find(tool.version)
     if has is None:
-        return Check(name, "warning", f"{where}: it does not say its version", f"run '{tool.path}' to see why")
+        return Check(name, "warning", f"{where}: it does not report its version", f"run '{tool.path}' to see why")
     if has < least:
         message = f"{where} is too old: at least {least} is needed"
         cure += "" if name == "git" else ", and remove the old one or put it behind in PATH"

@@ -78,7 +78,7 @@ LOWERABLE: Final[Mapping[str, Lowerable]] = {
         ),
         Lowerable(
             "CMD-DEP-036",
-            "a library alias stands for a file that does not exist",
+            "a library alias names a file that does not exist",
             "the alias is left out",
             "correct `_metadata.library_aliases`, or remove the alias",
         ),

@@ -72,7 +72,7 @@ def read_tree(folder: Path) -> dict[str, bytes]:
                 raise InputError(
                     "CMD-TEST-007",
                     f"{name!r} is neither a file nor a folder",
-                    hint="look at what the component copies, or at what lies in the golden tree",
+                    hint="look at what the component copies, or at what is in the golden tree",
                     locations=[str(path)],
                 )
     return tree

@@ -55,7 +55,7 @@ applications: []
 parameters: {}
 """
 _CLUSTER = """\
-# Stands in for the Lieutenant API: commodore catalog compile %(cluster)s --cluster-file cluster.yml
+# Replaces the Lieutenant API: commodore catalog compile %(cluster)s --cluster-file cluster.yml
 cluster:
   id: %(cluster)s
   displayName: %(cluster)s

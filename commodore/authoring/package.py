@@ -154,7 +154,7 @@ def _workspace(request: PackageCompile, context: Context) -> Iterator[tuple[Work
         if is_inside(request.workspace, request.source.directory):
             raise InputError(
                 "CMD-AUT-011",
-                f"the working directory {request.workspace} lies in the package that is compiled",
+                f"the working directory {request.workspace} is inside the package that is compiled",
                 hint="give --tmp-dir a folder outside of it",
                 locations=[str(request.workspace)],
             )

@@ -165,7 +165,7 @@ def _usable(stores: Iterable[Store], context: Context) -> list[Store]:
                 Warned(
                     "CMD-CACHE-003",
                     f"{store.root} is a link that leads out of the cache, so it is left alone",
-                    hint="let XDG_CACHE_HOME name another folder if the cache is to lie elsewhere",
+                    hint="set XDG_CACHE_HOME to another folder if the cache belongs elsewhere",
                 )
             )
     return usable

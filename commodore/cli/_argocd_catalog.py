@@ -48,7 +48,7 @@ def show_argocd_diff(folder: Path, form: str, console: Console) -> None:
     try:
         review = _difference(folder, console, found).review
     except CommodoreError as error:
-        message = f"what the change means for Argo CD cannot be told: {error.message}"
+        message = f"what the change means for Argo CD is unknown: {error.message}"
         console.announce(Warned(error.code, message, hint=error.hint))
         return
     _print(review, form, console)

@@ -107,7 +107,7 @@ def _read(file: Path) -> dict[str, str]:
 def _refusal(name: str, found: Mapping[str, str], environ: Mapping[str, str], arguments: Sequence[str]) -> str | None:
     """Why a variable is not taken; None if it may be."""
     if _ends(name, _NEVER):
-        return "it is for the user to decide, not for a file that lies here"
+        return "it is for the user to decide, not for a file in this folder"
     for destination, (token, option) in _DESTINATIONS.items():
         if not _ends(name, (destination,)):
             continue

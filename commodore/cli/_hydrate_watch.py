@@ -42,7 +42,7 @@ def watch(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, Any
     if values["offline"]:
         raise UsageError(
             "CMD-HYD-017",
-            "--watch asks the remotes again and again, and --offline asks none",
+            "--watch polls the remotes, and --offline contacts none",
             hint="leave one of them out; --dry-run --watch-files looks at files, and pushes nothing",
         )
     try:

@@ -69,7 +69,7 @@ def misplaced_option(flag: str, value: str, command: str) -> str:
     """
     program, _, words = command.partition(" ")
     example = " ".join(filter(None, (program, flag, value, words)))
-    return f"options of the whole program stand before the command: {example} ..."
+    return f"global options go before the command: {example} ..."
 
 
 def _source(ctx: click.Context, name: str) -> Source:

@@ -87,7 +87,7 @@ def _stores(values: Mapping[str, Any]) -> Sequence[RemoteCare]:
     if not values["cache_url"]:
         raise UsageError(
             "CMD-CACHE-029",
-            "--remote needs a store to look after",
+            "--remote needs a store",
             hint="name it by --cache-url or COMMODORE_CACHE_URL",
         )
     return [RemoteCare(url, DEFAULT_LIMITS) for url in values["cache_url"]]

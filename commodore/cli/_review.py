@@ -62,7 +62,7 @@ def _noise_rule(text: str) -> NoiseRule:
     if field not in ("labels", "annotations") or not pattern:
         raise UsageError(
             "CMD-CLI-032",
-            f"--hide {text!r} does not say which labels, annotations or place",
+            f"--hide {text!r} names no label, annotation or path",
             hint="write --hide 'labels:example.com/*' or --hide /spec/replicas",
         )
     return NoiseRule("labels" if field == "labels" else "annotations", pattern)

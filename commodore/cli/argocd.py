@@ -29,8 +29,8 @@ from commodore.cli._options import options
 )
 @options()
 def argocd() -> None:
-    """Say what Argo CD would deploy, from files alone.
+    """Show what Argo CD would deploy, from files alone.
 
-    Nothing is asked of a cluster or of Argo CD. Exit codes are those of diff: 0 if all is well, 1 if there is a
+    No cluster and no Argo CD is contacted. Exit codes are those of diff: 0 if all is well, 1 if there is a
     difference, 2 if anything failed.
     """

@@ -28,8 +28,8 @@ def appsets(ctx: click.Context, /, sets: tuple[str, ...], **values: Any) -> int:
 
     SET is NAME or NAMESPACE/NAME, or a pattern of these; without it all that the folder --path defines, or those in the
     files named by --appset. Git generators read the folder, the folders that --repo-map names, or what is fetched into
-    the cache. What other generators would ask of forges and plugins comes from --facts; --write-facts writes such a
-    file, to be filled in. A generator that fails is an error; what the others make is shown all the same.
+    the cache. What other generators would request from forges and plugins comes from --facts; --write-facts writes such
+    a file, to be filled in. A generator that fails is an error; what the others make is shown all the same.
     """
     from commodore.argocd.appsets import needed_facts
     from commodore.argocd.expanding import expand_sets
@@ -41,7 +41,7 @@ def appsets(ctx: click.Context, /, sets: tuple[str, ...], **values: Any) -> int:
         told = asked.told()
     if values["write_facts"] is not None:
         write_file(values["write_facts"], dump(needed_facts(found.sets)))
-        analysis.console.status(f"What the generators ask for is in {values['write_facts']}.")
+        analysis.console.status(f"What the generators request is in {values['write_facts']}.")
         return EQUAL
     _show(found.made, values["out"], analysis.console, told)
     return analysis.finish(told)

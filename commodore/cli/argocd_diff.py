@@ -31,7 +31,7 @@ _FILES = ("markdown", "html", "json", "sarif")
 def diff(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     """Show what differs between two trees in what Argo CD would deploy.
 
-    The target is the folder --path as it lies, or the revision --ref of its repository; the base is --base, a
+    The target is the working tree of --path, or the revision --ref of its repository; the base is --base, a
     revision, or --base-path, a folder; without them it is where the target left the default branch of origin. APP is
     NAME or NAMESPACE/NAME, or a pattern of these.
 

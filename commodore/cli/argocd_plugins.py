@@ -41,9 +41,9 @@ def plugins() -> None:
 @options()
 @click.pass_context
 def check(ctx: click.Context, /, file: Path, **_: Any) -> int:
-    """Read the policy FILE strictly, and say what becomes of the sources of each plugin.
+    """Check the policy FILE strictly, and show how the sources of each plugin are handled.
 
-    Nothing is run now. Programs of a policy run with --enable-plugins alone, and not if the policy lies in the
+    Nothing is run now. Programs of a policy run with --enable-plugins alone, and not if the policy is in the
     repository that is looked at.
     """
     from commodore.argocd.configuration import read_policy

@@ -29,7 +29,7 @@ def render(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     """Render Applications and show their objects.
 
     APP is NAME or NAMESPACE/NAME, or a pattern of these; without it all are rendered that `argocd apps` lists, or those
-    in the files named by --app. Sources in the repository of --path read its folder as it lies, others the
+    in the files named by --app. Sources in the repository of --path read its working tree, others the
     folders that --repo-map names, or are fetched into the cache.
 
     The YAML of each object has a comment with its Application, source and file. With --out the objects become files of

@@ -28,7 +28,7 @@ def test(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     """Render Applications, check what their AppProjects allow, and run the health scripts of the settings.
 
     Each Application is PASS, FAIL or SKIPPED; the latter two make exit code 2. Applications are chosen as for `render`.
-    AppProjects are those in the files of --path and of --argocd-settings; without any, projects are not asked.
+    AppProjects are those in the files of --path and of --argocd-settings; without any, projects are not checked.
 
     --schema compares objects with the schemas of Kubernetes and of CustomResourceDefinitions among them, which needs
     the extra `validate`; --twice renders everything again, and names what differs. Scripts need the extra `argocd`.

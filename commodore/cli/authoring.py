@@ -152,5 +152,5 @@ def _update(ctx: click.Context, kind: Kind, path: Path, values: Mapping[str, Any
     for line in paint(diff_lines(updated.diff)):
         console.result(line)
     if updated.commit is None:
-        console.status("The changes are in the files; they were not committed, as asked")
+        console.status("The changes are in the files; they were not committed, as requested")
     console.status(f"Updated {kind.name} {updated.slug} to its template, {updated.version}")

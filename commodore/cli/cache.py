@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 )
 @options()
 def cache() -> None:
-    """Look after the caches that all working directories share.
+    """Manage the caches that all working directories share.
 
-    They lie in `$XDG_CACHE_HOME/commodore`, and may be removed at any time: what is missing is made or fetched again.
+    They are in `$XDG_CACHE_HOME/commodore`, and may be removed at any time: what is missing is made or fetched again.
     """
 
 
@@ -72,7 +72,7 @@ def cache_info(ctx: click.Context, /, **values: Any) -> None:
 @options(*CACHE_PRUNE)
 @click.pass_context
 def cache_prune(ctx: click.Context, /, **values: Any) -> None:
-    """Remove what was not used for 30 days, or what the options say.
+    """Remove what was not used for 30 days, or what the options select.
 
     Runs may go on meanwhile. Installed tools and tokens stay.
     """
@@ -138,7 +138,7 @@ def cache_key(ctx: click.Context, /, file: Path, new: bool) -> None:
 def cache_verify(ctx: click.Context, /, **values: Any) -> int:
     """Read everything in the caches again, and remove what is damaged.
 
-    Runs verify what they take, and recreate what is damaged; this tells how good the disk is. The exit code is 1 if
+    Runs verify what they take, and recreate what is damaged; this checks the disk. The exit code is 1 if
     something was damaged.
     """
     from commodore.cache_care import stores

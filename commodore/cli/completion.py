@@ -21,7 +21,7 @@ def completion(ctx: click.Context, /, shell: str) -> None:
 
     bash: commodore completion bash > ~/.local/share/bash-completion/completions/commodore
 
-    zsh: commodore completion zsh > ~/.zfunc/_commodore, a folder that stands in fpath before compinit is called
+    zsh: commodore completion zsh > ~/.zfunc/_commodore, a folder that is in fpath before compinit is called
 
     fish: commodore completion fish > ~/.config/fish/completions/commodore.fish
     """

@@ -29,7 +29,7 @@ _COLOURS = {"ok": "green", "warning": "yellow", "failed": "red", "skipped": "bri
 @options(*DOCTOR)
 @click.pass_context
 def doctor(ctx: click.Context, /, **values: Any) -> int:
-    """Check what a compile needs: git, tools, the program's name, API, token and cache; and say how to mend it.
+    """Check what a compile needs: git, tools, the program's name, API, token and cache; and show how to fix what fails.
 
     Nothing is changed. Without a URL of the API neither it nor a token is looked at. The exit code is 0 if all is well
     or there are only warnings, else the highest of what is wrong: 3 for something on this machine or in the network,
@@ -106,7 +106,7 @@ def _show(checks: tuple[Check, ...], console: Console) -> None:
         state = click.style(f"{check.state:<7}", fg=_COLOURS[check.state])
         console.result(f"{check.name:<{wide}}  {state}  {told.removeprefix(row)}")
         if check.cure:
-            console.result(fitted(f"{'':<{len(row)}}cure: {printable_lines(check.cure)}", sys.stdout, len(row) + 2))
+            console.result(fitted(f"{'':<{len(row)}}fix: {printable_lines(check.cure)}", sys.stdout, len(row) + 2))
     wrong = sum(check.state == "failed" for check in checks)
     warned = sum(check.state == "warning" for check in checks)
     if wrong or warned:

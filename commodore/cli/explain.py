@@ -29,9 +29,9 @@ _PAGES = "reference/errors"
 @options(*EXPLAIN)
 @click.pass_context
 def explain(ctx: click.Context, /, code: str | None, **values: Any) -> None:
-    """Say what the error code CODE means, why it happens and how to fix it.
+    """Explain what the error code CODE means, why it happens and how to fix it.
 
-    CODE is what stands in brackets after an error or warning, like CMD-DEP-012; dep-12 is enough. With the name of a
+    CODE is in brackets after an error or warning, like CMD-DEP-012; dep-12 is enough. With the name of a
     part of the program, like DEP, its codes are listed; without CODE all of them.
     """
     console = console_of(ctx)

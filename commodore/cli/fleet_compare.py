@@ -51,7 +51,9 @@ def fleet_diff(ctx: click.Context, /, revisions: tuple[str, ...], out: str) -> N
 @options(*FLEET_DRIFT)
 @click.pass_context
 def fleet_drift(ctx: click.Context, /, **values: Any) -> int:
-    """Compare `rendered` with what status files say is deployed: missing and extra Applications, other revisions.
+    """Compare `rendered` with what is deployed according to status files.
+
+    Shows missing and extra Applications, and other revisions.
 
     Ends with exit code 1 if something differs.
     """

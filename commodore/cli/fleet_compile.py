@@ -38,7 +38,7 @@ def fleet_compile(ctx: click.Context, /, clusters: tuple[str, ...], **values: An
     """Compile the catalogs of many clusters: of all that the API or the files know, or of those that are chosen.
 
     Each cluster has its workspace in the folder `clusters`. Without --push the changes are shown, and nothing leaves
-    this machine. With it clusters are compiled, judged and pushed wave by wave.
+    this machine. With it clusters are compiled, checked and pushed wave by wave.
     """
     from commodore.fleet import compile_fleet
     from commodore.workspace import write_atomically

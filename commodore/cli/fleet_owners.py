@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def fleet_owners() -> None:
     """Check who may change which file, by OWNERS files and OWNERS_ALIASES.
 
-    The nearest OWNERS file above a file counts, together with those above it unless it says `no_parent_owners`. An
+    The nearest OWNERS file above a file counts, together with those above it unless it has `no_parent_owners`. An
     application without any falls back to the owners of its metadata.yaml.
     """
 

@@ -37,7 +37,7 @@ def fleet_promote(ctx: click.Context, /, patch: tuple[str, ...], **values: Any) 
     console = console_of(ctx)
     if values["all"] != (not patch) or (values["all"] and not values["auto"]) or (patch and len(patch) != 3):
         raise UsageError(
-            "CMD-FLT-079", "say TYPE APP PATCH, or --auto --all", hint="see 'commodore fleet promote --help'"
+            "CMD-FLT-079", "name TYPE APP PATCH, or use --auto --all", hint="see 'commodore fleet promote --help'"
         )
     workspace = Workspace.at(working_dir(ctx))
     state = states_of(values, console)
@@ -164,7 +164,7 @@ def fleet_fold(ctx: click.Context, /, cluster_type: str, app: str, patch: str, *
     """Put a patch that is everywhere into the base values, and remove its files.
 
     Comments and the order of keys survive. Refused if an override would win over the patch then, unless --overrides
-    says what happens to it.
+    sets what happens to it.
     """
     from commodore.fleet import find_patch, fold_patch, load_fleet, loss_lines, write_changes
     from commodore.workspace import Workspace

@@ -12,7 +12,7 @@ from commodore.cli._options import options
     "hydrate",
     cls=LazyGroup,
     lazy={
-        "check": LazyCommand("commodore.cli.hydrate_look:check", "Prove that branches are what they say."),
+        "check": LazyCommand("commodore.cli.hydrate_look:check", "Verify that branches hold what they record."),
         "commit": LazyCommand("commodore.cli.hydrate_commit:commit", "Commit and push what a bundle wants."),
         "plan": LazyCommand("commodore.cli.hydrate_run:plan", "Show what would be hydrated, and why."),
         "render": LazyCommand("commodore.cli.hydrate_render:render", "Render, and write folders or a bundle."),
@@ -24,6 +24,6 @@ from commodore.cli._options import options
 def hydrate() -> None:
     """Render the sources of Argo CD Applications into branches that hold plain manifests.
 
-    Applications say what is rendered where by spec.sourceHydrator; without Argo CD a hydrate.yaml does. Each dry commit
-    makes at most one commit on each branch. Nothing is ever pushed by force, and files of others stay.
+    spec.sourceHydrator of Applications defines what is rendered where; without Argo CD a hydrate.yaml does. Each dry
+    commit makes at most one commit on each branch. Nothing is ever pushed by force, and files of others stay.
     """

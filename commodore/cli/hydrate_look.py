@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @options(*HYDRATE_STATUS)
 @click.pass_context
 def status(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> int:
-    """Show what hydrated branches are at: their commits, how far they are behind, and whose paths lie there.
+    """Show what hydrated branches are at: their commits, how far they are behind, and whose paths they hold.
 
     SOURCE is as for run. Nothing is rendered, nothing is written.
     """
@@ -50,7 +50,7 @@ def status(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) ->
 @options(*HYDRATE_CHECK)
 @click.pass_context
 def check(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> int:
-    """Render what hydrated commits record again, and compare: are the branches what they say?
+    """Render again what hydrated commits record, and compare the branches with it.
 
     SOURCE is as for run. Of each output path the recorded dry commit is rendered, by the Application that writes there
     now. The exit code is 1 if a path has other objects. Nothing is written.

@@ -25,8 +25,8 @@ def render(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) ->
     With --bundle, SOURCE is as for run; what run would push goes to a new folder, and hydrate commit pushes it from a
     job with the rights for that.
 
-    With --tree, branches go to branches/NAME in the folder, and groups.json beside them says what became of each. Every
-    branch is written as if it were empty; no remote is asked for it. Applications come from --app, their sources from
+    With --tree, branches go to branches/NAME in the folder, and groups.json beside them lists the result of each. Every
+    branch is written as if it were empty; no remote is contacted. Applications come from --app, their sources from
     the folders that --repo-map names, at the commit that is checked out there.
     """
     if values["bundle"] is not None:
@@ -68,7 +68,7 @@ def _trees(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, An
     console = console_of(ctx)
     places = [one for one in sources if isinstance(one, Path)]
     if len(places) < len(sources):
-        raise UsageError("CMD-HYD-013", "--tree asks no remote", hint="name files and folders, or use --bundle")
+        raise UsageError("CMD-HYD-013", "--tree contacts no remote", hint="name files and folders, or use --bundle")
     if not sources or values["tree"] is None:
         missing = "--app" if not sources else "--tree or --bundle"
         raise UsageError("CMD-HYD-013", f"{missing} is missing", hint="see 'commodore hydrate render --help'")

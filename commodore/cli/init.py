@@ -22,7 +22,7 @@ def init(ctx: click.Context, /, folder: Path, **values: Any) -> None:
     """Make an empty hierarchy in FOLDER, and a cluster file to compile from it.
 
     That is a git repository for global defaults, one for a tenant, an empty one for a catalog, and cluster.yml, which
-    stands in for the Lieutenant API. Nothing is pushed.
+    replaces the Lieutenant API. Nothing is pushed.
     """
     from commodore.authoring import HierarchyRequest, create_hierarchy
 

@@ -69,7 +69,7 @@ class _Argument(click.Argument):
 @options(*INVENTORY_LIST)
 @click.pass_context
 def inventory_components(ctx: click.Context, /, **values: Any) -> None:
-    """Show where the hierarchy says that components are, and in which versions.
+    """Show the URLs and versions of components that the hierarchy sets.
 
     The hierarchy is that of the folders GLOBAL_CONFIG and TENANT_CONFIG for a fake cluster; without them, that of
     the cluster that was last compiled in the working directory.
@@ -82,7 +82,7 @@ def inventory_components(ctx: click.Context, /, **values: Any) -> None:
 @options(*INVENTORY_LIST)
 @click.pass_context
 def inventory_packages(ctx: click.Context, /, **values: Any) -> None:
-    """Show where the hierarchy says that packages are, and in which versions.
+    """Show the URLs and versions of packages that the hierarchy sets.
 
     The hierarchy is that of the folders GLOBAL_CONFIG and TENANT_CONFIG for a fake cluster; without them, that of
     the cluster that was last compiled in the working directory.

@@ -27,7 +27,7 @@ _COLOURS = {"error": "red", "warning": "yellow"}
 def lint(ctx: click.Context, /, targets: tuple[Path, ...], **values: Any) -> int:
     """Look for mistakes in the class files below the given files and folders.
 
-    Each linter looks for one kind of mistake. Some judge all targets together: give the global defaults and the
+    Each linter looks for one kind of mistake. Some check all targets together: give the global defaults and the
     configuration of a tenant to one command. Ends with exit code 1 if errors are found.
 
     Hidden files are left out, and what matches a pattern of --ignore-patterns or of the file .commodoreignore in a

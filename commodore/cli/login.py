@@ -26,7 +26,7 @@ def login(ctx: click.Context, /, **values: Any) -> None:
     """Log in to the Lieutenant API.
 
     A browser is opened for the identity provider. Where there is none, a link or a code is shown. The tokens are kept
-    for the other commands, which renew them without asking as long as the identity provider lets them.
+    for the other commands, which renew them on their own as long as the identity provider lets them.
 
     Without --api-url the token is not kept but printed.
     """
@@ -96,7 +96,7 @@ def logout(ctx: click.Context, /, **values: Any) -> None:
     else:
         raise UsageError(
             "CMD-LOGIN-061",
-            "it is not said which login to end",
+            "it is not clear which login to end",
             hint="name its API with --api-url (COMMODORE_API_URL), or end all with --all",
         )
     for url in ended:

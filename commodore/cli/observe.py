@@ -37,7 +37,7 @@ _COLOURS = {"none": None, "wait": "yellow", "blocked": "red", "promote": "green"
 )
 @options()
 def observe() -> None:
-    """Tell Kargo what git has deployed already.
+    """Report to Kargo what git has deployed already.
 
     Finds images that Argo CD runs and a Stage of Kargo does not know of, and the Freight that has them. Promoting that
     Freight brings Kargo's books up to date; in git it changes nothing.

@@ -36,7 +36,7 @@ _TOKEN = "commodore.github_token"  # noqa: S105 - the name under which the group
 def tool(ctx: click.Context, /, github_token: str | None) -> None:
     """Manage the external tools helm and kustomize.
 
-    Tools in PATH are used wherever they come from. Those that are installed here lie in
+    Tools in PATH are used wherever they come from. Those that are installed here are in
     `$XDG_CACHE_HOME/commodore/tools` and are used where PATH has none. `jb` is not needed.
     """
     ctx.meta[_TOKEN] = github_token
@@ -152,7 +152,7 @@ def _of_argocd(tool: str | None, values: dict[str, Any], console: Console) -> tu
     if tool is None or values["version"] or values["latest"]:
         raise UsageError(
             "CMD-CLI-025",
-            "--argocd says the version of one tool",
+            "--argocd sets the version of one tool",
             hint="write commodore tool install helm --argocd 3.4",
         )
     found = Diagnostics()

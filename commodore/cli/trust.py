@@ -18,12 +18,12 @@ from commodore.settings.common import TRUST_EXPLAIN
 @click.group(
     cls=LazyGroup,
     lazy={
-        "explain": LazyCommand("commodore.cli.trust:trust_explain", "Say what a component would execute or fetch."),
+        "explain": LazyCommand("commodore.cli.trust:trust_explain", "Show what a component would execute or fetch."),
     },
 )
 @options()
 def trust() -> None:
-    """Look at what other people's code may do."""
+    """Show what third-party code may do."""
 
 
 @click.command("explain")
@@ -31,7 +31,7 @@ def trust() -> None:
 @options(*TRUST_EXPLAIN)
 @click.pass_context
 def trust_explain(ctx: click.Context, /, component: str, **values: Any) -> int:
-    """Say what COMPONENT would execute and fetch, and whether the trust policy lets it.
+    """Show what COMPONENT would execute and fetch, and whether the trust policy allows it.
 
     COMPONENT is one of the cluster that was last compiled in the working directory, or an instance. Nothing is
     executed or fetched. The exit code is 1 if something of it would be refused.

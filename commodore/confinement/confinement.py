@@ -211,7 +211,7 @@ class Confinement:
     def _outside(self, path: str, what: str) -> PolicyError:
         return PolicyError(
             "CMD-CONF-001",
-            f"the {what} {path} lies outside of what this rendering may read",
+            f"the {what} {path} is outside of what this rendering may read",
             hint="a component reads its own files, those of its dependencies and libraries, and what it has rendered",
             locations=[path],
         )
@@ -345,7 +345,7 @@ class Confinement:
     def _leaves(self, path: str | os.PathLike[str], what: str) -> PolicyError:
         return PolicyError(
             "CMD-ENG-007",
-            f"the {what} {self.describe(path)!r} lies outside of the instance's output folder",
+            f"the {what} {self.describe(path)!r} is outside of the instance's output folder",
             hint="output paths and output keys are relative and must not leave the folder with '..' or links",
         )
 

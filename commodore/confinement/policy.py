@@ -20,7 +20,7 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
         "kadet": "run the Python modules of its compile entries of type `kadet`",
         "shell": "write its `external` commands for a shell, and set variables such as PATH for them",
         "jinja2_filters": "let templates use the Python functions in `lib/jinja2_filters.py`",
-        "helm_options": "give helm options that run programs, ask servers or read other files, and values by URL",
+        "helm_options": "give helm options that run programs, contact servers or read other files, and values by URL",
         "kustomize_options": "give kustomize options that run programs or let it read files of other folders",
     }
 )

@@ -163,7 +163,7 @@ def _check_alias(
         return PolicyError(
             "CMD-DEP-034",
             f"the library alias {alias!r} of {place} for {library!r} is not a pair of plain file names",
-            hint="aliases and libraries lie directly in the `lib` folder",
+            hint="aliases and libraries are directly in the `lib` folder",
             locations=[owner.setting(alias)],
         )
     if alias in OWN_LIBRARIES:
@@ -179,7 +179,7 @@ def _check_alias(
     if library not in owner.entries():
         return InputError(
             "CMD-DEP-036",
-            f"the library alias {alias!r} of {place} stands for {library!r}, which does not exist",
+            f"the library alias {alias!r} of {place} names {library!r}, which does not exist",
             hint=did_you_mean(library, owner.entries()) or "name a file of the component's `lib` folder",
             locations=[owner.setting(alias)],
         )

@@ -79,7 +79,7 @@ def unpack(file: Path, folder: Path, content_type: str | None, limits: Limits) -
     except OSError as error:
         if error.errno not in _NAMES:
             raise
-        raise _damaged(f"{error.strerror}: a name in it is too long, or stands for a file and a folder") from error
+        raise _damaged(f"{error.strerror}: a name in it is too long, or names a file and a folder") from error
     return True
 
 

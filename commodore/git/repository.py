@@ -261,7 +261,7 @@ class Repository:
         """
         with self.lock:
             if self._state is None:
-                self._refuse_offline("its remote must be asked")
+                self._refuse_offline("its remote must be contacted")
                 clone = self.path if is_remote(self.path / "config", self.url) else None
                 self._state = self._queries.answer(self.url, clone)
             return self._state
@@ -272,7 +272,7 @@ class Repository:
         Raises:
             EnvironmentFault: offline, or the remote does not answer.
         """
-        self._refuse_offline("its remote must be asked")
+        self._refuse_offline("its remote must be contacted")
         return ask(self.url, self.context, self.path if self.path.exists() else None)
 
     def is_current(self, version: str | None) -> bool:

@@ -86,7 +86,7 @@ class RepositoryStore:
                 raise InputError(
                     "CMD-GIT-013",
                     f"the repositories {known.display_url} and {redact(url)} would share the clone {known.path}",
-                    hint="a local repository can lie in another folder; queries of URLs must be the same",
+                    hint="a local repository can be moved to another folder; queries of URLs must be the same",
                 )
             elif url.startswith("ssh://") and not known.url.startswith("ssh://"):
                 known.prefer_url(url)
@@ -100,7 +100,7 @@ class RepositoryStore:
         if (other := outer or inner) is not None:
             raise InputError(
                 "CMD-GIT-013",
-                f"the clone of {redact(url)} and the clone {self.root / other} would lie in one another",
+                f"the clone of {redact(url)} and the clone {self.root / other} would be inside each other",
                 hint="correct the URL that names a folder in a repository; or remove this clone, if it is an old one",
             )
 

@@ -282,7 +282,7 @@ def _find_again(repository: Repository, folder: Path) -> WorktreeFiles:
     if files is None:
         raise PolicyError(
             "CMD-GIT-047",
-            f"{folder} is a git worktree whose clone is gone, so its changes cannot be told from its version",
+            f"{folder} is a git worktree whose clone is gone, so its changes cannot be determined",
             hint="move away what you need from the folder, remove it, and run again",
             locations=[str(folder)],
         )

@@ -270,7 +270,7 @@ def _prepared(request: _Request) -> _Request:
     try:
         bare, own = split_credentials(request.url)
     except ValueError:
-        raise _Failed(Problem.INVALID_URL.fault("what is to be asked for")) from None
+        raise _Failed(Problem.INVALID_URL.fault("the URL of the request")) from None
     request = replace(request, url=bare, credentials={**request.credentials, **own})
     if urlsplit(bare).scheme not in ("http", "https"):
         raise _Failed(Problem.INVALID_URL.fault(request.shown))

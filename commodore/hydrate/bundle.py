@@ -230,7 +230,7 @@ class _Reader:
         name = str(data["manifest"])
         content = self.content(name)
         if self.digests.get(name) != hashlib.sha256(content).hexdigest():
-            raise _damaged(self._folder, f"{name} is not what its digest says")
+            raise _damaged(self._folder, f"{name} does not match its digest")
         objects = objects_of(content)
         if objects is None:
             raise _damaged(self._folder, f"{name} is no stream of objects")

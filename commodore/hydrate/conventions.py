@@ -135,7 +135,7 @@ def _warn_of_paths(branch: str, paths: Sequence[str], announce: Announce) -> Non
             Warned(
                 "CMD-HYD-061",
                 f"the activePaths {one or '(none)'} and {other} of the branch {branch} exclude each other",
-                hint="give all environments of a branch an activePath, and none that lies in another one",
+                hint="give all environments of a branch an activePath, and none inside another one",
             )
         )
 

@@ -46,7 +46,7 @@ def output_path(path: str, place: Location) -> str:
     if path.startswith("/"):
         reason = "is absolute"
     elif not parts:
-        reason = "is the root of the branch, where other files lie"
+        reason = "is the root of the branch, which holds other files"
     elif len(path.encode("utf-8", "surrogatepass")) > _LONGEST_PATH:
         reason = f"is longer than {_LONGEST_PATH} bytes"
     else:

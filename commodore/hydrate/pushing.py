@@ -99,7 +99,7 @@ def _push(
         # By HTTP, git tells only of the ref that was refused.
         found = {**dict.fromkeys(refs, ("held", "")), **found}
     if set(found) != set(refs) or (done.returncode != 0 and all(answer == "pushed" for answer, _ in found.values())):
-        said = redact_text(last_words(done.stderr)) or "it says nothing"
+        said = redact_text(last_words(done.stderr)) or "no reason was given"
         raise EnvironmentFault(
             "CMD-HYD-051",
             f"{repository.display_url} does not take the push: {said}",

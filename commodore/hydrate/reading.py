@@ -169,7 +169,7 @@ def _catalog(hydrator: Fields, clusters: Clusters | None) -> _Origin:
             raise InputError(
                 "CMD-HYD-002",
                 f"{dry.at('catalog')} and {dry.at(key)} exclude each other",
-                hint=f"leave {key} out: the cluster says where its configuration is",
+                hint=f"leave {key} out: the cluster has the URLs of its configuration",
                 locations=[dry.place],
             )
     _check_known(dry, ("catalog", "targetRevision"))

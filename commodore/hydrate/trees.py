@@ -114,7 +114,7 @@ def _commit(hydration: Hydration, renderer: GroupRenderer) -> str:
     if not tree.revision:
         raise InputError(
             "CMD-HYD-012",
-            f"{tree.name}, which stands for {hydration.dry_url}, is no checkout, so it has no commit to hydrate",
+            f"{tree.name}, which replaces {hydration.dry_url}, is no checkout, so it has no commit to hydrate",
             hint="map the URL to a checkout of the repository",
         )
     return tree.revision

@@ -314,7 +314,7 @@ def _dangling(failure: _Failure) -> CommodoreError:
 def _folder_loop(failure: _Failure) -> CommodoreError:
     return InputError(
         "CMD-INV-005",
-        f"a link below classes leads back to a folder that it lies in, {failure['ancestor']}",
+        f"a link below classes leads back to a folder that contains it, {failure['ancestor']}",
         hint="correct or remove it",
         locations=[failure["path"]],
     )

@@ -72,7 +72,7 @@ def _ignored(base: Path, patterns: Iterable[str]) -> set[Path]:
             raise InputError(
                 "CMD-INV-024",
                 f"the pattern {line.strip()!r} cannot be used: {error}",
-                hint="`**` stands for whole folders: `a/**/b`",
+                hint="`**` matches whole folders: `a/**/b`",
                 locations=[str(base / IGNORE_FILE)] if (base / IGNORE_FILE).is_file() else [],
             ) from error
         matched.update(path for path in found if _visible(path, base, pattern))

@@ -138,7 +138,7 @@ def _leads_out(what: str, path: Path) -> CommodoreError:
     return InputError(
         "CMD-INV-010",
         f"{what} is a link that leads out of the repository",
-        hint="class files must lie in the repository itself",
+        hint="class files must be in the repository itself",
         locations=[str(path)],
     )
 

@@ -162,7 +162,7 @@ class LieutenantClient:
             return InputError(
                 "CMD-API-011",
                 f"{self.api_url} does not allow access to {what} ({said})",
-                hint="ask those who run the API for the right, or use another token",
+                hint="ask the operators of the API for permission, or use another token",
             )
         if answer.status == 404 and thing:
             return InputError(

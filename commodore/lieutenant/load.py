@@ -38,7 +38,7 @@ def load_cluster(
     if cluster.get("id", cluster_id) != cluster_id:
         raise EnvironmentFault(
             "CMD-API-025",
-            f"{client.api_url} gave cluster {cluster['id']!r} when asked for {cluster_id!r}",
+            f"{client.api_url} returned cluster {cluster['id']!r} instead of {cluster_id!r}",
             hint="something between here and the API answers wrongly, perhaps a cache",
         )
     tenant = client.tenant(cluster["tenant"]) if _has_tenant(cluster) else None

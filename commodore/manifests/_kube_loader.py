@@ -133,7 +133,7 @@ class _Builder:
                 continue
             key = _key(key_node)
             if key in own and self._problems is not None:
-                self._problems.append((f"the key {key!r} stands twice", key_node.start_mark.line + 1))
+                self._problems.append((f"the key {key!r} is set twice", key_node.start_mark.line + 1))
             own.add(key)
             result[key] = self.build(value_node)
         return result

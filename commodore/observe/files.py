@@ -187,7 +187,7 @@ def _unreadable(place: str, why: str) -> InputError:
     return InputError(
         "CMD-OBS-002",
         f"an object cannot be read: {why}",
-        hint="mend it, or leave it out of the input",
+        hint="fix it, or leave it out of the input",
         locations=[place],
     )
 

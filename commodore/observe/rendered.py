@@ -50,7 +50,7 @@ def _with_images(seen: SeenApplication, rendered: Mapping[str, RenderedImages]) 
 
 def _other_revision(application: Application, found: RenderedImages) -> str:
     if not application.revisions:
-        return "Argo CD does not say which revision it has synced"
+        return "Argo CD does not report which revision it has synced"
     for revision in found.revisions:
         if revision not in application.revisions:
             synced = ", ".join(one[:_SHOWN] for one in application.revisions)

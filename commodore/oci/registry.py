@@ -35,7 +35,7 @@ _MEANINGS: Final = {
     Problem.UNTRUSTED: Meaning(EnvironmentFault, "CMD-OCI-002", UNTRUSTED_HINT),
     Problem.PROXY: Meaning(EnvironmentFault, "CMD-OCI-002", PROXY_HINT),
     Problem.TOO_LARGE: Meaning(PolicyError, "CMD-OCI-005", "is it the right repository?"),
-    Problem.REDIRECT_REFUSED: Meaning(PolicyError, "CMD-OCI-005", "ask who runs the registry"),
+    Problem.REDIRECT_REFUSED: Meaning(PolicyError, "CMD-OCI-005", "ask the operator of the registry"),
 }
 _CHALLENGE: Final = re.compile(r'([a-zA-Z]+)="([^"]*)"')
 _SMALL: Final = 4 << 20  # bytes of a manifest, a page of tags, a token
@@ -113,7 +113,7 @@ class Registries:
         answer = self._get(reference, url, {"Accept": _ACCEPTED}, _SMALL)
         digest = f"sha256:{hashlib.sha256(answer.body).hexdigest()}"
         if reference.digest and digest != reference.digest:
-            raise _refused(f"the manifest of {reference} is not what its digest says")
+            raise _refused(f"the manifest of {reference} does not match its digest")
         data = _json(reference, answer)
         config, layers = data.get("config"), data.get("layers")
         if not isinstance(config, dict) or not isinstance(layers, list):
@@ -138,14 +138,14 @@ class Registries:
         answer = self._get(reference, f"{_base(reference)}/blobs/{descriptor.digest}", {}, limit)
         found = f"sha256:{hashlib.sha256(answer.body).hexdigest()}"
         if found != descriptor.digest or len(answer.body) != descriptor.size:
-            raise _refused(f"a layer of {reference} is not what its manifest says")
+            raise _refused(f"a layer of {reference} does not match its manifest")
         return answer.body
 
     def _get(self, reference: Reference, url: str, headers: Mapping[str, str], size: int) -> Answer:
         if self._context.offline:
             raise EnvironmentFault(
                 "CMD-OCI-002",
-                f"{reference} is not in the cache, and offline no registry is asked",
+                f"{reference} is not in the cache, and offline no registry is contacted",
                 hint="run without --offline",
             )
         check_source(url, str(reference))
@@ -238,12 +238,12 @@ def _private(reference: Reference, status: int) -> EnvironmentFault:
     return EnvironmentFault(
         "CMD-OCI-003",
         f"{reference.registry} wants credentials for {reference.repository} (status {status})",
-        hint="give credentials for it; or the repository does not exist, which registries say in the same words",
+        hint="give credentials for it; or the repository does not exist, which registries report in the same way",
     )
 
 
 def _refused(message: str) -> PolicyError:
-    return PolicyError("CMD-OCI-005", message, hint="ask who publishes it, or who runs the registry")
+    return PolicyError("CMD-OCI-005", message, hint="ask its publisher, or the operator of the registry")
 
 
 CHART: Final = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"

@@ -70,7 +70,7 @@ def parse(tag: str, place: str) -> Token:
 
     Raises:
         InputError: CMD-REF-001 to CMD-REF-006, CMD-REF-008 and CMD-REF-018, it would not work or lose something.
-        PolicyError: CMD-REF-007, its ref file would lie outside the refs folder or get in git's way.
+        PolicyError: CMD-REF-007, its ref file would be outside the refs folder or get in git's way.
     """
     token, fault = read(tag, place)
     if fault is not None:
@@ -94,7 +94,7 @@ def read(tag: str, place: str) -> tuple[Token, CommodoreError | None]:
     if (reason := _leaves(path)) is not None:
         raise PolicyError(
             "CMD-REF-007",
-            f"{shown(tag)} in {place} {reason}; its file must lie below catalog/refs",
+            f"{shown(tag)} in {place} {reason}; its file must be below catalog/refs",
             hint="write a plain relative path, without '..'",
         )
     folder, slash, key = path.rpartition("/")
@@ -190,5 +190,5 @@ def _lost_parts(tag: str, extra: list[str], folder: str, key: str, place: str) -
     return InputError(
         "CMD-REF-006",
         f"{shown(tag)} in {place} has five parts, of which {', '.join(lost)} would be lost",
-        hint="the second part alone says where the secret is: path/key; the mount is set for the whole cluster",
+        hint="the second part alone is the secret's path: path/key; the mount is set for the whole cluster",
     )

@@ -39,7 +39,7 @@ def vault_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     if missing or not management:
         raise InputError(
             "CMD-REF-010",
-            "there are secret references, but the parameters do not say which Vault they are in",
+            "there are secret references, but the parameters do not set which Vault they are in",
             hint="set parameters.kapitan.secrets.vaultkv, or parameters.secret_management."
             + " and parameters.secret_management.".join(missing),
         )
@@ -111,7 +111,7 @@ def write_refs(files: Mapping[str, bytes], folder: Path) -> None:
         if PurePosixPath(file).is_absolute() or ".." in PurePosixPath(file).parts or "\0" in file:
             raise PolicyError(
                 "CMD-REF-007",
-                f"the ref file {file!r} would lie outside {folder}",
+                f"the ref file {file!r} would be outside {folder}",
                 hint="remove '..' and the leading '/' from the path of the reference",
             )
     with guard_disk(folder):

@@ -57,8 +57,8 @@ class RemoteOptions:
         if not self.trust_anyone and not self._are_folders:
             raise UsageError(
                 "CMD-CACHE-023",
-                "a remote cache needs to be told whose results are to be used",
-                hint="name a file with public keys by --cache-trust, or say --cache-trust any on purpose",
+                "a remote cache needs to know whose results are trusted",
+                hint="specify a file with public keys with --cache-trust, or accept all results with --cache-trust any",
             )
         return ReadAccess(self.urls, Trust({}, anyone=True))
 

@@ -28,7 +28,7 @@ CHART_VALUES = Setting(
 STRICT = Setting(
     "strict",
     ("--strict",),
-    "Make errors of diagnostics that say that something could not be honoured.",
+    "Make errors of diagnostics that report that something is not supported.",
     kind="switch",
     default=False,
 )
@@ -67,8 +67,9 @@ SELF_URL = Setting(
 SELF_REVISIONS = Setting(
     "self_revisions",
     ("--self-revisions",),
-    "Which revisions of its repository the tree stands for: `branches`, those without a name, HEAD, the default branch "
-    "and the branch of the tree; `all`; `declared`, those that are its commit. The local repository has the others.",
+    "Which revisions of its repository the tree is used for: `branches`, those without a name, HEAD, the default "
+    "branch and the branch of the tree; `all`; `declared`, those that are its commit. The "
+    "local repository has the others.",
     kind="choice",
     choices=("branches", "all", "declared"),
     default="branches",
@@ -145,13 +146,13 @@ CAPABILITIES = (
     Setting(
         "kube_version",
         ("--kube-version",),
-        "The version of Kubernetes that charts are told, if their source names none.",
+        "The version of Kubernetes that charts are rendered for, if their source names none.",
         metavar="VERSION",
     ),
     Setting(
         "api_version",
         ("--api-version",),
-        "An API that charts are told the cluster has, such as monitoring.coreos.com/v1; may be repeated.",
+        "An API version that charts can check for, such as monitoring.coreos.com/v1; may be repeated.",
         multiple=True,
         metavar="GROUP/VERSION[/KIND]",
     ),
@@ -159,7 +160,7 @@ CAPABILITIES = (
 APIS_FROM_TREE = Setting(
     "api_versions_from_tree",
     ("--api-versions-from-tree/--no-api-versions-from-tree",),
-    "Tell charts that ask also of the APIs of CustomResourceDefinitions in the files that go to the same cluster.",
+    "Let charts also find the APIs of CustomResourceDefinitions in the files that go to the same cluster.",
     kind="switch",
     default=True,
 )
@@ -200,15 +201,15 @@ IGNORE_PATH = Setting(
 DRY_SOURCES = Setting(
     "dry_sources",
     ("--dry-sources/--hydrated",),
-    "Render the dry source of Applications that are hydrated, instead of what was hydrated; comparisons do so without "
-    "being asked.",
+    "Render the dry source of Applications that are hydrated, instead of what was hydrated; comparisons do so by "
+    "default.",
     kind="switch",
 )
 REF = (
     Setting(
         "ref",
         ("--ref", "--head"),
-        "Look at this revision of the repository around --path, instead of the folder as it lies.",
+        "Read this revision of the repository around --path, instead of the working tree.",
         metavar="REV",
     ),
     Setting(
@@ -222,7 +223,7 @@ REF = (
 FACTS = Setting(
     "facts",
     ("--facts",),
-    "A file that says what generators would ask of forges, clusters and plugins; may be repeated.",
+    "A file with what generators would get from forges, clusters and plugins; may be repeated.",
     kind="file",
     multiple=True,
     metavar="FILE",
@@ -230,7 +231,7 @@ FACTS = Setting(
 FIXED_TIME = Setting(
     "fixed_time",
     ("--fixed-time",),
-    "What `now` is in templates of ApplicationSets, which they may not ask without it.",
+    "What `now` returns in templates of ApplicationSets; without it, they may not call `now`.",
     metavar="TIME",
 )
 VERSION = Setting(
@@ -250,7 +251,7 @@ PLUGINS = (
     Setting(
         "plugin_policy",
         ("--plugin-policy",),
-        "A file that says what becomes of the sources of config management plugins.",
+        "A file that defines how the sources of config management plugins are handled.",
         kind="file",
         metavar="FILE",
     ),
@@ -307,20 +308,20 @@ GIVEN = (
     Setting(
         "shipped_defaults",
         ("--shipped-defaults",),
-        "Exclude the kinds that the manifests of Argo CD exclude, if nothing else says which.",
+        "Exclude the kinds that the manifests of Argo CD exclude, if no setting says which.",
         kind="switch",
         default=False,
     ),
     Setting(
         "controller_namespace",
         ("--controller-namespace",),
-        "The namespace of Argo CD; without it what the settings say, else argocd.",
+        "The namespace of Argo CD; by default that of the settings, else argocd.",
         metavar="NAMESPACE",
     ),
     Setting(
         "app_namespace",
         ("--app-namespace",),
-        "A further namespace in which Applications count, instead of what the settings say; may be repeated.",
+        "A further namespace in which Applications count, instead of those of the settings; may be repeated.",
         multiple=True,
         metavar="GLOB",
     ),
@@ -416,7 +417,7 @@ ARGOCD_APPSETS = (
     Setting(
         "write_facts",
         ("--write-facts",),
-        "Write what the generators ask of clusters, forges and plugins to this file, to be filled in, and end.",
+        "Write what the generators request from clusters, forges and plugins to this file, to be filled in, and exit.",
         kind="path",
         metavar="FILE",
     ),
@@ -483,7 +484,7 @@ ARGOCD_TEST = (
     Setting(
         "schema",
         ("--schema",),
-        "Compare objects with the schemas of their kinds, of the version that --kube-version says or the newest one.",
+        "Compare objects with the schemas of their kinds, of the version of --kube-version or the newest one.",
         kind="switch",
         default=False,
     ),
@@ -529,7 +530,7 @@ SIDES = (
 IMAGE_POINTER = Setting(
     "image_pointer",
     ("--image-pointer",),
-    "Where objects of a kind name images, beside containers and fields called so; `*` in it stands for every key; may "
+    "Where objects of a kind name images, beside containers and fields of that name; `*` in it matches every key; may "
     "be repeated.",
     multiple=True,
     metavar="GROUP/KIND:POINTER",
@@ -619,7 +620,7 @@ ARGOCD_EXPLAIN = (
     Setting(
         "value",
         ("--value",),
-        "Say which layers set this value of the Application's charts, such as image.tag, as helm's --set writes it.",
+        "Show which layers set this value of the Application's charts, such as image.tag, as helm's --set writes it.",
         metavar="PATH",
     ),
     *COMMON,
@@ -637,7 +638,7 @@ ARGOCD_DIAGNOSTICS = (
     Setting(
         "plugins",
         ("--plugins",),
-        "Render the Applications that config management plugins render, and say what becomes of each source: refused, "
+        "Render the Applications that config management plugins render, and show how each source is handled: refused, "
         "rendered without the plugin, or run.",
         kind="switch",
         default=False,
@@ -645,7 +646,7 @@ ARGOCD_DIAGNOSTICS = (
     Setting(
         "events",
         ("--events",),
-        "Say of each repository, chart, file and rendered source where it came from: fetched, from the cache, or "
+        "Show for each repository, chart, file and rendered source where it came from: fetched, from the cache, or "
         "elsewhere.",
         kind="switch",
         default=False,

@@ -7,7 +7,7 @@ from commodore.settings.model import Setting
 REPO_MAP = Setting(
     "repo_map",
     ("--repo-map",),
-    "A folder that stands for a repository, as it lies, whatever revision is asked for; with #REVISION that revision "
+    "A folder that replaces a repository, whatever revision is requested; with #REVISION that revision "
     "of it; with @ the tree itself; may be repeated.",
     multiple=True,
     metavar="URL=FOLDER",
@@ -22,8 +22,8 @@ OFFLINE = Setting(
 REFRESH = Setting(
     "refresh",
     ("--refresh",),
-    "Ask servers anew for what the cache has: charts of web servers (`charts`) or of registries (`oci`). Branches, "
-    "tags, indexes (`git`) and files (`remotes`) are asked for in each run anyway. May be repeated.",
+    "Fetch again what the cache has: charts of web servers (`charts`) or of registries (`oci`). Branches, "
+    "tags, indexes (`git`) and files (`remotes`) are fetched in each run anyway. May be repeated.",
     kind="choice",
     choices=("git", "charts", "remotes", "oci", "all"),
     multiple=True,
@@ -41,7 +41,7 @@ CREDENTIALS = (
     Setting(
         "ambient_credentials",
         ("--ambient-credentials",),
-        "Ask servers with what git would use of yours, too: its configuration, helpers, agents and keys, .netrc, "
+        "Access servers also with what your git would use: its configuration, helpers, agents and keys, .netrc, "
         "logins of container tools.",
         kind="switch",
         default=False,

@@ -15,7 +15,7 @@ CHANGED = (
     Setting(
         "strict_changed_only",
         ("--strict-changed-only",),
-        "Make it an error if it cannot be told what an Application reads.",
+        "Fail if it cannot be determined what an Application reads.",
         kind="switch",
         default=False,
     ),

@@ -128,7 +128,7 @@ COMPONENT_DELETE = (
     Setting(
         "force",
         ("--force/--no-force",),
-        "Do not ask; delete uncommitted and unpushed work, too.",
+        "Do not ask for confirmation; delete uncommitted and unpushed work, too.",
         kind="switch",
         default=False,
     ),

@@ -9,7 +9,7 @@ _REMOTE = (
     Setting(
         "remote",
         ("--remote",),
-        "Look after the stores of --cache-url, not the caches of this machine.",
+        "Manage the stores of --cache-url, not the caches of this machine.",
         kind="switch",
         default=False,
     ),
@@ -31,7 +31,7 @@ CACHE_PRUNE = (
         metavar="SIZE",
     ),
     Setting("everything", ("--all",), "Remove everything.", kind="switch", default=False),
-    Setting("dry_run", ("--dry-run",), "Only say what would be removed.", kind="switch", default=False),
+    Setting("dry_run", ("--dry-run",), "Only show what would be removed.", kind="switch", default=False),
     OUTPUT_FORMAT,
 )
 CACHE_KEY = (

@@ -160,7 +160,7 @@ _SELECTION = (
 _REVISION = Setting(
     "revision",
     ("--revision",),
-    "What is looked at: a revision of the catalog repository; without it what lies in its working copy.",
+    "The revision of the catalog repository to look at; by default its working copy.",
     metavar="REV",
 )
 CATALOG_OBJECTS = (_REVISION, OUTPUT_FORMAT, *_SELECTION)
@@ -198,7 +198,7 @@ CATALOG_DIFF = (
     Setting(
         "target",
         ("--target",),
-        "What is compared: a revision, or a folder; without it what lies in the catalog's working copy.",
+        "What is compared: a revision, or a folder; by default the catalog's working copy.",
         metavar="REV|FOLDER",
     ),
     Setting(

@@ -24,9 +24,9 @@ REQUEST_TIMEOUT = Setting(
     environment="COMMODORE_REQUEST_TIMEOUT",
 )
 VERBOSE = Setting(
-    "verbose", ("-v", "--verbose"), "Say more; repeat it up to three times to say still more.", kind="count", default=0
+    "verbose", ("-v", "--verbose"), "Show more; repeat it up to three times for still more.", kind="count", default=0
 )
-QUIET = Setting("quiet", ("-q", "--quiet"), "Say only warnings and errors.", kind="switch", default=False)
+QUIET = Setting("quiet", ("-q", "--quiet"), "Show only warnings and errors.", kind="switch", default=False)
 LOG_FORMAT = Setting(
     "log_format",
     ("--log-format",),
@@ -130,7 +130,7 @@ FORCE = Setting(
 TRUST_POLICY = Setting(
     "trust_policy",
     ("--trust-policy",),
-    "File that says what components may execute and fetch, instead of trust.toml in the global defaults.",
+    "File that defines what components may execute and fetch, instead of trust.toml in the global defaults.",
     kind="file",
     environment="COMMODORE_TRUST_POLICY",
     metavar="FILE",
@@ -294,7 +294,7 @@ DOCTOR = (
     Setting(
         "switch",
         ("--switch",),
-        "Compile this cluster as syn-commodore would, without publishing it, and tell what needs repair.",
+        "Compile this cluster as syn-commodore would, without publishing it, and show what needs repair.",
         metavar="CLUSTER",
     ),
     *API,

@@ -125,7 +125,7 @@ FLEET_OUTPUT = (OUTPUT,)
 BASE = Setting(
     "base",
     ("--base",),
-    "Judge what differs from this revision, by its OWNERS files.",
+    "Check what differs from this revision, by its OWNERS files.",
     default="HEAD",
     metavar="REVISION",
 )
@@ -151,7 +151,7 @@ PATCH_STEP = (
     Setting(
         "coalesce",
         ("--coalesce/--no-coalesce",),
-        "Let one placement stand for those below it, where they are all the cells of a node.",
+        "Let one placement replace those below it, where they are all the cells of a node.",
         kind="switch",
         default=True,
     ),
@@ -179,8 +179,8 @@ FLEET_PROMOTE = (
     Setting(
         "auto",
         ("--auto",),
-        "For CI: ask nothing, do nothing at a gate that a person must open, and demand that all cells with the patch "
-        "are healthy, for as long as nodes want.",
+        "For CI: ask no questions, do nothing at a gate that a person must open, and demand that all cells with the "
+        "patch are healthy, for as long as nodes want.",
         kind="switch",
         default=False,
     ),

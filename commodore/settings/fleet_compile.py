@@ -84,7 +84,7 @@ _WAVES = (
     Setting(
         "ahead",
         ("--ahead",),
-        "Compile the clusters of later waves while earlier ones are judged, pushed and watched.",
+        "Compile the clusters of later waves while earlier ones are checked, pushed and watched.",
         kind="switch",
         default=False,
     ),

@@ -240,7 +240,7 @@ LOOPING = (
     Setting(
         "repo_map",
         ("--repo-map",),
-        "With --dry-run: a folder whose files stand for those of a dry repository, as they lie; may be repeated.",
+        "With --dry-run: a folder whose files replace those of a dry repository; may be repeated.",
         multiple=True,
         metavar="URL=FOLDER",
     ),
@@ -304,7 +304,7 @@ HYDRATE_RUN = (
     Setting(
         "allow_none",
         ("--allow-none",),
-        "Say no more than a warning if the sources have no Application to hydrate.",
+        "Only warn if the sources have no Application to hydrate.",
         kind="switch",
         default=False,
     ),

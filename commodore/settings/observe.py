@@ -289,7 +289,7 @@ OBSERVE_PLAN = (
     Setting(
         "server_dry_run",
         ("--server-dry-run",),
-        "Ask the cluster whether it would take the Promotions; nothing is made.",
+        "Ask the cluster whether it would accept the Promotions; nothing is created.",
         kind="switch",
         default=False,
     ),

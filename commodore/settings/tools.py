@@ -9,7 +9,7 @@ TOOL = (
     Setting(
         "github_token",
         ("--github-token",),
-        "Token for GitHub's API, which is asked for the latest versions; better given in the variable, which others "
+        "Token for GitHub's API, which returns the latest versions; better given in the variable, which others "
         "cannot see. Without one GitHub answers fewer requests.",
         environment="COMMODORE_GITHUB_TOKEN",
         metavar="TOKEN",
@@ -19,7 +19,7 @@ TOOL = (
 GITHUB_URL = Setting(
     "github_url",
     ("--github-url",),
-    "URL of GitHub's API, which is asked for the latest versions.",
+    "URL of GitHub's API, which returns the latest versions.",
     default="https://api.github.com",
     environment="COMMODORE_GITHUB_URL",
     metavar="URL",

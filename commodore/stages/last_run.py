@@ -51,7 +51,7 @@ def recall_cluster(workspace: Workspace, name: str) -> Cluster:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise EnvironmentFault(
             "CMD-INV-032",
-            f"{workspace.root} does not tell where the configuration of cluster {name!r} comes from",
+            f"{workspace.root} does not record where the configuration of cluster {name!r} comes from",
             hint=_HINT,
             locations=[str(_sources_file(workspace))],
         ) from error

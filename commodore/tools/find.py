@@ -206,14 +206,14 @@ def _ask(tool: Tool, environ: Mapping[str, str], timeout: float) -> tuple[str | 
     try:
         output = _run((str(tool.path), *arguments), environ, timeout)
     except subprocess.TimeoutExpired:
-        message = f"{tool.name} ({tool.path}) did not say its version within {timeout:g} seconds"
+        message = f"{tool.name} ({tool.path}) did not report its version within {timeout:g} seconds"
         return None, Warned("CMD-TOOL-004", message, hint=f"run it by hand: {tool.path} {' '.join(arguments)}")
     except OSError as error:
         message = f"{tool.name} ({tool.path}) cannot be run: {error.strerror}"
         return None, Warned("CMD-TOOL-005", message, hint="is it built for this machine?")
     version = _kustomize_of_kubectl(output) if tool.source is Source.KUBECTL else _first_version(output)
     if version is None:
-        message = f"{tool.name} ({tool.path}) did not say its version"
+        message = f"{tool.name} ({tool.path}) did not report its version"
         return None, Warned("CMD-TOOL-005", message, hint=f"run it by hand: {tool.path} {' '.join(arguments)}")
     return version, None
 

@@ -245,7 +245,7 @@ def _try(asset: Asset, path: Path, releases: Releases) -> None:
     """Run the new tool once, before it takes the place of one that works."""
     version = _ask(asset.tool, path, releases)
     if version != asset.version:
-        said = "does not run here" if version is None else f"says that it is version {version}"
+        said = "does not run here" if version is None else f"reports version {version}"
         raise EnvironmentFault(
             "CMD-TOOL-020",
             f"what {without_credentials(asset.url)} holds {said}; {asset.tool} is unchanged",

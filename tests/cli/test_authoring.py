@@ -82,7 +82,7 @@ def test_update(call: Call, tmp_path: Path, remote: Remote) -> None:
     remote.commit(SECOND)
     code, out, err = call("component", "update", "foo", "--trust-template", "--no-commit")
     assert (code, "diff --git a/new.txt b/new.txt" in out.splitlines(), "+three" in out.splitlines()) == (0, True, True)
-    assert "they were not committed, as asked" in err
+    assert "they were not committed, as requested" in err
     git(tmp_path / "foo", "reset", "--quiet", "--hard")
     git(tmp_path / "foo", "clean", "--quiet", "-fd")
     code, _, err = call("component", "update", "foo", "--trust-template")

@@ -34,11 +34,11 @@ def test_a_terminal_gets_rows_broken_between_words(tmp_path: Path) -> None:
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "COLUMNS": "60", "NO_COLOR": "1"}
     code, shown = run_on_terminal([sys.executable, "-m", "commodore", "doctor"], environment, tmp_path)
     assert code == 0
-    cure = shown[shown.index("cure: give --api-url") :].partition("\ntoken ")[0].splitlines()
+    cure = shown[shown.index("fix: give --api-url") :].partition("\ntoken ")[0].splitlines()
     assert all(line.startswith(" " * 22) for line in cure[1:])
     assert len(cure) == 3
     assert " ".join(line.strip() for line in cure) == (
-        "cure: give --api-url (COMMODORE_API_URL); a compile with --cluster-file needs none"
+        "fix: give --api-url (COMMODORE_API_URL); a compile with --cluster-file needs none"
     )
 
 
@@ -48,8 +48,8 @@ def test_what_is_wrong_has_a_cure_and_a_code(call: Call, monkeypatch: pytest.Mon
     assert code == 3
     assert "API        failed   cannot reach http://127.0.0.1:1/" in out
     assert "[CMD-API-006]" in out
-    assert "cure: check the API URL" in out
-    assert "cure: log in with `commodore login`" in out
+    assert "fix: check the API URL" in out
+    assert "fix: log in with `commodore login`" in out
     assert err == "2 of 7 checks failed.\n"
     code, out, err = call("doctor", "-o", "json")
     told = {one["name"]: one for one in json.loads(out)["checks"]}

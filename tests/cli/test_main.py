@@ -131,7 +131,7 @@ def test_options_of_the_program_behind_a_command(call: Call, arguments: list[str
     code, _, err = call(*arguments)
     assert code == 2
     shown = json.loads(err)["hint"] if err.startswith("{") else err
-    assert f"options of the whole program stand before the command: {example}" in shown
+    assert f"global options go before the command: {example}" in shown
 
 
 @pytest.mark.parametrize("command", [["catalog", "compile", "c-a"], ["fleet", "compile", "--offline"]])

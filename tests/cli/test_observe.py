@@ -360,7 +360,7 @@ def test_only_what_is_synced_counts_as_rendered(checkout: Checkout, rendered: Ca
     assert f"{checkout.commit[:12]} was rendered, and Argo CD has synced {before[:12]}" in decision["message"]
     assert rendered(synced, flags=["--ref", before])["reason"] == "Promote"
     without_repeated = application(images=[f"{REPOSITORY}:2"])
-    assert "does not say which revision it has synced" in rendered(without_repeated)["message"]
+    assert "does not report which revision it has synced" in rendered(without_repeated)["message"]
 
 
 def test_what_cannot_be_rendered_blocks_its_stage(checkout: Checkout, rendered: Callable[..., dict[str, Any]]) -> None:

@@ -133,7 +133,7 @@ def test_the_list_must_exist(call: Call, world: SyncWorld) -> None:
 
 
 def test_ctrl_c_ends_a_pause_at_once(world: SyncWorld) -> None:
-    """GitHub wants a pause of minutes; whoever sits there does not."""
+    """GitHub requests a pause of minutes; whoever sits there does not."""
     world.component("foo")
     waiting = world.component("bar")
     world.server.script(failing(429, "slow down", retry_after="800"), times=math.inf, path=f"/repos/{waiting}")

@@ -174,7 +174,7 @@ def test_a_key_of_a_file_of_our_own_that_stands_twice(tmp_path: Path) -> None:
     file.write_text(f"{head}{entries}{entries}")
     with pytest.raises(InputError) as caught:
         read_sources([file], DEFAULT_LIMITS)
-    assert (caught.value.code, caught.value.message) == ("CMD-HYD-002", "the key 'entries' stands twice")
+    assert (caught.value.code, caught.value.message) == ("CMD-HYD-002", "the key 'entries' is set twice")
     assert [str(one) for one in caught.value.locations] == [f"{file}:5"]
 
 

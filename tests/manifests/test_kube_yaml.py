@@ -139,7 +139,7 @@ def test_aliases_are_copies() -> None:
 def test_a_key_that_stands_twice_is_told() -> None:
     problems: list[Problem] = []
     assert list(read_documents("a: 1\nb: 2\na: 3\n", place="a", problems=problems)) == [{"a": 3, "b": 2}]
-    assert problems == [("the key 'a' stands twice", 3)]
+    assert problems == [("the key 'a' is set twice", 3)]
 
 
 def test_documents_with_their_lines() -> None:

@@ -205,7 +205,7 @@ class TestSpellings:
         error = error_of(f"?{{vaultkv:{path}}}")
         assert isinstance(error, PolicyError)
         assert error.code == "CMD-REF-007"
-        assert "must lie below catalog/refs" in error.message
+        assert "must be below catalog/refs" in error.message
 
     def test_names_that_no_file_system_allows(self) -> None:
         assert error_of(f"?{{vaultkv:a/{'k' * 256}}}").code == "CMD-REF-008"

@@ -183,7 +183,7 @@ def test_a_hanging_tool_is_stopped_and_reported(tmp_path: Path) -> None:
     assert collected == [
         Warned(
             "CMD-TOOL-004",
-            f"helm ({helm}) did not say its version within 0.5 seconds",
+            f"helm ({helm}) did not report its version within 0.5 seconds",
             hint=f"run it by hand: {helm} version --template {{{{.Version}}}}",
         )
     ]
@@ -212,7 +212,7 @@ def test_a_tool_without_a_version_is_still_found(script: str, tmp_path: Path) ->
     found = find_tools(make_context(announce=collected.append), ["jb"], environ={"PATH": str(tmp_path)})
     assert found == {"jb": Tool("jb", jb, None, Source.PATH)}
     assert collected == [
-        Warned("CMD-TOOL-005", f"jb ({jb}) did not say its version", hint=f"run it by hand: {jb} --version")
+        Warned("CMD-TOOL-005", f"jb ({jb}) did not report its version", hint=f"run it by hand: {jb} --version")
     ]
 
 

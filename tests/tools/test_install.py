@@ -325,7 +325,7 @@ def test_an_archive_that_grows(server: ReleaseServer, box: Toolbox, releases: Re
 
 def test_a_tool_of_another_version(server: ReleaseServer, box: Toolbox, releases: Releases) -> None:
     server.publish("helm", "9.0.0", tool_archive("helm", "8.0.0"))
-    assert "says that it is version 8.0.0" in refused(EnvironmentFault, "CMD-TOOL-020", box, releases)
+    assert "reports version 8.0.0" in refused(EnvironmentFault, "CMD-TOOL-020", box, releases)
 
 
 def test_a_tool_that_does_not_run_here(server: ReleaseServer, box: Toolbox, releases: Releases) -> None:

@@ -100,7 +100,7 @@ def _refusal(error: Any, name: str, url: str, changes: bool) -> Exception:
 def _limited(asked: float) -> EnvironmentFault:
     return EnvironmentFault(
         "CMD-SYNC-026",
-        f"GitHub has limited the rate of requests and wants a pause of {asked:.0f} s",
+        f"GitHub has limited the rate of requests and requests a pause of {asked:.0f} s",
         hint="run the same command again after that time: it continues where this run has ended",
     )
 

@@ -52,7 +52,7 @@ def sync_repositories(
             Warned(
                 "CMD-SYNC-009",
                 "--template-version makes this a dry run: pull requests follow the stored version",
-                hint="add --dry-run to say so yourself; to change the stored version, use 'update'",
+                hint="add --dry-run to make that explicit; to change the stored version, use 'update'",
             )
         )
         request = replace(request, dry_run=True)

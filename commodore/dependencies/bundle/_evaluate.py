@@ -24,7 +24,7 @@ def evaluate(path: str, variables: Mapping[str, str]) -> tuple[bool, str]:
     def read(folder: str, name: str) -> tuple[str, bytes]:
         found = os.path.join(folder, name)
         if not os.path.realpath(found).startswith(root + os.sep):
-            raise refuse(f"the import of {name!r} lies outside of the folder of the jsonnetfile")
+            raise refuse(f"the import of {name!r} is outside of the folder of the jsonnetfile")
         try:
             with open(found, "rb") as file:
                 return found, file.read()

@@ -99,7 +99,7 @@ def _describe(conflict: Conflict) -> Warned:
         "CMD-JB-014",
         f"{conflict.name}: {conflict.kept} (required by {conflict.kept_by}) is used instead of {conflict.dropped}"
         f" (required by {conflict.dropped_by})",
-        hint="the first one that is required wins; ask for the same version everywhere",
+        hint="the first one that is required wins; require the same version everywhere",
     )
 
 

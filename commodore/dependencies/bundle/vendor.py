@@ -223,8 +223,8 @@ def _check_nesting(around: Package, package: Package) -> None:
         if not isinstance(one.dependency.source, GitSource):
             raise InputError(
                 "CMD-JB-018",
-                f"the packages {around.name} and {package.name} cannot both be in vendor: one would lie in the other,"
-                f" and {one.name} is a local folder",
+                f"the packages {around.name} and {package.name} cannot both be in vendor: one would be inside the"
+                f" other, and {one.name} is a local folder",
                 hint="rename the local folder",
             )
 
@@ -234,5 +234,5 @@ def _hidden(package: Package, by: Package) -> Warned:
         "CMD-JB-019",
         f"{package.name} at {package.dependency.version} is hidden by {by.name} at {by.dependency.version}, the folder"
         " around it",
-        hint="ask for one version of the repository everywhere",
+        hint="require one version of the repository everywhere",
     )

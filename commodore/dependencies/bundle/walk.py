@@ -240,7 +240,7 @@ class _Descent:
         if base.root is not None and not is_inside(real, base.root):
             raise PolicyError(
                 "CMD-JB-010",
-                f"the package {package.required_by[-1]} requires the folder {directory}, which lies outside of it",
+                f"the package {package.required_by[-1]} requires the folder {directory}, which is outside of it",
                 hint="a package may only name local folders of its own",
                 locations=[place],
             )

@@ -119,7 +119,7 @@ def _check_file(found: Filter, job: InstanceJob, invalid: Callable[..., InputErr
     if not file.resolve().is_relative_to(job.directory.resolve()):
         raise PolicyError(
             "CMD-ENG-043",
-            f"instance {job.name!r}, filter {found.index}: the file {found.filter!r} lies outside of the component",
+            f"instance {job.name!r}, filter {found.index}: the file {found.filter!r} is outside of the component",
             hint="write it relative to the component's folder",
         )
     if not file.is_file():

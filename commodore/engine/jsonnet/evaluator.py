@@ -222,7 +222,7 @@ def summary(all_of_them: Sequence[Evaluations]) -> str:
     files, fallbacks = sum(one.files for one in asked), sum(len(one.fallbacks) for one in asked)
     did = f"Jsonnet: {files - fallbacks} of {files} files evaluated with jrsonnet"
     if fallbacks:
-        did += f", {fallbacks} with go-jsonnet only ({JRSONNET} cannot; -v tells which and why)"
+        did += f", {fallbacks} with go-jsonnet only ({JRSONNET} cannot; -v shows which and why)"
     if any(one.engine == CHECK for one in asked):
         did += f"; compared with go-jsonnet, {sum(one.differences for one in asked) or 'none'} differ"
     return did

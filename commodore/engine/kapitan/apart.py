@@ -128,7 +128,7 @@ class _WithoutGo(importlib.abc.MetaPathFinder):
         if fullname == self._MODULE:
             raise ImportError(
                 "go-jsonnet does not work in Python code that runs apart: use the module _jsonnet, or let the trust"
-                " policy say `isolated = false`"
+                " policy have `isolated = false`"
             )
 
 

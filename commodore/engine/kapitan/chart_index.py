@@ -45,7 +45,7 @@ def check_chart(repository: str, chart: str, version: str | None, policy: TrustP
     text = _index(base, lambda url: judge(url, "what its index redirects to"), context, is_needed=policy.names_hosts)
     if policy.names_hosts or _may_lead_near(text):
         for url in _archives(text, chart, version):
-            judge(urljoin(base, url), "its archive, as the repository's index says,")
+            judge(urljoin(base, url), "its archive, according to the repository's index,")
 
 
 def _index(base: str, check: Callable[[str], None], context: Context, *, is_needed: bool) -> bytes:

@@ -171,7 +171,7 @@ def _explain_tool(error: BaseException, place: EntryPlace, at: list[Location]) -
         return InputError(
             "CMD-ENG-020",
             f"{place}: the command failed ({how}): {tail(error.stderr)}",
-            hint="run the command by hand to see all that it says",
+            hint="run the command by hand to see its whole output",
             locations=at,
         )
     return None
@@ -208,7 +208,7 @@ def _explain_kustomize(error: BaseException, place: EntryPlace, at: list[Locatio
     failure = read_kustomize_failure(tail(said))
     folder = failure.folder or built
     resource = os.path.normpath(os.path.join(folder, failure.resource)) if failure.resource else folder
-    hint = f"`kustomize build {shlex.quote(redact(built))}` says all of it"
+    hint = f"`kustomize build {shlex.quote(redact(built))}` shows all of it"
     if isinstance(error, KustomizeTemplateError) and not f"{resource}/".startswith(f"{built}/"):
         resource, hint = folder, _NOT_COPIED
     where = resource if os.path.isfile(resource) else folder
@@ -216,7 +216,7 @@ def _explain_kustomize(error: BaseException, place: EntryPlace, at: list[Locatio
 
 
 _NOT_COPIED = (
-    "this input type builds a copy of its folder, without what lies around it; the kustomize wrapper builds it in place"
+    "this input type builds a copy of its folder, without the files around it; the kustomize wrapper builds it in place"
 )
 
 
@@ -230,7 +230,7 @@ def tail(text: str) -> str:
     for line in lines[-3:] if begin is None else lines[begin:]:
         goes_on = (line[0].isspace() and begin is not None) or said.endswith(":")
         said += f"{'' if not said else ' ' if goes_on else '; '}{line.strip()}"
-    return re.sub(r"^[Ee]rror: ", "", said) or "it said nothing"
+    return re.sub(r"^[Ee]rror: ", "", said) or "it printed no message"
 
 
 def _explain_template(error: BaseException, place: EntryPlace, at: list[Location]) -> CommodoreError | None:

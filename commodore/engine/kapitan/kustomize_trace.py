@@ -147,7 +147,7 @@ class Kustomize:
                     if remotes or _MANIFEST.match(name):
                         self._remote(name)
                 elif os.path.realpath(place) != os.path.realpath(_join(os.path.realpath(folder), name)):
-                    raise ValueError(f"{name} lies beside the folder that a link leads to")
+                    raise ValueError(f"{name} is beside the folder that a link points to")
                 elif os.path.isdir(place):
                     self._local(place, seen, remotes=remotes)
                 elif not os.path.exists(place):

@@ -157,7 +157,7 @@ def _check_place(item: KapitanDependency, run: Run, where: str) -> None:
     if not any(is_inside(item.output, root) for root in (request.root, request.output, *components)):
         raise PolicyError(
             "CMD-ENG-033",
-            f"{where}: its output path {item.output} lies outside of the working directory and the component",
+            f"{where}: its output path {item.output} is outside of the working directory and the component",
             hint="write it relative to the working directory, or below ${_base_directory}",
         )
     real = Path(os.path.realpath(item.output))

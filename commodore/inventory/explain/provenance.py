@@ -51,7 +51,7 @@ class Provenance:
                 self._repositories[root] = self._look_at(root)
             except CommodoreError as error:
                 self.context.announce(
-                    Noted(f"where the files of {root} come from cannot be told: {error.message}", level=1)
+                    Noted(f"where the files of {root} come from is unknown: {error.message}", level=1)
                 )
                 self._repositories[root] = None
         return self._repositories[root]

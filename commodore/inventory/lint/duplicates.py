@@ -11,14 +11,14 @@ from commodore.inventory.lint.class_file import ClassFile, key_text
 from commodore.inventory.lint.linter import Linter
 from commodore.inventory.lint.model import Finding, Rule
 
-DUPLICATE: Final = Rule("duplicate-key", "error", "A key stands twice in one map.")
+DUPLICATE: Final = Rule("duplicate-key", "error", "A key is twice in one map.")
 
 
 class DuplicateKeys(Linter):
     """Looks at the whole file, and at keys as they are written: `a` and `~a` are two."""
 
     name = "duplicate-keys"
-    summary = "Keys that stand twice in one map."
+    summary = "Keys that are twice in one map."
     rules = (DUPLICATE,)
 
     def read(self, file: ClassFile) -> Iterator[Finding]:
@@ -28,7 +28,7 @@ class DuplicateKeys(Linter):
                 same = first.setdefault((key.tag, str(key.value)), key)
                 if same is not key:
                     parameter = f"{path}.{key_text(key)}" if path else key_text(key)
-                    message = f"the key {key_text(key)!r} stands in line {same.start_mark.line + 1} already"
+                    message = f"the key {key_text(key)!r} is already set in line {same.start_mark.line + 1}"
                     hint = "keep one of them; reclass refuses the file"
                     yield file.finding(self.name, DUPLICATE, key, message, parameter=parameter, hint=hint)
 

@@ -12,10 +12,10 @@ from commodore.inventory.lint.class_file import ClassFile, entries, fields, is_l
 from commodore.inventory.lint.linter import Linter
 from commodore.inventory.lint.model import Finding, Rule
 
-BEFORE: Final = Rule("removal-before-include", "error", "`~name` stands before `name` in one list.")
+BEFORE: Final = Rule("removal-before-include", "error", "`~name` is before `name` in one list.")
 NOTHING: Final = Rule("removal-of-nothing", "warning", "`~name` removes what no linted file includes.")
 CLASSES: Final = Rule("removal-of-a-class", "error", "`~name` in `classes`, from which nothing can be removed.")
-BESIDE: Final = Rule("removal-beside-key", "warning", "`~key` and `key` stand in one map.")
+BESIDE: Final = Rule("removal-beside-key", "warning", "`~key` and `key` are in one map.")
 
 
 class Removals(Linter):
@@ -40,7 +40,7 @@ class Removals(Linter):
         for index, node in enumerate(classes.value if is_list(classes) else ()):
             if is_text(node) and node.value.startswith("~"):
                 message = f"{node.value!r} would be a class of that name: nothing can be removed from `classes`"
-                hint = "remove the include where it stands"
+                hint = "remove the include at its place"
                 yield file.finding(self.name, CLASSES, node, message, parameter=f"classes[{index}]", hint=hint)
         parameters = file.section("parameters")
         if is_map(parameters):
@@ -54,7 +54,7 @@ class Removals(Linter):
             name, path = node.value.removeprefix("~"), f"applications[{index}]"
             earlier = {other.value for _, other in nodes[:place]}
             if name in {other.value for _, other in nodes[place + 1 :]} - earlier:
-                message = f"{node.value!r} stands before {name!r} in this list; other tools remove that later entry"
+                message = f"{node.value!r} is before {name!r} in this list; other tools remove that later entry"
                 hint = f"drop the '~' entry if {name!r} is wanted, both if it is not"
                 yield file.finding(self.name, BEFORE, node, message, parameter=path, hint=hint)
             elif name not in earlier:
@@ -69,7 +69,7 @@ class Removals(Linter):
             for text, key in keys.items():
                 if text.startswith("~") and text.removeprefix("~") in keys:
                     message = (
-                        f"{text!r} and {text.removeprefix('~')!r} stand in one map: their order decides what is left"
+                        f"{text!r} and {text.removeprefix('~')!r} are in one map: their order decides what is left"
                     )
                     hint = "put both into one key"
                     yield file.finding(self.name, BESIDE, key, message, parameter=f"{path}.{text}", hint=hint)

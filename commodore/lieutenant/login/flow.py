@@ -135,8 +135,8 @@ class _Attempt:
         ):
             raise PolicyError(
                 "CMD-LOGIN-025",
-                "the answer came from another identity provider than the one that was asked",
-                hint="try again, and tell those who run the identity provider if it stays",
+                "the answer came from another identity provider than the one that was contacted",
+                hint="try again, and contact the operators of the identity provider if it persists",
             )
         if not callback.code:
             raise unusable("the identity provider sent the browser back without a code")

@@ -67,7 +67,7 @@ def _revoke(options: LoginOptions, entry: Entry, context: Context) -> None:
         context.announce(
             Warned(
                 "CMD-LOGIN-053",
-                f"the tokens were removed here, but the identity provider could not be told: {error.message}",
+                f"the tokens were removed here, but the identity provider could not be notified: {error.message}",
                 hint="end the session at the identity provider, or let the tokens expire",
             )
         )

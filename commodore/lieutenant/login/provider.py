@@ -62,7 +62,7 @@ def find_client(
         if not client or not discovery:
             raise UsageError(
                 "CMD-LOGIN-001",
-                f"{normalise_api_url(api_url)} does not say how to log in",
+                f"{normalise_api_url(api_url)} does not publish how to log in",
                 hint="give --oidc-client (COMMODORE_OIDC_CLIENT) "
                 "and --oidc-discovery-url (COMMODORE_OIDC_DISCOVERY_URL), or an API token",
             )
@@ -126,7 +126,7 @@ def _ask_api(api_url: str, timeout: float, context: Context, deadline: float) ->
         context.announce(
             Warned(
                 "CMD-LOGIN-003",
-                f"{url} is asked for the login settings without encryption",
+                f"{url} returns the login settings without encryption",
                 hint="use https:// in the API URL, or name the identity provider with --oidc-discovery-url",
             )
         )

@@ -141,5 +141,5 @@ def _untrusted(why: str) -> PolicyError:
     return PolicyError(
         "CMD-LOGIN-023",
         f"the ID token cannot be trusted: {why}",
-        hint="nothing was stored; try again, and tell those who run the identity provider if it stays",
+        hint="nothing was stored; try again, and contact the operators of the identity provider if it persists",
     )

@@ -154,7 +154,7 @@ def _removal(key: ObjectKey, old: PlacedObject) -> Iterator[Flag]:
         yield Flag(found[0], key, found[1], old.source)
     options = str(_at(old.content, "metadata", "annotations", "argocd.argoproj.io/sync-options") or "")
     if {"Prune=false", "Delete=false"} & set(re.split(r"[,\s]+", options)):
-        yield Flag("prune-blocked", key, "it stays in the cluster: its sync options say so", old.source)
+        yield Flag("prune-blocked", key, "it stays in the cluster: its sync options request it", old.source)
 
 
 def _at(value: Any, *path: str) -> Any:
@@ -234,7 +234,7 @@ def _watched(old: Any, fields: Sequence[FieldChange], places: Sequence[KindPoint
         names = tuple(map(step_name, field.path))
         for place in wanted:
             if place.covers(names):
-                yield "immutable", f"{path_text(field.path)} cannot be changed: --immutable says so"
+                yield "immutable", f"{path_text(field.path)} cannot be changed: it is listed by --immutable"
 
 
 def _names(path: Path) -> tuple[str, ...]:

@@ -123,7 +123,7 @@ def test_what_jrsonnet_lacks_is_done_with_go_jsonnet(world: World, text: str, re
     assert reason in found
     assert total == (
         "Jsonnet: 0 of 1 files evaluated with jrsonnet, "
-        "1 with go-jsonnet only (jrsonnet cannot; -v tells which and why)"
+        "1 with go-jsonnet only (jrsonnet cannot; -v shows which and why)"
     )
     assert facts(world)["jsonnet fallbacks"] == 1
     world.events.clear()

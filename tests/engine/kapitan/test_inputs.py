@@ -215,7 +215,7 @@ def test_a_kustomization_that_is_wrong_is_named_where_the_user_has_it(world: Wor
         )
         places = [str(at) for at in error.locations]
         assert places == [f"{built}/base", f"{error.message[10]}: parameters.kapitan.compile[0]"]
-        assert error.hint == f"`kustomize build {built}` says all of it"
+        assert error.hint == f"`kustomize build {built}` shows all of it"
 
 
 def test_a_copy_of_a_kustomization_has_nothing_around_it(world: World) -> None:

@@ -38,7 +38,7 @@ chart:
         ),
         ("noise\nError: one\nError: two\n", "one; Error: two"),
         ("a\nb\nc\nd\n", "b; c; d"),
-        ("", "it said nothing"),
+        ("", "it printed no message"),
     ],
     ids=["helm", "schema", "several", "last lines", "nothing"],
 )

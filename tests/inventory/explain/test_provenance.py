@@ -60,7 +60,7 @@ def test_a_broken_repository_is_no_error(tmp_path: Path) -> None:
     collected: list[Event] = []
     (tmp_path / ".git").write_text("gitdir: /nowhere\n")
     assert Provenance(make_context(announce=collected.append)).of(tmp_path / "file") is None
-    assert "cannot be told" in str(collected)
+    assert "is unknown: " in str(collected)
 
 
 def test_a_repository_without_commits_or_remote(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def test_duplicates(tmp_path: Path, name: str, content: str, found: list[str]) -
 
 def test_the_message_names_the_first(tmp_path: Path) -> None:
     (found,) = findings(tmp_path, {"a.yml": "parameters:\n  x:\n    a: 1\n    b: 2\n    a: 3\n"}, "duplicate-keys")
-    assert found.message == "the key 'a' stands in line 3 already"
+    assert found.message == "the key 'a' is already set in line 3"
     assert found.parameter == "parameters.x.a"
 
 
