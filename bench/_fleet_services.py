@@ -24,16 +24,16 @@ _FAULTS = ("refuse", "status 503", "cut")
 
 
 class Dask:
-    """A scheduler and workers, each a process of its own."""
+    """A scheduler and two workers, each a process of its own."""
 
-    def __init__(self, folder: Path, environment: dict[str, str], workers: int) -> None:
+    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
         self._file = folder / "scheduler.json"
         self._file.unlink(missing_ok=True)
         self._environment = environment | {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "20"}
         self._folder = folder
         words = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show")
         self.scheduler = self._start("scheduler", *words)
-        self._workers = [self._add_worker() for _ in range(workers)]
+        self._workers = [self._add_worker() for _ in range(2)]
         self.address = ""
         while not self.address:
             time.sleep(0.05)
@@ -67,13 +67,13 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextlib.contextmanager
-def dask(folder: Path, environment: dict[str, str], workers: int = 2) -> Iterator[Dask]:
-    """Dask with some workers on this machine.
+def dask(folder: Path, environment: dict[str, str]) -> Iterator[Dask]:
+    """Dask with two workers on this machine.
 
     Args:
         folder: where it keeps its files.
     """
-    made = Dask(folder, environment, workers)
+    made = Dask(folder, environment)
     try:
         yield made
     finally:

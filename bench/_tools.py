@@ -120,9 +120,9 @@ def digest_tree(folder: Path) -> str:
     return whole.hexdigest()
 
 
-def end_of(log: Path, lines: int = 20) -> str:
-    """The last lines of a file that a command wrote its output to."""
-    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
+def end_of(log: Path) -> str:
+    """The last 20 lines of a file that a command wrote its output to."""
+    return "\n".join(log.read_text(errors="replace").splitlines()[-20:])
 
 
 def describe(tools: list[Tool], scratch: Path) -> dict[str, Any]:

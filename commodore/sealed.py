@@ -78,7 +78,7 @@ def _read_own(path: Path, most: int = -1) -> bytes:
         return file.read(most)
 
 
-def write_note(path: Path, note: object, *kind: str, mode: int = 0o644, root: Path | None = None) -> None:
+def write_note(path: Path, note: object, *kind: str, root: Path | None = None) -> None:
     """Keep a JSON object for `read_note`. A disk that refuses costs the note, and nothing else.
 
     Args:
@@ -86,7 +86,7 @@ def write_note(path: Path, note: object, *kind: str, mode: int = 0o644, root: Pa
     """
     with contextlib.suppress(OSError, EnvironmentFault, PolicyError):
         content = json.dumps(note).encode("ascii")
-        write_atomically(path, seal((*kind, path.name), content), mode, root=root)
+        write_atomically(path, seal((*kind, path.name), content), 0o644, root=root)
 
 
 def _head(label: Sequence[str], content: bytes) -> bytes:

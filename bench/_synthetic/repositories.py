@@ -17,9 +17,9 @@ def create_repository(path: Path, files: Mapping[str, str], *, tag: str = "", br
         _import(path, _commit(files, f"refs/heads/{branch}"), tag)
 
 
-def add_commit(path: Path, files: Mapping[str, str], *, branch: str = "main") -> None:
-    """Put these files into a new commit on top of the branch."""
-    _import(path, _commit(files, f"refs/heads/{branch}", parent=f"refs/heads/{branch}^0"))
+def add_commit(path: Path, files: Mapping[str, str]) -> None:
+    """Put these files into a new commit on top of the branch `main`."""
+    _import(path, _commit(files, "refs/heads/main", parent="refs/heads/main^0"))
 
 
 def _commit(files: Mapping[str, str], branch: str, parent: str = "") -> Iterable[bytes]:

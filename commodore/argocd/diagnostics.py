@@ -93,7 +93,6 @@ class Diagnostics:
         *,
         application: str = "",
         set_: str = "",
-        source: int | None = None,
         place: Location | None = None,
     ) -> None:
         """Take an error in, each of several ones by itself.
@@ -111,7 +110,6 @@ class Diagnostics:
                     family=one.family,
                     application=application,
                     set=set_,
-                    source=source,
                     locations=one.locations or ((place,) if place else ()),
                 )
             )

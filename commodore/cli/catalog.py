@@ -172,7 +172,7 @@ class Shown:
         review: which objects differ; None if nothing is to be shown.
     """
 
-    def __init__(self, how: str, as_json: bool, argocd: str | None = None) -> None:
+    def __init__(self, how: str, as_json: bool, argocd: str | None) -> None:
         self.how = how
         self.argocd = argocd
         self.as_json = as_json

@@ -16,9 +16,9 @@ _ESCAPED: Final = re.compile(
 )
 
 
-def quoted(text: str, *, ascii_only: bool = False, quote: str = '"') -> str:
+def quoted(text: str, *, ascii_only: bool = False) -> str:
     """A text in quotes, with Go's escapes (strconv.Quote)."""
-    return quote + "".join(_escaped(char, quote, ascii_only) for char in text) + quote
+    return '"' + "".join(_escaped(char, '"', ascii_only) for char in text) + '"'
 
 
 def quoted_character(number: int, *, ascii_only: bool = False) -> str:

@@ -53,13 +53,11 @@ def resolve_token(
     return None
 
 
-def cached_token(api_url: str, store: TokenStore, *, keyring: bool = False) -> str | None:
-    """The `id_token` that the store has for this URL, spelt like that or with or without a slash at its end.
-
-    Raises:
-        EnvironmentFault: the tokens are in a keyring that cannot be used; only if `keyring` lets it be asked.
+def cached_token(api_url: str, store: TokenStore) -> str | None:
+    """The `id_token` that the store has for this URL, spelt like that or with or without a slash at its end. No keyring
+    is asked.
     """
-    return id_token_of(store.read(api_url, keyring=keyring))
+    return id_token_of(store.read(api_url, keyring=False))
 
 
 def id_token_of(entry: Mapping[str, Any] | None) -> str | None:

@@ -56,7 +56,6 @@ def find_references(
     *,
     target: str,
     only_keys: Collection[str] | None = None,
-    skip_keys: Collection[str] = (),
 ) -> tuple[Reference, ...]:
     """All references in the string values of `parameters`, sorted; a path that occurs twice is listed twice.
 
@@ -64,7 +63,6 @@ def find_references(
         parameters: rendered parameters of one target.
         target: its name, for messages.
         only_keys: top-level keys to search; None searches all. A key that is not there is no error.
-        skip_keys: top-level keys to leave out.
         context: announces references in map keys (CMD-REF-011), of unclosed ones (CMD-REF-016), and of malformed ones
             that it allows.
 
@@ -72,7 +70,7 @@ def find_references(
         InputError, PolicyError, Findings: malformed references, all of them.
     """
     search = _Search(context)
-    search.add(parameters, target, only_keys, skip_keys)
+    search.add(parameters, target, only_keys)
     raise_all(search.errors())
     return tuple(sorted(search.references))
 
@@ -98,7 +96,7 @@ def collect(
     component_keys = {parameter_key(component) for component in instances.values()}
     search.add(_parameters(nodes, BOOTSTRAP_TARGET), BOOTSTRAP_TARGET, None, component_keys)
     for instance in sorted(instances):
-        search.add(_parameters(nodes, instance), instance, {parameter_key(instances[instance])}, ())
+        search.add(_parameters(nodes, instance), instance, {parameter_key(instances[instance])})
     first: dict[str, Reference] = {}
     for reference in sorted(search.references, key=_by_path):
         first.setdefault(reference.path, reference)
@@ -125,7 +123,7 @@ class _Search:
         parameters: Mapping[str, Any],
         target: str,
         only_keys: Collection[str] | None,
-        skip_keys: Collection[str],
+        skip_keys: Collection[str] = (),
     ) -> None:
         searched = {
             key: value

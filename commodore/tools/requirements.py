@@ -23,7 +23,7 @@ def version_cache() -> Path:
     return cache_folder() / "tool-versions.json"
 
 
-def check_minimum(names: Iterable[str], context: Context, *, environ: Mapping[str, str] = os.environ) -> None:
+def check_minimum(names: Iterable[str], context: Context) -> None:
     """Refuse tools that are too old. Tools that are nowhere, or do not say their version, pass: they may do.
 
     A tool is started only if its path, size or time of change are new, or it was last asked
@@ -35,11 +35,11 @@ def check_minimum(names: Iterable[str], context: Context, *, environ: Mapping[st
     Raises:
         EnvironmentFault: CMD-TOOL-025, a tool is too old; 003, KAPITAN_HELM_PATH misleads.
     """
-    wanted = [locate_tool(name, environ=environ) for name in sorted(set(names) & set(MINIMUM_VERSIONS))]
+    wanted = [locate_tool(name) for name in sorted(set(names) & set(MINIMUM_VERSIONS))]
     tools = [tool for tool in wanted if tool is not None]
     if not tools:
         return
-    versions = tool_versions(tools, context, environ=environ)
+    versions = tool_versions(tools, context)
     errors = []
     for tool in tools:
         has, least = VersionNumber.find(versions.get(tool.name)), MINIMUM_VERSIONS[tool.name]

@@ -49,10 +49,10 @@ def test_strict_makes_errors_of_what_could_not_be_honoured() -> None:
 def test_errors_keep_their_places_and_families() -> None:
     found = Diagnostics()
     errors = [InputError("CMD-ARGO-103", "a", locations=[Location("x", 3)]), PolicyError("CMD-ARGO-420", "b")]
-    found.take(Findings(errors), application="argocd/a", source=1)
-    assert [(one.code, one.family, one.application, one.source) for one in found.found()] == [
-        ("CMD-ARGO-103", "input", "argocd/a", 1),
-        ("CMD-ARGO-420", "policy", "argocd/a", 1),
+    found.take(Findings(errors), application="argocd/a")
+    assert [(one.code, one.family, one.application) for one in found.found()] == [
+        ("CMD-ARGO-103", "input", "argocd/a"),
+        ("CMD-ARGO-420", "policy", "argocd/a"),
     ]
     assert found.found()[0].as_dict()["locations"] == [{"place": "x", "line": 3, "column": None}]
 

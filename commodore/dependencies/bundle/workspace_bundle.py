@@ -57,20 +57,14 @@ def bundle(workspace: Workspace, components: Sequence[BundledComponent], *, sour
 
 
 def bundle_component(
-    directory: Path,
-    jsonnetfile: JsonnetFile,
-    *,
-    vendor: Path,
-    sources: LibrarySources,
-    lock: JsonnetFile | None = None,
+    directory: Path, jsonnetfile: JsonnetFile, *, vendor: Path, sources: LibrarySources
 ) -> BundleResult:
     """Fill `vendor` with what one component requires, for compiling it alone. Nothing else is written.
 
     Args:
         directory: the folder that `jsonnetfile` belongs to.
-        lock: versions to keep to, if the component's author wants that.
 
     Raises:
         CommodoreError: see `install`.
     """
-    return install(directory, jsonnetfile, lock or JsonnetFile(), vendor=vendor, sources=sources)
+    return install(directory, jsonnetfile, JsonnetFile(), vendor=vendor, sources=sources)

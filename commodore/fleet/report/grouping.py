@@ -113,8 +113,8 @@ class Group:
 class Groups:
     """All groups of a run. What is kept grows with the number of different changes, not with that of clusters."""
 
-    def __init__(self, groups: Iterable[Group] = ()) -> None:
-        self._groups = {group.example.id: group for group in groups}
+    def __init__(self) -> None:
+        self._groups: dict[str, Group] = {}
 
     def add(self, cluster: str, hunks: Iterable[Hunk]) -> list[Hunk]:
         """Count the changes of a cluster. Returns those that are the first of their group."""

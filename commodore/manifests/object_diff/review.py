@@ -103,13 +103,11 @@ def review_of(
     )
 
 
-def tally(
-    old: Iterable[PlacedObject], new: Iterable[PlacedObject], noise: Sequence[NoiseRule] = DEFAULT_NOISE
-) -> Review:
+def tally(old: Iterable[PlacedObject], new: Iterable[PlacedObject]) -> Review:
     """Count what differs and name the dangers. The review has no values and no groups: there is nothing to mask."""
     compared = compare(old, new)
     flags = flags_of(compared)
-    changes = hide_noise(compared, noise).changes
+    changes = hide_noise(compared, DEFAULT_NOISE).changes
     bare = tuple(replace(change, old=None, new=None, fields=(), hidden=()) for change in changes)
     hidden = sum(len(change.hidden) for change in changes)
     return Review(Comparison(bare, compared.unchanged), flags, (), hidden, sum(map(is_noise, changes)))

@@ -20,10 +20,14 @@ class _Known:
 
 
 class Index:
-    """The objects of a cluster by what asks for them. `holds` is whether this Kargo knows holds."""
+    """The objects of a cluster by what asks for them.
 
-    def __init__(self, scope: Scope, *, holds: bool = False) -> None:
-        self.holds = holds
+    Attributes:
+        holds: whether this Kargo knows holds.
+    """
+
+    def __init__(self, scope: Scope) -> None:
+        self.holds = False
         self._scope = scope
         self._applications: dict[str, _Known] = {}
         self._by_stage: dict[StageName, set[str]] = defaultdict(set)
