@@ -57,7 +57,7 @@ def test_good_names(name: str) -> None:
     ],
 )
 def test_bad_names(name: object) -> None:
-    """Spec b 2 "Weak points": path traversal and option injection in every spelling."""
+    """Path traversal and option injection in every spelling."""
     with pytest.raises(InputError) as error:
         check_name(name, "component")
     assert error.value.code == "CMD-NAME-001"

@@ -237,10 +237,7 @@ def test_a_cluster_without_components(world: ClusterWorld) -> None:
 
 
 def test_local_changes_are_safe_without_force(world: ClusterWorld) -> None:
-    """Work in any checkout stops a run before something is moved; with --force it makes way and is kept.
-
-    Spec b 8, row 5.
-    """
+    """Work in any checkout stops a run before something is moved; with --force it makes way and is kept."""
     world.component("other")
     assert world.compile().code == 0
     edited = [

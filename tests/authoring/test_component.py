@@ -89,10 +89,7 @@ def test_values_alias_name_and_output(folder: Path, tmp_path: Path) -> None:
 
 
 def test_references_are_revealed_with_made_up_values(folder: Path, tmp_path: Path) -> None:
-    """No Vault is asked, and no catalog is there.
-
-    Spec b 8, row 12.
-    """
+    """No Vault is asked, and no catalog is there."""
     write(folder, ClusterWorld.component_files("my-app", secret="?{vaultkv:a/b/key}"))
     write(folder, {"component/main.jsonnet": MAIN})
     result = compile_(str(folder), cwd=tmp_path)

@@ -239,7 +239,7 @@ def rules(folder: Path) -> list[dict[str, object]]:
 
 
 def test_automerge_rules(tmp_path: Path) -> None:
-    """Spec b 6.9, in the words of today's Renovate."""
+    """In the words of today's Renovate."""
     patterns = {PATCH_BLOCK: ("^a/b$", "c"), PATCH_V0_ALLOW: ("^d$",), MINOR_ALLOW: ("^e$",)}
     made = create(tmp_path, output_dir=tmp_path, choices=Choices(add_patterns=patterns))
     patch, v0, minor = rules(made.folder)

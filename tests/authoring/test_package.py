@@ -206,7 +206,7 @@ def test_a_temporary_folder_that_is_kept_is_named(world: PackageWorld) -> None:
 
 
 def test_references_get_their_hash_and_are_not_revealed(world: PackageWorld) -> None:
-    """Spec b 8 row 13: the result holds names of secrets alone, and no file of `refs` gets into the package."""
+    """The result holds names of secrets alone, and no file of `refs` gets into the package."""
     path = "${cluster:tenant}/${cluster:name}/c-one/password"
     world.common(c_one={"data": {"password": f"?{{vaultkv:{path}}}"}})
     result = world.compile("--tmp-dir", "kept")

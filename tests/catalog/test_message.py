@@ -9,7 +9,7 @@ from tests.catalog.samples import METADATA, version
 
 
 def test_the_layout() -> None:
-    """Spec a 8.5, every byte."""
+    """Every byte: other programs read these commits, too."""
     assert (
         commit_message(METADATA)
         == """\

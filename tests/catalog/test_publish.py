@@ -316,7 +316,7 @@ class TestNothingIsLost:
 
 class TestLocalMode:
     def test_the_index_is_left_alone(self, run: Run) -> None:
-        """Spec a 8.3"""
+        """A run that does not push stages nothing: the user's own index is as it was."""
         run.prepare()
         clone = open_local(run.workspace, make_context(announce=run.collected.append))
         run.install({"a.yaml": "a: 2\n", "b.yaml": "b\n"}, {"x/key": "ref\n"})

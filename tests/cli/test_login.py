@@ -130,7 +130,6 @@ def test_json(call: Call, api: OidcProvider) -> None:
 
 
 def test_without_an_api_the_token_is_printed(call: Call, provider: OidcProvider) -> None:
-    """Spec a 11.1."""
     code, out, _ = call("login", "--oidc-client", provider.client_id, "--oidc-discovery-url", provider.discovery_url)
     assert code == 0
     assert out.count(".") == 2

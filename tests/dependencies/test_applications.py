@@ -191,7 +191,6 @@ def test_an_instance_that_is_included_twice_can_be_allowed() -> None:
     ],
 )
 def test_reserved_names(entry: str, code: str) -> None:
-    """Spec b 2.1, c 1."""
     assert codes_of(entry) == [code]
 
 

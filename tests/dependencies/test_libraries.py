@@ -164,7 +164,6 @@ class TestAliases:
         }
 
     def test_an_alias_replaces_a_library_of_that_name(self, tmp_path: Path) -> None:
-        """Spec b 2.8 step 4."""
         foo = owner(
             tmp_path, "foo", "foo.libsonnet", "foo-2.libsonnet", library_aliases={"foo.libsonnet": "foo-2.libsonnet"}
         )
@@ -244,10 +243,7 @@ class TestAliases:
 
 @pytest.mark.requirement("C54")
 class TestTakeover:
-    """A component may use another's name if it replaces c1, and c1 is not deployed or is deprecated in favour of c2.
-
-    Spec b 8, row 8.
-    """
+    """A component may use another's name if it replaces c1, and c1 is not deployed or is deprecated in favour of c2."""
 
     def resolve(self, root: Path, *, replaces: bool, deployed: bool, **c1: Any) -> tuple[list[str], list[Event]]:
         aliases = {"c1.libsonnet": "c2.libsonnet"}

@@ -300,7 +300,6 @@ def test_a_damaged_clone_with_own_work_is_named(new_run: NewRun, world: GitWorld
 
 
 def test_an_abbreviation_has_six_digits(store: RepositoryStore, world: GitWorld) -> None:
-    """Spec a 8.5."""
     repository = fetched(store, world.remote(files={"a": "1"}))
     sha = repository.resolve("master").sha
     assert repository.short_sha(sha) == sha[:6]

@@ -35,7 +35,7 @@ from commodore.git import normalize, push_url, redact, redact_text, repository_k
     ],
 )
 def test_normal_form(url: str, normal: str) -> None:
-    """Spec a 14, with the weak point of several colons: a URL, not a traceback."""
+    """A text with several colons gives a URL, not a traceback."""
     assert normalize(url) == normal
     assert normalize(normal) == normal
 
@@ -59,10 +59,7 @@ def test_normal_form(url: str, normal: str) -> None:
     ],
 )
 def test_push_url(url: str, pushed: str | None) -> None:
-    """HTTP(S) is pushed by SSH, without user info and port; others are left alone.
-
-    Spec b 8, row 6.
-    """
+    """HTTP(S) is pushed by SSH, without user info and port; others are left alone."""
     assert push_url(url) == pushed
 
 

@@ -131,7 +131,7 @@ def test_a_branch_that_moved_is_followed(place: Place, world: GitWorld, folder: 
 def test_an_unchanged_worktree_costs_one_process(
     new_run: NewRun, world: GitWorld, folder: Path, calls: GitCalls
 ) -> None:
-    """Spec b, cost: `git status` alone, to see local changes."""
+    """Only `git status` runs, to see local changes."""
     remote = world.remote(files={"a": "1"})
     store = new_run()
     store.sync([(remote.url, "master")])

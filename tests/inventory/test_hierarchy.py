@@ -67,7 +67,7 @@ class TestParameters:
         assert workspace.cluster_params.stat().st_ino == before  # not written again
 
     def test_reading_it_back(self, workspace: Workspace) -> None:
-        """Spec c 2.1, local mode."""
+        """Local mode has its cluster from there."""
         given = {"cluster": {"name": "c-x", "tenant": "t-x"}, "facts": {"a": "1"}}
         write_cluster_params(workspace, given)
         write_targets(workspace, [bootstrap_target()])

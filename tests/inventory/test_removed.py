@@ -17,7 +17,6 @@ def found(path: Path) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("variable", "instead"), sorted(REMOVED_VARIABLES.items()))
 def test_each_variable(tmp_path: Path, variable: str, instead: str) -> None:
-    """Spec c 5.3, a 17."""
     (tmp_path / "a.yml").write_text(f"# comment\nparameters:\n  x: 'a {variable} b'\n")
     (error,) = find_removed_variables([tmp_path])
     assert error.code == "CMD-INV-008"

@@ -59,10 +59,7 @@ def test_libraries_declare_no_interface(world: ClusterWorld) -> None:
 
 @pytest.mark.requirement("C50", "C52", "C53")
 def test_libraries_of_foreign_names(world: ClusterWorld) -> None:
-    """All wrong libraries of a run are reported.
-
-    Spec b 8, row 7.
-    """
+    """All wrong libraries of a run are reported."""
     alias = {"library_aliases": {"b-lib.libsonnet": "a.libsonnet", "shared.libsonnet": "a.libsonnet"}}
     world.component("a", {"lib/a.libsonnet": "{}", "lib/stray.libsonnet": "{}"}, metadata=alias)
     world.component("b", {"lib/b.libsonnet": "{}"}, metadata={"library_aliases": {"shared.libsonnet": "b.libsonnet"}})

@@ -65,10 +65,7 @@ def test_aliases_alone_make_no_instance_of_the_components_name(nfs: tuple[Cluste
 
 @pytest.mark.requirement("C14", "C15", "C16", "C17", "C19", "C20")
 def test_worktrees_of_one_bare_clone(nfs: tuple[ClusterWorld, Result]) -> None:
-    """Worktrees of the whole repository, one bare clone, links to the component's own folder.
-
-    Spec b 8, rows 1 and 2.
-    """
+    """Worktrees of the whole repository, one bare clone, links to the component's own folder."""
     world, _ = nfs
     dependencies = world.work / "dependencies"
     assert sorted(path.name for path in dependencies.iterdir()) == [
@@ -182,10 +179,7 @@ def test_a_constant_cannot_be_changed(world: ClusterWorld) -> None:
 
 @pytest.mark.requirement("C32", "C52")
 def test_several_wrong_instances_are_reported_together(world: ClusterWorld) -> None:
-    """Aliases without support, a version without support, and a library alias of two components.
-
-    Spec b 8, row 3.
-    """
+    """Aliases without support, a version without support, and a library alias of two components."""
     world.component("a", {"lib/a-x.libsonnet": "1"}, metadata={"library_aliases": {"x.libsonnet": "a-x.libsonnet"}})
     world.component("b", {"lib/b-x.libsonnet": "1"}, metadata={"library_aliases": {"x.libsonnet": "b-x.libsonnet"}})
     world.applications += ["a as a-2", "b as b-2"]
@@ -235,10 +229,7 @@ def test_entries_that_cannot_be_fetched(world: ClusterWorld) -> None:
 
 @pytest.mark.requirement("C30")
 def test_an_override_for_a_misspelt_component(world: ClusterWorld) -> None:
-    """A version without a URL, of something that is not even included.
-
-    Spec b 8, row 4.
-    """
+    """A version without a URL, of something that is not even included."""
     world.component("app")
     world.descriptions["appp"] = {"version": "v2"}
     result = world.compile()

@@ -1,6 +1,6 @@
 """Evaluates jsonnetfile.jsonnet files in a process of its own; run by path, never imported (see `render`).
 
-The Go runtime must not be started in a process that forks afterwards (architecture, section 4). Reads a JSON list of
+The Go runtime must not be started in a process that forks afterwards. Reads a JSON list of
 `[file, variables]` from standard input; writes a JSON list of `[ok, text]`: the result, or the complaint.
 """
 

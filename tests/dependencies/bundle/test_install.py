@@ -54,10 +54,7 @@ def test_a_legacy_name_equal_to_the_default_is_not_locked(bundler: Bundler, libr
 
 
 def test_the_first_occurrence_in_depth_first_order_wins(bundler: Bundler, libraries: Libraries) -> None:
-    """A dependency of the first direct dependency beats a later direct one, including its `name`; with a warning.
-
-    Spec b 8, row 9.
-    """
+    """A dependency of the first direct dependency beats a later direct one, including its `name`; with a warning."""
     shared = libraries.add("shared", {"version": "1"})
     shared.tag("v1")
     shared.commit({"version": "2"})
