@@ -52,7 +52,16 @@ def runner(project: Path, **variables: str) -> dict[str, str]:
     base = reader_environment(here / "bin")
     work = {"COMMODORE_WORKING_DIR": "work", "XDG_CACHE_HOME": str(here / "cache"), "RUNNER_TEMP": str(here)}
     arguments = {"CLUSTER": "c-one", "ARGUMENTS": "--cluster-file cluster.yml"}
-    return {**base, **files, **work, **arguments, "COMMODORE_API_URL": "", "COMMODORE_API_TOKEN": "", **variables}
+    return {
+        **base,
+        **files,
+        **work,
+        **arguments,
+        "SSH_KEY": "",
+        "COMMODORE_API_URL": "",
+        "COMMODORE_API_TOKEN": "",
+        **variables,
+    }
 
 
 def pushed(project: Path) -> list[str]:
@@ -91,6 +100,46 @@ def test_the_component_of_gitlab_does_the_same(project: Path, branch: str) -> No
     assert done.returncode == 0, done.stderr
     assert "ConfigMap" in (project / "report.md").read_text()
     assert ("manifests/app/config.yaml" in pushed(project)) is (branch == "main")
+
+
+@pytest.fixture
+def over_ssh(project: Path) -> Path:
+    """The project with its component behind SSH; the client demands the key and the host keys."""
+    common = project / "global-defaults" / "common.yml"
+    component = (project.parent / "app").as_posix()
+    common.write_text(APPLICATION % f"ssh://git@git.example.com{component}")
+    commit(project / "global-defaults")
+    client = project.parent / "bin" / "ssh"
+    client.write_text(
+        "#!/bin/bash\n"
+        'words="$*"; key=${words#*-i }; key=${key%% *}; hosts=${words#*UserKnownHostsFile=}; hosts=${hosts%% *}\n'
+        '[ "$(stat -c %a "$key")" = 600 ] && grep -q "a key" "$key" && grep -q "git.example.com" "$hosts" || exit 255\n'
+        f'echo used >>"{project.parent}/ssh-was-used"\nexec bash -c "${{@: -1}}"\n'
+    )
+    client.chmod(0o755)
+    return project
+
+
+@pytest.mark.parametrize("where", ["github", "gitlab"])
+def test_a_key_gives_access_over_ssh(over_ssh: Path, where: str) -> None:
+    hosts = "git.example.com ssh-ed25519 AAAA\n"
+    if where == "github":
+        action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+        (script,) = [step["run"] for step in action["runs"]["steps"] if step.get("id") == "compile"]
+        variables = {"PUSH": "false", "SSH_KEY": "a key", "SSH_KNOWN_HOSTS": hosts}
+    else:
+        _, job = yaml.safe_load_all((ROOT / "templates" / "compile.yml").read_text(encoding="utf-8"))
+        (job,) = job.values()
+        script = "\n".join([job["before_script"][-1], *job["script"]])
+        key, known = over_ssh.parent / "key", over_ssh.parent / "known"
+        key.write_text("a key\n")
+        known.write_text(hosts)
+        variables = {"SSH_PRIVATE_KEY": str(key), "SSH_KNOWN_HOSTS": str(known)}
+    done = subprocess.run(
+        ["bash", "-e", "-c", script], cwd=over_ssh, env=runner(over_ssh, **variables), capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert (over_ssh.parent / "ssh-was-used").exists()
 
 
 def test_the_hook_finds_mistakes(tmp_path: Path) -> None:
