@@ -47,6 +47,7 @@ class Discovered:
     Attributes:
         controller: the namespace of Argo CD, which objects without one belong to.
         sets: ApplicationSets as written, with their places.
+        set_origins: how each was found.
         dry: whether Applications that are hydrated stand for their dry source.
     """
 
@@ -56,6 +57,7 @@ class Discovered:
     applications: dict[Key, Application] = field(default_factory=dict)
     origins: dict[Key, Origin] = field(default_factory=dict)
     sets: dict[Key, Raw] = field(default_factory=dict)
+    set_origins: dict[Key, Origin] = field(default_factory=dict)
 
     def listed(self) -> list[Application]:
         """The Applications by namespace and name."""
@@ -94,28 +96,52 @@ class Discovered:
                 hint="choose a smaller folder with --path",
             )
 
+    def add_set(self, key: Key, value: Mapping[str, Any], place: Location, origin: Origin, found: Diagnostics) -> None:
+        """Take an ApplicationSet in. If it is known already, the one that was taken first counts."""
+        known, before = self.sets.setdefault(key, (value, place))
+        first = self.set_origins.setdefault(key, origin)
+        if _content(known) != _content(value):
+            found.add(_defined_twice(f"the ApplicationSet {key[1]}", (first, before), (origin, place), set_=key[1]))
+
     def _compare(
         self, known: Application, before: Origin, application: Application, origin: Origin, found: Diagnostics
     ) -> None:
-        if _content(known) == _content(application) or (origin.kind == "set" and before.set == origin.set):
+        if _content(known.data) == _content(application.data) or (origin.kind == "set" and before.set == origin.set):
             return  # of one set: its expansion says which of its parameters make a name twice
-        rendered = {before.kind, origin.kind} == {"file", "rendered"}
-        by = f"by {before} and by {origin}"
-        if before.kind == origin.kind == "file":
-            by = "by two documents of a file" if known.place.place == application.place.place else "by two files"
-        found.add(
-            Diagnostic(
-                "CMD-ARGO-106" if rendered else "CMD-ARGO-105",
-                f"the Application {application.name} is defined twice, differently: {by}; the first one counts",
-                "info" if rendered else "warning",
-                "" if rendered else "keep one of them, or look at another folder with --path",
-                application=self.label(application),
-                locations=(known.place, application.place),
-            )
+        told = _defined_twice(
+            f"the Application {application.name}",
+            (before, known.place),
+            (origin, application.place),
+            application=self.label(application),
         )
+        found.add(told)
 
 
-def _content(application: Application) -> Mapping[str, Any]:
-    """An Application without its namespace, which may be written or not."""
-    metadata = {key: value for key, value in application.data["metadata"].items() if key != "namespace"}
-    return {**application.data, "metadata": metadata}
+def _defined_twice(
+    what: str,
+    first: tuple[Origin, Location],
+    second: tuple[Origin, Location],
+    *,
+    application: str = "",
+    set_: str = "",
+) -> Diagnostic:
+    (before, place), (origin, other) = first, second
+    rendered = {before.kind, origin.kind} == {"file", "rendered"}
+    by = f"by {before} and by {origin}"
+    if before.kind == origin.kind == "file":
+        by = "by two documents of a file" if place.place == other.place else "by two files"
+    return Diagnostic(
+        "CMD-ARGO-106" if rendered else "CMD-ARGO-105",
+        f"{what} is defined twice, differently: {by}; the first one counts",
+        "info" if rendered else "warning",
+        "" if rendered else "keep one of them, or look at another folder with --path",
+        application=application,
+        set=set_,
+        locations=(place, other),
+    )
+
+
+def _content(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An object without its namespace, which may be written or not."""
+    metadata = {key: value for key, value in data["metadata"].items() if key != "namespace"}
+    return {**data, "metadata": metadata}

@@ -197,7 +197,7 @@ def take(
         elif value["kind"] == "ApplicationSet":
             metadata = Fields.of(value, "", place).fields("metadata")
             key = discovered.key(metadata.text("namespace"), metadata.required("name"))
-            discovered.sets.setdefault(key, (value, place))
+            discovered.add_set(key, value, place, origin, found)
         else:
             candidates.take(value, place)
     except InputError as error:

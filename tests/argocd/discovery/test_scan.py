@@ -139,6 +139,22 @@ def test_what_is_defined_twice(folder: Folder) -> None:
     assert "differently: by two files;" in told.message
 
 
+@pytest.mark.requirement("D20")
+def test_an_application_set_that_is_defined_twice(folder: Folder) -> None:
+    folder.file("a.yaml", set_of(list={"elements": [{"name": "x", "path": "a"}]}))
+    folder.file("b.yaml", set_of(list={"elements": [{"name": "x", "path": "a"}]}))
+    assert (folder.names(), folder.codes()) == (["x"], [])
+    folder.file("b.yaml", set_of(list={"elements": [{"name": "y", "path": "a"}]}))
+    assert folder.names() == ["x"]
+    (told,) = folder.found.found()
+    assert (told.code, told.set, [str(one) for one in told.locations]) == (
+        "CMD-ARGO-105",
+        "s",
+        ["a.yaml:1", "b.yaml:1"],
+    )
+    assert told.message == "the ApplicationSet s is defined twice, differently: by two files; the first one counts"
+
+
 def test_what_one_file_defines_twice(folder: Folder) -> None:
     folder.file("a.yaml", app("x") + "---\n" + app("x", path="other"))
     folder.listing()
