@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -51,9 +52,10 @@ def defining_folders(folder: Path, limits: Limits) -> list[str]:
     for name, entry in walk(folder, skip=is_git):
         if not entry.is_file() or entry.stat().st_size > limits.argocd_scanned_bytes:
             continue
-        chart, _, template = name.rpartition("/templates/")
+        chart, template, _ = f"./{name}".rpartition("/templates/")
+        chart = os.path.normpath(chart)
         if entry.name == "Chart.yaml":
-            chart = name.rpartition("/")[0] or "."
+            chart = os.path.dirname(name) or "."
             makes = "argocd-apps" in _dependencies(Path(entry.path).parent)
         else:
             makes = bool(template) and (folder / chart / "Chart.yaml").is_file() and _makes_applications(entry.path)

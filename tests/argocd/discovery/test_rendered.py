@@ -193,6 +193,13 @@ def test_a_folder_without_applications_says_what_may_render_them(repo: Repo) -> 
     assert repo.found.found()[0].hint == "render what defines them: --entry apps or --entry system/argocd"
 
 
+def test_a_repository_that_is_a_chart_of_applications(repo: Repo) -> None:
+    repo.write({**chart(app("web")), "other.yaml": "# argoproj.io/\nspec:\n  kind: Application\n"})
+    assert repo.listing().applications == ()
+    assert repo.found.found()[0].hint == "render what defines them: --entry ."
+    assert [one.name for one in repo.listing(entries=(".",)).applications] == ["web"]
+
+
 def test_an_entry_that_fails_is_not_a_folder_without_applications(repo: Repo) -> None:
     repo.write(chart('{{ fail "no" }}'), below="apps")
     listing = repo.listing(entries=("apps",))
