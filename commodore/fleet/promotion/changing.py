@@ -108,9 +108,11 @@ def find_patch(fleet: Fleet, kind: str, app: str, name: str) -> Found:
     return Found(fleet, type_, folder, patch)
 
 
-def placed_at(file: PatchFile, prefix: Prefix) -> PatchFile:
-    """A copy of a patch at another prefix."""
-    return dataclasses.replace(file, prefix=prefix)
+def placed_at(found: Found, file: PatchFile, prefix: Prefix) -> PatchFile:
+    """A copy of a patch at another prefix, as if it was read from there."""
+    path = file_at(found, prefix)
+    document = dataclasses.replace(file.layer.document, path=path, place=str(path.relative_to(found.fleet.root)))
+    return dataclasses.replace(file, prefix=prefix, layer=dataclasses.replace(file.layer, document=document))
 
 
 def file_at(found: Found, prefix: Prefix) -> Path:

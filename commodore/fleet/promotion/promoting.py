@@ -115,7 +115,7 @@ def next_step(found: Found, options: PromoteOptions) -> Step:
                 "CMD-FLT-072", f"{name} is there already", hint="remove it, or rename the patch", locations=[str(name)]
             )
         writes[path] = source.layer.document.text
-        placements.append(placed_at(source, place))
+        placements.append(placed_at(found, source, place))
     step = Step(found, place, after=found.with_placements(placements), writes=writes)
     return _finished(step, placements, options)
 
@@ -130,7 +130,7 @@ def _finished(step: Step, placements: list[PatchFile], options: PromoteOptions) 
         nonlocal current
         first = next(one for one in current.patch.placements if one.prefix and one.prefix[: len(prefix)] == prefix)
         files = [one for one in current.patch.placements if one.prefix in after]
-        moved = current.with_placements([*files, placed_at(first, prefix)])
+        moved = current.with_placements([*files, placed_at(step.found, first, prefix)])
         lost = losses(moved, before, moved.values())
         if lost:
             kept.append((prefix, tuple(lost)))
@@ -142,14 +142,14 @@ def _finished(step: Step, placements: list[PatchFile], options: PromoteOptions) 
     config = step.found.fleet.config
     moves = coalesced(config, prefixes, allowed) if options.coalesce and prefixes else []
     writes = dict(step.writes)
-    paths = {one.prefix: one.layer.document.path for one in step.found.patch.placements}
-    if step.place is not None:
-        paths[step.place] = file_at(step.found, step.place)
+    there = {one.layer.document.path for one in step.found.patch.files}
+    by_prefix = {one.prefix: one.layer.document for one in placements}
     for prefix, below in moves:
-        first = next(one for one in placements if one.prefix == below[0])
-        writes[file_at(step.found, prefix)] = first.layer.document.text
+        writes[file_at(step.found, prefix)] = by_prefix[below[0]].text
         for one in below:
-            writes = _without(writes, paths[one])
+            writes.pop(by_prefix[one].path, None)
+            if by_prefix[one].path in there:
+                writes[by_prefix[one].path] = None
     everywhere = is_foldable(config, current.patch.prefixes) or (
         options.coalesce and is_complete(config, current.patch)
     )
@@ -165,20 +165,14 @@ def _finished(step: Step, placements: list[PatchFile], options: PromoteOptions) 
     return _folded(done, current) if options.fold and everywhere else done
 
 
-def _without(writes: dict[Path, bytes | None], path: Path) -> dict[Path, bytes | None]:
-    """Writes after which a file is not there: those that would make it are left out."""
-    if path.exists():
-        return {**writes, path: None}
-    return {other: content for other, content in writes.items() if other != path}
-
-
 def _folded(step: Step, current: Found) -> Step:
     done = fold(current, "refuse")
     common = (step.found, step.place, step.moved, step.kept)
     if done.lost:
         return Step(*common, None, current, step.writes, tuple(loss_errors(current, done.lost)))
+    new = {path: content for path, content in done.writes.items() if content is not None}
     files = {one.layer.document.path for one in step.found.patch.files}
-    return Step(*common, done, done.found, {**done.writes, **dict.fromkeys(sorted(files))})
+    return Step(*common, done, done.found, {**new, **dict.fromkeys(sorted(files))})
 
 
 def tell(step: Step, context: Context) -> None:
