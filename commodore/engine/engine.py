@@ -310,7 +310,7 @@ def _conclude(run: Run, batch: Batch, schedule: Schedule, reuse: Reuse) -> Batch
     if run.request.replace_all:
         for name, record in {**reuse.records(), **schedule.records(run)}.items():
             reused = name in reuse.hits
-            write_record(run.request.root, name, run.jobs[name].component, record, reused=reused)
+            write_record(run, name, record, reused=reused)
     seconds, compiled = schedule.seconds(run), run.request.output / "compiled"
     brought = {name for name, hit in reuse.hits.items() if hit.brought}
     return BatchOutcome(

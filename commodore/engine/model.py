@@ -41,6 +41,7 @@ class CompileRequest:
         search_paths: where inputs, imports and files of native functions are looked up, first one first.
             Names below `compiled/` always mean what this run has rendered, never what lies in `output` from before.
         refs: the folder with the ref files, `catalog/refs`.
+        cluster_refs: the folder in it for ref files of this cluster alone; None if there is no such one.
         reveal_fake: write `a/b` in place of `?{vaultkv:a/b}` and use no ref files.
         fetch: fetch all Kapitan dependencies anew; if false only those of targets with a `force_fetch` one.
         offline: take Kapitan dependencies from the cache alone.
@@ -63,6 +64,7 @@ class CompileRequest:
     output: Path
     search_paths: tuple[Path, ...]
     refs: Path
+    cluster_refs: Path | None = None
     reveal_fake: bool = False
     fetch: bool = True
     offline: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from commodore.engine import Batch, CompiledInstance, CompileRequest, Engine, In
 from commodore.events import stage
 from commodore.fetching import DependencyCache
 from commodore.inventory import Inventory
+from commodore.names import BOOTSTRAP_TARGET
 from commodore.remote_results import RemoteCache
 from commodore.remote_store import RemoteOptions
 from commodore.results import ResultStore
@@ -102,11 +104,14 @@ def catalog_batch(
     jobs = [
         InstanceJob(name, components.component_of(name), one.directory) for name, one in components.instances.items()
     ]
+    about = inventory.nodes[BOOTSTRAP_TARGET].parameters.get("cluster")
+    own = [str(about.get(key)) for key in ("tenant", "name")] if isinstance(about, Mapping) else []
     request = CompileRequest(
         root=workspace.root,
         output=workspace.root,
         search_paths=(workspace.vendor, workspace.root, INSTALLED),
         refs=refs,
+        cluster_refs=refs.joinpath(*own) if own else None,
         fetch=options.fetch,
         processes=options.processes,
         verbose=options.verbose,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commodore.engine.cache.keys import KINDS, PATTERN, TARGETS, WRITTEN, Key, Today, Topic, placed
+from commodore.engine.cache.keys import FILE, KINDS, PATTERN, TARGETS, WRITTEN, Key, Today, Topic, placed
 from commodore.engine.cache.portable_paths import PortablePaths
 from commodore.engine.cache.static_key import installed
 from commodore.engine.tasks import Record, Run
@@ -49,13 +49,19 @@ class InstanceRecord:
         return tuple(sorted({KINDS[key[0]].describe(key[1:]) for _, key in self.about(topic)}))
 
 
-def write_record(root: Path, instance: str, component: str, record: Record, *, reused: bool) -> None:
+def write_record(run: Run, instance: str, record: Record, *, reused: bool) -> None:
     """Keep an instance's record in the working directory. A disk that refuses costs an explanation and nothing else."""
-    keys = sorted(record.found)
+    root = run.request.root
+    places = PortablePaths.of(run, instance, installed())
+    found = {
+        FILE.key(places.of_this_cluster(key[1])) if key[0] == FILE.name else key: digest
+        for key, digest in record.found.items()
+    }
+    keys = sorted(found)
     content = {
-        "component": component,
+        "component": run.jobs[instance].component,
         "reads": keys,
-        "digests": [record.found[key] for key in keys],
+        "digests": [found[key] for key in keys],
         "reused": reused,
         "refusal": record.refusal,
         "unseen": record.unseen,

@@ -162,6 +162,19 @@ class Location(Kind):
         return self.digest(today.places) if today.world is not None else None
 
 
+class ClusterRefs(Kind):
+    """Which folder has the ref files of the cluster, whose names do not tell."""
+
+    name = "cluster-refs"
+
+    @staticmethod
+    def digest(places: PortablePaths) -> str:
+        return value_digest(places.cluster_refs)
+
+    def observe(self, which: Key, today: Today) -> str | None:
+        return self.digest(today.places) if today.world is not None else None
+
+
 class Settings(Kind):
     """What is to be done for the instance itself."""
 
@@ -318,13 +331,14 @@ class Pattern(Placed):
 
 
 VALUE, NAMES, TARGETS, LOCATION, SETTINGS = Value(), Names(), Targets(), Location(), Settings()
+CLUSTER_REFS = ClusterRefs()
 TOOL, DEFAULTS, SOURCE, WRITTEN = Tool(), Defaults(), Source(), Written()
 WAY, FILE, EXISTENCE, TREE, COPIED, PATTERN = Way(), File(), Existence(), Tree(), Copied(), Pattern()
 
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
-        *(VALUE, NAMES, TARGETS, LOCATION, SETTINGS, TOOL, DEFAULTS, SOURCE, WRITTEN),
+        *(VALUE, NAMES, TARGETS, LOCATION, CLUSTER_REFS, SETTINGS, TOOL, DEFAULTS, SOURCE, WRITTEN),
         *(WAY, FILE, EXISTENCE, TREE, COPIED, PATTERN),
     )
 }

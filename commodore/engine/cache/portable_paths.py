@@ -22,6 +22,7 @@ UNREADABLE = "unreadable"
 _ABSENT = "absent"
 _OWN = "own"
 _APART = ("refs", _OWN)
+_CLUSTER_REFS = "cluster-refs"
 
 
 class PortablePaths:
@@ -31,9 +32,17 @@ class PortablePaths:
         roots: folders by name; the longest that holds a path names it.
         own: the folder that the run works in; what lies there is made from what is recorded.
         installed: folders of the installation, whose files never change while it is the same.
+        cluster_refs: the folder for ref files of one cluster alone. Only `ref_file` names it.
     """
 
-    def __init__(self, roots: Mapping[str, Path], own: Iterable[Path], installed: Iterable[Path] = ()) -> None:
+    def __init__(
+        self,
+        roots: Mapping[str, Path],
+        own: Iterable[Path],
+        installed: Iterable[Path] = (),
+        cluster_refs: Path | None = None,
+    ) -> None:
+        self._cluster_refs = None if cluster_refs is None else os.path.normpath(cluster_refs)
         self._by_name = {name: os.path.normpath(path) for name, path in roots.items()}
         spelt = {(name, spelling) for name, path in self._by_name.items() for spelling in _spellings(path)}
         self._roots = sorted(spelt, key=lambda root: (-len(root[1]), root[0]))
@@ -85,7 +94,7 @@ class PortablePaths:
             "directory": request.directory or request.root,
         }
         if whole:
-            return cls(roots, (run.workplace(instance),), installed)
+            return cls(roots, (run.workplace(instance),), installed, request.cluster_refs)
         return cls({**roots, _OWN: run.workplace(instance)}, (), installed)  # runs in workers
 
     def name(self, path: str | os.PathLike[str]) -> str | None:
@@ -98,9 +107,29 @@ class PortablePaths:
                 return f"{name}:{path[len(folder) :].lstrip(os.sep)}"
         return f":{path}"
 
+    @property
+    def cluster_refs(self) -> str | None:
+        """The name of the folder for ref files of the cluster, which other clusters do not have."""
+        return None if self._cluster_refs is None else self.name(self._cluster_refs)
+
+    def ref_file(self, path: str) -> str | None:
+        """The name of a ref file, the same for all clusters if it lies where each has its own: who keeps it has to keep
+        `cluster_refs` as well.
+        """
+        if self._cluster_refs is not None and lies_in(path, self._cluster_refs):
+            return f"{_CLUSTER_REFS}:{os.path.relpath(path, self._cluster_refs)}"
+        return self.name(path)
+
+    def of_this_cluster(self, name: str) -> str:
+        """A name as `name` gives it: that of the cluster's ref file instead of one that is the same for all."""
+        is_ref = name.startswith(f"{_CLUSTER_REFS}:")
+        return (self.name(self.path(name)) or name) if is_ref else name
+
     def path(self, name: str) -> str:
         """The path of a name."""
         root, _, rest = name.partition(":")
+        if root == _CLUSTER_REFS and self._cluster_refs is not None:
+            return os.path.join(self._cluster_refs, rest)
         return os.path.join(self._by_name[root], rest) if root else rest
 
     def pattern(self, name: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from commodore.engine.cache.keys import (
+    CLUSTER_REFS,
     COPIED,
     DEFAULTS,
     EXISTENCE,
@@ -169,10 +170,24 @@ class TraceRecorder:
         if name is not None and content is not None:
             self.note(FILE.key(name), hashlib.sha256(content).hexdigest())
         elif name is not None:
-            times = hashlib.sha256()
-            add_times(times, path)
-            self.note(FILE.key(name), file_digest(path))
-            self._changed_at(FILE.key(name), times.hexdigest())
+            self._file(name, path)
+
+    def ref_file(self, path: str) -> None:
+        """The file of a reference was read. As for files without content.
+
+        Each cluster has references of its own. What renderings have read is compared with a few lists of earlier ones,
+        so those of all clusters have to be one: the path is no part of the list, but of what was found.
+        """
+        if self._name(path) is not None and (name := self.places.ref_file(path)) is not None:
+            self._file(name, path)
+            if name != self.places.name(path):
+                self.note(CLUSTER_REFS.key(), CLUSTER_REFS.digest(self.places))
+
+    def _file(self, name: str, path: str) -> None:
+        times = hashlib.sha256()
+        add_times(times, path)
+        self.note(FILE.key(name), file_digest(path))
+        self._changed_at(FILE.key(name), times.hexdigest())
 
     def absent(self, path: str) -> None:
         """A file was looked for, and there was none."""

@@ -205,7 +205,7 @@ def _read_reference(backend: Any, path: str) -> Any:
     """Kapitan's function, noting the ref file that it reads."""
     reads, file = current().reads, os.path.join(os.path.abspath(backend.path), path.partition("@")[0])
     current().confinement.check_open(file, "reference")
-    reads.file(file)
+    reads.ref_file(file)
     if cached.args.reveal and backend.type_name not in _REVEALED:
         reads.refuse(f"a secret of type {backend.type_name} is revealed")
     try:
@@ -213,7 +213,7 @@ def _read_reference(backend: Any, path: str) -> Any:
     except KeyError:
         reads.refuse(f"the reference {path} has no file")
         raise
-    reads.file(file)  # once more: it may have changed meanwhile
+    reads.ref_file(file)  # once more: it may have changed meanwhile
     return found
 
 

@@ -37,11 +37,12 @@ def record(tmp_path: Path, programs: Programs) -> TraceRecorder:
     """One read of each kind, below `root`."""
     root = tmp_path / "root"
     (root / "tree").mkdir(parents=True)
-    for name in ("file", "tree/file", "there", "match.yaml", "made"):
+    (root / "refs" / "own").mkdir(parents=True)
+    for name in ("file", "tree/file", "there", "match.yaml", "made", "refs/own/secret"):
         (root / name).write_text("text")
     (root / "fetched").mkdir()
     (root / "link").symlink_to("fetched")
-    reads = TraceRecorder("app", PortablePaths({"root": root}, ()), programs)
+    reads = TraceRecorder("app", PortablePaths({"root": root}, (), (), root / "refs" / "own"), programs)
     reads.fetched([str(root / "fetched")])
     reads.written(str(root / "made"))
     reads.value("app", NODE, "parameters", "app", "a")
@@ -54,6 +55,7 @@ def record(tmp_path: Path, programs: Programs) -> TraceRecorder:
     reads.note(CHART, "fixed")
     reads.file(str(root / "file"))
     reads.file(str(root / "link"))
+    reads.ref_file(str(root / "refs" / "own" / "secret"))
     reads.kind(str(root / "there"))
     reads.pattern(str(root), "*.yaml")
     reads.tree(str(root / "tree"))
@@ -83,6 +85,7 @@ def test_what_is_recorded_is_found_again(record: TraceRecorder, programs: Progra
     ("change", "kinds"),
     [
         (lambda root: (root / "file").write_text("else"), {"file"}),
+        (lambda root: (root / "refs" / "own" / "secret").write_text("else"), {"file"}),
         (lambda root: (root / "there").unlink(), {"kind"}),
         (lambda root: (root / "new.yaml").touch(), {"glob"}),
         (lambda root: (root / "tree" / "file").unlink(), {"tree", "copied"}),

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from commodore.engine import Engine
+from commodore.engine import Engine, changed_reads, read_record
 from commodore.errors import InternalError
 from commodore.limits import DEFAULT_LIMITS
 from commodore.results import ResultStore, read_folder
@@ -378,3 +378,57 @@ def _falsify(kept: Kept) -> None:
         content = store._read(place)
         assert content is not None
         store._write(place, content.replace(b"library", b"LIBRARY"))
+
+
+SECRET = "data: {data}\nencoding: original\ntype: vaultkv\nvault_params: {{}}\n"
+
+
+def cluster(world: World, name: str, reference: str = "", data: str = "one") -> World:
+    """An instance with a reference, by default to a secret of its cluster, and the ref file of that."""
+    world.add("app", jsonnet("app/main.jsonnet"), app={"secret": reference or f"?{{vaultkv:t/{name}/pw}}"})
+    world.write(
+        "dependencies/app/main.jsonnet",
+        "local kap = import 'lib/kapitan.libjsonnet'; { out: { secret: kap.inventory().parameters.app.secret } }",
+    )
+    world.write(f"catalog/refs/t/{name}/pw", SECRET.format(data=data))
+    return world
+
+
+def own_refs(world: World, name: str) -> Path:
+    return world.root / "catalog" / "refs" / "t" / name
+
+
+def test_clusters_with_secrets_of_their_own_do_not_crowd_each_other_out(kept: Kept, tmp_path: Path) -> None:
+    """Looking up compares with a few lists of what was read: as many clusters as there are share one."""
+    names = [f"c-{number}" for number in range(DEFAULT_LIMITS.shapes + 2)]
+    worlds = {name: cluster(kept.world(tmp_path / name), name) for name in names}
+    for name, world in worlds.items():
+        assert not is_reused(world, cluster_refs=own_refs(world, name))
+    assert len(list(kept.results.glob("*/*/shapes/*.json"))) == 1
+    for name, world in worlds.items():
+        assert is_reused(world, cluster_refs=own_refs(world, name))
+        assert f"t/{name}/pw:" in world.read("app/out.yaml")
+    world = cluster(kept.world(tmp_path / "elsewhere"), "c-0", data="two")
+    assert not is_reused(world, cluster_refs=own_refs(world, "c-0"))
+
+
+def test_another_clusters_secret_is_not_taken_for_ones_own(kept: Kept, tmp_path: Path) -> None:
+    """Two clusters name a secret of the first; the second has an equal one, which has nothing to do with it."""
+    first = cluster(kept.world(tmp_path / "1"), "c-1")
+    assert not is_reused(first, cluster_refs=own_refs(first, "c-1"))
+    second = cluster(kept.world(tmp_path / "2"), "c-2", "?{vaultkv:t/c-1/pw}")
+    second.write("catalog/refs/t/c-1/pw", SECRET.format(data="two"))
+    assert not is_reused(second, cluster_refs=own_refs(second, "c-2"))
+    assert second.read("app/out.yaml") != first.read("app/out.yaml")
+
+
+def test_records_of_a_workspace_name_the_clusters_own_files(kept: Kept, tmp_path: Path) -> None:
+    world = cluster(kept.world(tmp_path / "1"), "c-1")
+    for _ in range(2):
+        world.compile(cluster_refs=own_refs(world, "c-1"), replace_all=True)
+        record = read_record(world.root, "app")
+        assert record is not None
+        assert ("file", "refs:t/c-1/pw") in record.reads
+        assert changed_reads(record, world.root, world.jobs[0].directory, world.nodes) == set()
+    world.write("catalog/refs/t/c-1/pw", "else")
+    assert changed_reads(record, world.root, world.jobs[0].directory, world.nodes) == {("file", "refs:t/c-1/pw")}

@@ -7,10 +7,12 @@ import json
 import os
 import shutil
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from commodore.context import Context
 from commodore.errors import PolicyError
@@ -54,6 +56,19 @@ def test_catalogs_are_those_of_single_compiles(tmp_path: Path) -> None:
     again = world.run()
     assert states(again) == {"c-1": "unchanged", "c-2": "unchanged"}
     assert [world.commits(name) for name in world.names] == [1, 1]
+
+
+def test_clusters_with_secrets_share_what_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many clusters there are, an unchanged one renders nothing, though its secrets are its own."""
+    monkeypatch.setattr(many_clusters, "LIMITS", replace(many_clusters.LIMITS, shapes=2))
+    world = FleetWorld(tmp_path, 4)
+    secret = "?{vaultkv:${cluster:tenant}/${cluster:name}/app/password}"
+    vault = {"vault_addr": "https://vault.example.com", "vault_mount": "kv"}
+    parameters = {"app": {"data": {"password": secret}}, "secret_management": vault}
+    text = yaml.safe_dump({"parameters": parameters})
+    world.world.tenant_config.commit({f"{name}.yml": text for name in world.names})
+    assert set(states(world.run()).values()) == {"pushed"}
+    assert [(one.state, one.rendered) for one in world.run().clusters] == [("unchanged", 0)] * 4
 
 
 @pytest.mark.requirement("FC3", "FC10", "FC11")
