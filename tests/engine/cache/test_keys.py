@@ -118,7 +118,8 @@ def test_parameters_and_files_alone(record: TraceRecorder) -> None:
     """Without a world, nothing else is looked at: what it would tell is unknown."""
     found = record.conclude()
     today = Today(record.places, {"app": NODE})
-    assert {key[0] for key in found if today.digest(key) is None} == {"root", "settings", "tool", "defaults", "source"}
+    unknown = {"root", "cluster-refs", "settings", "tool", "defaults", "source"}
+    assert {key[0] for key in found if today.digest(key) is None} == unknown
     assert today.digests(list(found)) is None
     assert today.digest(("unheard of", "x")) is None
     assert today.digest(LOCATION.key()) is None
@@ -126,14 +127,15 @@ def test_parameters_and_files_alone(record: TraceRecorder) -> None:
 
 def test_what_lies_at_paths(record: TraceRecorder, tmp_path: Path) -> None:
     root = tmp_path / "root"
-    found = {kind.name: kind.touched(which, record.places) for kind, _, which in placed(record.conclude())}
+    found = {(kind.name, kind.touched(which, record.places)) for kind, _, which in placed(record.conclude())}
     assert found == {
-        "file": str(root / "file"),
-        "kind": str(root / "there"),
-        "way": str(root / "link"),
-        "glob": str(root) + "/",
-        "tree": str(root / "tree"),
-        "copied": str(root / "tree"),
+        ("file", str(root / "file")),
+        ("file", str(root / "refs" / "own" / "secret")),
+        ("kind", str(root / "there")),
+        ("way", str(root / "link")),
+        ("glob", str(root) + "/"),
+        ("tree", str(root / "tree")),
+        ("copied", str(root / "tree")),
     }
     assert {kind.name for kind in KINDS.values() if isinstance(kind, Placed) and kind.is_folder} == {"tree", "copied"}
 
