@@ -90,7 +90,7 @@ class Helped(click.Command):
         from commodore.cli._examples import page_of
 
         formatter.write_paragraph()
-        formatter.write_text(f"Documentation: {page_of(ctx.command_path)}")
+        formatter.write_text(f"Documentation: {page_of(ctx.command_path)} in commodore's repository")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """What the shell may complete; no names that are not shown."""

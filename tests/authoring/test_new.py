@@ -177,8 +177,13 @@ def test_the_form_of_new_files(tmp_path: Path) -> None:
     said = run_make(made.folder, "lint-yaml", "lint-jsonnet", "JSONNETFMT=echo", "YAMLLINT=echo")
     names = ("component/app.jsonnet", "component/main.jsonnet", "lib/foo.libsonnet")
     assert said.splitlines() == ["echo --strict .", "--strict .", *(f"--test {name}" for name in names)]
-    failing = ["make", "lint-jsonnet", "JSONNETFMT=false"]
-    assert subprocess.run(failing, cwd=made.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+    for program, problem in (
+        ("false", "component/app.jsonnet: run make format"),
+        ("none-such", "none-such was not found"),
+    ):
+        failing = ["make", "lint-jsonnet", f"JSONNETFMT={program}"]
+        done = subprocess.run(failing, cwd=made.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert (done.returncode, done.stdout.startswith(problem)) == (2, True)
 
 
 @pytest.mark.parametrize("kind", [COMPONENT, PACKAGE], ids=["component", "package"])

@@ -33,12 +33,14 @@ VERSIONS = {
         "39f8ca4451a92e97bc77998ef55ccd5cc251b2cd",
         "d6257a731b35c142644e31881b3781b11b3d6ab1",
         "1b22d09ecf0b3e6f0e55856121187e6e838798ee",
+        "d42fad019b8b56c402ff83abf722f1d3cd035db1",
     ],
     "package": [
         "fc58ea61e0f1f0937cd3363734e68fe4be394209",
         "f4df8722e3000eb4b355cbd0e57692a505dd38bd",
         "21cffe13219fb327432c8a40646087a2a3972c45",
         "f60643f3d02657567441b3ada32ff7edd6818164",
+        "592429ee1b6afd8eb80010547a4232a75e9b82a6",
     ],
 }
 

@@ -61,7 +61,7 @@ def test_options_stand_under_headings(call: Call) -> None:
     ]
     first = dict(re.findall(r"^(\w.*):\n(?:  .*\n)*?  (?:-\w, )?(--[\w-]+)", out, re.MULTILINE))
     assert (first["From where"], first["Publishing"], first["Output"]) == ("--api-url", "--push", "--diff")
-    assert out.rstrip().endswith("Documentation: docs/how-to/compile-and-push.md")
+    assert out.rstrip().endswith("Documentation: docs/how-to/compile-and-push.md in commodore's repository")
 
 
 def test_few_options_stand_under_one_heading(call: Call) -> None:
