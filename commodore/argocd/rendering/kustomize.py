@@ -18,7 +18,13 @@ from commodore.argocd.rendering.kustomize_edits import edit
 from commodore.argocd.rendering.model import Rendered, Unit
 from commodore.argocd.rendering.programs import Program, command_of, run_program, write_file
 from commodore.argocd.rendering.streams import objects_of_stream
-from commodore.argocd.trees import KUSTOMIZATIONS, check_sources, files_of_kustomization, is_git
+from commodore.argocd.trees import (
+    KUSTOMIZATIONS,
+    check_sources,
+    files_of_kustomization,
+    is_git,
+    parts_of_kustomization,
+)
 from commodore.argocd.trees.paths import check_inside
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError, PolicyError
@@ -164,21 +170,31 @@ def _check_options(options: list[str]) -> None:
 
 
 def _workplace(unit: Unit, options: KustomizeOptions, build: list[str]) -> Path:
-    """The folder in which kustomize works: the repository itself, or a copy of it, without git's own folder, if that
-    could be read, or anything will be written.
+    """The folder in which kustomize works: the repository itself, or a copy of what may be read of it, without git's
+    own folder, if that could be read, or anything will be written.
 
     All files of a copy but those of the source's folder are further names of the files of the repository.
     """
-    is_read = (unit.root / ".git").exists() and any((unit.root / name).exists() for name in KUSTOMIZATIONS)
-    if not options.edits and not is_read and not ("--enable-helm" in build and _inflates(unit.root)):
-        return unit.root
-    copy = unit.scratch / "repository"
-    source = str(unit.folder)
+    root, added = unit.root, [Path(os.path.normpath(unit.folder / text)) for text in options.components]
+    is_free = any(_UNRESTRICTED in word for word in build)
+    parts = None if is_free else parts_of_kustomization([unit.folder, *added], root)
+    is_read = (root / ".git").exists() and any((root / name).exists() for name in KUSTOMIZATIONS)
+    inflates = "--enable-helm" in build and (_inflates(root) if parts is None else parts.charts)
+    if not options.edits and not is_read and not inflates:
+        return root
+    copy, source = unit.scratch / "repository", str(unit.folder)
+    if parts is not None:
+        (copy / unit.folder.relative_to(root)).mkdir(parents=True)
+        for file in parts.files:
+            target = copy / os.path.relpath(file, root)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _place(file, str(target), whole=os.path.dirname(file) == source)
+        return copy
     shutil.copytree(
-        unit.root,
+        root,
         copy,
         symlinks=True,
-        ignore=lambda folder, _: [".git"] if folder == str(unit.root) else [],
+        ignore=lambda folder, _: [".git"] if folder == str(root) else [],
         copy_function=lambda old, new: _place(old, new, whole=os.path.dirname(old) == source),
     )
     return copy

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from commodore.argocd.trees.commit import commit_tree, merge_base, repository_of, resolve
-from commodore.argocd.trees.kustomizations import KUSTOMIZATIONS, check_sources, files_of_kustomization
+from commodore.argocd.trees.kustomizations import (
+    KUSTOMIZATIONS,
+    check_sources,
+    files_of_kustomization,
+    parts_of_kustomization,
+)
 from commodore.argocd.trees.parsed import ParsedFiles
 from commodore.argocd.trees.paths import check_inside, folder_of
 from commodore.argocd.trees.revisions import OwnRevisions, SelfRevisions, own_revisions
@@ -19,6 +24,7 @@ __all__ = [
     "commit_tree",
     "check_sources",
     "files_of_kustomization",
+    "parts_of_kustomization",
     "folder_of",
     "folder_tree",
     "is_git",

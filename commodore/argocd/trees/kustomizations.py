@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +19,48 @@ from commodore.tree import walk
 
 KUSTOMIZATIONS = FILES
 _LISTS = ("resources", "bases", "components", "crds", "configurations")
-_PROGRAMS = ("helmCharts", "helmChartInflationGenerator", "generators", "transformers", "validators")
+_CHARTS = ("helmcharts", "helmchartinflationgenerator")
+_OWN_PROGRAMS = ("generators", "transformers", "validators")
 _MOST = 50  # folders and files beside the first one
 
 
-def files_of_kustomization(folder: Path, root: Path) -> list[str] | None:
-    """The files that building a kustomization may read: those below its folder, and below others that it names.
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What building a kustomization may read of its repository.
 
-    None if there may be others: remote parts, charts, generators and transformers of one's own, links, too many.
+    Attributes:
+        files: those below its folder, and below others that it names.
+        charts: whether a kustomization among them has charts.
+        elsewhere: whether one names what is not in the repository, perhaps.
+    """
+
+    files: list[str]
+    charts: bool
+    elsewhere: bool
+
+
+def files_of_kustomization(folder: Path, root: Path) -> list[str] | None:
+    """The files that building a kustomization may read, if these are all: without remote parts and charts.
 
     Args:
         root: the folder of the repository.
     """
-    pending, seen, found = [str(folder)], set[str](), list[str]()
+    parts = parts_of_kustomization([folder], root)
+    return None if parts is None or parts.charts or parts.elsewhere else parts.files
+
+
+def parts_of_kustomization(folders: Iterable[Path], root: Path) -> Parts | None:
+    """The parts of a kustomization, whose folder comes first.
+
+    None if files anywhere may be read: by generators and transformers of one's own, through links, or if it has too
+    many parts.
+
+    Args:
+        folders: that of the kustomization, and others that it will name.
+        root: the folder of the repository.
+    """
+    pending, seen, found = [str(folder) for folder in folders], set[str](), list[str]()
+    charts = elsewhere = False
     while pending:
         place = os.path.normpath(pending.pop())
         if place in seen:
@@ -42,18 +72,20 @@ def files_of_kustomization(folder: Path, root: Path) -> list[str] | None:
             found.append(place)
             continue
         if not os.path.isdir(place):
-            return None  # perhaps a remote part without a scheme
+            elsewhere = True  # perhaps a remote part without a scheme
+            continue
         for _, entry in walk(place, skip=is_git):
             if entry.is_symlink():
                 return None
             if entry.is_file():
                 found.append(entry.path)
         for name in KUSTOMIZATIONS:
-            entries = _entries(Path(place, name))
-            if entries is None:
+            named = _named(Path(place, name))
+            if named is None:
                 return None
-            pending += [os.path.join(place, entry) for entry in entries]
-    return sorted(set(found))
+            pending += [os.path.join(place, entry) for entry in named.files]
+            charts, elsewhere = charts or named.charts, elsewhere or named.elsewhere
+    return Parts(sorted(set(found)), charts, elsewhere)
 
 
 def check_sources(folder: Path, root: Path) -> None:
@@ -85,17 +117,23 @@ def check_sources(folder: Path, root: Path) -> None:
                     pending.append(inner)
 
 
-def _entries(file: Path) -> list[str] | None:
+def _named(file: Path) -> Parts | None:
+    """The paths that a kustomization names, relative to its folder; None if it may read any file."""
     try:
         text = file.read_bytes()
         content: Any = next(read_documents(text, place=file.name), None)
     except FileNotFoundError:
-        return []
+        return Parts([], charts=False, elsewhere=False)
     except (InputError, OSError):
         return None
-    if not isinstance(content, Mapping) or b"://" in text or b"?ref=" in text or any(map(content.get, _PROGRAMS)):
+    if not isinstance(content, Mapping):
         return None
-    return list(_paths(content))
+    content = _in_lower_case(content)
+    if any(map(content.get, _OWN_PROGRAMS)):
+        return None
+    charts = any(map(content.get, _CHARTS))
+    elsewhere = b"://" in text or b"?ref=" in text
+    return Parts([*_paths(content), *_folders_of_charts(content)], charts, elsewhere)
 
 
 def _paths(content: Mapping[str, Any]) -> Iterator[str]:
@@ -104,3 +142,18 @@ def _paths(content: Mapping[str, Any]) -> Iterator[str]:
         for one in listed if isinstance(listed, list) else ():
             if isinstance(one, str) and "\n" not in one and "\0" not in one:
                 yield one
+
+
+def _folders_of_charts(content: Mapping[str, Any]) -> Iterator[str]:
+    """The folders with the charts of a kustomization, which may lie outside of its own folder, as no other file may."""
+    of_all = content.get("helmglobals")
+    listed = content.get("helmchartinflationgenerator")
+    for one in (of_all, *(listed if isinstance(listed, list) else ())):
+        home = _in_lower_case(one).get("charthome") if isinstance(one, Mapping) else None
+        if isinstance(home, str) and "\0" not in home:
+            yield home
+
+
+def _in_lower_case(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A map by its keys as kustomize compares them."""
+    return {key.casefold(): value for key, value in content.items()}

@@ -184,6 +184,39 @@ def test_charts_of_a_kustomization(argo: Argo, tmp_path: Path, monkeypatch: pyte
     assert sorted(argo.folder().rglob("*")) == before
 
 
+def test_a_copy_has_what_a_kustomization_may_read(argo: Argo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To copy all of a large repository takes longer than a build, and there is a copy for each kustomization."""
+    program = tmp_path / "bin" / "kustomize"
+    program.parent.mkdir()
+    program.write_text(
+        "#!/bin/sh\necho 'kind: A'\necho 'metadata: {name: a}'\necho files:\n"
+        'for one in */* */*/* */*/*/*; do [ -f "$one" ] && echo "- $one"; done; exit 0\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    kustomization = (
+        "Resources: [../base]\nhelmGlobals: {chartHome: ../all/charts}\nhelmCharts: [{name: web, repo: 'https://x'}]\n"
+    )
+    files = {
+        "app/kustomization.yaml": kustomization,
+        "app/values.yaml": "",
+        "base/kustomization.yaml": "{}",
+        "all/charts/web/Chart.yaml": "",
+        "all/other.yaml": "",
+        "other/kustomization.yaml": "helmCharts: [{name: web}]\n",
+    }
+    argo.files(files)
+    argo.config["kustomize.buildOptions"] = "--enable-helm"
+    needed = ["all/charts/web/Chart.yaml", "app/kustomization.yaml", "app/values.yaml", "base/kustomization.yaml"]
+    (one,) = argo.objects({"path": "app"})
+    assert sorted(one["files"]) == needed
+    (one,) = argo.objects({"path": "base", "kustomize": {"components": ["../extra"], "ignoreMissingComponents": True}})
+    assert one["files"] == ["base/kustomization.yaml"]
+    argo.files({"app/kustomization.yaml": kustomization + "generators: [g.yaml]\n"})
+    (one,) = argo.objects({"path": "app"})
+    assert sorted(one["files"]) == sorted(files)  # its own programs may read any of them
+
+
 def test_a_kustomization_is_one_file(web: Argo) -> None:
     web.files({"prod/kustomization.yml": "resources: []\n"})
     with pytest.raises(CommodoreError) as caught:
