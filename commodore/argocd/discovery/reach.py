@@ -12,12 +12,14 @@ from typing import Any
 from commodore.argocd.discovery.scan import ENDINGS
 from commodore.argocd.model.sources import Source, SourceType
 from commodore.argocd.trees import files_of_kustomization, is_git
+from commodore.argocd.trees.paths import is_within
 from commodore.errors import InputError
 from commodore.limits import Limits
 from commodore.manifests.kube_yaml import read_documents
 from commodore.tree import walk
 
 _APPLICATION = re.compile(rb"^ *kind: *[\"']?Application(Set)?\b", re.MULTILINE)
+_IMPORT = re.compile(rb"""\bimport(?:str|bin)?\s*@?(?:"([^"\\]+)"|'([^'\\]+)')""")
 _NAMED = 3  # folders that a message names
 _PLAIN = (b"argoproj.io/", b"argocd-cm")  # one of them is in all that the pattern finds, many times as fast
 _WORDS = re.compile(rb"(?<![.\w])argoproj\.io/|argocd-cm\b|argocd-cmd-params-cm\b|argocd\.argoproj\.io/secret-type")
@@ -27,16 +29,18 @@ def may_define(source: Source, kind: SourceType, folder: Path, root: Path, scann
     """Whether rendering a source may give objects of Argo CD that the files which were scanned do not show.
 
     What cannot be told from bytes counts as true: value files from elsewhere, packed or missing parts of charts, remote
-    bases.
+    bases, missing imports.
 
     Args:
         folder: that of the source.
         scanned: the files that were read as manifests.
     """
     if kind == "Directory":
-        return any(
-            _has_words(path) for path in _files(folder) if path.endswith((*ENDINGS, ".jsonnet")) and path not in scanned
-        )
+        files = list(_files(folder))
+        if any(_has_words(path) for path in files if path.endswith(ENDINGS) and path not in scanned):
+            return True
+        libraries = source.directory.libraries if source.directory is not None else ()
+        return _jsonnet([path for path in files if path.endswith(".jsonnet")], folder, root, libraries)
     if kind == "Kustomize":
         return _kustomization(folder, root)
     if kind == "Helm":
@@ -72,6 +76,27 @@ def _makes_applications(path: str) -> bool:
     except OSError:
         return False
     return b"argoproj.io/" in content and _APPLICATION.search(content) is not None
+
+
+def _jsonnet(files: list[str], folder: Path, root: Path, libraries: Iterable[str]) -> bool:
+    """Whether Jsonnet files or what they import say so; imports that are not found in the repository count as true."""
+    places = [str(folder), *(str(root / library.lstrip("/")) for library in libraries)]
+    pending, seen = files, set[str]()
+    while pending:
+        path = pending.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        if not is_within(Path(path), root) or _has_words(path):
+            return True
+        for match in _IMPORT.finditer(Path(path).read_bytes()):
+            name = os.fsdecode(match[1] or match[2])
+            named = (os.path.normpath(os.path.join(place, name)) for place in (os.path.dirname(path), *places))
+            found = next(filter(os.path.isfile, named), None)
+            if found is None:
+                return True
+            pending.append(found)
+    return False
 
 
 def _chart(source: Source, folder: Path, root: Path) -> bool:

@@ -193,6 +193,22 @@ def test_a_folder_without_applications_says_what_may_render_them(repo: Repo) -> 
     assert repo.found.found()[0].hint == "render what defines them: --entry apps or --entry system/argocd"
 
 
+def test_applications_of_jsonnet_that_is_imported(repo: Repo) -> None:
+    """What Jsonnet imports makes the objects, and the file that is rendered does not say of which kind."""
+    root = app("root", path="apps").replace("path: apps", "path: apps, directory: {jsonnet: {libs: [lib]}}")
+    files = {"root.yaml": root, "apps/all.jsonnet": "(import 'more.libsonnet').all\n"}
+    repo.write({**files, "apps/more.libsonnet": '{all: std.parseYaml(importstr "argo.libsonnet")}'})
+    listing = repo.listing()
+    assert [one.name for one in listing.applications] == ["root"]
+    assert "more.libsonnet" in listing.failures["argocd/root"].message  # it was rendered: the import may define some
+    repo.write({"lib/argo.libsonnet": app("web")})
+    assert [one.name for one in repo.listing().applications] == ["root", "web"]
+    repo.write(
+        {"lib/argo.libsonnet": "[]", "apps/all.jsonnet": "import 'broken.libsonnet'", "apps/broken.libsonnet": "{"}
+    )
+    assert repo.listing().failures == {}  # it was not
+
+
 def test_a_repository_that_is_a_chart_of_applications(repo: Repo) -> None:
     repo.write({**chart(app("web")), "other.yaml": "# argoproj.io/\nspec:\n  kind: Application\n"})
     assert repo.listing().applications == ()
