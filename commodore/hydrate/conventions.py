@@ -145,7 +145,7 @@ def _check_nested(hydrations: Sequence[Hydration]) -> None:
         if one.branch == other.branch and other.path.startswith(f"{one.path}/"):
             raise InputError(
                 "CMD-HYD-006",
-                f"{other.path} of the Application {other.name} lies in {one.path} of {one.name}, and the branch"
+                f"{other.path} of the Application {other.name} is inside {one.path} of {one.name}, and the branch"
                 f" {one.sync_branch} is promoted by paths",
                 hint="write to paths beside each other",
                 locations=[one.place, other.place],

@@ -146,5 +146,5 @@ class RemoteCare:
             raise self._failed(fault) from None
 
     def _failed(self, fault: StoreFault, hint: str = _HINT) -> EnvironmentFault:
-        message = f"the remote cache {self._url} cannot be looked after: {fault}"
+        message = f"the remote cache {self._url} cannot be managed: {fault}"
         return EnvironmentFault("CMD-CACHE-028", message, hint=hint)

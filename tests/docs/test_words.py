@@ -17,7 +17,11 @@ INSTEAD = {
     r"made[- ]up": "fake (a cluster, its facts), generated (test data)",
     r"(?:make|makes|making|made) way": "is saved and replaced, is discarded",
     r"is told": "is reported, is called with",
-    r"made anew": "recreated",
+    r"anew": "again",
+    r"mend(?:s|ed|ing)?": "fix",
+    r"stands? in for": "replaces",
+    r"stands? twice|stands? there twice": "is set twice, is a duplicate",
+    r"look(?:s|ed|ing)? after": "manage",
 }
 
 

@@ -103,19 +103,19 @@ ERRORS: list[tuple[str, dict[str, str | None], list[str]]] = [
     (
         "CMD-FLT-005",
         config("- name: prod\n", "- name: int\n"),
-        ["the environment 'int' stands there twice, in lines 4 and 10"],
+        ["the environment 'int' is defined twice, in lines 4 and 10"],
     ),
-    ("CMD-FLT-005", config("{name: r2}", "r1"), ["the region 'int/int-1/r1' stands there twice"]),
-    ("CMD-FLT-005", config("  - main", "  - main\n  - main"), ["the cluster type 'main' stands there twice"]),
+    ("CMD-FLT-005", config("{name: r2}", "r1"), ["the region 'int/int-1/r1' is defined twice"]),
+    ("CMD-FLT-005", config("  - main", "  - main\n  - main"), ["the cluster type 'main' is defined twice"]),
     (
         "CMD-FLT-005",
         config("  - main", "  - {name: main, applications: [web, web]}"),
-        ["the application of main 'web' stands there twice"],
+        ["the application of main 'web' is defined twice"],
     ),
     (
         "CMD-FLT-005",
         config("[environments, sectors, regions]", "[environments, sector, sectors]"),
-        ["the singular of a dimension 'sector' stands"],
+        ["the singular of a dimension 'sector' is defined"],
     ),
     ("CMD-FLT-006", {f"{APP}/values.yaml": "#" * (4 << 20) + "\n"}, ["larger than 4 MiB (fleet_file_bytes)"]),
     (

@@ -65,5 +65,5 @@ def test_what_a_promoter_finds(hydrate_to: str, environments: list[dict[str, str
 def test_paths_in_each_other_cannot_be_promoted() -> None:
     hydrations = read(application("a"), application("b", sync_path="a/b"))
     check_promotions(hydrations, [strategy({"branch": "env/dev"})], Heard().append)
-    with pytest.raises(InputError, match=r"a/b of the Application b lies in a of a"):
+    with pytest.raises(InputError, match=r"a/b of the Application b is inside a of a"):
         check_promotions(hydrations, [strategy({"branch": "env/dev", "activePath": "a"})], Heard().append)

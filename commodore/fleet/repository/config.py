@@ -241,7 +241,7 @@ def _repetitions(what: str, places: Sequence[tuple[str, Location]]) -> list[Comm
             problems.append(
                 InputError(
                     "CMD-FLT-005",
-                    f"{location.place}: the {what} {name!r} stands there twice, {lines}",
+                    f"{location.place}: the {what} {name!r} is defined twice, {lines}",
                     hint="remove or rename one of them",
                     locations=[location],
                 )

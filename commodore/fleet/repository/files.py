@@ -176,7 +176,7 @@ def _locate(node: Node, path: Path_, positions: dict[Path_, tuple[int, int]], pl
                 first = lines[key.tag, key.value]
                 raise InputError(
                     "CMD-FLT-002",
-                    f"{printable(place)} is not YAML: the key {printable(key.value)!r} stands there twice, "
+                    f"{printable(place)} is not YAML: the key {printable(key.value)!r} is set twice, "
                     f"in line {first} and in line {line}",
                     hint="remove one of them",
                     locations=[Location(place, line, key.start_mark.column + 1)],
