@@ -16,7 +16,10 @@ from commodore.tree import lies_in
 from commodore.workspace import guard_disk
 
 _MARK = "commodore-writing"
-_EVERYWHERE = ("*.lock", "refs/**/*.lock", "objects/info/**/*.lock", "objects/pack/*.lock", "objects/pack/tmp_*")
+_EVERYWHERE = (
+    *("*.lock", "refs/**/*.lock", "objects/*.lock", "objects/info/**/*.lock", "objects/pack/*.lock"),
+    "objects/pack/tmp_*",
+)
 
 
 @contextlib.contextmanager

@@ -15,7 +15,10 @@ from tests.world.context import make_context
 from tests.world.repos import GitWorld, git
 
 NewRun = Callable[..., RepositoryStore]
-HALVES = ("objects/pack/tmp_pack_abc123", "objects/pack/tmp_idx_abc123", "objects/4b/tmp_obj_abc123")
+HALVES = (
+    *("objects/pack/tmp_pack_abc123", "objects/pack/tmp_idx_abc123", "objects/4b/tmp_obj_abc123"),
+    "objects/maintenance.lock",
+)
 
 
 def test_objects_half_written(

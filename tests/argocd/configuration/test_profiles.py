@@ -63,9 +63,9 @@ def test_the_page_about_compatibility_has_the_same_versions() -> None:
 
 @pytest.mark.requirement("D5")
 def test_no_option_leads_to_a_cluster() -> None:
-    """What a feature that asks a cluster would need is written down, and there is none."""
+    """What a feature that queries a cluster would need is written down, and there is none."""
     page = (ROOT / "docs" / "reference" / "argocd-compatibility.md").read_text(encoding="utf-8")
-    assert "What a feature that asks a cluster would need" in page
+    assert "What a feature that queries a cluster would need" in page
     settings = [one for name, one in vars(commodore.settings.argocd).items() if name.startswith("ARGOCD_")]
     flags = {flag for several in settings for one in several for flag in one.flags}
     assert flags
