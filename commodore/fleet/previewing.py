@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from commodore.fleet.generating import GenerateOptions, Selection, check_known, 
 from commodore.fleet.helm import Helm, HelmRefused, helm_path
 from commodore.fleet.output import cell_folder
 from commodore.fleet.repository.config import FleetConfig, Prefix, in_path, read_config
+from commodore.fleet.values_text import as_yaml
 from commodore.manifests import load, load_rendered
 from commodore.staging import temporary_folder
 from commodore.workspace import guard_disk
@@ -47,7 +47,7 @@ def preview(root: Path, cell: str, kind: str | None, cluster_values: Path | None
             (place / path).parent.mkdir(parents=True, exist_ok=True)
             (place / path).write_bytes(text)
         try:
-            printed = helm.template(f"{kind}-apps", place / folder, json.dumps({"cluster": cluster}, default=str))
+            printed = helm.template(f"{kind}-apps", place / folder, as_yaml({"cluster": cluster}))
         except HelmRefused as refused:
             raise InputError(
                 "CMD-FLT-093",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -106,7 +105,7 @@ class Renderer:
 
     def _sample(self, job: Job) -> str:
         texts = [job.text, *(text.decode("utf-8", "replace") for text in self._chart.templates.values())]
-        return json.dumps({"cluster": sample_cluster(self._fleet, job.cell.cell, texts)})
+        return as_yaml({"cluster": sample_cluster(self._fleet, job.cell.cell, texts)})
 
     # both
 

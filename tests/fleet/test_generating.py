@@ -376,6 +376,18 @@ def test_keys_of_cluster_values_may_have_dots(world: World) -> None:
     assert world.lay(charts(**said)).generate(need_helm=True).report.warnings == []
 
 
+def test_cluster_values_may_be_of_any_kind(world: World, tmp_path: Path) -> None:
+    sample = "generator: {sample_cluster: {since: 2024-01-02, name: c}}\n"
+    said = {
+        "config/config.yaml": CONFIG + sample,
+        f"{APP}/int/values.yaml": patch("project: '{{ .Values.cluster.name }}'"),
+    }
+    world.lay(charts(**said)).generate(need_helm=True)
+    (tmp_path / "cluster.yaml").write_text("since: 2024-01-02\nname: c\n")
+    found = preview(world.root, CELLS[0], "main", tmp_path / "cluster.yaml", world.context)
+    assert {one["metadata"]["name"]: one["spec"]["project"] for one in found} == {"db": "default", "web": "c"}
+
+
 def test_sets_are_written_in_one_order() -> None:
     letters = {chr(97 + number) for number in range(26)}
     written = as_yaml({"set": letters}).splitlines()
