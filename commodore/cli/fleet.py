@@ -254,7 +254,7 @@ def states_of(values: Mapping[str, Any], console: Console) -> FleetState | None:
 def live_of(values: Mapping[str, Any], console: Console) -> Any:
     """The same for dependencies."""
     found = states_of(values, console)
-    return None if found is None else found.live({})
+    return None if found is None else found.live
 
 
 def _pair(text: str, option: str, form: str) -> tuple[str, str]:

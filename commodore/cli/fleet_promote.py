@@ -269,7 +269,7 @@ def _status_lines(found: Overview) -> Iterator[str]:
             yield f"  has skipped {', '.join(one.skipped)}"
         if one.place:
             yield f"  next: {one.place}" + (f", {one.gate} is entered by hand" if one.gate else "")
-        else:
+        elif one.reached == one.cells:
             yield "  everywhere: fold it"
     width = max([len(cell) for cells in found.versions.values() for cell in cells], default=0)
     for (kind, name), cells in found.versions.items():

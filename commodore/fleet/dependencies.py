@@ -12,14 +12,16 @@ from commodore.errors import CommodoreError, InputError, Location, did_you_mean
 from commodore.fleet.findings import kind_of, shown
 from commodore.fleet.merging import leaves, overlap, same
 from commodore.fleet.paths import MISSING, Missing, Path_, strategy_path, value_at
-from commodore.fleet.repository.model import PatchFile, TypeConfig
+from commodore.fleet.repository.model import APPLICATIONS, PatchFile, TypeConfig
 from commodore.names import requirement
 
 LIVE = ("ready", "health", "sync", "revision")
 """Last segments below an application that mean its live state, unless it has such a key."""
 
-Live = Callable[[str, str], Any]
-"""Tells the live state of an application in the cell that is looked at: its name, and one of `LIVE`."""
+Live = Callable[[str, str, object], Any]
+"""Tells the live state of an application in the cell that is looked at: its name, one of `LIVE`, and the
+`targetRevision` that it should be at, None if it has several sources.
+"""
 
 _COMPARISON = re.compile(r"\s*(==|=|!=|>=|<=|>|<)\s*(.*?)\s*")
 
@@ -123,10 +125,10 @@ def unmet(dependency: Dependency, values: Mapping[str, Any], live: Live | None =
 
     Raises:
         InputError: CMD-FLT-049, something is compared that is no version; 045, which source's version is meant is not
-            clear.
+            clear, or a JSONPath does not suit the values.
     """
     if dependency.query:
-        found = _matches(dependency.text, values)
+        found = _matches(dependency, values)
         if not found:
             return Unmet(dependency, MISSING)
         return next((one for value in found if (one := _compare(dependency, value)) is not None), None)
@@ -134,10 +136,17 @@ def unmet(dependency: Dependency, values: Mapping[str, Any], live: Live | None =
     if isinstance(value, Missing) and dependency.may_be_live:
         if live is None:
             return None
-        value = live(str(dependency.path[1]), str(dependency.path[2]))
+        application = str(dependency.path[1])
+        value = live(application, str(dependency.path[2]), wanted_revision(values, application))
     if isinstance(value, Missing) and len(dependency.path) == 3 and dependency.path[2] == "version":
         value = _version(dependency, value_at(values, dependency.path[:2]))
     return _compare(dependency, value)
+
+
+def wanted_revision(values: Mapping[str, Any], application: str) -> object:
+    """The `targetRevision` of an application; None if it has several sources."""
+    found = value_at(values, (APPLICATIONS, application, "source", "targetRevision"))
+    return None if isinstance(found, Missing) else found
 
 
 def is_live(dependency: Dependency, values: Mapping[str, Any]) -> bool:
@@ -230,8 +239,16 @@ def _query(text: str) -> Any:
         raise ValueError(str(error)) from error
 
 
-def _matches(text: str, values: Mapping[str, Any]) -> list[Any]:
-    return [match.value for match in _query(text).find(values)]
+def _matches(dependency: Dependency, values: Mapping[str, Any]) -> list[Any]:
+    try:
+        return [match.value for match in _query(dependency.text).find(values)]
+    except Exception as error:  # what it makes of values that do not suit raises what it likes, too
+        raise InputError(
+            "CMD-FLT-045",
+            f"{dependency.text} cannot be evaluated: {error}",
+            hint="write a path that suits the values, or a plain one such as /app/source/targetRevision",
+            locations=[dependency.location],
+        ) from error
 
 
 def _static_steps(text: str) -> Path_:

@@ -131,3 +131,24 @@ def test_live_state_of_a_dependency_when_generating(fleet: Call, tmp_path: Path)
     assert "CMD-FLT-047" not in fleet("generate")[2]  # the output does not depend on the time of day
     (tmp_path / "s.json").write_text('{"cells": {}}')
     assert "CMD-FLT-047" in fleet("validate", "--status", str(tmp_path / "s.json"))[2]
+
+
+@pytest.mark.requirement("F24", "F28")
+@pytest.mark.parametrize(("revision", "left_out"), [("v1.13.3", False), ("v1.13.2", True)])
+def test_an_application_is_ready_at_its_own_revision(
+    fleet: Call, tmp_path: Path, revision: str, left_out: bool
+) -> None:
+    """Generating judges a dependency on the live state as promoting does."""
+    lay(tmp_path, {f"{APP}/int/patch-001.yaml": patch("project: p", "dependencies: [{/db/ready: true}]")})
+    state = {"health": "Healthy", "sync": "Synced", "revision": revision}
+    cells = {f"main/int/{cell}": {"db": state} for cell in ("int-1/r1", "int-1/r2", "int-2/r1")}
+    (tmp_path / "s.json").write_text(json.dumps({"cells": cells}))
+    assert ("CMD-FLT-047" in fleet("validate", "--status", str(tmp_path / "s.json"))[2]) is left_out
+
+
+def test_a_patch_that_has_skipped_cells_is_not_everywhere(fleet: Call, tmp_path: Path) -> None:
+    (tmp_path / APP / "int/patch-001.yaml").unlink()
+    lay(tmp_path, {f"{APP}/prod/prod-2/patch-001.yaml": VERSION})
+    out = fleet("status")[1]
+    assert "has skipped" in out
+    assert "everywhere" not in out

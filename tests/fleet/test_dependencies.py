@@ -87,7 +87,7 @@ def test_the_hint_tells_that_only_the_type_differs() -> None:
 def test_live_state_is_asked_only_where_it_is_given() -> None:
     live = dependency("/none/ready", True)
     assert unmet(live, VALUES) is None
-    assert unmet(live, VALUES, lambda name, what: (name, what) == ("none", "ready")) is None
+    assert unmet(live, VALUES, lambda name, what, _: (name, what) == ("none", "ready")) is None
     assert unmet(live, VALUES, lambda *_: False) is not None
     assert (
         unmet(dependency("/certs/ready", "true"), VALUES, lambda *_: False) is None
@@ -100,9 +100,11 @@ def test_live_state_is_asked_only_where_it_is_given() -> None:
         ("/certs/on", ">=1", "CMD-FLT-049"),
         ("/certs/version", ">=latest", "CMD-FLT-049"),
         ("/two/version", ">=1", "CMD-FLT-045"),
+        ("$.applications.certs[/x]", 1, "CMD-FLT-045"),
+        ("$.applications.two.sources[?(@.chart =~ '(')]", 1, "CMD-FLT-045"),
     ],
 )
-def test_what_cannot_be_compared(path: str, expected: str, code: str) -> None:
+def test_what_cannot_be_compared(path: str, expected: object, code: str) -> None:
     with pytest.raises(InputError) as caught:
         unmet(dependency(path, expected), VALUES)
     assert caught.value.code == code

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, PolicyError
-from commodore.fleet.dependencies import dependencies_of, is_live, unmet
+from commodore.fleet.dependencies import dependencies_of, is_live, unmet, wanted_revision
 from commodore.fleet.findings import at
 from commodore.fleet.patches import covered
 from commodore.fleet.promotion.changing import Found
@@ -79,13 +79,6 @@ def applications_of(found: Found) -> list[str]:
     return sorted(own or {name for section, name in found.app.items if section == APPLICATIONS})
 
 
-def wanted_revision(values: Values, application: str) -> object:
-    """The `targetRevision` of an application; None if it has several sources."""
-    item = values.get(APPLICATIONS, {}).get(application) or {}
-    source = item.get("source")
-    return source.get("targetRevision") if isinstance(source, dict) else None
-
-
 def _check_dependencies(found: Found, place: Prefix, values: dict[Prefix, Values], state: FleetState | None) -> None:
     """The live state that the patch depends on, in the cells that it goes to."""
     kind = found.kind.name
@@ -101,9 +94,7 @@ def _check_dependencies(found: Found, place: Prefix, values: dict[Prefix, Values
         for cell in cells:
             if state is None:
                 break
-            name = str(dependency.path[1])
-            wanted = {(kind, cell, name): wanted_revision(values[cell], name)}
-            lack = unmet(dependency, values[cell], state.live(wanted)(kind, cell))
+            lack = unmet(dependency, values[cell], state.live(kind, cell))
             if lack is not None:
                 raise InputError(
                     "CMD-FLT-074",

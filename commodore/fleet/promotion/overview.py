@@ -9,10 +9,11 @@ from html import escape
 from typing import Any
 
 from commodore.fleet.cells import Merger
+from commodore.fleet.dependencies import wanted_revision
 from commodore.fleet.findings import Report
 from commodore.fleet.patches import covered, gaps
 from commodore.fleet.promotion.changing import Found
-from commodore.fleet.promotion.gates import applications_of, manual_nodes, wanted_revision
+from commodore.fleet.promotion.gates import applications_of, manual_nodes
 from commodore.fleet.promotion.next_place import next_prefix
 from commodore.fleet.promotion.status_file import FleetState
 from commodore.fleet.repository.config import Prefix, in_path

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from commodore.errors import InputError, UsageError
-from commodore.fleet.cells import Status
 from commodore.fleet.dependencies import Live
 from commodore.fleet.paths import MISSING
 from commodore.fleet.repository.config import Prefix, in_path, seconds
@@ -61,23 +60,16 @@ class FleetState:
         exact, found = parse_version(wanted), parse_version(state.revision)
         return exact is None or not state.revision or (found is not None and exact == found)
 
-    def live(self, wanted: Mapping[tuple[str, Prefix, str], object]) -> Status:
-        """What tells dependencies about the live state.
+    def live(self, kind: str, cell: Prefix) -> Live:
+        """What tells dependencies about the live state of a cell."""
 
-        Args:
-            wanted: the `targetRevision` by type, cell and application.
-        """
+        def tell(application: str, what: str, wanted: object) -> Any:
+            state = self.of(kind, cell, application)
+            if what == "ready":
+                return self.is_ready(kind, cell, application, wanted)
+            return MISSING if state is None else getattr(state, _WORDS[what])
 
-        def of_cell(kind: str, cell: Prefix) -> Live:
-            def tell(application: str, what: str) -> Any:
-                state = self.of(kind, cell, application)
-                if what == "ready":
-                    return self.is_ready(kind, cell, application, wanted.get((kind, cell, application)))
-                return MISSING if state is None else getattr(state, _WORDS[what])
-
-            return tell
-
-        return of_cell
+        return tell
 
 
 def parse_duration(text: str) -> int:
