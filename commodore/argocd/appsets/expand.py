@@ -155,8 +155,7 @@ class Expander:
             first = names.setdefault(generated.name, generated)
             if first is not generated:
                 self._report(one, "CMD-ARGO-209", "warning", _twice(first, generated), "names must differ")
-            for path, text in _texts(generated.data):
-                self._look_at(one, generated, path, text)
+        self._look_at_texts(one, made)
         if misnamed := [generated for generated in made if not generated.is_named]:
             first, more = misnamed[0], f" (and {len(misnamed) - 1} more such names)" if misnamed[1:] else ""
             message = f"{first.path}, set {first.number} makes an Application named {first.name!r}{more}"
@@ -172,14 +171,22 @@ class Expander:
         for field in one.idle:
             self._report(one, "CMD-ARGO-219", "info", f"spec.{field} says nothing offline", "")
 
-    def _look_at(self, one: ApplicationSet, generated: Generated, path: str, text: str) -> None:
-        name = generated.name
-        if one.go and "<no value>" in text:
-            hint = "set goTemplateOptions: [missingkey=error] to find the key"
-            self._report(one, "CMD-ARGO-216", "warning", f"{path} of {name} says <no value>: a key is missing", hint)
-        elif not one.go and "{{" in text:
-            hint = "the parameter has another name, or it is a Go template and goTemplate is not set"
-            self._report(one, "CMD-ARGO-215", "warning", f"{path} of {name} still holds {{{{: {text!r}", hint)
+    def _look_at_texts(self, one: ApplicationSet, made: list[Generated]) -> None:
+        """Say which fields still hold templates, or say that a parameter is missing; each once."""
+        mark = "<no value>" if one.go else "{{"
+        marked: dict[str, list[tuple[str, str]]] = {}
+        for generated in made:
+            for path, text in _texts(generated.data):
+                if mark in text:
+                    marked.setdefault(path, []).append((generated.name, text))
+        for path, ((name, text), *others) in marked.items():
+            of = f"{path} of {name}{f' (and of {len(others)} more)' if others else ''}"
+            if one.go:
+                hint = "set goTemplateOptions: [missingkey=error] to find the key"
+                self._report(one, "CMD-ARGO-216", "warning", f"{of} says <no value>: a key is missing", hint)
+            else:
+                hint = "the parameter has another name, or it is a Go template and goTemplate is not set"
+                self._report(one, "CMD-ARGO-215", "warning", f"{of} still holds {{{{: {text!r}", hint)
 
     def _report(self, one: ApplicationSet, code: str, severity: Severity, message: str, hint: str) -> None:
         family = "input" if severity == "error" else ""

@@ -226,8 +226,15 @@ def _group(value: Mapping[str, Any]) -> str:
 def _report_unreadable(
     found: Diagnostics, name: str, why: str, content: bytes, places: tuple[Location, ...] = ()
 ) -> None:
-    """An error if the file seems to define something of Argo CD, else a remark."""
-    if b"argoproj.io/v1alpha1" in content and b"kind: Application" in content:
+    """An error if the file seems to define something of Argo CD, and to be no template of another program; else a
+    warning or a remark.
+    """
+    defines = b"argoproj.io/v1alpha1" in content and b"kind: Application" in content
+    if defines and b"{{" in content and b"kind: ApplicationSet" not in content:
+        message = f"{name} seems to be a template of Applications, and is not read: {why}"
+        hint = "look at what is made of it, and leave it out with --ignore-path"
+        found.add(Diagnostic("CMD-ARGO-102", message, "warning", hint, locations=places))
+    elif defines:
         found.take(
             InputError(
                 "CMD-ARGO-101",

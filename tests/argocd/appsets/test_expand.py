@@ -234,6 +234,13 @@ def test_left_over_braces_and_missing_values_are_said(sets: Sets) -> None:
     assert {"215", "216"} <= set(sets.codes())
 
 
+def test_a_field_with_left_over_braces_is_said_once(sets: Sets) -> None:
+    """A template in the other language makes each Application wrong, and is one mistake."""
+    sets.names([elements(*({"name": name} for name in "abc"))], "{{name}}-{{nope}}", go=False)
+    (told,) = (one.message for one in sets.found.found() if one.code == "CMD-ARGO-215")
+    assert told == "metadata.name of a-{{nope}} (and of 2 more) still holds {{: 'a-{{nope}}'"
+
+
 def test_too_many_applications_are_refused(sets: Sets) -> None:
     sets.limits = replace(DEFAULT_LIMITS, argocd_set_applications=3)
     with pytest.raises(PolicyError, match="makes more than 3 Applications") as caught:

@@ -194,6 +194,7 @@ def test_an_error_of_a_generator_says_where_its_set_is(folder: Folder) -> None:
     [
         (app("b").replace("spec:", "\tspec:"), "CMD-ARGO-101"),
         (app("b") + "x: [", "CMD-ARGO-101"),
+        (app("b") + "x: {{ of a set }} [\n# kind: ApplicationSet", "CMD-ARGO-101"),
         (app("b").replace("source: {", "source: [").replace(" .}", " .]"), "CMD-ARGO-103"),
         (app("../x"), "CMD-ARGO-103"),
         (app("Upper"), "CMD-ARGO-103"),
@@ -209,6 +210,14 @@ def test_files_that_cannot_be_read(text: str | bytes, code: str, folder: Folder)
     folder.file("b.yaml", text)
     assert "a" in folder.names()
     assert code in folder.codes()
+
+
+def test_templates_of_other_programs_are_no_errors(folder: Folder) -> None:
+    folder.write(a=app("a"), b=app("b") + "{{< if .x >}}\nx: {{< .y >}}\n{{< end >}}\n")
+    assert folder.names() == ["a"]
+    (told,) = folder.found.found()
+    assert (told.code, told.severity) == ("CMD-ARGO-102", "warning")
+    assert told.message.startswith("b.yaml seems to be a template of Applications, and is not read: ")
 
 
 def test_a_byte_order_mark(folder: Folder) -> None:
