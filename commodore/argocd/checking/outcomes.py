@@ -15,7 +15,9 @@ from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.model.application import Application
 from commodore.argocd.rendering import Rendered, Renderer
 from commodore.errors import CommodoreError, InputError
+from commodore.manifests import ObjectKey, key_of
 from commodore.manifests.object_diff import PlacedObject, compare, path_text
+from commodore.printable import some_of
 
 _SKIPPED = frozenset(("CMD-ARGO-420", "CMD-ARGO-904"))  # what is not done by decision, or for want of a library
 Status = Literal["PASS", "FAIL", "SKIPPED"]
@@ -87,6 +89,7 @@ class Tester:
         if self.checks.twice:
             for one, (application, made) in zip(tried, self.renderer.render_all(applications, jobs), strict=True):
                 self._compare(application, one, made)
+        self._report_shared(applications, tried)
         for one in tried:
             self.found.join(one.collected)
             problems = tuple(problem for problem in one.collected.found() if problem.severity == "error")
@@ -116,6 +119,22 @@ class Tester:
             raise made
         tracked = manifests(application, made, self.settings, collected)
         return desired(application, tracked, self.settings, self.checks.cluster_scoped, collected)
+
+    def _report_shared(self, applications: Sequence[Application], tried: Sequence[_Tried]) -> None:
+        """Tell objects that several Applications give one cluster, each of which takes them from the others."""
+        owners: dict[tuple[str, ObjectKey], dict[str, None]] = {}
+        for application, one in zip(applications, tried, strict=True):
+            cluster = application.destination.address(self.settings.clusters)
+            for key in filter(lambda key: key.name, map(key_of, one.objects)):
+                owners.setdefault((cluster, key), {})[one.label] = None
+        shared: dict[tuple[str, ...], list[str]] = {}
+        for (_, key), labels in owners.items():
+            if len(labels) > 1:
+                shared.setdefault(tuple(labels), []).append(str(key))
+        for names, keys in shared.items():
+            message = f"{some_of(names)} each give {some_of(sorted(keys))}; the last one that is synced has it"
+            hint = "leave it to one of them"
+            self.found.add(Diagnostic("CMD-ARGO-507", message, "warning", hint, application=names[0]))
 
     def _compare(self, application: Application, one: _Tried, made: tuple[Rendered, ...] | CommodoreError) -> None:
         """See whether what is rendered again is the same."""

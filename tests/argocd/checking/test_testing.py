@@ -59,6 +59,25 @@ def result(report: argocd.Report) -> tuple[str, str, str]:
     return outcome.status, problem.code if problem else "", problem.message if problem else ""
 
 
+def test_an_object_of_several_applications(tmp_path: Path) -> None:
+    """Applications that give one cluster the same object take it from each other."""
+    servers = {
+        "a": "https://kubernetes.default.svc",
+        "b": "https://kubernetes.default.svc",
+        "c": "https://c.example.com",
+    }
+    files = {
+        f"{name}.json": app(name, "web", destination={"server": server, "namespace": "shop"})
+        for name, server in servers.items()
+    }
+    files["web/x.json"] = config(k="1")
+    report = argocd.test(Tree.folder(write(tmp_path / "shop", files)), OFFLINE)
+    assert [one.status for one in report.outcomes] == ["PASS"] * 3
+    (told,) = (one for one in report.diagnostics if one.code == "CMD-ARGO-507")
+    assert told.severity == "warning"
+    assert told.message.startswith("argocd/a, argocd/b each give ConfigMap ")
+
+
 SCRIPTS = {
     "return {status = 'Healthy', message = obj.metadata.name}": "",
     "return nil": "",
