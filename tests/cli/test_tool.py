@@ -289,7 +289,8 @@ def test_the_timeout_counts(call: Call, server: ReleaseServer) -> None:
     server.script(Reply(delay=60), times=10)
     code, _, err = call("--request-timeout", "0.1", "tool", "list")
     assert code == 0
-    assert "no answer within 0.1 s" in err
+    # On a busy machine connecting takes part of the time, and the whole of the head has twice the timeout.
+    assert "no answer within 0.1 s" in err or "was not complete after 0.2 s" in err
 
 
 def test_quiet_and_json_log(call: Call, server: ReleaseServer) -> None:
