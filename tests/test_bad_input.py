@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from tests.world.cluster import ROOT, ClusterWorld, Result
+from tests.world.folders import write_script
 from tests.world.lieutenant import cluster
 from tests.world.repos import git
 
@@ -212,9 +213,7 @@ def test_jsonnet_errors(world: ClusterWorld) -> None:
 
 def test_helm_errors(world: ClusterWorld) -> None:
     helm = world.root / "bin" / "helm"
-    helm.parent.mkdir()
-    helm.write_text("#!/bin/sh\necho 'Error: parse error at (web/templates/a.yaml:3): function \"x\"' >&2; exit 1\n")
-    helm.chmod(0o755)
+    write_script(helm, "echo 'Error: parse error at (web/templates/a.yaml:3): function \"x\"' >&2; exit 1")
     world.environment["PATH"] = f"{helm.parent}{os.pathsep}{os.environ['PATH']}"
     entry = {"input_type": "helm", "input_paths": ["${_base_directory}/web"], "output_path": "app/"}
     world.remotes["app"].commit(

@@ -15,6 +15,7 @@ from commodore.caches import cache_folder, token_cache
 from commodore.doctor import Check, Installation, examine
 from commodore.limits import Limits
 from tests.world.context import make_context
+from tests.world.folders import write_script
 from tests.world.lieutenant import LieutenantServer, cluster, failing
 
 FOREVER = 4102444800
@@ -45,13 +46,6 @@ def checks(installation: Installation, limits: Limits | None = None) -> dict[str
     return {one.name: one for one in examine(installation, make_context(limits=limits) if limits else make_context())}
 
 
-def script(path: Path, text: str) -> Path:
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{text}\n")
-    path.chmod(0o755)
-    return path
-
-
 def test_a_machine_on_which_all_is_well(here: Installation) -> None:
     found = checks(here)
     assert list(found) == ["git", "helm", "kustomize", "name", "API", "token", "cache"]
@@ -62,8 +56,8 @@ def test_a_machine_on_which_all_is_well(here: Installation) -> None:
 
 
 def test_missing_tools_and_old_ones(here: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script(tmp_path / "bin/helm", "echo v3.7.2")
-    script(tmp_path / "bin/git", "echo git version 2.30.1")
+    write_script(tmp_path / "bin/helm", "echo v3.7.2")
+    write_script(tmp_path / "bin/git", "echo git version 2.30.1")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     found = checks(here)
     assert (found["git"].state, found["helm"].state, found["kustomize"].state) == ("failed",) * 3
@@ -88,7 +82,7 @@ def test_another_package_of_the_same_name(here: Installation, tmp_path: Path, mo
 
 
 def test_another_program_of_the_same_name(here: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = script(tmp_path / "bin/commodore", "")
+    other = write_script(tmp_path / "bin/commodore", "")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     found = checks(here)["name"]
     assert (found.state, found.message) == ("warning", f"`commodore` in PATH is {other}, not {here.program}")

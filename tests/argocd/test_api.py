@@ -25,8 +25,9 @@ from commodore.errors import InputError, UsageError
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
 from commodore.settings import argocd as settings
-from tests.argocd.comparing.conftest import app, config, git
+from tests.argocd.comparing.conftest import app, config
 from tests.argocd.conftest import chart
+from tests.world.repos import git
 
 URL = "https://git.example.com/team/shop.git"
 OFFLINE = Options(self_urls=(URL,), context=Context(ignore, DEFAULT_LIMITS, offline=True))

@@ -28,9 +28,11 @@ from commodore.errors import CommodoreError, Findings, Location
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
 from tests.argocd.comparing.conftest import URL as APPS
-from tests.argocd.comparing.conftest import app, config, git
+from tests.argocd.comparing.conftest import app, config
 from tests.argocd.conftest import OTHER, URL, Argo, chart, config_map
+from tests.world.folders import write_script
 from tests.world.loopback import LoopbackHandler, LoopbackServer
+from tests.world.repos import git
 from tests.world.syscalls import Call, Tapped
 
 Source = dict[str, Any]
@@ -358,8 +360,7 @@ def test_a_helm_that(row: str, bad: Argo, tmp_path: Path, monkeypatch: pytest.Mo
     script, code = HELMS[row]
     folder = tmp_path / "bin"
     folder.mkdir()
-    (folder / "helm").write_text(f"#!/bin/sh\n{script}\n")
-    (folder / "helm").chmod(0o755)
+    write_script(folder / "helm", script)
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
     bad.limits = replace(bad.limits, argocd_source_seconds=0.3 if code == "418" else 60)
     with pytest.raises(CommodoreError) as caught:

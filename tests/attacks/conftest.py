@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.world.cluster import ROOT, ClusterWorld
+from tests.world.folders import write_script
 
 
 @pytest.fixture
@@ -50,9 +51,7 @@ class Witness:
 
     def program(self, path: Path) -> Path:
         """An executable that writes it, whatever its arguments are."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"#!/bin/sh\n{self.shell}\n", encoding="utf-8")
-        path.chmod(0o755)
+        write_script(path, self.shell)
         return path
 
 

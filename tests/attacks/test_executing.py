@@ -19,6 +19,7 @@ from tests.attacks.conftest import Witness, start_in
 from tests.authoring.template_world import make, template, update
 from tests.world.cluster import ClusterWorld
 from tests.world.context import make_context
+from tests.world.folders import write_script
 from tests.world.lieutenant import LieutenantServer, cluster, tenant
 from tests.world.repos import GitWorld, git
 
@@ -124,9 +125,7 @@ def test_a_browser_that_is_a_module_of_the_current_folder(tmp_path: Path, monkey
     opened = tmp_path / "opened"
     (tmp_path / "webbrowser.py").write_text(f"open({str(opened)!r}, 'w').write('executed')")
     browser = tmp_path / "bin" / "browser"
-    browser.parent.mkdir()
-    browser.write_text(f"#!/bin/sh\necho done >{opened}\n")
-    browser.chmod(0o755)
+    write_script(browser, f"echo done >{opened}")
     os.mkfifo(opened)
     monkeypatch.setenv("BROWSER", str(browser))
     open_browser("http://localhost/login")

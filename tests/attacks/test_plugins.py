@@ -15,9 +15,9 @@ from commodore.argocd.configuration import read_policy
 from commodore.confinement import isolation
 from commodore.errors import CommodoreError
 from commodore.limits import DEFAULT_LIMITS
-from tests.argocd.comparing.conftest import git
 from tests.argocd.rendering.test_plugin_run import SHOWN, Policy, error, policy, said, shop
 from tests.attacks.conftest import Witness
+from tests.world.repos import git
 
 __all__ = ["policy", "shop"]
 

@@ -20,6 +20,7 @@ from commodore.tools import KNOWN_VERSIONS
 from commodore.workspace import Workspace
 from tests.authoring.template_world import FIRST, template
 from tests.world.context import make_context
+from tests.world.folders import write_script
 from tests.world.repos import GitCalls, GitWorld, Script, git
 
 NO_REMOTE = {
@@ -312,12 +313,10 @@ def test_a_failure_of_git_leaves_nothing_behind(
     folder.mkdir()
     program = folder / "git"
     real = subprocess.run(["which", "git"], check=True, capture_output=True, text=True).stdout.strip()
-    program.write_text(
-        f'#!/bin/sh\ncase " $* " in *" worktree add "*|*" commit "*) echo "fatal: broken" >&2; exit 128;; esac\n'
-        f'exec {real} "$@"\n',
-        encoding="utf-8",
+    write_script(
+        program,
+        f'case " $* " in *" worktree add "*|*" commit "*) echo "fatal: broken" >&2; exit 128;; esac\nexec {real} "$@"',
     )
-    program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
     with pytest.raises(CommodoreError, match="broken"):
         create(work, output_dir=work if elsewhere else None)

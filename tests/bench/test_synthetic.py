@@ -19,6 +19,7 @@ from _tools import Rounds, Sample, make_tool
 from synthetic import parse
 
 from tests.bench.conftest import BENCH
+from tests.world.folders import write_script
 
 TENANT = Path("tenants/t-bench.git")
 
@@ -218,6 +219,5 @@ def test_a_plan_names_what_changes() -> None:
 def test_phases_need_a_tool_that_has_their_option(tmp_path: Path) -> None:
     script = tmp_path / "tool"
     for options, impossible in (("--push", {"uncached", "shadow"}), ("--push --no-cache", {"shadow"})):
-        script.write_text(f"#!/bin/sh\necho Usage: {options}\n")
-        script.chmod(0o755)
+        write_script(script, f"echo Usage: {options}")
         assert impossible_phases(make_tool("tool", str(script)), tmp_path) == impossible

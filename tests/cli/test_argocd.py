@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from commodore.manifests.kube_yaml import read_documents
-from tests.argocd.comparing.conftest import app, git
+from tests.argocd.comparing.conftest import app
 from tests.world.cluster import ROOT
+from tests.world.repos import git
 from tests.world.terminal import run_on_terminal
 
 Shown = tuple[int, str, str]

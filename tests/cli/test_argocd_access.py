@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.argocd.comparing.conftest import app, git
+from tests.argocd.comparing.conftest import app
 from tests.argocd.conftest import config_map
 from tests.world.git_server import GitServer
-from tests.world.repos import GitWorld
+from tests.world.repos import GitWorld, git
 
 Call = Callable[..., tuple[int, str, str]]
 SECRET = "planted-5ecr3t"

@@ -10,7 +10,8 @@ import jsonschema
 import pytest
 import yaml
 
-from tests.argocd.comparing.conftest import app, config, git
+from tests.argocd.comparing.conftest import app, config
+from tests.world.repos import git
 
 Shown = tuple[int, str, str]
 Call = Callable[..., Shown]

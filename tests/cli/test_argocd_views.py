@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.argocd.comparing.conftest import app, git
+from tests.argocd.comparing.conftest import app
+from tests.world.repos import git
 
 Shown = tuple[int, str, str]
 Call = Callable[..., Shown]

@@ -17,6 +17,7 @@ from click.shell_completion import CompletionItem
 from commodore.cli._completion import quick
 from tests.cli.conftest import Shown
 from tests.world.completion import complete, offered
+from tests.world.folders import write_script
 from tests.world.lieutenant import LieutenantServer, cluster, failing, slow
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -156,8 +157,7 @@ def test_bash_is_offered_it(tmp_path: Path, call: Callable[..., Shown]) -> None:
     code, script, err = call("completion", "bash")
     assert (code, err) == (0, "")
     program = tmp_path / "commodore"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m commodore "$@"\n')
-    program.chmod(0o755)
+    write_script(program, f'exec {sys.executable} -m commodore "$@"')
     ask = "COMP_WORDS=(commodore explain name-00); COMP_CWORD=2; _commodore_completion commodore; echo ${COMPREPLY[@]}"
     done = subprocess.run(
         ["bash", "--norc", "--noprofile", "-c", f"{script}\n{ask}"],

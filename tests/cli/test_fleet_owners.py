@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 
 from tests.cli.conftest import Shown
 from tests.fleet.conftest import APP, charts, lay, patch
+from tests.world.repos import git
 
 Call = Callable[..., Shown]
 
@@ -30,10 +30,6 @@ def fleet(call: Call, tmp_path: Path) -> Call:
     git(tmp_path, "add", "-A")
     git(tmp_path, "commit", "-qm", "x")
     return lambda *words: call("-d", str(tmp_path), "fleet", "owners", *words)
-
-
-def git(root: Path, *words: str) -> None:
-    subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
 
 
 @pytest.mark.requirement("F62")

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.argocd.comparing.conftest import URL, app, git
+from tests.argocd.comparing.conftest import URL, app
 from tests.world.kargo import (
     REPOSITORY,
     Object,
@@ -28,6 +28,7 @@ from tests.world.kargo import (
     stage,
     warehouse,
 )
+from tests.world.repos import git
 
 Call = Callable[..., tuple[int, str, str]]
 

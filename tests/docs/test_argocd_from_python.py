@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 from commodore import argocd
-from tests.argocd.comparing.conftest import app, config, git
+from tests.argocd.comparing.conftest import app, config
 from tests.world.cluster import ROOT
+from tests.world.repos import git
 
 PAGE = (ROOT / "docs" / "how-to" / "argocd-from-python.md").read_text(encoding="utf-8")
 

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.argocd.comparing.conftest import app, config, git
+from tests.argocd.comparing.conftest import app, config
 from tests.docs.tutorials import reader_environment
 from tests.world.cluster import ROOT
+from tests.world.repos import git
 
 PAGE = (ROOT / "docs" / "how-to" / "argocd-in-ci.md").read_text(encoding="utf-8")
 CLAIM = '{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}}'

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.tutorials import Done, follow
+from tests.docs.tutorials import Done, follow, reader_environment
 from tests.world.cluster import ROOT
 
 PAGES = ROOT / "docs" / "how-to"
@@ -28,10 +27,7 @@ Read = Callable[[str], list[Done]]
 @pytest.fixture
 def read(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Read:
     """Compile the examples, then do what a page says."""
-    programs = tmp_path_factory.mktemp("bin")
-    (programs / "commodore").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m commodore "$@"\n')
-    (programs / "commodore").chmod(0o755)
-    environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+    environment = reader_environment(tmp_path_factory.mktemp("bin"))
 
     def read(page: str) -> list[Done]:
         shutil.copytree(ROOT / "examples", tmp_path / "examples")

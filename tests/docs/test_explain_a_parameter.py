@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.docs.tutorials import follow
+from tests.docs.tutorials import follow, reader_environment
 from tests.inventory.explain.examples import write_example_inventory
 from tests.world.cluster import ROOT
 from tests.world.repos import git
@@ -46,15 +43,8 @@ def compiled(root: Path) -> None:
 
 
 def test_a_reader_sees_what_the_page_shows(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    programs = tmp_path_factory.mktemp("bin")
-    (programs / "commodore").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m commodore "$@"\n')
-    (programs / "commodore").chmod(0o755)
     compiled(tmp_path)
-    environment = {
-        **os.environ,
-        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT),
-    }
+    environment = reader_environment(tmp_path_factory.mktemp("bin"))
     # Commits change with the examples; the page need not.
     page = re.sub(r"\b[0-9a-f]{10}\b", "…", PAGE.read_text(encoding="utf-8"))
     done = follow(page, tmp_path, environment)

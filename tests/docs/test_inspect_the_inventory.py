@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shlex
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -20,7 +17,7 @@ from commodore.inventory import (
     write_targets,
 )
 from commodore.workspace import Workspace, link_relative
-from tests.docs.tutorials import follow
+from tests.docs.tutorials import follow, reader_environment
 from tests.world.cluster import ROOT
 
 PAGE = ROOT / "docs" / "how-to" / "inspect-the-inventory.md"
@@ -48,16 +45,9 @@ def compile_inventory(examples: Path, workspace: Workspace) -> None:
 
 
 def test_a_reader_sees_what_the_page_shows(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    programs = tmp_path_factory.mktemp("bin")
-    (programs / "commodore").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m commodore "$@"\n')
-    (programs / "commodore").chmod(0o755)
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     compile_inventory(tmp_path / "examples", Workspace(tmp_path / ".cache" / "demo"))
-    environment = {
-        **os.environ,
-        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT),
-    }
+    environment = reader_environment(tmp_path_factory.mktemp("bin"))
     done = follow(PAGE.read_text(encoding="utf-8"), tmp_path, environment)
     assert [complaint for one in done if (complaint := one.complaint())] == []
     assert len(done) == 9

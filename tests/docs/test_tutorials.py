@@ -11,6 +11,7 @@ import pytest
 from tests.docs import example_apps
 from tests.docs.tutorials import Command, Done, WriteFile, follow, reader_environment, steps
 from tests.world.cluster import ROOT
+from tests.world.folders import write_script
 
 TUTORIALS = ROOT / "docs" / "tutorial"
 
@@ -55,8 +56,7 @@ def test_a_reader_of_the_first_catalog_sees_what_the_page_shows(tmp_path: Path) 
     for name in ("Makefile", "scripts/demo"):
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
-    (folder / "scripts" / "setup").write_text("#!/bin/sh\n")
-    (folder / "scripts" / "setup").chmod(0o755)
+    write_script(folder / "scripts" / "setup", "")
     (tmp_path / "bin").mkdir()
     environment = {**reader_environment(tmp_path / "bin"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     done = follow(page, folder, environment)

@@ -18,6 +18,7 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE, STDOUT, run
 
 from tests.world.cluster import ROOT
+from tests.world.folders import write_script
 
 BLOCK = re.compile(r"^```(console|\{code-block\} \w+\n:caption: (\S+))\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 END = "\x1e"  # between what commands print: no text holds this character
@@ -78,8 +79,7 @@ def steps(page: str) -> Iterator[Command | WriteFile]:
 
 def reader_environment(programs: Path) -> dict[str, str]:
     """The environment of a reader who has installed `commodore`, in the folder `programs`."""
-    (programs / "commodore").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m commodore "$@"\n')
-    (programs / "commodore").chmod(0o755)
+    write_script(programs / "commodore", f'exec {shlex.quote(sys.executable)} -m commodore "$@"')
     path = f"{programs}{os.pathsep}{os.environ['PATH']}"
     return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
 

@@ -23,6 +23,7 @@ from commodore.events import StageAdvanced, Warned
 from commodore.limits import DEFAULT_LIMITS
 from tests.engine.world import World, jsonnet, node
 from tests.world.context import make_context
+from tests.world.folders import write_script
 
 
 @pytest.mark.requirement("C56")
@@ -340,8 +341,7 @@ with Engine(Context(ignore, Limits()), processes=1) as engine:
 def test_no_process_is_left_behind(tmp_path: Path, how: str) -> None:
     """Whatever ends the caller ends its workers and the commands that they run."""
     script = tmp_path / "sleep.sh"
-    script.write_text('#!/bin/sh\nsleep 1000 &\necho "$$ $! $PPID" > pids.new; mv pids.new pids; wait\n')
-    script.chmod(0o755)
+    write_script(script, 'sleep 1000 &\necho "$$ $! $PPID" > pids.new; mv pids.new pids; wait')
     result = run_python(INTERRUPTED, str(tmp_path), how)
     assert result.returncode != 0
     pids = (tmp_path / "pids").read_text().split()

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
 
 from commodore.errors import UsageError
 from commodore.fleet.comparing import RenderedDiff, diff_rendered
 from tests.fleet.conftest import APP, World, charts, lay, patch
+from tests.world.repos import git
 
 
 @pytest.fixture
 def committed(world: World) -> World:
     """A generated fleet in a commit with the tag `one`."""
     world.lay(charts()).generate()
-    git(world, "init", "-q", ".")
+    git(world.root, "init", "-q", ".")
     commit(world, "one")
     return world
 
 
-def git(world: World, *words: str) -> None:
-    subprocess.run(["git", *words], cwd=world.root, check=True, capture_output=True)
-
-
 def commit(world: World, tag: str) -> None:
-    git(world, "add", "-A")
-    git(world, "commit", "-qm", tag)
-    git(world, "tag", tag)
+    git(world.root, "add", "-A")
+    git(world.root, "commit", "-qm", tag)
+    git(world.root, "tag", tag)
 
 
 def told(found: RenderedDiff) -> list[tuple[str, str, int, list[str]]]:

@@ -17,6 +17,7 @@ from commodore.fleet.generating import GenerateOptions, Selection, generate
 from commodore.fleet.previewing import preview
 from commodore.fleet.values_text import as_yaml
 from tests.fleet.conftest import APP, CELLS, CONFIG, WEB, World, charts, manifests, patch
+from tests.world.folders import write_script
 
 CHART = [
     "Chart.yaml",
@@ -442,8 +443,7 @@ def test_manifests_without_helm(world: World, monkeypatch: pytest.MonkeyPatch) -
 def counting_helm(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A helm that writes a line for each `template`, and then does it."""
     real = subprocess.run(["sh", "-c", "command -v helm"], capture_output=True, text=True, check=True).stdout.strip()
-    (folder / "helm").write_text(f'#!/bin/sh\n[ "$1" = template ] && echo x >> {folder}/calls\nexec {real} "$@"\n')
-    (folder / "helm").chmod(0o755)
+    write_script(folder / "helm", f'[ "$1" = template ] && echo x >> {folder}/calls\nexec {real} "$@"')
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     (folder / "calls").touch()
     return folder / "calls"
@@ -475,8 +475,7 @@ def test_a_chart_that_ends_helm(
     world: World, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path_factory.mktemp("bin")
-    (folder / "helm").write_text("#!/bin/sh\necho 'Error: broken \x1b[31mred' >&2\nexit 1\n")
-    (folder / "helm").chmod(0o755)
+    write_script(folder / "helm", "echo 'Error: broken \x1b[31mred' >&2\nexit 1")
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     errors = world.lay(manifests()).refused()
     assert {error.code for error in errors} == {"CMD-FLT-056"}

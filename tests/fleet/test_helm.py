@@ -10,12 +10,12 @@ import pytest
 from commodore.errors import EnvironmentFault
 from commodore.fleet.helm import Helm
 from commodore.limits import DEFAULT_LIMITS
+from tests.world.folders import write_script
 
 
 def test_a_helm_that_does_not_end(tmp_path: Path) -> None:
     program = tmp_path / "helm"
-    program.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 1000\n")
-    program.chmod(0o755)
+    write_script(program, f"echo $$ > {tmp_path}/pid\nexec sleep 1000")
     with (
         Helm(str(program), 1, replace(DEFAULT_LIMITS, helm_timeout=0.3)) as helm,
         pytest.raises(EnvironmentFault, match=r"did not end within 0\.3 seconds") as caught,

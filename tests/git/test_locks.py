@@ -12,6 +12,7 @@ import pytest
 from commodore.errors import EnvironmentFault
 from commodore.git import RepositoryStore, recover
 from tests.world.context import make_context
+from tests.world.folders import write_script
 from tests.world.repos import GitWorld, git
 
 NewRun = Callable[..., RepositoryStore]
@@ -32,11 +33,9 @@ def test_objects_half_written(
     foreign.touch()
     os.utime(foreign, (1, 1))
     shim = tmp_path / "dying" / "git"
-    shim.parent.mkdir()
     makes = "; ".join(f"mkdir -p objects/4b; touch {half}" for half in HALVES)
     real = shutil.which("git")
-    shim.write_text(f'#!/bin/sh\ncase " $* " in *\' fetch \'*) {makes}; kill -9 $$;; esac\nexec {real} "$@"\n')
-    shim.chmod(0o755)
+    write_script(shim, f'case " $* " in *\' fetch \'*) {makes}; kill -9 $$;; esac\nexec {real} "$@"')
     new = remote.commit({"a": "2"})
     with monkeypatch.context() as patch:
         patch.setenv("PATH", f"{shim.parent}{os.pathsep}{os.environ['PATH']}")

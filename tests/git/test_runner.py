@@ -18,13 +18,12 @@ from commodore.git import Git
 from commodore.git.runner import clean_environment, last_words
 from commodore.limits import Limits
 from tests.world.context import make_context
+from tests.world.folders import write_script
 from tests.world.repos import GitWorld, git
 
 
 def fake_git(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder.mkdir()
-    (folder / "git").write_text(f"#!/bin/sh\n{script}\n")
-    (folder / "git").chmod(0o755)
+    write_script(folder / "git", script)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
 
 

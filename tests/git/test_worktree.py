@@ -16,6 +16,7 @@ from commodore.events import Warned
 from commodore.git import Checkout, LocalChanges, RepositoryStore, check_out, inspect
 from tests.git.conftest import Heard
 from tests.world.context import make_context
+from tests.world.folders import write_script
 from tests.world.repos import GitCalls, GitWorld, Remote, git
 
 NewRun = Callable[..., RepositoryStore]
@@ -551,8 +552,7 @@ def test_hooks_and_filters_of_a_repository_do_not_run(
     """Architecture 6: nothing that a user's global hooks or a fetched repository's attributes name runs."""
     hooks = tmp_path / "hooks"
     hooks.mkdir()
-    (hooks / "post-checkout").write_text(f"#!/bin/sh\ntouch '{tmp_path}/ran'\n")
-    (hooks / "post-checkout").chmod(0o755)
+    write_script(hooks / "post-checkout", f"touch '{tmp_path}/ran'")
     git(tmp_path, "config", "--global", "core.hooksPath", str(hooks))
     remote = world.remote(files={".gitattributes": "* filter=evil\n", "a": "1"})
     place(remote, "master")

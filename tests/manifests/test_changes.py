@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.manifests import FileChange, TreeChange, compare_trees
+from tests.world.repos import git
 
 
 def lines(*names: str, count: int = 10) -> bytes:
@@ -125,11 +125,6 @@ def test_changes_as_git_reports_them(arguments: tuple[str, ...], change: FileCha
 def test_other_git_states_are_no_change(status: str) -> None:
     with pytest.raises(ValueError, match="no change between two trees"):
         FileChange.of_git(status, "a")
-
-
-def git(folder: Path, *arguments: str) -> str:
-    command = ["git", "-c", "user.name=t", "-c", "user.email=t@example.com", "-C", str(folder), *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def test_git_sees_the_same_renames(tmp_path: Path) -> None:

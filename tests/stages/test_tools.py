@@ -14,6 +14,7 @@ from commodore.stages import kustomize_wrapper
 from commodore.stages.tools import check_tools, needed_tools, tool_environment
 from commodore.tools import managed_folder
 from tests.world.context import make_context
+from tests.world.folders import write_script
 
 
 def node(*entries: Any, dependencies: Any = ()) -> dict[str, Any]:
@@ -21,11 +22,7 @@ def node(*entries: Any, dependencies: Any = ()) -> dict[str, Any]:
 
 
 def put(folder: Path, name: str, said: str = "") -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / name
-    path.write_text(f"#!/bin/sh\necho '{said}'\n")
-    path.chmod(0o755)
-    return path
+    return write_script(folder / name, f"echo '{said}'")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from commodore.events import Event, Warned
 from commodore.limits import DEFAULT_LIMITS
 from commodore.tools import Source, Tool, ask_versions, find_tools, locate_tool, managed_folder
 from tests.world.context import make_context
+from tests.world.folders import write_script
 
 SYSTEM = "/usr/bin:/bin"
 IMPATIENT = replace(DEFAULT_LIMITS, tool_timeout=0.5)
@@ -20,10 +21,7 @@ IMPATIENT = replace(DEFAULT_LIMITS, tool_timeout=0.5)
 
 def stand_in(path: Path, script: str = "") -> Path:
     """An executable that appends its arguments to `<path>.calls` and then runs the script."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f'#!/bin/sh\nPATH={SYSTEM}\necho "$@" >>"{path}.calls"\n{script}\n', encoding="utf-8")
-    path.chmod(0o755)
-    return path
+    return write_script(path, f'PATH={SYSTEM}\necho "$@" >>"{path}.calls"\n{script}')
 
 
 def calls(path: Path) -> list[str]:

@@ -33,6 +33,7 @@ from commodore.tools import (
     upgrade_tool,
 )
 from tests.world.context import make_context
+from tests.world.folders import write_script
 from tests.world.releases import (
     PLATFORM,
     Member,
@@ -491,8 +492,7 @@ def test_unknown_tools(name: str, box: Toolbox, releases: Releases) -> None:
 
 
 def test_what_is_missing(box: Toolbox, bare: Path, server: ReleaseServer, releases: Releases) -> None:
-    (bare / "kubectl").write_text("#!/bin/sh\n")
-    (bare / "kubectl").chmod(0o755)
+    write_script(bare / "kubectl", "")
     assert missing_tools(box) == {"helm": None, "kustomize": None}
     server.publish("helm", "9.0.0")
     install(box, releases)

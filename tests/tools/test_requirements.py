@@ -14,14 +14,12 @@ from commodore.events import Event
 from commodore.limits import DEFAULT_LIMITS
 from commodore.tools import check_minimum
 from tests.world.context import make_context
+from tests.world.folders import write_script
 
 
 def put(folder: Path, name: str, said: str) -> Path:
     """A tool that says this, and counts its calls."""
-    path = folder / name
-    path.write_text(f"#!/bin/sh\necho x >>'{folder}/{name}.calls'\necho '{said}'\n")
-    path.chmod(0o755)
-    return path
+    return write_script(folder / name, f"echo x >>'{folder}/{name}.calls'\necho '{said}'")
 
 
 def calls(folder: Path, name: str) -> int:

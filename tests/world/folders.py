@@ -1,4 +1,4 @@
-"""A folder in which everything stands that a walk has to decide about, and what a folder holds."""
+"""Folders in which everything stands that a walk has to decide about, what a folder holds, and programs in it."""
 
 from __future__ import annotations
 
@@ -33,3 +33,11 @@ def snapshot(folder: Path) -> dict[str, tuple[str, str]]:
         content = os.readlink(path) if path.is_symlink() else path.read_bytes().hex() if path.is_file() else ""
         found[str(path.relative_to(folder))] = (stat.filemode(mode), content)
     return found
+
+
+def write_script(path: Path, text: str) -> Path:
+    """A program that the shell runs, in a folder that is made if it is not there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.world.folders import write_script
 from tests.world.loopback import LoopbackHandler, LoopbackServer
 
 
@@ -150,9 +151,7 @@ class Remote:
     def hook(self, name: str, script: str) -> None:
         """Let the server run a shell script on its side."""
         path = self.path / "hooks" / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-        path.chmod(0o755)
+        write_script(path, script)
 
     def refuse_pushes(self, words: str) -> None:
         """Let the server refuse every push, saying why."""
@@ -213,10 +212,7 @@ class GitCalls:
         self._log = folder / "log"
         folder.mkdir(parents=True)
         program = folder / "git"
-        program.write_text(
-            f"#!/bin/sh\nprintf '%s\\n' \"$*\" >>'{self._log}'\nexec '{real}' \"$@\"\n", encoding="utf-8"
-        )
-        program.chmod(0o755)
+        write_script(program, f"printf '%s\\n' \"$*\" >>'{self._log}'\nexec '{real}' \"$@\"")
         monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
 
     def forget(self) -> None:

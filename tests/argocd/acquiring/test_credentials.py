@@ -24,6 +24,7 @@ from commodore.limits import DEFAULT_LIMITS
 from tests.argocd.acquiring.test_charts import WEB, packed
 from tests.argocd.conftest import Argo, config_map
 from tests.world.certificates import make_certificate
+from tests.world.folders import write_script
 from tests.world.git_server import GitServer
 from tests.world.loopback import LoopbackHandler, LoopbackServer
 from tests.world.registry import CHART, RegistryServer
@@ -280,8 +281,7 @@ def test_ssh_is_asked_with_the_key_that_is_given_alone(tmp_path: Path, monkeypat
     assert caught.value.code == "CMD-ARGO-312"
     programs = tmp_path / "programs"
     programs.mkdir()
-    (programs / "ssh").write_text(f'#!/bin/sh\necho "$SSH_AUTH_SOCK" "$@" >>{tmp_path}/said\nexit 1\n')
-    (programs / "ssh").chmod(0o755)
+    write_script(programs / "ssh", f'echo "$SSH_AUTH_SOCK" "$@" >>{tmp_path}/said\nexit 1')
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     key, hosts = tmp_path / "key", tmp_path / "hosts"
     for file in (key, hosts):

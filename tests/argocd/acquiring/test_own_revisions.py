@@ -15,7 +15,7 @@ from commodore.context import Context
 from commodore.errors import CommodoreError
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
-from tests.argocd.comparing.conftest import git
+from tests.world.repos import git
 
 URL = "https://git.example.com/shop"
 CONTEXT = Context(ignore, DEFAULT_LIMITS, offline=True)

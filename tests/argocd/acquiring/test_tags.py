@@ -12,7 +12,7 @@ from commodore.context import Context
 from commodore.errors import InputError
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
-from tests.argocd.comparing.conftest import git
+from tests.world.repos import git
 
 TAGS = ("v1.0.0", "v1.2.0", "1.3.0-rc.1", "v2.0.0", "chart-1.9.0", "chart-2.1.0", "nightly")
 

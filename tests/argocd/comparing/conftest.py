@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -92,12 +91,4 @@ def trees(tmp_path: Path) -> Trees:
     return Trees(tmp_path)
 
 
-def git(folder: Path, *arguments: str) -> str:
-    """Run git in a folder."""
-    identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
-    return subprocess.run(
-        ["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True
-    ).stdout.strip()
-
-
-__all__ = ["Trees", "app", "config", "git"]
+__all__ = ["Trees", "app", "config"]

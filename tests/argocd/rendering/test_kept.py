@@ -13,6 +13,7 @@ from commodore.argocd.rendering.kept import Kept, files_below
 from commodore.argocd.trees import files_of_kustomization
 from commodore.limits import DEFAULT_LIMITS
 from tests.argocd.conftest import OTHER, Argo, chart
+from tests.world.folders import write_script
 
 Runs = Callable[[], list[str]]
 
@@ -29,8 +30,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
     for name in ("helm", "kustomize"):
         real = shutil.which(name)
         program = folder / name
-        program.write_text(f'#!/bin/sh\necho $1 >> {log}\nexec {real} "$@"\n')
-        program.chmod(0o755)
+        write_script(program, f'echo $1 >> {log}\nexec {real} "$@"')
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
 
     def since() -> list[str]:
@@ -125,8 +125,7 @@ def test_of_some_kustomizations_it_is_not_known_what_is_read(text: str, tmp_path
 
 
 def test_files_that_change_meanwhile_keep_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "helm").write_text("#!/bin/sh\n")
-    (tmp_path / "helm").chmod(0o755)
+    write_script(tmp_path / "helm", "")
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     folder = tmp_path / "chart"
     folder.mkdir()

@@ -11,9 +11,10 @@ import pytest
 from commodore.argocd.configuration import PROFILES
 from commodore.argocd.rendering import Capabilities
 from commodore.errors import CommodoreError, InputError
-from tests.argocd.comparing.conftest import git
 from tests.argocd.conftest import Argo, config_map
+from tests.world.folders import write_script
 from tests.world.loopback import LoopbackHandler, LoopbackServer
+from tests.world.repos import git
 
 DEPLOYMENT = """\
 apiVersion: apps/v1
@@ -162,11 +163,7 @@ def test_charts_without_the_option_say_what_argo_cd_needs(argo: Argo) -> None:
 def test_charts_of_a_kustomization(argo: Argo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Kustomize unpacks charts beside the kustomization, so it is given a copy; helm and what it tells it are ours."""
     program = tmp_path / "bin" / "kustomize"
-    program.parent.mkdir()
-    program.write_text(
-        "#!/bin/sh\nfor last; do :; done\ntouch \"$2/charts\"\necho 'kind: A'\necho \"metadata: {name: '$*'}\"\n"
-    )
-    program.chmod(0o755)
+    write_script(program, "for last; do :; done\ntouch \"$2/charts\"\necho 'kind: A'\necho \"metadata: {name: '$*'}\"")
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
     argo.files({"app/kustomization.yaml": "helmCharts: [{name: web}]\n"})
     argo.config["kustomize.buildOptions"] = "--enable-helm"
@@ -267,9 +264,7 @@ def test_errors_begin_with_what_failed(argo: Argo) -> None:
 def test_errors_of_the_kustomize_within_kubectl_have_no_time(argo: Argo, tmp_path: Path, monkeypatch: Any) -> None:
     log = 'E1123 02:08:10.808726   20691 run.go:72] "command failed" err="no \\"a\\" in b"'
     program = tmp_path / "bin" / "kubectl"
-    program.parent.mkdir()
-    program.write_text(f"#!/bin/sh\necho '{log}' >&2\nexit 1\n")
-    program.chmod(0o755)
+    write_script(program, f"echo '{log}' >&2\nexit 1")
     monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
     argo.files({"kustomization.yaml": "resources: []\n"})
     with pytest.raises(CommodoreError) as caught:

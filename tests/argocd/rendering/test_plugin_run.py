@@ -19,6 +19,7 @@ from commodore.errors import CommodoreError
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
 from tests.argocd.comparing.conftest import URL, app, config
+from tests.world.folders import write_script
 
 pytestmark = pytest.mark.skipif(not isolation(), reason="this machine has no namespaces for all")
 SHOWN = 'printf \'{"kind": "A", "metadata": {"name": "a"}, "said": "%s"}\' '
@@ -52,9 +53,7 @@ def policy(tmp_path: Path) -> Policy:
 
     def made(script: str, **rule: Any) -> Options:
         program = tmp_path / "programs" / "plugin"
-        program.parent.mkdir(exist_ok=True)
-        program.write_text(f"#!/bin/sh\nset -e\n{script}\n")
-        program.chmod(0o755)
+        write_script(program, f"set -e\n{script}")
         digest = f"sha256:{hashlib.sha256(program.read_bytes()).hexdigest()}"
         one = {"name": "p", "engine": "exec", "generate": [str(program)], "digest": digest, "env": ["TEAM"], **rule}
         for name in ("init", "post"):

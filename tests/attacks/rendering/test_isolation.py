@@ -12,6 +12,7 @@ import pytest
 from commodore.confinement import TrustPolicy, isolation
 from tests.attacks.conftest import Secret, Witness
 from tests.engine.world import PACKAGE, World, jsonnet
+from tests.world.folders import write_script
 
 TOOLS = Path(__file__).resolve().parents[3] / ".tools"
 WRAPPER = str(PACKAGE / "scripts" / "run-kustomize")
@@ -190,8 +191,7 @@ def post_renderer(world: World, home: Path, script: str) -> None:
     plugin = home / "plugins" / "evil"
     plugin.mkdir(parents=True)
     (plugin / "plugin.yaml").write_text(PLUGIN)
-    (plugin / "run").write_text(f"#!/bin/sh\ncat\n{script}\n")
-    (plugin / "run").chmod(0o755)
+    write_script(plugin / "run", f"cat\n{script}")
     world.environment["HELM_PLUGINS"] = str(plugin.parent)
     world.write("dependencies/a/chart/Chart.yaml", "{apiVersion: v2, name: x, version: 1.0.0}\n")
     world.write("dependencies/a/chart/templates/x.yaml", "kind: ConfigMap\nmetadata: {name: x}\n")
@@ -202,11 +202,7 @@ def post_renderer(world: World, home: Path, script: str) -> None:
 def generator(world: World, home: Path, script: str) -> None:
     """An instance `a` with a kustomization, one object of which a plugin of kustomize makes."""
     plugin = home / ".config" / "kustomize" / "plugin" / "example.com" / "v1" / "evil" / "Evil"
-    plugin.parent.mkdir(parents=True)
-    plugin.write_text(
-        f"#!/bin/sh\necho 'apiVersion: v1'; echo 'kind: ConfigMap'; echo 'metadata: {{name: x}}'\n{script}\n"
-    )
-    plugin.chmod(0o755)
+    write_script(plugin, f"echo 'apiVersion: v1'; echo 'kind: ConfigMap'; echo 'metadata: {{name: x}}'\n{script}")
     world.environment["HOME"] = str(home)
     world.write("dependencies/a/kustomization.yaml", "generators: [evil.yaml]\n")
     world.write("dependencies/a/evil.yaml", "{apiVersion: example.com/v1, kind: Evil, metadata: {name: x}}\n")

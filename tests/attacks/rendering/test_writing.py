@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from commodore.errors import CommodoreError
 from tests.attacks.conftest import Secret, Witness
 from tests.engine.world import World, jsonnet
+from tests.world.repos import git
 
 OUTPUT, PLACE = "CMD-ENG-007", "CMD-ENG-059"
 
@@ -74,10 +74,6 @@ def test_a_pipe_in_the_output(world: World) -> None:
     refused(world, "CMD-CONF-003")
 
 
-def git(folder: Path, *arguments: str) -> None:
-    subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)
-
-
 @pytest.fixture
 def fetched(world: World) -> str:
     """A repository that holds what would be believed in a working directory."""
@@ -85,8 +81,8 @@ def fetched(world: World) -> str:
     (folder / "hooks").mkdir(parents=True)
     (folder / "hooks" / "post-checkout").write_text("#!/bin/sh\n")
     git(folder, "init", "-q")
-    git(folder, "-c", "user.name=a", "-c", "user.email=a@example.com", "add", ".")
-    git(folder, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "x")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "x")
     return str(folder)
 
 

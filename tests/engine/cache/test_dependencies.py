@@ -23,7 +23,8 @@ from commodore.fetching import CacheKey, DependencyCache, chart_key, commit_key
 from commodore.limits import DEFAULT_LIMITS
 from tests.engine.world import World
 from tests.world.context import make_context
-from tests.world.folders import snapshot
+from tests.world.folders import snapshot, write_script
+from tests.world.repos import git
 
 KEY = CacheKey("helm", "https://charts.example.com", "1.2.3", "redis")
 
@@ -33,8 +34,7 @@ def tree(tmp_path: Path) -> Path:
     """Files with modes and links, a folder without files."""
     folder = tmp_path / "tree"
     (folder / "sub" / "empty").mkdir(parents=True)
-    (folder / "sub" / "run.sh").write_text("#!/bin/sh\n")
-    (folder / "sub" / "run.sh").chmod(0o755)
+    write_script(folder / "sub" / "run.sh", "")
     (folder / "sub").chmod(0o750)
     (folder / "übung").write_bytes(b"\0\xff")
     (folder / "link").symlink_to("sub/run.sh")
@@ -290,13 +290,6 @@ def test_credentials_do_not_reach_the_cache(runs: Runs, tmp_path: Path) -> None:
         assert not path.is_file() or b"hidden" not in path.read_bytes()
 
 
-def git(folder: Path, *arguments: str) -> str:
-    settings = ("-c", "protocol.file.allow=always")
-    return subprocess.run(
-        ["git", *settings, *arguments], cwd=folder, check=True, capture_output=True, text=True
-    ).stdout.strip()
-
-
 def commit(folder: Path, text: str) -> str:
     (folder / "sub" / "file").write_text(text)
     git(folder, "add", ".")
@@ -308,8 +301,7 @@ def commit(folder: Path, text: str) -> str:
 def repository(tmp_path: Path) -> Path:
     folder = tmp_path / "repo"
     (folder / "sub").mkdir(parents=True)
-    (folder / "sub" / "run.sh").write_text("#!/bin/sh\n")
-    (folder / "sub" / "run.sh").chmod(0o755)
+    write_script(folder / "sub" / "run.sh", "")
     (folder / "outer").write_text("outer")
     (folder / "sub" / "link").symlink_to("../outer")
     git(folder, "init", "-q", "-b", "master")
@@ -412,7 +404,18 @@ def nested(tmp_path: Path, repository: Path, world: World) -> Path:
     outer = tmp_path / "outer"
     (outer / "sub").mkdir(parents=True)
     git(outer, "init", "-q", "-b", "master")
-    git(outer, "submodule", "--quiet", "add", "--name", "inner", str(repository), "inner")
+    git(
+        outer,
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "--quiet",
+        "add",
+        "--name",
+        "inner",
+        str(repository),
+        "inner",
+    )
     commit(outer, "outer")
     world.write("home/.gitconfig", '[protocol "file"]\n\tallow = always\n')
     world.environment["HOME"] = str(world.root / "home")

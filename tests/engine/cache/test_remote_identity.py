@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import email.utils
 import shutil
-import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,6 +21,7 @@ from commodore.fetching import Downloads
 from commodore.limits import DEFAULT_LIMITS
 from tests.engine.echo import Echo
 from tests.engine.world import Kept, World, jsonnet
+from tests.world.repos import git
 
 # Pulls charts whose content tells when that was done, and counts.
 HELM = """
@@ -61,11 +61,6 @@ def chart(world: World, version: str = "1.0.0") -> World:
 def pulled(world: World) -> int:
     log = world.root / "home" / "helm.log"
     return len([line for line in log.read_text().splitlines() if "pull" in line]) if log.exists() else 0
-
-
-def git(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
 
 
 def commit(folder: Path, text: str) -> str:

@@ -12,14 +12,11 @@ import pytest
 from commodore.engine.cache.script_reads import mentions
 from commodore.engine.cache.tool_identity import Programs, defaults_digest, tool_digest
 from commodore.limits import DEFAULT_LIMITS
+from tests.world.folders import write_script
 
 
 def program(folder: Path, name: str, text: str = "echo 1") -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / name
-    file.write_text(f"#!/bin/sh\n{text}\n")
-    file.chmod(0o755)
-    return file
+    return write_script(folder / name, text)
 
 
 def digest(tmp_path: Path, name: str, *folders: str, directory: Path | None = None, **environment: str) -> str:

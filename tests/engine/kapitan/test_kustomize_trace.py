@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +15,7 @@ from commodore.engine.cache.static_key import WRAPPER
 from commodore.errors import InputError
 from tests.engine.echo import Echo
 from tests.engine.world import Kept, World, jsonnet
+from tests.world.repos import git
 
 # As much of kustomize as matters: it writes down all files of a kustomization and of what it names, wherever that lies.
 KUSTOMIZE = """
@@ -213,11 +213,6 @@ def test_a_generated_kustomization(kept: Kept, tmp_path: Path) -> None:
 
 
 # Remote bases
-
-
-def git(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
 
 
 def commit(folder: Path, text: str, **files: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
 import tarfile
 import zipfile
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from commodore.limits import DEFAULT_LIMITS
 from tests.engine.world import World, jsonnet
 from tests.world.context import make_context
 from tests.world.loopback import LoopbackHandler, LoopbackServer
+from tests.world.repos import git
 
 
 class Site(LoopbackServer):
@@ -185,11 +185,6 @@ def test_outputs_may_lie_in_the_component(world: World, site: Site, tmp_path: Pa
     world.jobs[:] = [InstanceJob("a", "a", tmp_path / "component")]
     world.compile()
     assert (tmp_path / "component" / "x").read_text() == "x"
-
-
-def git(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from commodore.limits import Limits
 from tests.world import many_clusters
 from tests.world.cluster import ROOT
 from tests.world.context import make_context
+from tests.world.folders import write_script
 from tests.world.many_clusters import FleetWorld
 from tests.world.object_store import TcpProxy
 
@@ -129,8 +130,7 @@ def test_workers_that_come_and_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     """
     world = FleetWorld(tmp_path, 1)
     helm = tmp_path / "helm"
-    helm.write_text("#!/bin/sh\necho v1.2.3\n")
-    helm.chmod(0o755)
+    write_script(helm, "echo v1.2.3")
     with contextlib.closing(Dask(tmp_path, 1, strict=True)) as dask:
         dask.add_worker(KAPITAN_HELM_PATH=str(helm))
 
@@ -220,8 +220,7 @@ def test_a_worker_that_fails_again_and_again(tmp_path: Path, monkeypatch: pytest
     world = FleetWorld(tmp_path, 2)
     full = tmp_path / "full"
     full.mkdir()
-    (full / "git").write_text("#!/bin/sh\necho 'fatal: unable to write file: No space left on device' >&2\nexit 128\n")
-    (full / "git").chmod(0o755)
+    write_script(full / "git", "echo 'fatal: unable to write file: No space left on device' >&2\nexit 128")
     path = f"{full}:{os.environ['PATH']}"
     with contextlib.closing(Dask(tmp_path, 1)) as dask:
         dask.add_worker(PATH=path)
