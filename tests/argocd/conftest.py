@@ -23,6 +23,7 @@ from commodore.context import Access, Context
 from commodore.errors import Location
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS, Limits
+from tests.world.folders import write_files
 
 URL = "https://git.example.com/shop.git"
 OTHER = "https://git.example.com/other.git"
@@ -75,10 +76,7 @@ class Argo:
     def files(self, files: Mapping[str, str | bytes], *, url: str = URL, below: str = "") -> Path:
         """Write files of a repository; returns its folder."""
         folder = self.folder(url)
-        for name, content in files.items():
-            path = folder / below / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        write_files(folder / below, files)
         return folder
 
     def folder(self, url: str = URL) -> Path:

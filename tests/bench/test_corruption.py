@@ -12,6 +12,7 @@ import pytest
 from _corruption import damage, kept_files
 
 from tests.bench.conftest import BENCH
+from tests.world.folders import write_files
 
 
 def snapshot(folder: Path) -> dict[str, bytes | str | None]:
@@ -29,9 +30,7 @@ def test_all_damage_is_seen_and_undone(tmp_path: Path) -> None:
     """Random damage of all kinds: something is different afterwards, modes apart, and nothing once it is undone."""
     files = {"cache/aa/a1/x.result": b"1" * 50, "cache/aa/b2/x.result": b"2" * 50, "cache/bb/c3/about.json": b"{}"}
     files |= {"work/.commodore/lock": b"1\n", "work/dependencies/.repos/a/commodore-refs": b"refs"}
-    for name, content in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_bytes(content)
+    write_files(tmp_path, files)
     (tmp_path / "work/dependencies/.repos/a/HEAD").write_text("not a note")
     (tmp_path / "work/compiled").mkdir()
     (tmp_path / "work/compiled/a").write_text("no note either")

@@ -15,6 +15,7 @@ from commodore.git import PublishedClone, RepositoryStore
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.workspace import Workspace
 from tests.world.context import make_context
+from tests.world.folders import write_files
 from tests.world.repos import GitWorld, Remote
 
 
@@ -55,10 +56,7 @@ class Run:
         with self.workspace.staging("catalog") as folder:
             for name, files in (("manifests", manifests), ("refs", refs)):
                 (folder / name).mkdir()
-                for path, content in files.items():
-                    file = folder / name / path
-                    file.parent.mkdir(parents=True, exist_ok=True)
-                    file.write_text(content)
+                write_files(folder / name, files)
             yield folder / "manifests", folder / "refs"
 
     def compile(self, manifests: Mapping[str, str], refs: Mapping[str, str] | None = None) -> PublishedClone:

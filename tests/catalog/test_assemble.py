@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -14,14 +13,7 @@ from commodore.events import Event, Warned
 from commodore.manifests import dump_stream, key_of
 from commodore.strictness import LOWERABLE
 from tests.world.context import make_context
-
-
-def output(folder: Path, files: Mapping[str, str]) -> Path:
-    for path, content in files.items():
-        file = folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content)
-    return folder
+from tests.world.folders import write_files
 
 
 def tree(folder: Path) -> dict[str, str]:
@@ -35,8 +27,8 @@ def all_errors(error: CommodoreError) -> list[CommodoreError]:
 class TestAssemble:
     def test_all_files_of_all_instances(self, tmp_path: Path) -> None:
         """Hidden ones too; empty folders are nothing to git."""
-        a = output(tmp_path / "compiled/a", {"apps/a.yaml": "a", ".hidden": "h"})
-        b = output(tmp_path / "compiled/b", {"apps/b.yaml": "b", "b/deep/er.yaml": "d"})
+        a = write_files(tmp_path / "compiled/a", {"apps/a.yaml": "a", ".hidden": "h"})
+        b = write_files(tmp_path / "compiled/b", {"apps/b.yaml": "b", "b/deep/er.yaml": "d"})
         (b / "empty").mkdir()
         assemble([("b", b), ("a", a), ("c", tmp_path / "nothing")], tmp_path / "new", make_context())
         assert tree(tmp_path / "new") == {
@@ -53,7 +45,7 @@ class TestAssemble:
 
     def test_files_are_copies_with_git_modes(self, tmp_path: Path) -> None:
         """Whoever edits the catalog does not change compiled output; the umask does not count."""
-        a = output(tmp_path / "a", {"x.yaml": "x", "run.sh": "#!/bin/sh"})
+        a = write_files(tmp_path / "a", {"x.yaml": "x", "run.sh": "#!/bin/sh"})
         (a / "x.yaml").chmod(0o600)
         (a / "run.sh").chmod(0o700)
         before = os.umask(0o077)
@@ -68,9 +60,9 @@ class TestAssemble:
     @pytest.mark.requirement("C33", "C44")
     def test_instances_write_one_file(self, tmp_path: Path) -> None:
         """Every conflict is named, in one error; the published tool lets chance decide. Equal files are one file."""
-        a = output(tmp_path / "a", {"one.yaml": "1", "two.yaml": "2", "fine.yaml": "", "same.yaml": "1"})
-        b = output(tmp_path / "b", {"one.yaml": "0", "two.yaml": "other", "same.yaml": "1", "three.yaml": ""})
-        c = output(tmp_path / "c", {"three.yaml": "3"})
+        a = write_files(tmp_path / "a", {"one.yaml": "1", "two.yaml": "2", "fine.yaml": "", "same.yaml": "1"})
+        b = write_files(tmp_path / "b", {"one.yaml": "0", "two.yaml": "other", "same.yaml": "1", "three.yaml": ""})
+        c = write_files(tmp_path / "c", {"three.yaml": "3"})
         with pytest.raises(InputError) as caught:
             assemble([("inst-c", c), ("inst-b", b), ("inst-a", a)], tmp_path / "new", make_context())
         assert caught.value.code == "CMD-CAT-001"
@@ -83,8 +75,8 @@ class TestAssemble:
 
     def test_conflicts_that_are_allowed(self, tmp_path: Path) -> None:
         """The last instance in name order wins, whatever the order of the arguments."""
-        a = output(tmp_path / "a", {"one.yaml": "1", "fine.yaml": ""})
-        b = output(tmp_path / "b", {"one.yaml": "2"})
+        a = write_files(tmp_path / "a", {"one.yaml": "1", "fine.yaml": ""})
+        b = write_files(tmp_path / "b", {"one.yaml": "2"})
         collected: list[Event] = []
         context = make_context(collected.append, allowed=["CMD-CAT-001"])
         new = assemble([("inst-b", b), ("inst-a", a)], tmp_path / "new", context)
@@ -94,8 +86,8 @@ class TestAssemble:
 
     def test_two_instances_write_the_same(self, tmp_path: Path) -> None:
         """Each would write it alone, too; but not if only one of the two can be executed."""
-        a = output(tmp_path / "a", {"00_namespace.yaml": "1", "run.sh": "1"})
-        b = output(tmp_path / "b", {"00_namespace.yaml": "1", "run.sh": "1"})
+        a = write_files(tmp_path / "a", {"00_namespace.yaml": "1", "run.sh": "1"})
+        b = write_files(tmp_path / "b", {"00_namespace.yaml": "1", "run.sh": "1"})
         new = assemble([("inst-a", a), ("inst-b", b)], tmp_path / "new", make_context())
         assert {file.name: file.read_text() for file in new.iterdir()} == {"00_namespace.yaml": "1", "run.sh": "1"}
         (a / "run.sh").chmod(0o755)
@@ -104,8 +96,8 @@ class TestAssemble:
 
     def test_a_file_in_the_way_of_a_folder(self, tmp_path: Path) -> None:
         """That cannot be allowed: only one of them can be there."""
-        a = output(tmp_path / "a", {"x/deep/file.yaml": "1", "y": "2"})
-        b = output(tmp_path / "b", {"x": "1", "y/a.yaml": "1", "y/b.yaml": "1"})
+        a = write_files(tmp_path / "a", {"x/deep/file.yaml": "1", "y": "2"})
+        b = write_files(tmp_path / "b", {"x": "1", "y/a.yaml": "1", "y/b.yaml": "1"})
         with pytest.raises(Findings) as caught:
             assemble([("a", a), ("b", b)], tmp_path / "new", make_context(allowed=LOWERABLE))
         assert {error.code for error in caught.value.errors} == {"CMD-CAT-006"}
@@ -115,15 +107,15 @@ class TestAssemble:
         ]
 
     def test_names_that_differ_in_case_are_different_files(self, tmp_path: Path) -> None:
-        a = output(tmp_path / "a", {"X.yaml": "1"})
-        b = output(tmp_path / "b", {"x.yaml": "2"})
+        a = write_files(tmp_path / "a", {"X.yaml": "1"})
+        b = write_files(tmp_path / "b", {"x.yaml": "2"})
         assemble([("a", a), ("b", b)], tmp_path / "new", make_context())
         assert tree(tmp_path / "new") == {"X.yaml": "1", "x.yaml": "2"}
 
 
 class TestLinks:
     def test_links_inside_the_folder_become_files(self, tmp_path: Path) -> None:
-        a = output(tmp_path / "a", {"real/x.yaml": "x"})
+        a = write_files(tmp_path / "a", {"real/x.yaml": "x"})
         (a / "link.yaml").symlink_to("real/x.yaml")
         (a / "folder").symlink_to(a / "real")
         assemble([("a", a)], tmp_path / "new", make_context())
@@ -134,8 +126,8 @@ class TestLinks:
         "target", ["../secret", "../folder", "/etc/passwd", "../b/x.yaml", "../missing", ".", "sub/.."]
     )
     def test_links_that_leave_the_folder_or_have_no_end(self, tmp_path: Path, target: str) -> None:
-        a = output(tmp_path / "a", {"fine.yaml": "1", "sub/file": "1"})
-        output(tmp_path, {"secret": "s", "folder/secret": "s", "b/x.yaml": "b"})
+        a = write_files(tmp_path / "a", {"fine.yaml": "1", "sub/file": "1"})
+        write_files(tmp_path, {"secret": "s", "folder/secret": "s", "b/x.yaml": "b"})
         (a / "link").symlink_to(target)
         with pytest.raises(PolicyError) as caught:
             assemble([("app", a)], tmp_path / "new", make_context())
@@ -144,7 +136,7 @@ class TestLinks:
         assert not (tmp_path / "new").exists()
 
     def test_a_link_to_a_folder_that_links_back(self, tmp_path: Path) -> None:
-        a = output(tmp_path / "a", {"one/file": "1", "two/file": "1"})
+        a = write_files(tmp_path / "a", {"one/file": "1", "two/file": "1"})
         (a / "one/to-two").symlink_to("../two")
         (a / "two/to-one").symlink_to("../one")
         with pytest.raises(CommodoreError) as caught:
@@ -152,7 +144,7 @@ class TestLinks:
         assert {error.code for error in all_errors(caught.value)} == {"CMD-CAT-002"}
 
     def test_links_that_lead_nowhere_and_special_files(self, tmp_path: Path) -> None:
-        a = output(tmp_path / "a", {"fine.yaml": "1"})
+        a = write_files(tmp_path / "a", {"fine.yaml": "1"})
         (a / "dangling").symlink_to("missing.yaml")
         (a / "loop").symlink_to("loop")
         os.mkfifo(a / "pipe")
@@ -163,7 +155,7 @@ class TestLinks:
 
     @pytest.mark.parametrize("path", [".git/config", "vendor/.git", "vendor/.GIT/hooks/post-checkout"])
     def test_no_repositories_inside(self, tmp_path: Path, path: str) -> None:
-        a = output(tmp_path / "a", {path: "x"})
+        a = write_files(tmp_path / "a", {path: "x"})
         with pytest.raises(PolicyError) as caught:
             assemble([("app", a)], tmp_path / "new", make_context())
         assert caught.value.code == "CMD-CAT-004"
@@ -185,7 +177,7 @@ metadata:
 class TestWarnAboutObjects:
     @pytest.mark.requirement("C44")
     def test_one_object_of_two_instances(self, tmp_path: Path) -> None:
-        a = output(tmp_path / "a", {"x.yaml": CONFIG.format(name="shared", namespace="ns"), "note.txt": "kind: x"})
+        a = write_files(tmp_path / "a", {"x.yaml": CONFIG.format(name="shared", namespace="ns"), "note.txt": "kind: x"})
         documents = [
             CONFIG.format(name="own", namespace="ns"),
             CONFIG.format(name="'shared'", namespace="other"),
@@ -195,8 +187,8 @@ class TestWarnAboutObjects:
             "- a list\n",
             "apiVersion: v1\nkind: Job\nmetadata:\n  generateName: job-\n",
         ]
-        b = output(tmp_path / "b", {"y/z.yml": "---\n".join(documents), "empty.yaml": ""})
-        c = output(
+        b = write_files(tmp_path / "b", {"y/z.yml": "---\n".join(documents), "empty.yaml": ""})
+        c = write_files(
             tmp_path / "c",
             {
                 "ns.yaml": "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: ns\n",
@@ -213,7 +205,7 @@ class TestWarnAboutObjects:
 
     def test_one_instance_may_repeat_itself(self, tmp_path: Path) -> None:
         text = CONFIG.format(name="x", namespace="y")
-        a = output(tmp_path / "a", {"x.yaml": text, "y.yaml": text})
+        a = write_files(tmp_path / "a", {"x.yaml": text, "y.yaml": text})
         collected: list[Event] = []
         warn_about_objects([("a", a)], make_context(announce=collected.append))
         assert collected == []
@@ -235,7 +227,7 @@ class TestWarnAboutObjects:
                 {"labels": {"name": "label"}, "creationTimestamp": None, "ownerReferences": [{"name": "owner"}]},
             )
         ]
-        folder = output(tmp_path / "a", {"all.yaml": dump_stream(objects)})
+        folder = write_files(tmp_path / "a", {"all.yaml": dump_stream(objects)})
         collected: list[Event] = []
         warn_about_objects([("a", folder), ("b", folder)], make_context(announce=collected.append))
         found = [event.message.partition(" the object ")[2] for event in collected if isinstance(event, Warned)]

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from tests.argocd.comparing.conftest import app
+from tests.world.folders import write_files
 from tests.world.repos import git
 
 Shown = tuple[int, str, str]
@@ -297,9 +298,7 @@ def test_explain_a_value(run: Call, shop: Path) -> None:
         "templates/a.yaml": "kind: A\nmetadata: {name: a}\nimage: {{ .Values.image | toJson }}\n"
         "e: {{ .Values.e | toJson }}\nhosts: {{ .Values.hosts | toJson }}\n",
     }
-    for name, text in files.items():
-        (shop / "c" / name).parent.mkdir(parents=True, exist_ok=True)
-        (shop / "c" / name).write_text(text, encoding="utf-8")
+    write_files(shop / "c", files)
     helm = {
         "valueFiles": ["v.yaml"],
         "values": "image: {pull: true}\ne: {size: 4}\n",

@@ -11,7 +11,8 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from tests.cli.conftest import Shown
-from tests.fleet.conftest import APP, CONFIG, charts, lay, patch
+from tests.fleet.conftest import APP, CONFIG, charts, patch
+from tests.world.folders import write_files
 
 Call = Callable[..., Shown]
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,12 +26,12 @@ def fleet(call: Call, tmp_path: Path) -> Call:
 
 @pytest.mark.requirement("F47", "F50", "F53")
 def test_generate_and_its_dry_run(fleet: Call, tmp_path: Path) -> None:
-    lay(tmp_path, charts())
+    write_files(tmp_path, charts())
     assert fleet("generate", "--dry-run", "--validate")[0] == 1
     assert not (tmp_path / "rendered").exists()
     assert fleet("generate")[:2] == (0, "6 cells, 30 files: 30 files changed\n")
     assert fleet("generate", "--dry-run", "--validate")[:2] == (0, "6 cells, 30 files: unchanged\n")
-    lay(tmp_path, {f"{APP}/prod/values.yaml": patch("project: p")})
+    write_files(tmp_path, {f"{APP}/prod/values.yaml": patch("project: p")})
     code, out, _ = fleet("generate", "--dry-run")
     assert code == 0
     assert out.splitlines()[0] == (
@@ -45,7 +46,7 @@ def test_generate_and_its_dry_run(fleet: Call, tmp_path: Path) -> None:
 
 
 def test_json(fleet: Call, tmp_path: Path) -> None:
-    lay(tmp_path, charts(**{f"{APP}/patches/p.yaml": patch("project: p"), f"{APP}/prodd/values.yaml": "{}"}))
+    write_files(tmp_path, charts(**{f"{APP}/patches/p.yaml": patch("project: p"), f"{APP}/prodd/values.yaml": "{}"}))
     found = json.loads(fleet("generate", "-o", "json", "--dry-run")[1])
     assert (found["cells"], found["files"], len(found["changes"])) == (6, 30, 30)
     assert [one["code"] for one in found["warnings"] + found["notes"]] == ["CMD-FLT-020", "CMD-FLT-042"]
@@ -59,7 +60,7 @@ def test_json(fleet: Call, tmp_path: Path) -> None:
 
 @pytest.mark.requirement("F48", "F49")
 def test_choosing_cells(fleet: Call, tmp_path: Path) -> None:
-    lay(tmp_path, charts())
+    write_files(tmp_path, charts())
     fleet("generate", "--environment", "int", "--sector", "int-1", "--at", "regions=r2")
     assert [str(path.relative_to(tmp_path)) for path in tmp_path.glob("rendered/*/*/*/*")] == [
         "rendered/main/int/int-1/r2"
@@ -80,7 +81,7 @@ def test_choosing_cells(fleet: Call, tmp_path: Path) -> None:
     ],
 )
 def test_unknown_names(fleet: Call, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
-    lay(tmp_path, charts())
+    write_files(tmp_path, charts())
     code, _, err = fleet("generate", *words)
     assert code == 2
     assert said in err
@@ -88,14 +89,14 @@ def test_unknown_names(fleet: Call, tmp_path: Path, words: tuple[str, ...], said
 
 def test_a_dimension_that_the_fleet_does_not_have(fleet: Call, tmp_path: Path) -> None:
     config = "dimensions: [stages]\nsequence: {stages: [a]}\ncluster_types: [main]\n"
-    lay(tmp_path, charts(**{"config/config.yaml": config}))
+    write_files(tmp_path, charts(**{"config/config.yaml": config}))
     code, _, err = fleet("generate", "--region", "r1")
     assert (code, "there is no dimension 'regions'" in err) == (2, True)
 
 
 def test_a_dimension_whose_name_is_no_word_of_go_templates(fleet: Call, tmp_path: Path) -> None:
     config = "dimensions: [data-centers]\nsequence: {data-centers: [a]}\ncluster_types: [main]\n"
-    lay(tmp_path, charts(**{"config/config.yaml": config}))
+    write_files(tmp_path, charts(**{"config/config.yaml": config}))
     made = yaml.safe_load(fleet("applicationset", "main", "--template-engine", "go")[1])
     value = '{{index .values "data-center"}}'
     source = made["spec"]["template"]["spec"]["source"]
@@ -115,7 +116,7 @@ def test_a_dimension_whose_name_is_no_word_of_go_templates(fleet: Call, tmp_path
     ],
 )
 def test_applicationset(fleet: Call, tmp_path: Path, engine: str, name: str, label: str, value: str) -> None:
-    lay(tmp_path, charts())
+    write_files(tmp_path, charts())
     options = ("--label-prefix", "x-", "--repo-url", "https://git", "--revision", "v1", "--project", "p")
     code, out, _ = fleet(
         "applicationset", "main", *options, "--cluster-value", "id=projectId", "--template-engine", engine
@@ -144,7 +145,7 @@ def test_applicationset(fleet: Call, tmp_path: Path, engine: str, name: str, lab
 
 
 def test_preview(fleet: Call, tmp_path: Path) -> None:
-    lay(tmp_path, charts(**{f"{APP}/int/values.yaml": patch("project: '{{ .Values.cluster.name }}'")}))
+    write_files(tmp_path, charts(**{f"{APP}/int/values.yaml": patch("project: '{{ .Values.cluster.name }}'")}))
     (tmp_path / "cluster.yaml").write_text("cluster: {name: c-1}")
     code, out, _ = fleet("preview", "int/int-1/r1", "--cluster-values", str(tmp_path / "cluster.yaml"))
     assert code == 0
@@ -155,14 +156,14 @@ def test_preview(fleet: Call, tmp_path: Path) -> None:
     (tmp_path / "cluster.yaml").write_text("- x")
     code, _, err = fleet("preview", "int/int-1/r1", "--cluster-values", str(tmp_path / "cluster.yaml"))
     assert (code, "[CMD-FLT-095]" in err) == (1, True)
-    lay(tmp_path, {"config/config.yaml": CONFIG + "  - other\n", "config/other/web/values.yaml": "{}"})
+    write_files(tmp_path, {"config/config.yaml": CONFIG + "  - other\n", "config/other/web/values.yaml": "{}"})
     code, _, err = fleet("preview", "int/int-1/r1")
     assert (code, "[CMD-FLT-094]" in err) == (2, True)
 
 
 def test_a_preview_that_argo_cd_could_not_render(fleet: Call, tmp_path: Path) -> None:
     strict = '{{ required "a name is needed" .Values.cluster.name }}'
-    lay(tmp_path, charts(**{f"{APP}/int/values.yaml": patch(f"project: '{strict}'")}))
+    write_files(tmp_path, charts(**{f"{APP}/int/values.yaml": patch(f"project: '{strict}'")}))
     (tmp_path / "cluster.yaml").write_text("{other: x}")
     code, _, err = fleet("preview", "int/int-1/r1", "--cluster-values", str(tmp_path / "cluster.yaml"))
     assert code == 1
@@ -186,7 +187,7 @@ def test_init_makes_a_fleet_that_generates(fleet: Call, tmp_path: Path, style: s
 def test_schemas(fleet: Call, tmp_path: Path) -> None:
     names = fleet("schema")[1].split()
     assert names == json.loads(fleet("schema", "-o", "json")[1])
-    lay(tmp_path, charts())
+    write_files(tmp_path, charts())
     for name in names:
         schema = json.loads(fleet("schema", name)[1])
         Draft202012Validator.check_schema(schema)

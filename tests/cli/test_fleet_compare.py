@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Shown
-from tests.fleet.conftest import APP, charts, lay, patch
+from tests.fleet.conftest import APP, charts, patch
+from tests.world.folders import write_files
 
 Call = Callable[..., Shown]
 
@@ -18,7 +19,7 @@ Call = Callable[..., Shown]
 @pytest.fixture
 def fleet(call: Call, tmp_path: Path) -> Call:
     """Run a command of `fleet` in a generated fleet that is committed."""
-    lay(tmp_path, charts())
+    write_files(tmp_path, charts())
     call("-d", str(tmp_path), "fleet", "generate")
     for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "x")):
         subprocess.run(["git", *words], cwd=tmp_path, check=True, capture_output=True)
@@ -27,7 +28,7 @@ def fleet(call: Call, tmp_path: Path) -> Call:
 
 def test_diff(fleet: Call, tmp_path: Path) -> None:
     assert fleet("diff")[:2] == (0, "6 cells: no file changed\n")
-    lay(tmp_path, {f"{APP}/prod/values.yaml": patch("project: p")})
+    write_files(tmp_path, {f"{APP}/prod/values.yaml": patch("project: p")})
     fleet("generate")
     code, out, _ = fleet("diff")
     assert code == 0

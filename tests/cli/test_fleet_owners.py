@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Shown
-from tests.fleet.conftest import APP, charts, lay, patch
+from tests.fleet.conftest import APP, charts, patch
+from tests.world.folders import write_files
 from tests.world.repos import git
 
 Call = Callable[..., Shown]
@@ -25,7 +26,7 @@ def fleet(call: Call, tmp_path: Path) -> Call:
         f"{APP}/int/OWNERS": "approvers: [dev]\noptions: {no_parent_owners: true}\n",
         "config/main/db/metadata.yaml": "owners: [dba]\n",
     }
-    lay(tmp_path, charts(**files))
+    write_files(tmp_path, charts(**files))
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", "-A")
     git(tmp_path, "commit", "-qm", "x")
@@ -57,7 +58,7 @@ def test_without_owners_files_the_metadata_counts(fleet: Call, tmp_path: Path) -
 @pytest.mark.requirement("F62")
 def test_changes_need_an_owner(fleet: Call, tmp_path: Path) -> None:
     assert fleet("check", "--author", "x")[0] == 0
-    lay(
+    write_files(
         tmp_path,
         {f"{APP}/int/values.yaml": patch("project: p"), f"{APP}/OWNERS": "approvers: [x]\n", "rendered/a": "x"},
     )
@@ -73,17 +74,17 @@ def test_changes_need_an_owner(fleet: Call, tmp_path: Path) -> None:
 
 
 def test_a_change_of_rendered_needs_a_cause(fleet: Call, tmp_path: Path) -> None:
-    lay(tmp_path, {"rendered/main/a": "x"})
+    write_files(tmp_path, {"rendered/main/a": "x"})
     code, _, err = fleet("check", "--author", "boss")
     assert (code, "[CMD-FLT-060]" in err) == (1, True)
 
 
 def test_owners_files_that_are_wrong(fleet: Call, tmp_path: Path) -> None:
-    lay(tmp_path, {"OWNERS": "aprovers: [a]\n"})
+    write_files(tmp_path, {"OWNERS": "aprovers: [a]\n"})
     git(tmp_path, "commit", "-qam", "y")
     code, _, err = fleet("list", "config/x")
     assert (code, "'aprovers' is unknown" in err, "[CMD-FLT-081]" in err) == (0, True, True)
-    lay(tmp_path, {"OWNERS": "[a]\n"})
+    write_files(tmp_path, {"OWNERS": "[a]\n"})
     git(tmp_path, "commit", "-qam", "z")
     code, _, err = fleet("list", "config/x")
     assert (code, "OWNERS is a list, must be a map" in err, "[CMD-FLT-082]" in err) == (1, True, True)

@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.cli.conftest import Shown
-from tests.fleet.conftest import APP, charts, lay, patch
+from tests.fleet.conftest import APP, charts, patch
+from tests.world.folders import write_files
 
 Call = Callable[..., Shown]
 VERSION = patch("source: {targetRevision: v5.0.0}")
@@ -19,7 +20,7 @@ VERSION = patch("source: {targetRevision: v5.0.0}")
 @pytest.fixture
 def fleet(call: Call, tmp_path: Path) -> Call:
     """Run a command of `fleet` in the temporary folder, which has a patch in its first environment."""
-    lay(tmp_path, charts(**{f"{APP}/int/patch-001.yaml": VERSION}))
+    write_files(tmp_path, charts(**{f"{APP}/int/patch-001.yaml": VERSION}))
     return lambda *words: call("-d", str(tmp_path), "fleet", *words)
 
 
@@ -44,9 +45,9 @@ def test_a_gate_needs_an_approval(fleet: Call, tmp_path: Path) -> None:
 @pytest.mark.requirement("F56")
 def test_auto_waits_at_a_gate(fleet: Call, tmp_path: Path) -> None:
     assert fleet("promote", *WEB, "--auto")[:2] == (0, "main/web/patch-001 waits: prod is entered by hand\n")
-    lay(tmp_path, {"config/main/db/int/int-1/r1/p.yaml": ""})
+    write_files(tmp_path, {"config/main/db/int/int-1/r1/p.yaml": ""})
     (tmp_path / "config/main/db/int/int-1/r1/p.yaml").rename(tmp_path / "config/main/db/int/int-1/r1/patch-9.yaml")
-    lay(tmp_path, {"config/main/db/int/int-1/r1/patch-9.yaml": "applications: {db: {project: p}}"})
+    write_files(tmp_path, {"config/main/db/int/int-1/r1/patch-9.yaml": "applications: {db: {project: p}}"})
     code, out, err = fleet("promote", "--auto", "--all")
     assert (code, "[CMD-FLT-074]" in err) == (1, True)  # nothing is known about db
     states = {"main/int/int-1/r1": {"db": {"health": "Healthy", "sync": "Synced", "revision": "v1.13.3"}}}
@@ -97,7 +98,7 @@ def test_plan_status_and_graph(fleet: Call, tmp_path: Path) -> None:
 
 
 def test_fold(fleet: Call, tmp_path: Path) -> None:
-    lay(
+    write_files(
         tmp_path,
         {
             f"{APP}/prod/patch-001.yaml": VERSION,
@@ -118,7 +119,7 @@ def test_fold(fleet: Call, tmp_path: Path) -> None:
 
 @pytest.mark.requirement("F51")
 def test_apply_patch(fleet: Call, tmp_path: Path) -> None:
-    lay(tmp_path, {"config/main/db/patches/new.yaml": "patch: {db: {project: p}}"})
+    write_files(tmp_path, {"config/main/db/patches/new.yaml": "patch: {db: {project: p}}"})
     assert "would be written" in fleet("generate", "--apply-patch", "new", "--dry-run")[1]
     assert not (tmp_path / "config/main/db/int").exists()
     code, out, _ = fleet("generate", "--apply-patch", "new")
@@ -127,7 +128,7 @@ def test_apply_patch(fleet: Call, tmp_path: Path) -> None:
 
 
 def test_live_state_of_a_dependency_when_generating(fleet: Call, tmp_path: Path) -> None:
-    lay(tmp_path, {f"{APP}/int/patch-001.yaml": patch("project: p", "dependencies: [{/db/health: Healthy}]")})
+    write_files(tmp_path, {f"{APP}/int/patch-001.yaml": patch("project: p", "dependencies: [{/db/health: Healthy}]")})
     assert "CMD-FLT-047" not in fleet("generate")[2]  # the output does not depend on the time of day
     (tmp_path / "s.json").write_text('{"cells": {}}')
     assert "CMD-FLT-047" in fleet("validate", "--status", str(tmp_path / "s.json"))[2]

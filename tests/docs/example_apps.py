@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+from tests.world.folders import write_files
+
 URL = "https://github.com/argoproj/argocd-example-apps"
 _APPLICATIONS = """\
 {{- range .Values.applications }}
@@ -72,10 +74,7 @@ FILES = {
 def make_remote(folder: Path) -> dict[str, str]:
     """Make the repository below a folder; the environment with which git takes it for the public one."""
     remote = folder / "argoproj" / "argocd-example-apps"
-    for name, text in FILES.items():
-        file = remote / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+    write_files(remote, FILES)
     identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
     for words in (["init", "-q", "-b", "master"], ["add", "."], [*identity, "commit", "-qm", "one"]):
         subprocess.run(["git", *words], cwd=remote, check=True)

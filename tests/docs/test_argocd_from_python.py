@@ -10,6 +10,7 @@ from pathlib import Path
 from commodore import argocd
 from tests.argocd.comparing.conftest import app, config
 from tests.world.cluster import ROOT
+from tests.world.folders import write_files
 from tests.world.repos import git
 
 PAGE = (ROOT / "docs" / "how-to" / "argocd-from-python.md").read_text(encoding="utf-8")
@@ -26,9 +27,7 @@ def test_the_examples_run_as_they_stand(tmp_path: Path) -> None:
         "web/config.json": config(k="1"),
         "web/claim.json": '{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}}',
     }
-    for name, text in files.items():
-        (shop / name).parent.mkdir(parents=True, exist_ok=True)
-        (shop / name).write_text(text, encoding="utf-8")
+    write_files(shop, files)
     git(shop, "init", "-q", "-b", "main")
     git(shop, "add", ".")
     git(shop, "commit", "-qm", "one")

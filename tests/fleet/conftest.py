@@ -19,6 +19,7 @@ from commodore.fleet.patches import check_patches
 from commodore.fleet.repository.apps import read_fleet
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.workspace import Workspace
+from tests.world.folders import write_files
 
 CONFIG = """\
 dimensions: [environments, sectors, regions]
@@ -88,14 +89,6 @@ def _changed(files: dict[str, str], changes: Mapping[str, str | None]) -> dict[s
     return {path: text for path, text in {**files, **changes}.items() if text is not None}
 
 
-def lay(root: Path, files: Mapping[str, str]) -> Path:
-    """Write a fleet into a folder."""
-    for path, text in files.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text, encoding="utf-8")
-    return root
-
-
 def patch(text: str, metadata: str = "") -> str:
     """A patch of `web` in the plain form: the fields of the application, and metadata, both as lines of YAML."""
     about = "metadata:\n" + "".join(f"  {line}\n" for line in metadata.splitlines()) if metadata else ""
@@ -112,7 +105,7 @@ class World:
         self.workspace = Workspace.at(root)
 
     def lay(self, files: Mapping[str, str]) -> World:
-        lay(self.root, files)
+        write_files(self.root, files)
         return self
 
     def generate(self, selection: Selection | None = None, **options: Any) -> Generated:

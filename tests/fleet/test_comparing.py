@@ -6,7 +6,8 @@ import pytest
 
 from commodore.errors import UsageError
 from commodore.fleet.comparing import RenderedDiff, diff_rendered
-from tests.fleet.conftest import APP, World, charts, lay, patch
+from tests.fleet.conftest import APP, World, charts, patch
+from tests.world.folders import write_files
 from tests.world.repos import git
 
 
@@ -31,7 +32,7 @@ def told(found: RenderedDiff) -> list[tuple[str, str, int, list[str]]]:
 
 def test_the_files_beside_the_newest_commit(committed: World) -> None:
     assert told(diff_rendered(committed.root, (), committed.context)) == []
-    lay(committed.root, {f"{APP}/prod/values.yaml": patch("project: p")})
+    write_files(committed.root, {f"{APP}/prod/values.yaml": patch("project: p")})
     committed.generate()
     found = diff_rendered(committed.root, (), committed.context)
     assert told(found) == [("modified", "values.yaml", 3, [])]
@@ -42,7 +43,7 @@ def test_the_files_beside_the_newest_commit(committed: World) -> None:
 
 def test_two_commits_and_cells_that_come_and_go(committed: World) -> None:
     config = (committed.root / "config/config.yaml").read_text()
-    lay(committed.root, {"config/config.yaml": config.replace("regions: [r1, eu]", "regions: [r1, asia]")})
+    write_files(committed.root, {"config/config.yaml": config.replace("regions: [r1, eu]", "regions: [r1, asia]")})
     committed.generate()
     commit(committed, "two")
     there = diff_rendered(committed.root, ("one", "two"), committed.context)
@@ -56,7 +57,7 @@ def test_two_commits_and_cells_that_come_and_go(committed: World) -> None:
 def test_changes_that_differ_in_the_names_of_their_cells_are_one(committed: World) -> None:
     for sector in ("prod-1", "prod-2"):
         values = f"source: {{path: apps/{sector}}}"
-        lay(committed.root, {f"{APP}/prod/{sector}/values.yaml": patch(values)})
+        write_files(committed.root, {f"{APP}/prod/{sector}/values.yaml": patch(values)})
     committed.generate()
     found = diff_rendered(committed.root, (), committed.context)
     assert told(found) == [("modified", "values.yaml", 3, ["cell.sector"])]

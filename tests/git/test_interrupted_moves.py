@@ -19,6 +19,7 @@ from commodore.git import Checkout, RepositoryStore, check_out, recover
 from commodore.git.backups import OUTPUT
 from tests.git.conftest import Heard
 from tests.world.context import make_context, working_clone
+from tests.world.folders import write_files
 from tests.world.repos import Content, GitWorld, Link, Remote, Script, dying_git, git
 
 NewRun = Callable[..., RepositoryStore]
@@ -443,9 +444,7 @@ def test_a_worktree_whose_making_was_interrupted(
     with pytest.raises(EnvironmentFault):
         place(remote)
     armed.unlink()
-    for name, content in (rest or {}).items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(content)
+    write_files(folder, (rest or {}))
     if rest == {"a": "1"}:  # no part of the commit's
         with pytest.raises(PolicyError, match="uncommitted changes: a"):
             place(remote)

@@ -19,6 +19,7 @@ from commodore.inventory._class_bundling import Together, put_together, read_par
 from commodore.inventory.class_index import ClassFiles
 from tests.inventory.hierarchies import Hierarchy
 from tests.world.context import make_context
+from tests.world.folders import write_files
 
 ALWAYS, NEVER = 0, 10**9
 OTHERS = {
@@ -42,10 +43,7 @@ def cluster(
     """A hierarchy with a target for the cluster, one for each component, and one for an alias of some of them."""
     hierarchy = Hierarchy(root).target("")
     files = {**others, **{f"defaults/{name}.yml": content for name, content in defaults.items()}}
-    for name, content in files.items():
-        path = hierarchy.workspace.classes / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    write_files(hierarchy.workspace.classes, files)
     components = [name for name in sorted(defaults) if not name.endswith("-alias")]
     for target in ("cluster", *components, *(f"{name}-alias" for name in aliases)):
         own = [target if target == f"{name}-alias" else name for name in components]

@@ -7,6 +7,7 @@ import pytest
 
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.manifests import FileChange, TreeChange, compare_trees
+from tests.world.folders import write_files
 from tests.world.repos import git
 
 
@@ -146,9 +147,7 @@ def test_git_sees_the_same_renames(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     for tree in (old, new):
         git(tmp_path, "rm", "-rq", "--ignore-unmatch", ".")
-        for path, content in tree.items():
-            (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / path).write_bytes(content)
+        write_files(tmp_path, tree)
         git(tmp_path, "add", "-A")
         git(tmp_path, "commit", "-q", "-m", "x")
     reported = git(tmp_path, "diff", "--name-status", "-M", "HEAD~1", "HEAD").splitlines()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 
 
@@ -14,14 +15,20 @@ def make_folder(root: Path, **more: str) -> Path:
         more: further files, content by path.
     """
     contents = {"b.txt": "2", "a/z": "1", "a.txt": "0", "c": "4", "b/x/y": "3", **more}
-    for name, content in contents.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
+    write_files(root, contents)
     (root / "link").symlink_to("c")
     (root / "linked-folder").symlink_to("a")
     (root / "empty").mkdir()
     (root / "c").chmod(0o700)
+    return root
+
+
+def write_files(root: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Write files, by path below `root`, whose folders are made."""
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return root
 
 

@@ -20,6 +20,7 @@ from commodore.errors import Location
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.manifests.kube_yaml import read_documents
+from tests.world.folders import write_files
 
 GIT = "https://git.example.com/apps.git"
 DESTINATION = {"server": "https://kubernetes.default.svc", "namespace": "x"}
@@ -48,10 +49,7 @@ class Sets:
     def files(self, files: Mapping[str, str | bytes], *, tracked: bool = True) -> None:
         """Write files of the repository `GIT`; those that are tracked are in its index."""
         self.root.mkdir(exist_ok=True)
-        for name, content in files.items():
-            path = self.root / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        write_files(self.root, files)
         if tracked:
             for command in (["init", "-q"], ["add", "-A"]):
                 subprocess.run(["git", *command], cwd=self.root, check=True)

@@ -20,17 +20,10 @@ from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
 from tests.argocd.comparing.conftest import app, config
 from tests.argocd.conftest import chart
+from tests.world.folders import write_files
 
 URL = "https://git.example.com/team/shop.git"
 OFFLINE = Options(self_urls=(URL,), context=Context(ignore, DEFAULT_LIMITS, offline=True))
-
-
-def write(folder: Path, files: dict[str, str]) -> Path:
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
-    return folder
 
 
 def report_of(folder: Path, scripts: dict[str, str] | None = None, **options: Any) -> argocd.Report:
@@ -46,7 +39,7 @@ def report_of(folder: Path, scripts: dict[str, str] | None = None, **options: An
         "spec": {"sizes": [1, 2], "on": True},
     }
     files = {"web.json": app("web", "web"), "web/c.json": config(k="1"), "web/d.json": json.dumps(database)}
-    tree = Tree.folder(write(folder / "shop", files))
+    tree = Tree.folder(write_files(folder / "shop", files))
     config_map = folder / "cm.json"
     config_map.write_text(json.dumps({f"resource.customizations.{key}": text for key, text in (scripts or {}).items()}))
     return argocd.test(tree, dataclasses.replace(OFFLINE, config_maps=(config_map,), **options))
@@ -197,13 +190,13 @@ def test_schemas(tmp_path: Path) -> None:
         },
     }
     assert result(report_of(tmp_path, schema=True))[0] == "PASS"
-    write(tmp_path / "shop", {"web/s.json": json.dumps(bad)})
+    write_files(tmp_path / "shop", {"web/s.json": json.dumps(bad)})
     assert result(report_of(tmp_path))[0] == "PASS"
     status, code, message = result(report_of(tmp_path, schema=True, kube_version="1.33"))
     assert (status, code) == ("FAIL", "CMD-ARGO-903")
     assert "spec.ports[0].port" in message
     (tmp_path / "shop" / "web" / "s.json").unlink()
-    write(tmp_path / "shop", {"crd.json": app("crd", "crd"), "crd/d.json": json.dumps(definition)})
+    write_files(tmp_path / "shop", {"crd.json": app("crd", "crd"), "crd/d.json": json.dumps(definition)})
     report = report_of(tmp_path, schema=True)
     assert [(one.name, one.status) for one in report.outcomes] == [("argocd/crd", "PASS"), ("argocd/web", "FAIL")]
     assert "spec.on" in report.outcomes[1].problems[0].message
@@ -212,7 +205,7 @@ def test_schemas(tmp_path: Path) -> None:
 def test_what_differs_each_time(tmp_path: Path) -> None:
     template = "kind: ConfigMap\napiVersion: v1\nmetadata: {name: r}\ndata: {a: {{ randAlphaNum 9 | quote }}, b: x}\n"
     files = {f"r/{name}": text for name, text in chart(**{"templates/all.yaml": template}).items()}
-    write(tmp_path / "shop", {"r.json": app("r", "r"), **files})
+    write_files(tmp_path / "shop", {"r.json": app("r", "r"), **files})
     assert [one.status for one in report_of(tmp_path).outcomes] == ["PASS", "PASS"]
     random, plain = report_of(tmp_path, twice=True).outcomes
     assert (plain.status, random.status) == ("PASS", "FAIL")

@@ -18,6 +18,7 @@ from commodore.context import Context
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
 from tests.argocd.conftest import but_the_version
+from tests.world.folders import write_files
 
 URL = "https://git.example.com/team/shop.git"
 
@@ -58,10 +59,7 @@ class Trees:
     def write(self, files: Mapping[str, str], side: str = "both") -> None:
         """Files of a side or of both."""
         for one in ("base", "target") if side == "both" else (side,):
-            for name, text in files.items():
-                path = self.root / one / name
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, encoding="utf-8")
+            write_files(self.root / one, files)
 
     def drop(self, name: str) -> None:
         """Take a file out of the target."""

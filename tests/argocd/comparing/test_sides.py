@@ -85,7 +85,7 @@ def test_the_checkout_stays_as_it_is(sides: Sides, checkout: Path) -> None:
     sides(checkout, base="one..two")
     assert {path: path.stat().st_mtime_ns for path in checkout.rglob("*")} == before
     os.remove(checkout / ".git" / "index.lock")
-    assert git(checkout, "status", "--short") == "M sub/file"
+    assert git(checkout, "status", "--short") == " M sub/file"
 
 
 def test_a_folder_of_a_checkout_stays_selected(sides: Sides, checkout: Path) -> None:

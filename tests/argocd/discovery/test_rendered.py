@@ -15,6 +15,7 @@ from commodore.errors import CommodoreError
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS, Limits
 from tests.argocd.conftest import but_the_version
+from tests.world.folders import write_files
 
 URL = "https://git.example.com/shop"
 
@@ -50,10 +51,7 @@ class Repo:
         self.found = Diagnostics()
 
     def write(self, files: Mapping[str, str], below: str = "") -> None:
-        for name, text in files.items():
-            path = self.root / below / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+        write_files(self.root / below, files)
 
     def listing(self, limits: Limits = DEFAULT_LIMITS, **named: Any) -> Listing:
         context = Context(ignore, limits, offline=True)

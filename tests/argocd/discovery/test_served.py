@@ -14,6 +14,7 @@ from commodore.argocd.discovery import served_by
 from commodore.limits import DEFAULT_LIMITS
 from tests.argocd.comparing.conftest import app
 from tests.argocd.conftest import chart
+from tests.world.folders import write_files
 
 URL = "https://git.example.com/shop"
 OPTIONS = Options(self_urls=(URL,), changed_only=True)
@@ -58,10 +59,7 @@ def test_what_a_file_shows(text: str, served: tuple[str, ...], tmp_path: Path) -
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A chart that asks for an API, for two clusters; nothing in the tree has it."""
-    for name, text in chart().items():
-        file = tmp_path / "web" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
+    write_files(tmp_path / "web", chart())
     (tmp_path / "crds").mkdir()
     (tmp_path / "crds" / "b.yaml").write_text('{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b"}}')
     for name, server in (("here", IN_CLUSTER), ("there", "https://there.example.com")):

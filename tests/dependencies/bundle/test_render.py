@@ -16,6 +16,7 @@ from commodore.events import Event, Warned
 from commodore.limits import DEFAULT_LIMITS
 from tests.dependencies.bundle.conftest import document, git, parsed
 from tests.world.context import make_context
+from tests.world.folders import write_files
 from tests.world.repos import git as run_git
 
 TEMPLATE = """
@@ -29,13 +30,6 @@ LIBRARY = """
 """
 
 
-def component(folder: Path, files: Mapping[str, str]) -> Path:
-    for name, content in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(content, encoding="utf-8")
-    return folder
-
-
 def effective(
     folder: Path, variables: Mapping[str, object], collected: list[Event] | None = None
 ) -> JsonnetFile | None:
@@ -47,7 +41,7 @@ def effective(
 @pytest.mark.requirement("C46", "C47")
 def test_every_parameter_is_an_external_variable(tmp_path: Path) -> None:
     """The result is not written into the checkout, which stays clean."""
-    folder = component(tmp_path / "foo", {"jsonnetfile.jsonnet": TEMPLATE, "lib.libsonnet": LIBRARY})
+    folder = write_files(tmp_path / "foo", {"jsonnetfile.jsonnet": TEMPLATE, "lib.libsonnet": LIBRARY})
     assert effective(folder, {"name": "lib", "version": "v1", "unused": ""}) == parsed(git("lib", "v1"))
     assert sorted(path.name for path in folder.iterdir()) == ["jsonnetfile.jsonnet", "lib.libsonnet"]
 
@@ -55,7 +49,7 @@ def test_every_parameter_is_an_external_variable(tmp_path: Path) -> None:
 @pytest.mark.requirement("C48")
 @pytest.mark.parametrize(("value", "shown"), [(1.2, "1.2"), (None, "null"), ({"a": 1}, '{"a": 1}'), (True, "true")])
 def test_a_variable_that_is_no_string(tmp_path: Path, value: object, shown: str) -> None:
-    folder = component(tmp_path / "foo", {"jsonnetfile.jsonnet": TEMPLATE, "lib.libsonnet": LIBRARY})
+    folder = write_files(tmp_path / "foo", {"jsonnetfile.jsonnet": TEMPLATE, "lib.libsonnet": LIBRARY})
     with pytest.raises(InputError) as caught:
         effective(folder, {"name": "lib", "version": value})
     assert caught.value.code == "CMD-JB-020"
@@ -64,7 +58,7 @@ def test_a_variable_that_is_no_string(tmp_path: Path, value: object, shown: str)
 
 
 def test_a_missing_variable(tmp_path: Path) -> None:
-    folder = component(tmp_path / "foo", {"jsonnetfile.jsonnet": TEMPLATE, "lib.libsonnet": LIBRARY})
+    folder = write_files(tmp_path / "foo", {"jsonnetfile.jsonnet": TEMPLATE, "lib.libsonnet": LIBRARY})
     with pytest.raises(InputError) as caught:
         effective(folder, {"name": "lib"})
     assert caught.value.code == "CMD-JB-021"
@@ -86,7 +80,7 @@ def test_a_missing_variable(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_evaluated(tmp_path: Path, text: str, message: str, place: str) -> None:
-    folder = component(tmp_path / "foo bar", {"jsonnetfile.jsonnet": text, "../secret.libsonnet": "'secret'"})
+    folder = write_files(tmp_path / "foo bar", {"jsonnetfile.jsonnet": text, "../secret.libsonnet": "'secret'"})
     (folder / "link").symlink_to("../secret.libsonnet")
     with pytest.raises(InputError) as caught:
         effective(folder, {})
@@ -97,7 +91,7 @@ def test_what_cannot_be_evaluated(tmp_path: Path, text: str, message: str, place
 
 
 def test_a_result_that_is_no_jsonnetfile(tmp_path: Path) -> None:
-    folder = component(tmp_path / "foo", {"jsonnetfile.jsonnet": "[1, 2]"})
+    folder = write_files(tmp_path / "foo", {"jsonnetfile.jsonnet": "[1, 2]"})
     with pytest.raises(InputError) as caught:
         effective(folder, {})
     assert caught.value.code == "CMD-JB-001"
@@ -105,7 +99,7 @@ def test_a_result_that_is_no_jsonnetfile(tmp_path: Path) -> None:
 
 def test_an_evaluation_without_end(tmp_path: Path) -> None:
     text = "local f(x) = std.foldl(function(a, b) a + b, std.range(1, 9999), x); std.map(f, std.range(1, 999999))"
-    folder = component(tmp_path / "foo", {"jsonnetfile.jsonnet": text})
+    folder = write_files(tmp_path / "foo", {"jsonnetfile.jsonnet": text})
     limits = replace(DEFAULT_LIMITS, jsonnetfile_timeout=0.3)
     with pytest.raises(EnvironmentFault) as caught:
         effective_jsonnetfiles([Requirer("foo", folder)], make_context(limits=limits))
@@ -114,7 +108,7 @@ def test_an_evaluation_without_end(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not bound memory like this")
 def test_an_evaluation_that_grows(tmp_path: Path) -> None:
-    folder = component(tmp_path, {"jsonnetfile.jsonnet": "std.length(std.range(1, 1000000000))"})
+    folder = write_files(tmp_path, {"jsonnetfile.jsonnet": "std.length(std.range(1, 1000000000))"})
     limits = replace(DEFAULT_LIMITS, jsonnetfile_memory=256 << 20)
     with pytest.raises(EnvironmentFault, match="takes more than 268435456 bytes of memory") as caught:
         effective_jsonnetfiles([Requirer("foo", folder)], make_context(limits=limits))
@@ -122,9 +116,9 @@ def test_an_evaluation_that_grows(tmp_path: Path) -> None:
 
 
 def test_many_components_at_once(tmp_path: Path) -> None:
-    one = component(tmp_path / "one", {"jsonnetfile.jsonnet": TEMPLATE, "lib.libsonnet": LIBRARY})
-    two = component(tmp_path / "two", {"jsonnetfile.json": document(git("lib", "v2"))})
-    three = component(tmp_path / "three", {"README": "nothing"})
+    one = write_files(tmp_path / "one", {"jsonnetfile.jsonnet": TEMPLATE, "lib.libsonnet": LIBRARY})
+    two = write_files(tmp_path / "two", {"jsonnetfile.json": document(git("lib", "v2"))})
+    three = write_files(tmp_path / "three", {"README": "nothing"})
     found = effective_jsonnetfiles(
         [Requirer("one", one, {"name": "a", "version": "b"}), Requirer("two", two), Requirer("three", three)],
         make_context(),
@@ -134,8 +128,8 @@ def test_many_components_at_once(tmp_path: Path) -> None:
 
 
 def test_all_problems_are_reported_together(tmp_path: Path) -> None:
-    one = component(tmp_path / "one", {"jsonnetfile.jsonnet": "error 'x'"})
-    two = component(tmp_path / "two", {"jsonnetfile.json": "{"})
+    one = write_files(tmp_path / "one", {"jsonnetfile.jsonnet": "error 'x'"})
+    two = write_files(tmp_path / "two", {"jsonnetfile.json": "{"})
     with pytest.raises(Findings) as caught:
         effective_jsonnetfiles([Requirer("one", one), Requirer("two", two)], make_context())
     assert [error.code for error in caught.value.errors] == ["CMD-JB-021", "CMD-JB-001"]
@@ -143,7 +137,7 @@ def test_all_problems_are_reported_together(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["jsonnetfile.jsonnet", "jsonnetfile.json"])
 def test_a_file_that_is_a_link_out_of_the_repository(tmp_path: Path, name: str) -> None:
-    folder = component(tmp_path / "foo", {"../outside": "{}"})
+    folder = write_files(tmp_path / "foo", {"../outside": "{}"})
     (folder / name).symlink_to("../outside")
     with pytest.raises(PolicyError) as caught:
         effective(folder, {})
@@ -153,7 +147,7 @@ def test_a_file_that_is_a_link_out_of_the_repository(tmp_path: Path, name: str) 
 def test_a_tracked_jsonnetfile_json_beside_it_is_warned_about(tmp_path: Path) -> None:
     """Rendering over a tracked file made the checkout dirty, so that the next run aborted."""
     files = {"jsonnetfile.jsonnet": "{ version: 1 }", "jsonnetfile.json": document(git("lib", "v1"))}
-    folder = component(tmp_path / "foo", files)
+    folder = write_files(tmp_path / "foo", files)
     collected: list[Event] = []
     assert effective(folder, {}, collected) == JsonnetFile()
     assert collected == [], "left over by another tool, not part of a repository"
@@ -168,7 +162,7 @@ def test_a_tracked_jsonnetfile_json_beside_it_is_warned_about(tmp_path: Path) ->
 
 def test_go_is_not_started_in_this_process(tmp_path: Path) -> None:
     """Workers are forked later, and the Go runtime must not have been started then."""
-    component(tmp_path / "foo", {"jsonnetfile.jsonnet": "{ version: 1 }"})
+    write_files(tmp_path / "foo", {"jsonnetfile.jsonnet": "{ version: 1 }"})
     script = (
         "import sys; from pathlib import Path;"
         "from commodore.dependencies.bundle import Requirer, effective_jsonnetfiles;"
@@ -181,8 +175,8 @@ def test_go_is_not_started_in_this_process(tmp_path: Path) -> None:
 
 
 def test_the_surroundings_do_not_decide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    component(tmp_path / "evil", {"_gojsonnet.py": "raise SystemExit('evil')", "json.py": "raise SystemExit('evil')"})
-    folder = component(tmp_path / "foo", {"jsonnetfile.jsonnet": "{ version: 1 }"})
+    write_files(tmp_path / "evil", {"_gojsonnet.py": "raise SystemExit('evil')", "json.py": "raise SystemExit('evil')"})
+    folder = write_files(tmp_path / "foo", {"jsonnetfile.jsonnet": "{ version: 1 }"})
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "evil"))
     monkeypatch.chdir(tmp_path / "evil")
     assert effective(folder, {}) == JsonnetFile()

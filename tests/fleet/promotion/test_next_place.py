@@ -15,11 +15,12 @@ from commodore.fleet.patches import covered, gaps
 from commodore.fleet.promotion.next_place import coalesced, entered, is_foldable, left, next_prefix
 from commodore.fleet.repository.config import FleetConfig, Prefix, covers, read_config
 from commodore.limits import DEFAULT_LIMITS
-from tests.fleet.conftest import CONFIG, lay
+from tests.fleet.conftest import CONFIG
+from tests.world.folders import write_files
 
 
 def config_of(folder: Path, text: str = CONFIG) -> FleetConfig:
-    lay(folder, {"config/config.yaml": text})
+    write_files(folder, {"config/config.yaml": text})
     return read_config(folder, DEFAULT_LIMITS)
 
 

@@ -13,8 +13,9 @@ from commodore.inventory.lint import LintRequest, lint
 from commodore.inventory.lint.class_file import read_class_file
 from commodore.inventory.lint.model import Finding, Skipped
 from commodore.limits import Limits
-from tests.inventory.lint.world import findings, run, shown, write
+from tests.inventory.lint.world import findings, run, shown
 from tests.world.context import make_context
+from tests.world.folders import write_files
 
 BAD = "parameters:\n  components:\n    a: {}\n"
 
@@ -64,7 +65,7 @@ def test_what_is_no_class_is_skipped(tmp_path: Path, name: str, content: str, re
     """Pipelines that pass with the published tool still do."""
     files = {name: content, "chart/Chart.yaml": "name: x\n"}
     collected: list[Event] = []
-    report = run(write(tmp_path, files), announce=collected.append)
+    report = run(write_files(tmp_path, files), announce=collected.append)
     assert report.findings == ()
     assert [(skipped.file, skipped.reason) for skipped in report.skipped] == [(str(tmp_path / name), reason)]
     assert collected == [Noted(f"skipped {tmp_path / name}: {reason}", level=1)]
@@ -87,7 +88,7 @@ def test_what_is_no_regular_file(tmp_path: Path) -> None:
 def test_files_that_are_too_large(tmp_path: Path) -> None:
     limits = Limits(lint_file_bytes=10)
     for name, kind in (("a.yml", Finding), ("a.md", Skipped)):
-        write(tmp_path, {name: BAD})
+        write_files(tmp_path, {name: BAD})
         assert isinstance(read_class_file(tmp_path / name, name, limits), kind)
 
 
@@ -95,7 +96,7 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def refuse(_: Path) -> bytes:
         raise PermissionError(13, "Permission denied")
 
-    write(tmp_path, {"a.yml": BAD})
+    write_files(tmp_path, {"a.yml": BAD})
     monkeypatch.setattr(Path, "read_bytes", refuse)
     (found,) = run(tmp_path).findings
     assert found.message == "the file cannot be read: Permission denied"
@@ -103,7 +104,7 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_each_file_is_read_once(tmp_path: Path) -> None:
     """Each file was parsed once per linter, and a target given twice was linted twice."""
-    write(tmp_path, {"a/x.yml": BAD, "b.yml": BAD})
+    write_files(tmp_path, {"a/x.yml": BAD, "b.yml": BAD})
     targets = (tmp_path / "a" / "x.yml", tmp_path, tmp_path / "a")
     report = lint(LintRequest(targets, ("all",)), make_context(announce=lambda _: None))
     assert report.files == 2
@@ -133,7 +134,7 @@ def test_a_blank_line_in_the_ignore_file_ignores_nothing(tmp_path: Path) -> None
 
 def test_ignored_targets_pass_with_a_warning(tmp_path: Path) -> None:
     """An ignored target yields no errors."""
-    write(tmp_path, {"a.yml": BAD, ".commodoreignore": "*.yml\n"})
+    write_files(tmp_path, {"a.yml": BAD, ".commodoreignore": "*.yml\n"})
     for target in (tmp_path, tmp_path / "a.yml"):
         collected: list[Event] = []
         assert lint(LintRequest((target,)), make_context(announce=collected.append)).findings == ()
@@ -143,7 +144,7 @@ def test_ignored_targets_pass_with_a_warning(tmp_path: Path) -> None:
         assert str(target) in warned.message
     collected = []
     lint(
-        LintRequest((write(tmp_path / "b", {"a.yml": BAD}),), ignore=("a.yml",)),
+        LintRequest((write_files(tmp_path / "b", {"a.yml": BAD}),), ignore=("a.yml",)),
         make_context(announce=collected.append),
     )
     assert [type(event) for event in collected] == [Warned]
@@ -159,14 +160,14 @@ def test_linting_nothing_is_an_error(tmp_path: Path) -> None:
 
 def test_names_of_files_cannot_be_commands_or_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    write(tmp_path, {"::error ::x.yml": BAD, "a\n::b.yml": BAD, os.fsdecode(b"c\xff.yml"): BAD})
+    write_files(tmp_path, {"::error ::x.yml": BAD, "a\n::b.yml": BAD, os.fsdecode(b"c\xff.yml"): BAD})
     report = lint(LintRequest((Path(),)), make_context(announce=lambda _: None))
     assert [one.file for one in report.findings] == ["./::error ::x.yml", "a ::b.yml", "c?.yml"]
 
 
 def test_linters_by_name(tmp_path: Path) -> None:
     """The documentation called the first linter by another name; names may be in any case."""
-    write(tmp_path, {"a.yml": BAD})
+    write_files(tmp_path, {"a.yml": BAD})
     assert run(tmp_path).linters == ("components", "deprecated-parameters", "packages")
     assert run(tmp_path, "component-versions", "PACKAGES").linters == ("components", "packages")
     assert len(run(tmp_path, "All").linters) == 12

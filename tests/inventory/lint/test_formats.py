@@ -12,8 +12,9 @@ import pytest
 
 from commodore import __version__
 from commodore.inventory.lint import Finding, LintRequest, Report, as_github, as_json, as_sarif, lint
-from tests.inventory.lint.world import run, write
+from tests.inventory.lint.world import run
 from tests.world.context import make_context
+from tests.world.folders import write_files
 
 jsonschema: Any = importlib.import_module("jsonschema")  # comes with Kapitan, without types
 
@@ -71,7 +72,7 @@ SARIF = strict(
 
 @pytest.fixture
 def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
-    monkeypatch.chdir(write(tmp_path, FILES))
+    monkeypatch.chdir(write_files(tmp_path, FILES))
     return lint(LintRequest((Path(),), ("all",)), make_context(announce=lambda _: None))
 
 
@@ -139,7 +140,7 @@ def test_sarif(report: Report) -> None:
 
 
 def test_sarif_of_a_clean_lint(tmp_path: Path) -> None:
-    log = json.loads(as_sarif(run(write(tmp_path, {"a.yml": "classes: []"}))))
+    log = json.loads(as_sarif(run(write_files(tmp_path, {"a.yml": "classes: []"}))))
     jsonschema.validate(log, SARIF)
     assert log["runs"][0]["results"] == []
 
@@ -147,7 +148,7 @@ def test_sarif_of_a_clean_lint(tmp_path: Path) -> None:
 def test_sarif_names_files_elsewhere_by_uri(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    write(tmp_path, {"a b.yml": "a: {"})
+    write_files(tmp_path, {"a b.yml": "a: {"})
     for target in (Path("../a b.yml"), tmp_path / "a b.yml"):
         log = json.loads(as_sarif(lint(LintRequest((target,)), make_context(announce=lambda _: None))))
         uri = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
@@ -157,7 +158,7 @@ def test_sarif_names_files_elsewhere_by_uri(tmp_path: Path, monkeypatch: pytest.
 def test_halves_of_characters(tmp_path: Path) -> None:
     """YAML can spell what no output can hold."""
     report = run(
-        write(tmp_path, {"a.yml": '{"parameters": {"components": {"\\ud83d": {"version": "v", "\\ud83d": 1}}}}'})
+        write_files(tmp_path, {"a.yml": '{"parameters": {"components": {"\\ud83d": {"version": "v", "\\ud83d": 1}}}}'})
     )
     as_json(report).encode()
     as_sarif(report).encode()

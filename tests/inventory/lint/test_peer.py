@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.inventory.lint.world import run, write
+from tests.inventory.lint.world import run
+from tests.world.folders import write_files
 
 VALUES = [
     "v1",
@@ -51,7 +52,7 @@ def hierarchy() -> dict[str, str]:
 
 @pytest.mark.peer
 def test_findings_of_each_file(peer: Path, tmp_path: Path) -> None:
-    folder = write(tmp_path / "in", hierarchy())
+    folder = write_files(tmp_path / "in", hierarchy())
     shown = subprocess.run(
         [str(peer), "inventory", "lint", str(folder)], cwd=tmp_path, check=False, capture_output=True, text=True
     )

@@ -9,7 +9,8 @@ import pytest
 import reclass_rs
 
 from commodore.inventory.lint.references import one_slip
-from tests.inventory.lint.world import findings, shown, write
+from tests.inventory.lint.world import findings, shown
+from tests.world.folders import write_files
 
 TEXTS = [
     "plain", "$", "$a", "{a}", "a}b", "$[b]", "$[b", "$$", "$ {b}",
@@ -25,7 +26,7 @@ def refused(folder: Path, text: str) -> bool:
     parameters = {"a": "b", "b": {"c": 1, "b": 2}, "z": 1, "value": text}
     files = {"targets/t.yml": "classes: [c]", "classes/c.yml": json.dumps({"parameters": parameters})}
     inventory = reclass_rs.Reclass(
-        inventory_path=str(write(folder, files)), nodes_path="targets", classes_path="classes"
+        inventory_path=str(write_files(folder, files)), nodes_path="targets", classes_path="classes"
     )
     try:
         inventory.nodeinfo("t")

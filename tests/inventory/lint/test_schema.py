@@ -8,6 +8,7 @@ import pytest
 import reclass_rs
 
 from tests.inventory.lint.world import findings, shown
+from tests.world.folders import write_files
 
 CLASS = "class-file-schema"
 
@@ -79,9 +80,7 @@ def test_switches_of_old_yaml_are_texts_as_they_are_for_reclass(tmp_path: Path, 
 
 def reclass_reads(folder: Path, written: str) -> object:
     inventory = folder / "inventory"
-    for name, text in {"classes/c.yml": f"parameters: {{a: {written}}}", "targets/t.yml": "classes: [c]"}.items():
-        (inventory / name).parent.mkdir(parents=True, exist_ok=True)
-        (inventory / name).write_text(text)
+    write_files(inventory, {"classes/c.yml": f"parameters: {{a: {written}}}", "targets/t.yml": "classes: [c]"})
     config = reclass_rs.Config.from_dict(str(inventory), {"nodes_uri": "targets", "classes_uri": "classes"})
     return reclass_rs.Reclass.from_config(config).inventory().as_dict()["nodes"]["t"]["parameters"]["a"]
 

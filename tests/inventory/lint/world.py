@@ -8,15 +8,7 @@ from pathlib import Path
 from commodore.events import Announce, ignore
 from commodore.inventory.lint import Finding, LintRequest, Report, lint
 from tests.world.context import make_context
-
-
-def write(folder: Path, files: Mapping[str, str | bytes]) -> Path:
-    """Write files below a folder."""
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return folder
+from tests.world.folders import write_files
 
 
 def run(folder: Path, *linters: str, announce: Announce = ignore) -> Report:
@@ -26,7 +18,7 @@ def run(folder: Path, *linters: str, announce: Announce = ignore) -> Report:
 
 def findings(folder: Path, files: Mapping[str, str | bytes], *linters: str) -> list[Finding]:
     """What linters find in files, with file names relative to the folder."""
-    return list(run(write(folder, files), *linters).findings)
+    return list(run(write_files(folder, files), *linters).findings)
 
 
 def shown(folder: Path, files: Mapping[str, str | bytes], *linters: str) -> list[str]:
