@@ -1,7 +1,7 @@
 """What to make of a full disk, an I/O error, too little memory: the machine's operator must act, wherever it happens.
 
 It may happen at every call, of this program, of a library, of a tool. Callers need not expect it: exceptions are judged
-where they would otherwise be told as something else, at the edge of a worker and of the program.
+where they would otherwise be reported as something else, at the edge of a worker and of the program.
 """
 
 from __future__ import annotations

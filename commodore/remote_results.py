@@ -81,7 +81,7 @@ class RemoteResults:
         by_name = {_result(one.subject, result_name(shape_of(one.keys), one.digests)): one for one in wanted}
         names = by_name.keys() - self._asked
         self._asked |= names
-        most = 2 * self.local.limits.result_bytes  # with the names of its files, and what it has told
+        most = 2 * self.local.limits.result_bytes  # with the names of its files, and its messages
         for name, (content, *_) in (self.store.fetch(names, most) if names else {}).items():
             one = by_name[name]
             self.local.adopt(one.subject, dict(zip(one.keys, one.digests, strict=True)), content)

@@ -49,7 +49,7 @@ class Result:
             target as text.
         traces: what its Jsonnet files had to tell (`std.trace`), line by line.
         mode: that of the folder itself.
-        warnings: what was allowed though it is wrong, and is told each time: code, message and hint.
+        warnings: what was allowed though it is wrong, and is reported each time: code, message and hint.
         outside: what it writes elsewhere, each file with the name that records have for its path, mode and content.
     """
 
@@ -71,7 +71,7 @@ class Result:
         return [".", *found] if self.mode != other.mode else found
 
     def mentions(self, folders: Iterable[str]) -> bool:
-        """Whether the path of one of these folders occurs: in a file, a link, a name, or in what was told."""
+        """Whether the path of one of these folders occurs: in a file, a link, a name, or in a message."""
         wanted = [os.fsencode(folder) for folder in folders]
         told = os.fsencode("\n".join([*self.traces, *(text for warning in self.warnings for text in warning)]))
         if any(folder in told for folder in wanted):

@@ -14,7 +14,7 @@ from commodore.errors import CommodoreError
 
 
 def check_all(listing: Listing, asked: Question, *, plugins: bool = False) -> None:
-    """Render the Applications that count and read their ignore rules; what does not work is told.
+    """Render the Applications that count and read their ignore rules; what does not work is reported.
 
     Args:
         plugins: only Applications that a plugin renders, as far as their sources say so.

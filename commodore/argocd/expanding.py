@@ -23,7 +23,7 @@ class Expanded:
 
 
 def expand_sets(asked: Question, tree: Tree, select: Sequence[str] = ()) -> Expanded:
-    """The ApplicationSets that are named, all if none is, with what they make. What goes wrong is told.
+    """The ApplicationSets that are named, all if none is, with what they make. What goes wrong is reported.
 
     Raises:
         UsageError: CMD-ARGO-022, a name fits no ApplicationSet.

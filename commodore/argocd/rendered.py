@@ -39,7 +39,7 @@ class RenderedApplication:
 def render_applications(
     asked: Question, listing: Listing, wanted: Sequence[Application], run: Run, stage: Stage = "desired"
 ) -> Iterator[RenderedApplication]:
-    """Applications in their order with the objects that the options want. What fails is told.
+    """Applications in their order with the objects that the options want. What fails is reported.
 
     Args:
         stage: `desired`, what Argo CD compares with the cluster; `manifests`, what the sources give, with tracking.

@@ -365,7 +365,7 @@ def _looked_at(scanned: Scanned, ignored: PathPatterns, tree: Tree) -> Scanned:
 
 
 def _watched(applications: Iterable[Application], settings: ArgoSettings, found: Diagnostics) -> Iterator[Application]:
-    """The Applications that Argo CD sees, as far as it is known where it looks; the others are told."""
+    """The Applications that Argo CD sees, as far as it is known where it looks; the others are reported."""
     known = settings.parameters["application.namespaces"]
     patterns = [one.strip() for one in known.value.split(",")]
     for one in applications:
@@ -406,7 +406,7 @@ def open_run(
     found: Diagnostics,
     own: Mapping[str, Tree] = MappingProxyType({}),
 ) -> Iterator[Run]:
-    """Set up what renders Applications of an installation; entries of the map that nothing used are told at the end.
+    """Set up what renders Applications of an installation; unused entries of the map are reported at the end.
 
     Args:
         own: trees that stand for their repositories, by `repository_identity`.

@@ -1,4 +1,4 @@
-"""Errors and warnings about what lies in a throw-away folder, told about the author's own files."""
+"""Errors and warnings about what lies in a throw-away folder, reported about the author's own files."""
 
 from __future__ import annotations
 

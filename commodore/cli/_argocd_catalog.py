@@ -39,7 +39,7 @@ def check_argocd_diff(values: Mapping[str, Any]) -> None:
 def show_argocd_diff(folder: Path, form: str, console: Console) -> None:
     """Print what a change that is staged in the working copy of a catalog means for Argo CD. Nothing is fetched.
 
-    What fails is told and fails no compile: it is no more than a report.
+    What fails is reported and fails no compile: it is no more than a report.
     """
     from commodore.argocd import Diagnostics
     from commodore.cli._argocd import show_wanted

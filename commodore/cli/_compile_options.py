@@ -54,6 +54,6 @@ def _remote(values: Mapping[str, Any]) -> RemoteOptions | None:
         **trust_options(values["cache_trust"]),
         exclude=frozenset(values["cache_exclude"]),
     )
-    found.reading()  # what is wrong with them is told before anything is begun
+    found.reading()  # what is wrong with them is reported before anything is begun
     found.signer()
     return found

@@ -55,7 +55,7 @@ def load_dotenv(
     Values are taken as they are written: `${NAME}` stands for nothing.
 
     Args:
-        announce: is told which variables are not taken, and why.
+        announce: gets which variables are not taken, and why.
         arguments: of the command line, which may give a token.
 
     Raises:

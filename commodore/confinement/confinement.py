@@ -382,7 +382,7 @@ def _special(path: str, *, is_copied: bool = False) -> Iterator[tuple[str, bool]
         seen.add(real)
         return known
 
-    with contextlib.suppress(OSError):  # told when it is read
+    with contextlib.suppress(OSError):  # reported when it is read
         for _, entry in walk(path, follow=True, skip=is_known):
             is_link, is_folder = entry.is_symlink(), entry.is_dir()
             if is_link or (_is_repository(entry, is_copied=is_copied) if is_folder else not entry.is_file()):

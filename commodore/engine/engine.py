@@ -195,7 +195,7 @@ class Engine:
             self._context.announce(Noted(said, level=0 if any(one.engine == CHECK for one in evaluations) else 1))
 
     def _announce_again(self, reuses: Iterable[Reuse]) -> None:
-        """What rendering the instances that were taken from the cache would have told."""
+        """Announce the warnings and traces of the instances that were taken from the cache."""
         for reuse in reuses:
             for name, hit in reuse.hits.items():
                 for trace in trace_events(name, hit.result.traces):

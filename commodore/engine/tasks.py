@@ -259,8 +259,8 @@ Task = InspectTask | FetchTask | CompileTask
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a task came to: what it gives, or errors; and either way notes worth telling, and what Jsonnet files have
-    told.
+    """What a task came to: what it gives, or errors; and either way notes worth reporting, and the traces
+    of Jsonnet files.
 
     For traces: when it was begun (the clock of `time.perf_counter`), how long its parts took, how Jsonnet was
     evaluated, and which parts of the instance were taken from the cache.

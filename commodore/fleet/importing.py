@@ -49,7 +49,8 @@ def import_applications(root: Path, kind: str, files: Iterable[Path], app: str, 
     """The base values that give the Applications of files, as YAML streams or lists that kubectl has printed.
 
     What the defaults of the type give already is left out, and what they would add is set to null. Expressions are
-    escaped, so that they are texts for Argo CD's own pass of helm as well. What is no Application is told and left out.
+    escaped, so that they are texts for Argo CD's own pass of helm as well. What is no Application is left out, with a
+    warning.
 
     Args:
         app: the folder that takes all of them; by default each has one of its own name.
@@ -136,7 +137,7 @@ def _documents(files: Iterable[Path], context: Context) -> Iterator[tuple[dict[s
 
 
 def _name_of(document: Mapping[str, Any], place: Location, context: Context) -> str | None:
-    """The name of an Application; None for anything else, which is told."""
+    """The name of an Application; None for anything else, which is reported."""
     metadata = document.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     api = str(document.get("apiVersion", ""))

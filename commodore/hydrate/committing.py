@@ -47,7 +47,7 @@ class Built:
         base: the commit it stands on; empty for the first one.
         branches: what is to be pushed: the branch, and the one that is deployed if that is new.
         counts: of the objects at the output paths that are wanted.
-        warnings: what was told meanwhile.
+        warnings: what was announced meanwhile.
     """
 
     commit: str

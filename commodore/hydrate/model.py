@@ -139,7 +139,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class DryCommit:
-    """What is told of a dry commit.
+    """What is written down of a dry commit.
 
     Attributes:
         author: `Name <mail>`.

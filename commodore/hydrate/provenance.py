@@ -1,4 +1,4 @@
-"""What is told of a dry commit: author, date, message, and the reference that its trailers make."""
+"""What is written down of a dry commit: author, date, message, and the reference that its trailers make."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST_MESSAGE = 1 << 20
 
 
 def read_commit(repository: Path, sha: str, context: Context) -> DryCommit:
-    """What is told of a commit.
+    """What is written down of a commit.
 
     Args:
         repository: a repository that has it.
@@ -44,7 +44,7 @@ def read_commit(repository: Path, sha: str, context: Context) -> DryCommit:
 
 
 def _message(raw: bytes, sha: str, announce: Announce) -> str:
-    """The message of a commit as git stores it, as text; it is told if that is another one."""
+    """The message of a commit as git stores it, as text; CMD-HYD-027 is announced if it is not whole."""
     head, _, content = raw.partition(b"\n\n")
     named = re.search(rb"^encoding (\S+)$", head, re.MULTILINE)
     try:
@@ -193,7 +193,7 @@ _MEANT = {
 
 
 def _in_utc(date: str) -> str:
-    """A date that git has told in UTC: the same for every reader, whatever the machine's time zone."""
+    """A date of git in UTC: the same for every reader, whatever the machine's time zone."""
     return datetime.fromisoformat(date).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

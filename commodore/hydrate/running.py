@@ -160,7 +160,7 @@ class Planned:
 
 @dataclass
 class _Collected:
-    """What was told while a group was worked on, and how many seconds that took."""
+    """The warnings while a group was worked on, and how many seconds that took."""
 
     warnings: list[Warned] = field(default_factory=list)
     seconds: float = 0.0
@@ -391,7 +391,7 @@ class Hydrator:
 
     @contextlib.contextmanager
     def _collecting(self, group: Group) -> Iterator[None]:
-        """Keep what is told as long as the block runs, and for how long that is."""
+        """Keep the warnings of the block, and how long it runs."""
         told = self._collected[group.id] = self._listener = _Collected()
         began = time.monotonic()
         try:

@@ -113,7 +113,7 @@ def _render_together(
     """All targets, rendered with fewer classes; None if that cannot be done, or does not give the same.
 
     Raises:
-        InputError: a target cannot be rendered as it is either; told with the places that users know.
+        InputError: a target cannot be rendered as it is either; with the places that users know.
     """
     collected: list[Event] = []
     with put_together(inventory, reclass.nodes, files.paths) as copy:

@@ -56,7 +56,7 @@ def read_files(paths: Iterable[Path], limits: Limits) -> list[Source]:
 
 
 def _is_plain(file: Path) -> bool:
-    """Whether a file is read, or a link that leads nowhere is told; reading others may never end."""
+    """Whether a path is a file, or leads nowhere, which reading it reports; reading anything else may never end."""
     return file.is_file() or not file.exists()
 
 

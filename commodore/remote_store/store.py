@@ -1,4 +1,4 @@
-"""Remote stores of signed objects, which never fail a run: what is wrong with them is counted, and told at its end."""
+"""Remote stores of signed objects, which never fail a run: faults are counted, and reported at its end."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class ConfigurationSource:
     tenant_config: ConfigurationRepository
 
     def explain(self, urls: Collection[str], error: CommodoreError) -> CommodoreError:
-        """An error about the repository at these URLs, told with what it is for."""
+        """An error about the repository at these URLs, with what it is for."""
         users = [one for one in (self.global_defaults, self.tenant_config) if one.url in urls]
         places = [place for one in users for place in one.url_places()]
         return error.about(" and ".join(one.what for one in users), at=places)

@@ -1,4 +1,4 @@
-"""Errors of a walk, told with the places in the hierarchy's files."""
+"""Errors of a compile, with the places in the hierarchy's files."""
 
 from __future__ import annotations
 

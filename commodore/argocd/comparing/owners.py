@@ -54,7 +54,7 @@ def generate_paths(application: Application, own: Iterable[str]) -> GeneratePath
 
 
 def missed_by(paths: GeneratePaths, files: Iterable[str], label: str, application: Application) -> Diagnostic | None:
-    """What is told if the annotation of an Application misses files that it reads; None if it misses none.
+    """What is reported if the annotation of an Application misses files that it reads; None if it misses none.
 
     Args:
         label: the Application as `namespace/name`.
@@ -81,7 +81,7 @@ def files_read(reads: Reads, root: Path) -> Iterator[str]:
 
 
 def unowned(changed: ChangedFiles, owned: Iterable[Iterable[str]]) -> Diagnostic | None:
-    """What is told of changed files that belong to no Application; None if there are none.
+    """What is reported of changed files that belong to no Application; None if there are none.
 
     Args:
         owned: those that belong to something.

@@ -84,7 +84,7 @@ class Candidates:
             self.config_map(Fields.of(one, "", place), level)
 
     def take(self, value: Mapping[str, Any], place: Location, level: Level = "tree") -> None:
-        """Take in an object that has settings. What is wrong with it is told.
+        """Take in an object that has settings. What is wrong with it is reported.
 
         AppProjects count once by name.
         """

@@ -29,7 +29,7 @@ class Chain(Protocol):
     generated: list[Generated]
 
     def expand(self, value: Mapping[str, Any], place: Location) -> Iterable[tuple[Mapping[str, Any], str]]:
-        """The Applications of an ApplicationSet, each with the place of its generator. What is wrong is told."""
+        """The Applications of an ApplicationSet, each with the place of its generator. What is wrong is reported."""
 
     def may_define(self, application: Application) -> bool:
         """Whether what an Application renders may hold objects of Argo CD."""

@@ -52,7 +52,7 @@ class Scanned:
 
 
 def scan(tree: Tree, folder: Path, parsed: ParsedFiles, limits: Limits, found: Diagnostics) -> Scanned:
-    """The objects of Argo CD in the files below a folder of a tree. Files that cannot be read are told."""
+    """The objects of Argo CD in the files below a folder of a tree. Files that cannot be read are reported."""
     scanned = Scanned()
     kustomizations: list[tuple[Path, bytes]] = []
     for path in _files(folder, parsed, limits, found, kustomizations):
@@ -184,7 +184,7 @@ def take(
     candidates: Candidates,
     found: Diagnostics,
 ) -> None:
-    """Sort one object of Argo CD in. What is wrong with it is told.
+    """Sort one object of Argo CD in. What is wrong with it is reported.
 
     Raises:
         PolicyError: see `Discovered.add`.

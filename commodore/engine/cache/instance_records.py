@@ -38,7 +38,7 @@ class InstanceRecord:
     unseen: bool = False
 
     def about(self, *topics: Topic) -> Iterator[tuple[Topic, Key]]:
-        """The reads that people are told of under these topics, each with its own."""
+        """The reads that are shown to the user under these topics, each with its own."""
         for key in self.reads:
             kind = KINDS.get(key[0])
             if kind is not None and kind.topic in topics:

@@ -40,7 +40,7 @@ MADE = "made"
 """The digest of what an instance has made itself: it depends on nothing else."""
 
 Topic = Literal["value", "names", "targets", "file", "existence", "tree", "pattern", "source", "program", ""]
-"""What people are told of a kind of read under; empty for what they are not told of."""
+"""The heading under which a kind of read is shown to the user; empty for what is not shown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ class Programs:
         return self._known[name]
 
     def has_changed(self, name: str) -> bool:
-        """Whether a program is not the one any more that was told, so that it is not known which one has run."""
+        """Whether a program is not the one any more that was recorded, so that it is not known which one has run."""
         name = self.builder() if name == "kustomize" else name
         seen = self._seen.get(name, [])
         if not seen or seen[0][0] != self._find(name):

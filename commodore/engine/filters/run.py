@@ -46,7 +46,7 @@ def read_filters(node: Mapping[str, Any], job: InstanceJob, context: Context) ->
         job: the instance; jsonnet filters are files of its component directory.
 
     Raises:
-        CommodoreError: definitions are wrong; all of them are told together.
+        CommodoreError: definitions are wrong; all of them are reported together.
     """
     definitions = _definitions(node, job.name)
     filters: list[Filter] = []

@@ -142,7 +142,7 @@ class _Logged(logging.Handler):
 
 
 def _error(fields: Any) -> CommodoreError:
-    """An error that the child has told."""
+    """An error that the child has reported."""
     kind = next((one for one in _FAMILIES if one.family == fields["family"]), InputError)
     places = [Location(one["place"], one["line"], one["column"]) for one in fields["locations"]]
     return kind(str(fields["code"]), str(fields["message"]), hint=str(fields["hint"]), locations=places)

@@ -107,7 +107,7 @@ class Worker:
 
 
 def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
-    """Render and filter one instance. Wrong filters are told together with what is wrong in the rendering."""
+    """Render and filter one instance. Wrong filters are reported together with what is wrong in the rendering."""
     errors: list[CommodoreError] = []
     warnings: list[Warned] = []
     context = _collecting_warnings(task.run.context(), warnings)

@@ -365,7 +365,7 @@ def _has_moved(staged: StagedCatalog, context: Context) -> bool:
 
 
 def _as_error(error: Exception, cluster: str) -> CommodoreError:
-    """Any exception as an error that can be told: one cluster's bug is no other's."""
+    """Any exception as an error that can be reported: one cluster's bug is no other's."""
     if isinstance(error, Findings):
         return error
     if isinstance(error, CommodoreError):

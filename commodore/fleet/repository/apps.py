@@ -114,7 +114,7 @@ def _read_type(reader: Reader, folder: Path, listed: Sequence[str] | None, stric
 
 
 def _app_folders(reader: Reader, folder: Path, listed: Sequence[str] | None) -> Iterator[Path]:
-    """The folders of a type's applications, by name; others are told."""
+    """The folders of a type's applications, by name; others are reported."""
     entries = _folders(folder)
     names = [entry.name for entry in entries if os.path.lexists(entry / BASE)]
     for name in sorted(set(listed or ()) - set(names)):

@@ -22,7 +22,7 @@ STRATEGIES = ("replace", "append", "append-unique")
 def read_patches(
     reader: Reader, kind: str, app: str, places: Sequence[tuple[Path, Prefix | None]], sections: Sequence[str]
 ) -> Iterator[Patch]:
-    """The patches of an application, by name; files with something wrong are left out and told.
+    """The patches of an application, by name; files with something wrong are left out and reported.
 
     Args:
         places: the files, with their prefix; None for definitions.

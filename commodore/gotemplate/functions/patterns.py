@@ -34,7 +34,7 @@ def _both(name: str, params: str) -> Callable[[Callable[..., Value]], Callable[.
 
 
 def _matches(expression: str, text: str, limit: int) -> Iterator[Found]:
-    """Matches as Go finds them: no empty one right after another. An expression that is none is told in any case."""
+    """Matches as Go finds them: no empty one right after another. A wrong expression is an error in any case."""
     compiled(expression)
     at, end, count = 0, -1, 0
     while (limit < 0 or count < limit) and at <= len(text):

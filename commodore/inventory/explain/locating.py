@@ -1,4 +1,4 @@
-"""Errors about what the hierarchy sets, told with the files and lines that set it."""
+"""Errors about what the hierarchy sets, with the files and lines that set it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class _Locating:
         if target not in self._chains:
             try:
                 self._chains[target] = Chains.of(find_classes(self.inventory, target, self.context), target)
-            except CommodoreError:  # the error at hand is the one to be told
+            except CommodoreError:  # the error at hand is the one to report
                 self._chains[target] = None
         return self._chains[target]
 

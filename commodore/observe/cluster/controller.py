@@ -73,7 +73,7 @@ class Budget:
         return 0.0
 
     def is_news(self) -> bool:
-        """Whether it was not told yet that it is used up; true once until it has been full again."""
+        """Whether it was not reported yet that it is used up; true once until it has been full again."""
         told, self._told = self._told, True
         return not told
 

@@ -73,7 +73,7 @@ class Recorder:
         """Say something about an object.
 
         Args:
-            about: what the state is about, if the message has times that pass; the same state is told once an hour.
+            about: what the state is about, if the message has times that pass; the same state is reported once an hour.
             again: it has happened once more, so it counts even if it was said a moment ago.
         """
         message = only_printable(message)[:_LENGTH]

@@ -28,7 +28,7 @@ _REFERENCE = re.compile(r"(\?\{[^{}]+):[0-9a-f]{8}\}")
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """A record, told in the words of the hierarchy."""
+    """A record in the words of the hierarchy."""
 
     parameters: tuple[ReadParameter, ...] = ()
     names: tuple[ReadParameter, ...] = ()
