@@ -75,6 +75,7 @@ class Workspace:
         return self.classes / "global"
 
     def tenant_config(self, tenant: str) -> Path:
+        """The classes of a tenant, by its id."""
         return self.classes / tenant
 
     @property
@@ -82,6 +83,7 @@ class Workspace:
         return self.inventory / "targets"
 
     def target(self, name: str) -> Path:
+        """The file of a target."""
         return self.targets / f"{name}.yml"
 
     @property
@@ -94,9 +96,11 @@ class Workspace:
         return self.dependencies / ".repos"
 
     def component(self, instance: str) -> Path:
+        """Where the component of an instance is checked out."""
         return self.dependencies / instance
 
     def package(self, name: str) -> Path:
+        """Where a package is checked out."""
         return self.dependencies / f"pkg.{name}"
 
     @property

@@ -64,7 +64,11 @@ class TrustPolicy:
         return self.hosts != EVERY
 
     def allows(self, capability: str, component: str) -> bool:
-        """Whether a component has one of the `CAPABILITIES`."""
+        """Whether a component has one of the `CAPABILITIES`.
+
+        Raises:
+            ValueError: the capability is none of them.
+        """
         if capability not in CAPABILITIES:
             raise ValueError(f"{capability} is no capability")
         return any(fnmatchcase(component, pattern) for pattern in getattr(self, capability))

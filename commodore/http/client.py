@@ -150,6 +150,7 @@ class Client:
         self._session.headers.update({"Accept": accept})
 
     def close(self) -> None:
+        """Close the kept connections."""
         self._session.close()
 
     def get(

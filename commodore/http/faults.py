@@ -74,6 +74,7 @@ class Meaning:
     hint: str
 
     def error(self, fault: Fault) -> CommodoreError:
+        """The error of a fault that has this meaning."""
         return self.family(self.code, fault.message, hint=self.hint)
 
 

@@ -80,6 +80,7 @@ class LabelRule:
     wanted: bool
 
     def holds(self, labels: Mapping[str, str]) -> bool:
+        """Whether labels satisfy the rule."""
         found = self.label in labels if self.value is None else labels.get(self.label) == self.value
         return found is self.wanted
 
@@ -105,6 +106,7 @@ class Scope:
     selector: tuple[LabelRule, ...] = ()
 
     def takes(self, application: Application) -> bool:
+        """Whether an Application is in one of the namespaces and satisfies all rules of the selector."""
         meta = application.meta
         known = not self.application_namespaces or meta.namespace in self.application_namespaces
         return known and all(rule.holds(meta.labels) for rule in self.selector)

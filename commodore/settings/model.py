@@ -59,4 +59,5 @@ class Settings:
         return self.values[name].value
 
     def source(self, name: str) -> Source:
+        """Where the value of a setting comes from."""
         return self.values[name].source

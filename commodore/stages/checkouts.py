@@ -51,6 +51,7 @@ class Components:
     allowed: frozenset[str] = frozenset()
 
     def component_of(self, instance: str) -> str:
+        """The name of the component that an instance is one of."""
         return self.applications.instances[instance]
 
 

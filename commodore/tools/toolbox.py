@@ -47,6 +47,7 @@ class Toolbox:
         return self.folder / "state.json"
 
     def executable(self, name: str) -> Path:
+        """Where the executable of a tool is, or would be."""
         return self.folder / name
 
     def holds(self, name: str) -> bool:

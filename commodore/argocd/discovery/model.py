@@ -68,6 +68,7 @@ class Discovered:
         return self.origins.get(self.key(application.namespace, application.name), Origin())
 
     def key(self, namespace: str, name: str) -> Key:
+        """Namespace and name of an Application; without a namespace it is in that of the controller."""
         return namespace or self.controller, name
 
     def label(self, application: Application) -> str:

@@ -54,7 +54,11 @@ class Fields:
         return scalar_text(value)
 
     def required(self, key: str) -> str:
-        """A text that must be there and not be empty. It names something, so a number is a mistake."""
+        """A text that must be there and not be empty. It names something, so a number is a mistake.
+
+        Raises:
+            InputError: CMD-ARGO-103, it is missing, empty, or no text.
+        """
         value = self.data.get(key)
         if value is not None and not isinstance(value, str):
             raise wrong_type(self.at(key), "text", value, self.place)
@@ -63,6 +67,11 @@ class Fields:
         return value
 
     def flag(self, key: str, default: bool = False) -> bool:
+        """A boolean, `default` if it is absent.
+
+        Raises:
+            InputError: CMD-ARGO-103, it is something else.
+        """
         value = self.data.get(key)
         if value is None:
             return default

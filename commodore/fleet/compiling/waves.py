@@ -103,7 +103,11 @@ ALL_CLUSTERS: tuple[Wave, ...] = (Wave("all"),)
 
 
 def canary(text: str) -> tuple[Wave, ...]:
-    """Two waves, the first of a number of clusters (`5`, `10%`) or of these (`c-one,c-two`)."""
+    """Two waves, the first of a number of clusters (`5`, `10%`) or of these (`c-one,c-two`).
+
+    Raises:
+        UsageError: CMD-FLT-121, no cluster is named.
+    """
     amount = Amount.parse(text)
     first = Match(most=amount) if amount else Match(ids=tuple(filter(None, text.split(","))))
     if first.is_all:

@@ -48,6 +48,7 @@ class FleetState:
     cells: Mapping[str, Mapping[str, AppState]] = field(default_factory=dict)
 
     def of(self, kind: str, cell: Prefix, application: str) -> AppState | None:
+        """The state of an application in a cell; None if it is not known."""
         return self.cells.get(f"{kind}/{in_path(cell)}", {}).get(application)
 
     def is_ready(self, kind: str, cell: Prefix, application: str, wanted: object) -> bool:
