@@ -91,13 +91,13 @@ def observe(command: Sequence[str]) -> Cost:
     _adopt_orphans()
     load = os.getloadavg()[0]
     with _MemorySampler() as memory:
-        before = _children_seconds()
+        before = children_seconds()
         start = time.perf_counter()
         code = subprocess.Popen(command).wait()
         wall = time.perf_counter() - start
         _wait_for_rest()
         lingering = time.perf_counter() - start - wall
-        cpu = _children_seconds() - before
+        cpu = children_seconds() - before
     return Cost(code, round(wall, 4), round(cpu, 4), memory.pss, memory.rss, round(lingering, 3), round(load, 2))
 
 
@@ -107,7 +107,8 @@ def _adopt_orphans() -> None:
         raise OSError(ctypes.get_errno(), "this system cannot adopt orphaned processes")
 
 
-def _children_seconds() -> float:
+def children_seconds() -> float:
+    """The CPU seconds of the processes that were waited for; not those that a killed one had started."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 

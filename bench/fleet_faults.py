@@ -28,7 +28,6 @@ import argparse
 import contextlib
 import json
 import random
-import resource
 import shutil
 import subprocess
 import sys
@@ -40,6 +39,7 @@ from pathlib import Path
 
 from _fleet_services import Store, dask, end, store
 from _fleets import Fleet, add_fleet_options, open_fleet
+from _measure import children_seconds
 from _tools import BenchError, end_of
 
 _PROGRAM = Path(sys.executable).with_name("commodore")
@@ -310,30 +310,24 @@ def main() -> int:
             return 1
 
 
-def cpu_seconds() -> float:
-    """What the processes took that were waited for; not those that a killed one had started."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 def try_all(fleet: Fleet, arguments: argparse.Namespace) -> int:
     start = time.monotonic()
     trial = Trial(fleet, compile_alone(fleet), random.Random(arguments.seed))
-    took = f"{time.monotonic() - start:.0f} s, CPU {cpu_seconds():.0f} s"
+    took = f"{time.monotonic() - start:.0f} s, CPU {children_seconds():.0f} s"
     print(f"{len(trial.wanted)} clusters, each compiled alone in {took} together", flush=True)
     if arguments.only[0][0] != "local":  # others need to know how long a run takes
         arguments.only.insert(0, ("local", 1))
     for kind, count in arguments.only:
         for number in range(count):
             trial.begin()
-            start, cpu, before, said = time.monotonic(), cpu_seconds(), len(trial.troubles), ""
+            start, cpu, before, said = time.monotonic(), children_seconds(), len(trial.troubles), ""
             try:
                 said = TRIALS[kind](trial, number)
                 trial.check(kind)
             except BenchError as error:
                 trial.troubles.append(f"{kind}: {error}")
             result = "equal" if len(trial.troubles) == before else "; ".join(trial.troubles[before:])
-            took = f"{time.monotonic() - start:6.1f} s, CPU {cpu_seconds() - cpu:5.1f} s"
+            took = f"{time.monotonic() - start:6.1f} s, CPU {children_seconds() - cpu:5.1f} s"
             print(f"{kind:10} {took}  {said + ': ' if said else ''}{result}", flush=True)
     print(f"{len(trial.troubles)} failures")
     return 1 if trial.troubles else 0

@@ -5,18 +5,26 @@ from __future__ import annotations
 from commodore.settings.common import ENGINE, FAKE_FACTS, FETCH_DEPENDENCIES, FORCE, PROFILE, VALUES, WATCH
 from commodore.settings.model import Setting
 
+_SEARCH_PATHS = Setting(
+    "search_paths",
+    ("-J", "--search-paths"),
+    "Further folder to search for Jsonnet files; may be repeated.",
+    kind="folder",
+    multiple=True,
+    metavar="DIR",
+)
+_NAME = Setting(
+    "name",
+    ("-n", "--name"),
+    "Name of the component; by default its folder's name without 'component-'.",
+    metavar="NAME",
+)
+
 COMPONENT_COMPILE = (
     VALUES,
     *FAKE_FACTS,
     Setting("alias", ("-a", "--alias"), "Instance name to compile the component as.", metavar="ALIAS"),
-    Setting(
-        "search_paths",
-        ("-J", "--search-paths"),
-        "Further folder to search for Jsonnet files; may be repeated.",
-        kind="folder",
-        multiple=True,
-        metavar="DIR",
-    ),
+    _SEARCH_PATHS,
     Setting(
         "output", ("-o", "--output"), "Folder that gets compiled/<instance>.", kind="path", default="./", metavar="DIR"
     ),
@@ -27,12 +35,7 @@ COMPONENT_COMPILE = (
         kind="path",
         metavar="DIR",
     ),
-    Setting(
-        "name",
-        ("-n", "--name"),
-        "Name of the component; by default its folder's name without 'component-'.",
-        metavar="NAME",
-    ),
+    _NAME,
     *ENGINE,
     PROFILE,
     WATCH,
@@ -99,20 +102,8 @@ COMPONENT_TEST = (
         "Instance name to compile all cases as, instead of the one that their golden trees are of.",
         metavar="ALIAS",
     ),
-    Setting(
-        "search_paths",
-        ("-J", "--search-paths"),
-        "Further folder to search for Jsonnet files; may be repeated.",
-        kind="folder",
-        multiple=True,
-        metavar="DIR",
-    ),
-    Setting(
-        "name",
-        ("-n", "--name"),
-        "Name of the component; by default its folder's name without 'component-'.",
-        metavar="NAME",
-    ),
+    _SEARCH_PATHS,
+    _NAME,
     *ENGINE,
     PROFILE,
 )

@@ -36,10 +36,10 @@ def soak(*options: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("options", [["--seed", "3"], ["--seed", "5", "--while-running"]], ids=["quiet", "disturbed"])
-def test_some_rounds_are_equal(options: list[str], tmp_path: Path) -> None:
+def test_some_rounds_are_equal(tmp_path: Path) -> None:
     commodore = Path(sys.executable).parent / "commodore"
-    ended = soak("--commodore", str(commodore), "--worlds", "1", "--rounds", "2", *options, folder=tmp_path)
+    options = ["--seed", "5", "--worlds", "1", "--rounds", "2", "--while-running"]
+    ended = soak("--commodore", str(commodore), *options, folder=tmp_path)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert ended.stdout == "1 worlds of 2 rounds: 0 with differences\n"
     assert list(tmp_path.iterdir()) == []

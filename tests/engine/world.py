@@ -104,6 +104,12 @@ def jsonnet(path: str, output: str = ".", **fields: Any) -> dict[str, Any]:
     return {"input_type": "jsonnet", "input_paths": [path], "output_path": output, **fields}
 
 
+def is_reused(world: World, **changes: Any) -> bool:
+    """Compile the only instance of a world; whether its result was taken from the cache."""
+    (compiled,) = world.compile(**changes)
+    return compiled.reused
+
+
 @dataclass
 class Kept:
     """An engine and the folders of its caches."""

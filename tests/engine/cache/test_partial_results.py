@@ -16,9 +16,10 @@ from commodore.events import Event, TaskEnded, Traced, Warned
 from commodore.limits import DEFAULT_LIMITS
 from commodore.results import ResultStore
 from tests.engine.echo import Echo
-from tests.engine.kapitan.test_kustomize_trace import KUSTOMIZE, TRUSTED, commit, entry, git
+from tests.engine.kapitan.test_kustomize_trace import KUSTOMIZE, TRUSTED, commit, entry
 from tests.engine.world import Kept, World, jsonnet
 from tests.world.context import make_context
+from tests.world.repos import git
 
 COUNTED = KUSTOMIZE.replace("shift\ninput=$1", 'echo run >> "$HOME/runs"\nshift\ninput=$1')
 URL = "{ url: { url: (import 'lib/kapitan.libjsonnet').inventory().parameters.cluster.catalog_url } }"

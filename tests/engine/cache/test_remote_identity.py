@@ -20,7 +20,7 @@ from commodore.events import ignore
 from commodore.fetching import Downloads
 from commodore.limits import DEFAULT_LIMITS
 from tests.engine.echo import Echo
-from tests.engine.world import Kept, World, jsonnet
+from tests.engine.world import Kept, World, is_reused, jsonnet
 from tests.world.repos import git
 
 # Pulls charts whose content tells when that was done, and counts.
@@ -46,11 +46,6 @@ def fill(world: World, **dependency: Any) -> World:
     world.add("app", jsonnet("app/main.jsonnet"), kapitan={"dependencies": [dependency]})
     world.write("dependencies/app/main.jsonnet", MAIN)
     return world
-
-
-def is_reused(world: World, **changes: Any) -> bool:
-    (compiled,) = world.compile(**changes)
-    return compiled.reused
 
 
 def chart(world: World, version: str = "1.0.0") -> World:

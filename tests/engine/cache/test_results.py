@@ -15,7 +15,7 @@ from commodore.engine import Engine, changed_reads, read_record
 from commodore.errors import InternalError
 from commodore.limits import DEFAULT_LIMITS
 from commodore.results import ResultStore, read_folder
-from tests.engine.world import Kept, World
+from tests.engine.world import Kept, World, is_reused
 from tests.world.context import make_context
 
 MAIN = """
@@ -73,11 +73,6 @@ def fill(world: World) -> World:
     world.write("dependencies/app/README.md", "unread")
     assert directory.is_dir()
     return world
-
-
-def is_reused(world: World, **changes: Any) -> bool:
-    (compiled,) = world.compile(**changes)
-    return compiled.reused
 
 
 def parameters(world: World) -> dict[str, Any]:

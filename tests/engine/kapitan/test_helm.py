@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from commodore.confinement import TrustPolicy
-from tests.engine.world import Kept, World
+from tests.engine.world import Kept, World, is_reused
 
 # Writes what a chart could write down: its files, the values, the arguments, the namespace of the user's context.
 HELM = """
@@ -59,11 +59,6 @@ def fill(world: World, **fields: Any) -> World:
     world.write("dependencies/app/README.md", "unread")
     world.write("dependencies/elsewhere/file", "elsewhere")
     return world
-
-
-def is_reused(world: World, **changes: Any) -> bool:
-    (compiled,) = world.compile(**changes)
-    return compiled.reused
 
 
 def kubeconfig(world: World, namespace: str, path: str = "home/.kube/config", token: str = "t") -> Path:

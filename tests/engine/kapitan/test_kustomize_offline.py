@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.kapitan.test_kustomize_trace import commit, fill, git, is_reused
+from tests.engine.kapitan.test_kustomize_trace import commit, fill
 from tests.engine.kapitan.test_kustomize_trace import remote as remote
-from tests.engine.world import Kept
+from tests.engine.world import Kept, is_reused
+from tests.world.repos import git
 
 
 @pytest.mark.parametrize("ref", ["", "?ref=v1", "?ref=main", "?ref=COMMIT"])

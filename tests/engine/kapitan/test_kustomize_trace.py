@@ -14,7 +14,7 @@ from commodore.confinement import TrustPolicy
 from commodore.engine.cache.static_key import WRAPPER
 from commodore.errors import InputError
 from tests.engine.echo import Echo
-from tests.engine.world import Kept, World, jsonnet
+from tests.engine.world import Kept, World, is_reused, jsonnet
 from tests.world.repos import git
 
 # As much of kustomize as matters: it writes down all files of a kustomization and of what it names, wherever that lies.
@@ -80,11 +80,6 @@ def fill(world: World, *lines: str, key: str = "resources", arguments: tuple[str
     world.write("dependencies/app/deep/kustomization.yaml", "resources:\n- two.yaml\n")
     world.write("dependencies/app/deep/two.yaml", "two: 1\n")
     return world
-
-
-def is_reused(world: World, **changes: Any) -> bool:
-    (compiled,) = world.compile(**changes)
-    return compiled.reused
 
 
 MISSES: dict[str, Callable[[World], object]] = {
