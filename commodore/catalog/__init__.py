@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from commodore.catalog._local_changes import find_work
 from commodore.catalog.assemble import Compiled, assemble, warn_about_objects
-from commodore.catalog.changes import ChangeSummary, FileDiff, describe
+from commodore.catalog.changes import ChangeSummary, FileDiff
 from commodore.catalog.message import commit_message
 from commodore.catalog.metadata import CompileMetadata, RepositoryVersion, local_now
 from commodore.catalog.moves import Move, moves_since
@@ -75,7 +75,6 @@ __all__ = [
     "assemble",
     "commit_message",
     "compare_images",
-    "describe",
     "expect_report",
     "find_work",
     "install",

@@ -10,7 +10,7 @@ from commodore.git._refs import Kind, RemoteRefs, Revision
 from commodore.git.bare_stores import CloneStore, CommitStore
 from commodore.git.changes import LocalChanges, inspect
 from commodore.git.commit_trees import CommitTrees, HeldTree
-from commodore.git.identity import FALLBACK_AUTHOR, Author, author_from, identity_environment
+from commodore.git.identity import Author, author_from, identity_environment
 from commodore.git.ls_remote import Pin, RemoteAnswers, RemoteState
 from commodore.git.mirrors import Mirrors
 from commodore.git.publish import PublishedClone, PushOutcome, commit, push, unstage, was_overtaken
@@ -19,7 +19,7 @@ from commodore.git.rights import Login, anonymous_variables
 from commodore.git.runner import Git, GitResult, clean_environment, last_words, with_settings
 from commodore.git.staging import RawChange, read_blobs, stage_all, staged_changes
 from commodore.git.store import FETCH_STAGE, RepositoryStore
-from commodore.git.urls import holds_credentials, normalize, push_url, redact, redact_text, repository_key
+from commodore.git.urls import holds_credentials, normalize, redact, redact_text, repository_key
 from commodore.git.versions import check_version
 from commodore.git.worktree import Checkout, check_out, find_root, open_checkout
 
@@ -29,7 +29,6 @@ __all__ = [
     "CloneStore",
     "CommitStore",
     "CommitTrees",
-    "FALLBACK_AUTHOR",
     "FETCH_STAGE",
     "Git",
     "GitResult",
@@ -65,7 +64,6 @@ __all__ = [
     "normalize",
     "open_checkout",
     "push",
-    "push_url",
     "read_blobs",
     "recover",
     "redact",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from commodore.manifests.changes import ChangeKind, FileChange, TreeChange, compare_trees
 from commodore.manifests.diff import DiffMode, render
-from commodore.manifests.objects import ObjectKey, in_order, is_well_formed, key_of, sort_key
+from commodore.manifests.objects import ObjectKey, is_well_formed, key_of
 from commodore.manifests.textdiff import DiffLine, LineStyle
 from commodore.manifests.yaml_in import compose, compose_all, load, load_all, load_rendered
 from commodore.manifests.yaml_out import Emitter, MultilineStyle, dump, dump_flush, dump_stream
@@ -25,12 +25,10 @@ __all__ = [
     "dump",
     "dump_flush",
     "dump_stream",
-    "in_order",
     "is_well_formed",
     "key_of",
     "load",
     "load_all",
     "load_rendered",
     "render",
-    "sort_key",
 ]

@@ -9,7 +9,7 @@ from commodore.observe.cases import PlanOptions, Step, Verdict
 from commodore.observe.explaining import HEADINGS, decision_rows, explain
 from commodore.observe.files import GivenObjects, Source, read_files, read_objects
 from commodore.observe.planning import Decision, plan_stage
-from commodore.observe.quantities import read_duration, read_time, show_time
+from commodore.observe.quantities import read_duration, read_time
 from commodore.observe.rendered import RenderedImages, with_rendered_images
 from commodore.observe.worlds import (
     Authorization,
@@ -20,7 +20,6 @@ from commodore.observe.worlds import (
     StageWorld,
     authorization_problems,
     build_worlds,
-    read_authorization,
     read_selector,
 )
 
@@ -44,12 +43,10 @@ __all__ = [
     "decision_rows",
     "explain",
     "plan_stage",
-    "read_authorization",
     "read_duration",
     "read_files",
     "read_objects",
     "read_selector",
     "read_time",
-    "show_time",
     "with_rendered_images",
 ]

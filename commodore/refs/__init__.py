@@ -5,7 +5,7 @@ from __future__ import annotations
 from commodore.refs.check import check_text
 from commodore.refs.check_output import check_output
 from commodore.refs.find import Reference, collect, find_references
-from commodore.refs.write import build_refs, vault_parameters, write_refs
+from commodore.refs.write import build_refs, write_refs
 
 __all__ = [
     "Reference",
@@ -14,6 +14,5 @@ __all__ = [
     "check_text",
     "collect",
     "find_references",
-    "vault_parameters",
     "write_refs",
 ]

@@ -5,6 +5,6 @@ every option has an automatic one: `COMMODORE_`, the command's path and the opti
 explicit variable, automatic variable, default.
 """
 
-from commodore.settings.model import ENVIRONMENT_PREFIX, Kind, Setting, Settings, Source, Value
+from commodore.settings.model import Kind, Setting, Settings, Source, Value
 
-__all__ = ["ENVIRONMENT_PREFIX", "Kind", "Setting", "Settings", "Source", "Value"]
+__all__ = ["Kind", "Setting", "Settings", "Source", "Value"]

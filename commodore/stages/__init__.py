@@ -4,15 +4,8 @@ from commodore.stages.bundling import bundle_libraries
 from commodore.stages.checkouts import Components, DependencyCheckout, Fetcher
 from commodore.stages.checks import check_classes, check_inventory, link_libraries
 from commodore.stages.cleaning import clean
-from commodore.stages.compiling import (
-    CompileOptions,
-    catalog_batch,
-    compile_instances,
-    engine_of,
-    open_engine,
-    standalone_request,
-)
-from commodore.stages.components import fetch_components, interpreter, kustomize_wrapper, write_hierarchy
+from commodore.stages.compiling import CompileOptions, catalog_batch, compile_instances, engine_of, open_engine
+from commodore.stages.components import fetch_components, write_hierarchy
 from commodore.stages.configuration import (
     Configuration,
     ConfigurationRepository,
@@ -30,7 +23,7 @@ from commodore.stages.last_run import (
 from commodore.stages.locating import settings_located
 from commodore.stages.packages import fetch_packages
 from commodore.stages.publishing import assemble_manifests, describe_compile, write_references
-from commodore.stages.rendering import render_inventory, render_node
+from commodore.stages.rendering import render_inventory
 from commodore.stages.tools import check_tools
 
 __all__ = [
@@ -56,8 +49,6 @@ __all__ = [
     "fetch_components",
     "fetch_configuration",
     "fetch_packages",
-    "interpreter",
-    "kustomize_wrapper",
     "link_libraries",
     "open_configuration",
     "open_engine",
@@ -65,9 +56,7 @@ __all__ = [
     "remember_cluster",
     "remember_remotes",
     "render_inventory",
-    "render_node",
     "settings_located",
-    "standalone_request",
     "write_hierarchy",
     "write_references",
 ]

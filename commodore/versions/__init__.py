@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from commodore.versions.semver import Range, Version, VersionProblem, kube_version, parse_range, parse_version
+from commodore.versions.semver import Range, Version, VersionProblem, parse_range, parse_version
 
 __all__ = [
     "Range",
     "Version",
     "VersionProblem",
-    "kube_version",
     "parse_range",
     "parse_version",
 ]

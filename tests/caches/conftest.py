@@ -18,8 +18,9 @@ from commodore.caches import (
     template_cache,
     tree_cache,
 )
-from commodore.dependencies.bundle import GitSource, Remote, parse_remote
+from commodore.dependencies.bundle import GitSource, Remote
 from commodore.dependencies.bundle.exports import ExportCache
+from commodore.dependencies.bundle.remotes import parse_remote
 from commodore.errors import Location
 from commodore.fetching import DependencyCache, Downloads, chart_key
 from commodore.git import CommitTrees, RepositoryStore

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from commodore.catalog import ChangeSummary, describe, stage
+from commodore.catalog import ChangeSummary, stage
+from commodore.catalog.changes import describe
 from commodore.git import stage_all, staged_changes
 from tests.catalog.conftest import Run
 from tests.world.context import make_context

@@ -21,7 +21,8 @@ from commodore.errors import CommodoreError, Findings, raise_all
 from commodore.events import Event, Warned
 from commodore.inventory import Node
 from commodore.lieutenant import load_cluster_file
-from commodore.refs import find_references, vault_parameters
+from commodore.refs import find_references
+from commodore.refs.write import vault_parameters
 from commodore.strictness import read_allowed
 from tests.inventory.hierarchies import Hierarchy
 from tests.world.context import make_context

@@ -13,7 +13,8 @@ import pytest
 
 from commodore.fetching import CacheKey, DependencyCache, RemoteDependencies, chart_key, commit_key, object_name
 from commodore.limits import DEFAULT_LIMITS
-from commodore.remote_store import ReadAccess, RemoteStore, Signer, Trust, new_key, read_signer, read_trust
+from commodore.remote_store import ReadAccess, RemoteStore, Signer, Trust, new_key, read_signer
+from commodore.remote_store.signed import read_trust
 from tests.world.folders import snapshot
 
 CHART = CacheKey("helm", "https://charts.example.com", "1.2.3", "redis")

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from commodore.git import FALLBACK_AUTHOR, Author, author_from, identity_environment
+from commodore.git import Author, author_from, identity_environment
+from commodore.git.identity import FALLBACK_AUTHOR
 from tests.git.conftest import Heard
 from tests.world.context import make_context
 from tests.world.repos import git

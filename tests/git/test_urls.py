@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commodore.errors import CommodoreError, InputError
-from commodore.git import normalize, push_url, redact, redact_text, repository_key
+from commodore.git import normalize, redact, redact_text, repository_key
+from commodore.git.urls import push_url
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from commodore.manifests import ObjectKey, in_order, is_well_formed, key_of, sort_key
+from commodore.manifests import ObjectKey, is_well_formed, key_of
+from commodore.manifests.objects import in_order, sort_key
 
 DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"namespace": "shop", "name": "web"}}
 

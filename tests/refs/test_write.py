@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from commodore.errors import InputError, PolicyError
-from commodore.refs import Reference, build_refs, find_references, vault_parameters, write_refs
+from commodore.refs import Reference, build_refs, find_references, write_refs
+from commodore.refs.write import vault_parameters
 from tests.world.context import make_context
 
 PARAMETERS: dict[str, Any] = {

@@ -19,8 +19,8 @@ from commodore.remote_store import (
     Trust,
     new_key,
     read_signer,
-    read_trust,
 )
+from commodore.remote_store.signed import read_trust
 from tests.remote_store.conftest import Bucket
 
 MOST = 1 << 20

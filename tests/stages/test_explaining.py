@@ -10,14 +10,8 @@ import pytest
 
 from commodore.errors import InputError, UsageError
 from commodore.sealed import seal
-from commodore.stages.explaining import (
-    Candidate,
-    ManifestExplanation,
-    as_dict,
-    catalog_files,
-    explain_manifest,
-    find_manifest,
-)
+from commodore.stages.explaining import Candidate, ManifestExplanation, as_dict, explain_manifest
+from commodore.stages.explaining.locate import catalog_files, find_manifest
 from commodore.workspace import Workspace
 from tests.world.cluster import ClusterWorld
 from tests.world.context import make_context

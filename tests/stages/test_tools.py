@@ -10,7 +10,7 @@ import pytest
 
 from commodore.errors import EnvironmentFault, Findings
 from commodore.events import ignore
-from commodore.stages import kustomize_wrapper
+from commodore.stages.components import kustomize_wrapper
 from commodore.stages.tools import check_tools, needed_tools, tool_environment
 from commodore.tools import managed_folder
 from tests.world.context import make_context

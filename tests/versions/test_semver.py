@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from commodore.versions import VersionProblem, kube_version, parse_range, parse_version
+from commodore.versions import VersionProblem, parse_range, parse_version
+from commodore.versions.semver import kube_version
 
 
 @pytest.mark.parametrize(

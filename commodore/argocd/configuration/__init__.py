@@ -7,7 +7,7 @@ from commodore.argocd.configuration.customisations import IgnoredFields, Resourc
 from commodore.argocd.configuration.given import Given
 from commodore.argocd.configuration.model import ArgoSettings, Provenanced
 from commodore.argocd.configuration.plugin_policy import read_policy
-from commodore.argocd.configuration.profiles import NEWEST, PROFILES, Profile, choose_profile
+from commodore.argocd.configuration.profiles import NEWEST, Profile, choose_profile
 from commodore.argocd.configuration.read import Candidates, read_candidates, read_file, read_settings, take_values
 
 __all__ = [
@@ -16,7 +16,6 @@ __all__ = [
     "Given",
     "IgnoredFields",
     "NEWEST",
-    "PROFILES",
     "Profile",
     "Provenanced",
     "ResourceOverride",

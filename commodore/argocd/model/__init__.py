@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from commodore.argocd.model.cluster import IN_CLUSTER, IN_CLUSTER_SERVER, SECRET_TYPE, Cluster, read_cluster
+from commodore.argocd.model.cluster import IN_CLUSTER, IN_CLUSTER_SERVER, Cluster
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.model.repository import KnownRepository
 
-__all__ = ["Cluster", "Fields", "IN_CLUSTER", "IN_CLUSTER_SERVER", "KnownRepository", "SECRET_TYPE", "read_cluster"]
+__all__ = ["Cluster", "Fields", "IN_CLUSTER", "IN_CLUSTER_SERVER", "KnownRepository"]

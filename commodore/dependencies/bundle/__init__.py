@@ -6,18 +6,9 @@
 from __future__ import annotations
 
 from commodore.dependencies.bundle.exports import ExportCache
-from commodore.dependencies.bundle.install import BundleResult, install
-from commodore.dependencies.bundle.jsonnetfile import (
-    FILE_NAME,
-    GitSource,
-    JsonnetDependency,
-    JsonnetFile,
-    LocalSource,
-    parse_jsonnetfile,
-    read_jsonnetfile,
-    serialise,
-)
-from commodore.dependencies.bundle.remotes import Remote, parse_remote
+from commodore.dependencies.bundle.install import BundleResult
+from commodore.dependencies.bundle.jsonnetfile import GitSource, JsonnetDependency, JsonnetFile, LocalSource
+from commodore.dependencies.bundle.remotes import Remote
 from commodore.dependencies.bundle.render import Requirer, effective_jsonnetfiles
 from commodore.dependencies.bundle.sources import LibrarySources
 from commodore.dependencies.bundle.walk import Conflict
@@ -29,7 +20,6 @@ __all__ = [
     "Conflict",
     "ExportCache",
     "JsonnetDependency",
-    "FILE_NAME",
     "GitSource",
     "JsonnetFile",
     "LibrarySources",
@@ -39,9 +29,4 @@ __all__ = [
     "bundle",
     "bundle_component",
     "effective_jsonnetfiles",
-    "install",
-    "parse_jsonnetfile",
-    "parse_remote",
-    "read_jsonnetfile",
-    "serialise",
 ]

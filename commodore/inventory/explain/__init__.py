@@ -12,8 +12,6 @@ from commodore.inventory.explain.model import (
     Part,
     Reference,
     Source,
-    agrees,
-    replay,
 )
 
 __all__ = [
@@ -26,11 +24,9 @@ __all__ = [
     "Part",
     "Reference",
     "Source",
-    "agrees",
     "as_dict",
     "explain_parameter",
     "locate_settings",
     "path_text",
-    "replay",
     "target_of",
 ]

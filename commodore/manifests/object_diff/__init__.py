@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from commodore.manifests.object_diff.fields import field_changes
 from commodore.manifests.object_diff.flags import FLAGS, Flag, Severity, Watched, flags_of, in_flag_order
-from commodore.manifests.object_diff.grouping import Group, group
+from commodore.manifests.object_diff.grouping import Group
 from commodore.manifests.object_diff.html_report import html_report
-from commodore.manifests.object_diff.images import Image, ImageUse, images_of, parse_image
+from commodore.manifests.object_diff.images import Image, ImageUse, images_of
 from commodore.manifests.object_diff.json_report import json_report
 from commodore.manifests.object_diff.markdown_report import COMMENT_BYTES, markdown_report
-from commodore.manifests.object_diff.masking import Masks, mask, mask_object, mask_text
+from commodore.manifests.object_diff.masking import Masks, mask_object, mask_text
 from commodore.manifests.object_diff.model import (
     ABSENT,
     Comparison,
@@ -24,7 +24,7 @@ from commodore.manifests.object_diff.model import (
     PlacedObject,
     path_text,
 )
-from commodore.manifests.object_diff.noise import DEFAULT_NOISE, NoiseRule, hide_noise
+from commodore.manifests.object_diff.noise import DEFAULT_NOISE, NoiseRule
 from commodore.manifests.object_diff.pairing import compare
 from commodore.manifests.object_diff.pointers import GONE, KindPointer
 from commodore.manifests.object_diff.review import Part, Review, is_noise, review, review_of, tally
@@ -60,18 +60,14 @@ __all__ = [
     "compare",
     "field_changes",
     "flags_of",
-    "group",
-    "hide_noise",
     "html_report",
     "images_of",
     "in_flag_order",
     "is_noise",
     "json_report",
     "markdown_report",
-    "mask",
     "mask_object",
     "mask_text",
-    "parse_image",
     "path_text",
     "review",
     "review_of",

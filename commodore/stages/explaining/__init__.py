@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from commodore.stages.explaining._as_dict import as_dict
 from commodore.stages.explaining.explaining import explain_manifest
-from commodore.stages.explaining.locate import Manifest, catalog_files, find_manifest
+from commodore.stages.explaining.locate import Manifest
 from commodore.stages.explaining.model import (
     Candidate,
     Chart,
@@ -31,7 +31,5 @@ __all__ = [
     "ReadParameter",
     "Repository",
     "as_dict",
-    "catalog_files",
     "explain_manifest",
-    "find_manifest",
 ]

@@ -14,7 +14,8 @@ import yaml
 from commodore.argocd import ArgoSettings, Diagnostics
 from commodore.argocd.appsets import Expander, Facts, Generated, read_facts, read_set
 from commodore.argocd.configuration import NEWEST, Profile, Provenanced
-from commodore.argocd.model import SECRET_TYPE, Cluster
+from commodore.argocd.model import Cluster
+from commodore.argocd.model.cluster import SECRET_TYPE
 from commodore.context import Context
 from commodore.errors import Location
 from commodore.events import ignore

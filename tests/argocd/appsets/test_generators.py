@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from commodore.argocd.configuration import PROFILES
+from commodore.argocd.configuration.profiles import PROFILES
 from tests.argocd.appsets.conftest import GIT, Sets, set_text
 
 TREE = {

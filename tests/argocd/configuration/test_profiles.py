@@ -9,7 +9,8 @@ import pytest
 
 import commodore.settings.argocd
 from commodore.argocd import ArgoSettings, Diagnostics
-from commodore.argocd.configuration import NEWEST, PROFILES, choose_profile
+from commodore.argocd.configuration import NEWEST, choose_profile
+from commodore.argocd.configuration.profiles import PROFILES
 from commodore.errors import Location, UsageError
 
 ROOT = Path(__file__).parents[3]

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from commodore.argocd.configuration import PROFILES
+from commodore.argocd.configuration.profiles import PROFILES
 from commodore.errors import CommodoreError
 from tests.argocd.conftest import Argo, config_map
 

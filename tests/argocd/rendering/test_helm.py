@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from commodore.argocd.configuration import PROFILES
+from commodore.argocd.configuration.profiles import PROFILES
 from commodore.argocd.model.repository import KnownRepository
 from commodore.argocd.rendering import Capabilities
 from commodore.errors import CommodoreError

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from commodore.argocd.configuration import PROFILES
+from commodore.argocd.configuration.profiles import PROFILES
 from commodore.argocd.rendering import Capabilities
 from commodore.errors import CommodoreError, InputError
 from tests.argocd.conftest import Argo, config_map

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from commodore.dependencies.bundle import BundleResult, JsonnetFile, LibrarySources, install, parse_jsonnetfile
+from commodore.dependencies.bundle import BundleResult, JsonnetFile, LibrarySources
+from commodore.dependencies.bundle.install import install
+from commodore.dependencies.bundle.jsonnetfile import parse_jsonnetfile
 from commodore.events import Event, Warned
 from commodore.git import RepositoryStore
 from commodore.limits import DEFAULT_LIMITS, Limits

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from commodore.dependencies.bundle import GitSource, JsonnetFile, LocalSource, parse_jsonnetfile, serialise
+from commodore.dependencies.bundle import GitSource, JsonnetFile, LocalSource
+from commodore.dependencies.bundle.jsonnetfile import parse_jsonnetfile, serialise
 from commodore.errors import CommodoreError, EnvironmentFault, Findings, InputError, PolicyError
 from commodore.events import StageAdvanced, Warned
 from commodore.limits import DEFAULT_LIMITS

@@ -8,15 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from commodore.dependencies.bundle import (
-    GitSource,
-    JsonnetDependency,
-    JsonnetFile,
-    LocalSource,
-    parse_jsonnetfile,
-    read_jsonnetfile,
-    serialise,
-)
+from commodore.dependencies.bundle import GitSource, JsonnetDependency, JsonnetFile, LocalSource
+from commodore.dependencies.bundle.jsonnetfile import parse_jsonnetfile, read_jsonnetfile, serialise
 from commodore.errors import CommodoreError, InputError, PolicyError
 from commodore.limits import DEFAULT_LIMITS
 

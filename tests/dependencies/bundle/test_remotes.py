@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commodore.dependencies.bundle import parse_remote
-from commodore.dependencies.bundle.remotes import check_version, clean_subdir
+from commodore.dependencies.bundle.remotes import check_version, clean_subdir, parse_remote
 from commodore.errors import CommodoreError, InputError, Location, PolicyError
 from commodore.limits import DEFAULT_LIMITS
 

@@ -6,14 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from commodore.dependencies.bundle import (
-    BundledComponent,
-    BundleResult,
-    JsonnetFile,
-    bundle,
-    bundle_component,
-    parse_jsonnetfile,
-)
+from commodore.dependencies.bundle import BundledComponent, BundleResult, JsonnetFile, bundle, bundle_component
+from commodore.dependencies.bundle.jsonnetfile import parse_jsonnetfile
 from commodore.events import Warned
 from commodore.limits import DEFAULT_LIMITS
 from commodore.workspace import Workspace

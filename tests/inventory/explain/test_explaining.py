@@ -9,7 +9,8 @@ import pytest
 
 from commodore.errors import InputError
 from commodore.inventory import look_up
-from commodore.inventory.explain import Explaining, agrees, as_dict, explain_parameter, replay, target_of
+from commodore.inventory.explain import Explaining, as_dict, explain_parameter, target_of
+from commodore.inventory.explain.model import agrees, replay
 from commodore.limits import Limits
 from tests.inventory.explain.hierarchies import Hierarchy, told, write
 from tests.world.context import make_context

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from commodore.errors import CommodoreError
 from commodore.inventory import compiled_preview, compiled_targets
-from commodore.inventory.explain import Explaining, agrees
+from commodore.inventory.explain import Explaining
+from commodore.inventory.explain.model import agrees
 from tests.inventory.explain.examples import write_example_inventory
 from tests.inventory.explain.hierarchies import every_path, write
 from tests.world.context import make_context
