@@ -140,7 +140,7 @@ def test_an_application_is_ready_at_its_own_revision(
     fleet: Call, tmp_path: Path, revision: str, left_out: bool
 ) -> None:
     """Generating judges a dependency on the live state as promoting does."""
-    lay(tmp_path, {f"{APP}/int/patch-001.yaml": patch("project: p", "dependencies: [{/db/ready: true}]")})
+    write_files(tmp_path, {f"{APP}/int/patch-001.yaml": patch("project: p", "dependencies: [{/db/ready: true}]")})
     state = {"health": "Healthy", "sync": "Synced", "revision": revision}
     cells = {f"main/int/{cell}": {"db": state} for cell in ("int-1/r1", "int-1/r2", "int-2/r1")}
     (tmp_path / "s.json").write_text(json.dumps({"cells": cells}))
@@ -149,7 +149,7 @@ def test_an_application_is_ready_at_its_own_revision(
 
 def test_a_patch_that_has_skipped_cells_is_not_everywhere(fleet: Call, tmp_path: Path) -> None:
     (tmp_path / APP / "int/patch-001.yaml").unlink()
-    lay(tmp_path, {f"{APP}/prod/prod-2/patch-001.yaml": VERSION})
+    write_files(tmp_path, {f"{APP}/prod/prod-2/patch-001.yaml": VERSION})
     out = fleet("status")[1]
     assert "has skipped" in out
     assert "everywhere" not in out

@@ -64,7 +64,7 @@ def test_an_object_of_several_applications(tmp_path: Path) -> None:
         for name, server in servers.items()
     }
     files["web/x.json"] = config(k="1")
-    report = argocd.test(Tree.folder(write(tmp_path / "shop", files)), OFFLINE)
+    report = argocd.test(Tree.folder(write_files(tmp_path / "shop", files)), OFFLINE)
     assert [one.status for one in report.outcomes] == ["PASS"] * 3
     (told,) = (one for one in report.diagnostics if one.code == "CMD-ARGO-507")
     assert told.severity == "warning"
