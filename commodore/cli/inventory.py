@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 )
 @options()
 def inventory() -> None:
-    """Look at the hierarchy, without compiling anything.
+    """Inspect the hierarchy, without compiling anything.
 
     GLOBAL_CONFIG and TENANT_CONFIG are local folders.
     """
