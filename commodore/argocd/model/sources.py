@@ -232,10 +232,10 @@ def _zero(key: str, value: Any) -> bool:
 
 
 def _helm(fields: Fields) -> HelmOptions:
-    parameters: dict[str, HelmParameter] = {}
+    parameters: dict[tuple[str, bool], HelmParameter] = {}  # a name may be given as it is and as a text
     for one in fields.items("parameters"):
         parameter = HelmParameter(one.required("name"), one.text("value"), one.flag("forceString"))
-        parameters[parameter.name] = parameter
+        parameters[parameter.name, parameter.force_string] = parameter
     values = fields.optional("valuesObject")
     return HelmOptions(
         release_name=fields.text("releaseName"),

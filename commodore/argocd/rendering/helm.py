@@ -255,6 +255,7 @@ def _parameters(unit: Unit, helm: HelmOptions) -> Iterator[str]:
     """Those of one kind sorted by name, plain ones before texts before files."""
 
     def texts(wanted: list[HelmParameter], option: str) -> Iterator[str]:
+        _report_overlaps(unit, {one.name for one in wanted})
         for one in sorted(wanted, key=lambda one: one.name):
             yield from (option, f"{one.name}={_escaped(unit.environment.substitute(one.value))}")
 
@@ -269,6 +270,20 @@ def _parameters(unit: Unit, helm: HelmOptions) -> Iterator[str]:
                 locations=[unit.source.place],
             )
         yield from ("--set-file", f"{name}={_escaped(str(named_file(unit, path)))}")
+
+
+def _report_overlaps(unit: Unit, names: set[str]) -> None:
+    """Tell parameters that set a part of what another one sets: Argo CD gives them in any order."""
+    for name in sorted(names):
+        if whole := next((one for one in sorted(names) if name.startswith((f"{one}.", f"{one}["))), None):
+            what = f"the parameter {printable(name)} sets a part of what {printable(whole)} sets"
+            unit.note(
+                "CMD-ARGO-426",
+                f"{what}, and Argo CD may give them in either order",
+                "warning",
+                "set both in values or valuesObject",
+                (unit.source.place,),
+            )
 
 
 def _escaped(value: str) -> str:

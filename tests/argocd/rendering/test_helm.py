@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import Any
 
@@ -51,6 +52,7 @@ def test_names_and_namespaces(web: Argo) -> None:
         ({"valueFiles": ["none.yaml", "*.none"], "ignoreMissingValueFiles": True}, {"a": "chart"}),
         ({"parameters": [{"name": "a", "value": "1"}, {"name": "a", "value": "2"}]}, {"a": 2}),
         ({"parameters": [{"name": "a", "value": "1", "forceString": True}]}, {"a": "1"}),
+        ({"parameters": [{"name": "a", "value": "1", "forceString": True}, {"name": "a", "value": "2"}]}, {"a": "1"}),
         ({"parameters": [{"name": "a", "value": "x,y"}]}, {"a": "x,y"}),
         ({"parameters": [{"name": "a", "value": "x\\,y"}]}, {"a": "x,y"}),
         ({"parameters": [{"name": "a", "value": "{x,y}"}]}, {"a": ["x", "y"]}),
@@ -183,6 +185,20 @@ def test_crds_tests_and_schemas(argo: Argo) -> None:
     assert sorted(kinds) == ["ConfigMap", "CustomResourceDefinition", "Pod"]
     options = {"skipSchemaValidation": True, "skipCrds": True, "skipTests": True}
     assert [one["kind"] for one in argo.objects(helm(**options))] == ["ConfigMap"]
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [(("b", "b.c"), True), (("b[0]", "b"), True), (("b.c", "b.cd"), False), (("b.c", "c"), False)],
+)
+def test_parameters_that_overlap(names: tuple[str, ...], told: bool, argo: Argo) -> None:
+    """Which one wins is left to chance in Argo CD."""
+    argo.files(chart(), below="web")
+    parameters = [{"name": name, "value": "null"} for name in names]
+    parameters.append({"name": "b.d", "value": "1", "forceString": True})  # given after the others in any case
+    with contextlib.suppress(CommodoreError):  # in this order helm may refuse them
+        argo.objects({"path": "web", "helm": {"parameters": parameters}})
+    assert ("CMD-ARGO-426" in argo.codes()) == told
 
 
 @pytest.mark.requirement("D44")
