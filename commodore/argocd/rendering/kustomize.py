@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,11 @@ from commodore.argocd.model.sources import KustomizeOptions
 from commodore.argocd.rendering.helm import version_for_tools
 from commodore.argocd.rendering.kustomize_edits import edit
 from commodore.argocd.rendering.model import Rendered, Unit
-from commodore.argocd.rendering.programs import Program, command_of, run_program, write_file
+from commodore.argocd.rendering.programs import HELM_COMMAND, Program, command_of, run_program, write_file
 from commodore.argocd.rendering.streams import objects_of_stream
 from commodore.argocd.trees import (
     KUSTOMIZATIONS,
+    PulledChart,
     check_sources,
     files_of_kustomization,
     is_git,
@@ -30,13 +31,14 @@ from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError, PolicyError
 from commodore.git import anonymous_variables, with_settings
 from commodore.manifests.kube_yaml import read_documents
-from commodore.tree import walk
+from commodore.tree import lies_in, walk
 
 _REFUSED = ("--enable-exec", "--network", "--network-name", "--mount", "--env", "-e")
 _HARMLESS = frozenset(("--enable-helm", "--enable-alpha-plugins"))  # of kustomizations without charts and plugins
 _UNRESTRICTED = "LoadRestrictionsNone"  # it may read any file then
 _NEEDS_HELM = "must specify --enable-helm"
 _WANTS_NETWORK = re.compile(r"no 'git' program on path|\bdial tcp\b")  # the words of kustomize
+_NEWEST = "*"  # as helm pulls without a version
 _HELM = ("helmCharts", "helmChartInflationGenerator")
 
 
@@ -189,6 +191,8 @@ def _workplace(unit: Unit, options: KustomizeOptions, build: list[str]) -> Path:
             target = copy / os.path.relpath(file, root)
             target.parent.mkdir(parents=True, exist_ok=True)
             _place(file, str(target), whole=os.path.dirname(file) == source)
+        if inflates:
+            _bring_charts(unit, parts.pulled, copy)
         return copy
     shutil.copytree(
         root,
@@ -198,6 +202,14 @@ def _workplace(unit: Unit, options: KustomizeOptions, build: list[str]) -> Path:
         copy_function=lambda old, new: _place(old, new, whole=os.path.dirname(old) == source),
     )
     return copy
+
+
+def _bring_charts(unit: Unit, pulled: Iterable[PulledChart], copy: Path) -> None:
+    """Put charts where kustomize looks for them, so that it has nothing to pull."""
+    for one in pulled:
+        place = copy / os.path.relpath(one.folder, unit.root)
+        if lies_in(one.folder, str(unit.root)) and not place.exists():
+            shutil.copytree(unit.charts.chart(one.repository, one.name, one.version or _NEWEST).folder, place)
 
 
 def _place(old: str, new: str, *, whole: bool) -> str:
@@ -262,7 +274,7 @@ def _helm_options(unit: Unit, options: KustomizeOptions, build: list[str]) -> It
     told = (*unit.capabilities.api_versions, *unit.capabilities.in_tree)
     for one in options.api_versions or told:
         yield from ("--helm-api-versions", one)
-    yield from ("--helm-command", command_of("helm", unit.settings.profile.name)[0])
+    yield from (HELM_COMMAND, command_of("helm", unit.settings.profile.name)[0])
 
 
 def _git_variables(home: Path, context: Context) -> dict[str, str]:

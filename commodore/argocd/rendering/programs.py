@@ -42,6 +42,8 @@ _WARNED = re.compile(r"^# Warning: .*\n", re.MULTILINE)  # of kustomize, about d
 _LOGGED = re.compile(r'^[EF]\d{4} [\d:.]+ +\d+ \S+\] "command failed" err=(".*")$', re.MULTILINE)
 """How kubectl reports an error: with the time and the number of its process."""
 _NOWHERE = "http://127.0.0.1:9"  # no proxy listens there, so the network is not reached
+HELM_COMMAND = "--helm-command"
+"""The option that names kustomize the helm that it calls."""
 _SCRIPTS_NEED = ("dirname", "sed")
 _OF_GIT = ("GIT_", "SSH_")
 _OF_HOME = ("HOME", "PATH", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR")
@@ -188,7 +190,8 @@ def run_bounded(
 
 def _view(program: Program, root: Path, command: str) -> View:
     scratch = str(program.home.parent)
-    found = [command, os.path.realpath(command), *(os.readlink(one) for one in _few_programs(program).iterdir())]
+    called = [command, *(command_of("helm", program.profile)[:1] if HELM_COMMAND in program.arguments else ())]
+    found = [*called, *map(os.path.realpath, called), *(os.readlink(one) for one in _few_programs(program).iterdir())]
     paths = os.pathsep.join(map(os.path.dirname, found))
     variables = {**_environment(program), "PATH": paths}
     return replace(view_of({str(root): "read", scratch: "read"}, (scratch,), variables), network=program.online)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from commodore.argocd.trees.commit import commit_tree, merge_base, repository_of, resolve
 from commodore.argocd.trees.kustomizations import (
     KUSTOMIZATIONS,
+    PulledChart,
     check_sources,
     files_of_kustomization,
     parts_of_kustomization,
@@ -18,6 +19,7 @@ __all__ = [
     "KUSTOMIZATIONS",
     "OwnRevisions",
     "ParsedFiles",
+    "PulledChart",
     "SelfRevisions",
     "Tree",
     "check_inside",

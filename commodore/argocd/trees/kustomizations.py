@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,22 @@ _MOST = 50  # folders and files beside the first one
 
 
 @dataclass(frozen=True, slots=True)
+class PulledChart:
+    """A chart of a kustomization that comes from a chart repository.
+
+    Attributes:
+        folder: where kustomize looks for it, before it lets helm pull it to there.
+        repository: the URL.
+        version: the very one or a range; empty for the newest.
+    """
+
+    folder: str
+    repository: str
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
 class Parts:
     """What building a kustomization may read of its repository.
 
@@ -32,11 +48,13 @@ class Parts:
         files: those below its folder, and below others that it names.
         charts: whether a kustomization among them has charts.
         elsewhere: whether one names what is not in the repository, perhaps.
+        pulled: the charts that come from chart repositories.
     """
 
     files: list[str]
     charts: bool
     elsewhere: bool
+    pulled: list[PulledChart] = field(default_factory=list)
 
 
 def files_of_kustomization(folder: Path, root: Path) -> list[str] | None:
@@ -61,6 +79,7 @@ def parts_of_kustomization(folders: Iterable[Path], root: Path) -> Parts | None:
     """
     pending, seen, found = [str(folder) for folder in folders], set[str](), list[str]()
     charts = elsewhere = False
+    pulled: list[PulledChart] = []
     while pending:
         place = os.path.normpath(pending.pop())
         if place in seen:
@@ -85,7 +104,8 @@ def parts_of_kustomization(folders: Iterable[Path], root: Path) -> Parts | None:
                 return None
             pending += [os.path.join(place, entry) for entry in named.files]
             charts, elsewhere = charts or named.charts, elsewhere or named.elsewhere
-    return Parts(sorted(set(found)), charts, elsewhere)
+            pulled += named.pulled
+    return Parts(sorted(set(found)), charts, elsewhere, pulled)
 
 
 def check_sources(folder: Path, root: Path) -> None:
@@ -133,7 +153,7 @@ def _named(file: Path) -> Parts | None:
         return None
     charts = any(map(content.get, _CHARTS))
     elsewhere = b"://" in text or b"?ref=" in text
-    return Parts([*_paths(content), *_folders_of_charts(content)], charts, elsewhere)
+    return Parts([*_paths(content), *_folders_of_charts(content)], charts, elsewhere, list(_pulled(content, file)))
 
 
 def _paths(content: Mapping[str, Any]) -> Iterator[str]:
@@ -152,6 +172,18 @@ def _folders_of_charts(content: Mapping[str, Any]) -> Iterator[str]:
         home = _in_lower_case(one).get("charthome") if isinstance(one, Mapping) else None
         if isinstance(home, str) and "\0" not in home:
             yield home
+
+
+def _pulled(content: Mapping[str, Any], file: Path) -> Iterator[PulledChart]:
+    listed, of_all = content.get("helmcharts"), content.get("helmglobals")
+    home = _in_lower_case(of_all).get("charthome") if isinstance(of_all, Mapping) else None
+    for entry in listed if isinstance(listed, list) else ():
+        one = _in_lower_case(entry) if isinstance(entry, Mapping) else {}
+        name, repository, version = one.get("name"), one.get("repo"), one.get("version") or ""
+        if all(isinstance(text, str) for text in (name, repository, version)) and repository and not one.get("devel"):
+            place = f"{name}-{version}" if version else ""
+            folder = os.path.join(file.parent, home if isinstance(home, str) and home else "charts", place, str(name))
+            yield PulledChart(os.path.normpath(folder), str(repository), str(name), str(version))
 
 
 def _in_lower_case(content: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,9 @@ from commodore.context import Context
 from commodore.errors import CommodoreError
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
+from commodore.tools import locate_tool
 from tests.argocd.conftest import Argo, chart
+from tests.world.folders import write_script
 from tests.world.loopback import LoopbackHandler, LoopbackServer
 from tests.world.registry import CHART, RegistryServer
 
@@ -90,6 +93,46 @@ def test_a_chart_is_fetched_once(repository: Repository, argo: Argo) -> None:
     with pytest.raises(CommodoreError) as caught:
         argo.objects({**source, "targetRevision": "2.0.0"})
     assert caught.value.code == "CMD-ARGO-310"
+
+
+@pytest.fixture
+def helm_3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A helm that gives its version as the kustomize within kubectl wants it."""
+    program, real = tmp_path / "bin" / "helm", locate_tool("helm")
+    assert real is not None
+    version = '[ "$1" = version ] && { echo v3.19.4; exit; }'
+    write_script(program, f'{version}\n[ "$1" = pull ] && exit 1\nexec {real.path} "$@"')
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+
+
+@pytest.mark.requirement("D48", "D49")
+@pytest.mark.parametrize("more", ["", "helmGlobals: {chartHome: all}\n"])
+@pytest.mark.parametrize("version", [", version: 1.2.3", ", version: 1.*", ""])
+def test_one_cached_chart_serves_applications_and_kustomizations(
+    repository: Repository, argo: Argo, helm_3: None, version: str, more: str
+) -> None:
+    """Kustomize finds the chart where it would let helm pull it to, so it needs no network."""
+    repository.publish(WEB)
+    repository.publish(WEB, "1.3.0-rc.1")
+    argo.offline = False
+    argo.objects({"repoURL": repository.site, "chart": "web", "targetRevision": "1.2.3"})
+    asked = list(repository.asked)
+    argo.offline = True
+    argo.config["kustomize.buildOptions"] = "--enable-helm"
+    entry = f"{{name: web, repo: '{repository.site}', releaseName: in-k{version}}}"
+    argo.files({"app/kustomization.yaml": f"{more}helmCharts: [{entry}]\n"})
+    before = sorted(argo.folder().rglob("*"))
+    (one,) = argo.objects({"path": "app"})
+    assert (one["metadata"]["name"], one["data"]["values"]) == ("in-k", '{"a":"chart"}')
+    assert (repository.asked, sorted(argo.folder().rglob("*"))) == (asked, before)
+
+
+def test_charts_of_a_kustomization_that_are_not_there(repository: Repository, argo: Argo) -> None:
+    argo.config["kustomize.buildOptions"] = "--enable-helm"
+    argo.files({"app/kustomization.yaml": f"helmCharts: [{{name: web, repo: '{repository.site}', version: 1.2.3}}]\n"})
+    with pytest.raises(CommodoreError) as caught:
+        argo.objects({"path": "app"})
+    assert (caught.value.code, "web 1.2.3 is not in the cache" in caught.value.message) == ("CMD-ARGO-310", True)
 
 
 @pytest.mark.parametrize("wanted", ["1.2.3", "1.*"])
