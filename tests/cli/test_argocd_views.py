@@ -312,10 +312,11 @@ def test_explain_a_value(run: Call, shop: Path) -> None:
     (shop / "c.json").write_text(app("c", "c", source=source), encoding="utf-8")
     code, out, err = run("explain", "c", "--value", "image.tag")
     assert (code, err) == (0, "")
-    assert out.splitlines()[-5:] == [
+    assert out.splitlines()[-6:] == [
         "value image.tag",
         '  "one" in values.yaml of the chart (source 1)',
         '  "two" in c/v.yaml (source 1)',
+        "  3 in parameter image.tag (source 1)",
         '  "4" in parameter image.tag (source 1)',
         '  so source 1 has "4"',
     ]
