@@ -87,9 +87,10 @@ def _jsonnet(files: list[str], folder: Path, root: Path, libraries: Iterable[str
         if path in seen:
             continue
         seen.add(path)
-        if not is_within(Path(path), root) or _has_words(path):
+        content = _content(path)
+        if not is_within(Path(path), root) or _says_words(content):
             return True
-        for match in _IMPORT.finditer(Path(path).read_bytes()):
+        for match in _IMPORT.finditer(content):
             name = os.fsdecode(match[1] or match[2])
             named = (os.path.normpath(os.path.join(place, name)) for place in (os.path.dirname(path), *places))
             found = next(filter(os.path.isfile, named), None)
@@ -138,11 +139,19 @@ def _files(folder: Path) -> Iterator[str]:
 
 
 def _has_words(path: str) -> bool:
+    return _says_words(_content(path))
+
+
+def _content(path: str) -> bytes:
+    """The content of a file, nothing if it cannot be read."""
     try:
         with open(path, "rb") as file:
-            content = file.read()
+            return file.read()
     except OSError:
-        return False
+        return b""
+
+
+def _says_words(content: bytes) -> bool:
     return any(word in content for word in _PLAIN) and _WORDS.search(content) is not None
 
 

@@ -179,7 +179,8 @@ def _workplace(unit: Unit, options: KustomizeOptions, build: list[str]) -> Path:
     """
     root, added = unit.root, [Path(os.path.normpath(unit.folder / text)) for text in options.components]
     is_free = any(_UNRESTRICTED in word for word in build)
-    parts = None if is_free else parts_of_kustomization([unit.folder, *added], root)
+    named = parts_of_kustomization([unit.folder, *added], root)
+    parts = None if is_free else named
     is_read = (root / ".git").exists() and any((root / name).exists() for name in KUSTOMIZATIONS)
     inflates = "--enable-helm" in build and (_inflates(root) if parts is None else parts.charts)
     if not options.edits and not is_read and not inflates:
@@ -191,16 +192,16 @@ def _workplace(unit: Unit, options: KustomizeOptions, build: list[str]) -> Path:
             target = copy / os.path.relpath(file, root)
             target.parent.mkdir(parents=True, exist_ok=True)
             _place(file, str(target), whole=os.path.dirname(file) == source)
-        if inflates:
-            _bring_charts(unit, parts.pulled, copy)
-        return copy
-    shutil.copytree(
-        root,
-        copy,
-        symlinks=True,
-        ignore=lambda folder, _: [".git"] if folder == str(root) else [],
-        copy_function=lambda old, new: _place(old, new, whole=os.path.dirname(old) == source),
-    )
+    else:
+        shutil.copytree(
+            root,
+            copy,
+            symlinks=True,
+            ignore=lambda folder, _: [".git"] if folder == str(root) else [],
+            copy_function=lambda old, new: _place(old, new, whole=os.path.dirname(old) == source),
+        )
+    if inflates and named is not None:
+        _bring_charts(unit, named.pulled, copy)
     return copy
 
 
@@ -208,8 +209,14 @@ def _bring_charts(unit: Unit, pulled: Iterable[PulledChart], copy: Path) -> None
     """Put charts where kustomize looks for them, so that it has nothing to pull."""
     for one in pulled:
         place = copy / os.path.relpath(one.folder, unit.root)
-        if lies_in(one.folder, str(unit.root)) and not place.exists():
-            shutil.copytree(unit.charts.chart(one.repository, one.name, one.version or _NEWEST).folder, place)
+        if not lies_in(one.folder, str(unit.root)) or os.path.lexists(place):
+            continue
+        chart = unit.charts.chart(one.repository, one.name, one.version or _NEWEST)
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue  # a file is in the way, or the name is too long: kustomize says so
+        shutil.copytree(chart.folder, place)
 
 
 def _place(old: str, new: str, *, whole: bool) -> str:

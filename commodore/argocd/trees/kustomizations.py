@@ -180,9 +180,11 @@ def _pulled(content: Mapping[str, Any], file: Path) -> Iterator[PulledChart]:
     for entry in listed if isinstance(listed, list) else ():
         one = _in_lower_case(entry) if isinstance(entry, Mapping) else {}
         name, repository, version = one.get("name"), one.get("repo"), one.get("version") or ""
-        if all(isinstance(text, str) for text in (name, repository, version)) and repository and not one.get("devel"):
-            place = f"{name}-{version}" if version else ""
-            folder = os.path.join(file.parent, home if isinstance(home, str) and home else "charts", place, str(name))
+        if not all(isinstance(text, str) for text in (name, repository, version)) or not repository or one.get("devel"):
+            continue
+        place = f"{name}-{version}" if version else ""
+        folder = os.path.join(file.parent, home if isinstance(home, str) and home else "charts", place, str(name))
+        if "\0" not in folder:
             yield PulledChart(os.path.normpath(folder), str(repository), str(name), str(version))
 
 
