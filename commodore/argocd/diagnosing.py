@@ -40,7 +40,7 @@ def check_all(listing: Listing, asked: Question, *, plugins: bool = False) -> No
 
 
 def _report_missed(application: Application, listing: Listing, asked: Question) -> None:
-    """Tell if the annotation `manifest-generate-paths` misses files that an Application reads."""
+    """Report whether the annotation `manifest-generate-paths` misses files that an Application reads."""
     paths = generate_paths(application, listing.own)
     if not paths:
         return

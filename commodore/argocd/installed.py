@@ -52,7 +52,7 @@ def installed_tools(profile: Profile, context: Context) -> Iterator[Installed]:
 
 
 def check_tool_versions(profile: Profile, context: Context, found: Diagnostics, *, exact: bool = False) -> None:
-    """Tell tools of another version than Argo CD runs; a warning if more than the last number differs.
+    """Report tools of another version than Argo CD runs; a warning if more than the last number differs.
 
     Args:
         exact: make it an error whatever differs.

@@ -167,7 +167,7 @@ class Listing:
         return f"{application.namespace or self.settings.namespace}/{application.name}"
 
     def report_failures(self, found: Diagnostics, but: Iterable[Application] = ()) -> None:
-        """Tell why Applications could not be rendered to look for further ones.
+        """Report why Applications could not be rendered to look for further ones.
 
         Args:
             but: those that are rendered anyway, which tells it.
@@ -423,7 +423,7 @@ def open_run(
 
 
 def report_unused(repo_map: RepoMap, found: Diagnostics) -> None:
-    """Tell entries of a map that nothing has used."""
+    """Report entries of a map that nothing has used."""
     for one in repo_map.unused():
         found.add(
             Diagnostic(

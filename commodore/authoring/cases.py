@@ -55,7 +55,7 @@ def find_suite(directory: Path, only: Collection[str], context: Context) -> Suit
     Args:
         directory: absolute, without links.
         only: the names that are asked for, none for all; they may name any class file of `tests/`.
-        context: announces class files that are no cases, and of golden trees without a case (CMD-TEST-005).
+        context: announces class files that are no cases, and golden trees without a case (CMD-TEST-005).
 
     Raises:
         UsageError: a name is not known (CMD-TEST-001).

@@ -38,7 +38,7 @@ class StageTimes:
         """Seconds since this was made."""
         return time.perf_counter() - self._start
 
-    def told(self, width: int) -> str:
+    def text(self, width: int) -> str:
         """The time of all, and of the slowest stages for which a line of this width has room."""
         line = f"{self.total:.1f} s"
         slowest = sorted(self.seconds.items(), key=lambda stage: -stage[1])[:_SHOWN_STAGES]
@@ -88,7 +88,7 @@ def show_summary(
             names = Counter(flag.name for flag in review.flags)
             lines.append(f"Dangers:   {', '.join(f'{count} {name}' for name, count in names.items())}")
     lines += _moves(result.moves, console.verbosity)
-    lines.append(f"Time:      {times.told(_TIME_WIDTH)}")
+    lines.append(f"Time:      {times.text(_TIME_WIDTH)}")
     for line in lines:
         console.status(line)
 

@@ -137,7 +137,7 @@ def _run(
 
 
 def announce_change(names: tuple[str, ...], console: Console) -> None:
-    """Tell which files have changed."""
+    """Report which files have changed."""
     if console.log_format == "json":
         console.announce(SourcesChanged(names))
         return

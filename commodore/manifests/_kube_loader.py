@@ -50,7 +50,7 @@ class _Loader(_Bounded):
         return f"{_TAG}seq" if kind is yaml.SequenceNode else f"{_TAG}map"
 
 
-class _AnchorsAnew(Composer, _Loader):
+class _ReusedAnchors(Composer, _Loader):
     """Lets an anchor stand for what it stood at last, which libyaml's own composer refuses. Slower."""
 
     def __init__(self, text: str | bytes) -> None:
@@ -86,7 +86,7 @@ def _nodes(text: str | bytes) -> Iterator[Any]:
     except ComposerError as error:
         if error.context is None or "duplicate anchor" not in error.context:
             raise
-        yield from itertools.islice(_composed(_AnchorsAnew(text)), given, None)
+        yield from itertools.islice(_composed(_ReusedAnchors(text)), given, None)
 
 
 def _composed(loader: Any) -> Iterator[Any]:

@@ -63,7 +63,7 @@ def find_references(
         parameters: rendered parameters of one target.
         target: its name, for messages.
         only_keys: top-level keys to search; None searches all. A key that is not there is no error.
-        context: announces references in map keys (CMD-REF-011), of unclosed ones (CMD-REF-016), and of malformed ones
+        context: announces references in map keys (CMD-REF-011), unclosed ones (CMD-REF-016), and malformed ones
             that it allows.
 
     Raises:

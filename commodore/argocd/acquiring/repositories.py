@@ -36,7 +36,7 @@ class Repositories:
     Args:
         scratch: a folder for this run, in which commits are laid out.
         own: trees that stand for their repositories, by `repository_identity`, at revisions that `Tree.stands` covers.
-        found: collects revisions for which a tree stands, and of those that may be old.
+        found: collects revisions for which a tree stands, and those that may be old.
     """
 
     context: Context

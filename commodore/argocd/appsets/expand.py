@@ -63,7 +63,7 @@ class Expander:
         settings: the installation.
         repositories: gives the files of repositories by URL and revision.
         facts: stand for what cannot be asked offline.
-        found: collects errors of single generators and Applications, and of what looks wrong.
+        found: collects errors of single generators and Applications, and what looks wrong.
         previewed: whether Applications are shown alone. Argo CD's own preview shows also those whose names are none,
             which its controller refuses.
     """

@@ -121,7 +121,7 @@ class Tester:
         return desired(application, tracked, self.settings, self.checks.cluster_scoped, collected)
 
     def _report_shared(self, applications: Sequence[Application], tried: Sequence[_Tried]) -> None:
-        """Tell objects that several Applications give one cluster, each of which takes them from the others."""
+        """Report objects that several Applications give one cluster, each of which takes them from the others."""
         owners: dict[tuple[str, ObjectKey], dict[str, None]] = {}
         for application, one in zip(applications, tried, strict=True):
             cluster = application.destination.address(self.settings.clusters)

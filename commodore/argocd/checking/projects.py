@@ -29,7 +29,7 @@ class Projects:
     """The AppProjects in view.
 
     Args:
-        found: collects projects that cannot be read, and of what they say that is not checked.
+        found: collects projects that cannot be read, and what they say that is not checked.
         severity: that of findings about Applications.
     """
 
@@ -53,7 +53,7 @@ class Projects:
         self._globals = tuple(_globals(settings, found))
 
     def check(self, application: Application, objects: Iterable[Rendered], found: Diagnostics) -> None:
-        """Tell what the project of an Application does not allow.
+        """Report what the project of an Application does not allow.
 
         Args:
             objects: as Argo CD compares them with the cluster, with their namespaces.

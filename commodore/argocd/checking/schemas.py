@@ -31,7 +31,7 @@ class ObjectSchemas:
         self._schemas = Schemas(kubernetes, kubernetes.release(version or None), definitions)
 
     def check(self, objects: Sequence[Mapping[str, Any]], found: Diagnostics, application: str) -> None:
-        """Tell objects that do not fit (CMD-ARGO-903). A kind without schema fits."""
+        """Report objects that do not fit (CMD-ARGO-903). A kind without schema fits."""
         for data in objects:
             complaints = self._schemas.complaints(api_kind(data), data)
             if complaints:

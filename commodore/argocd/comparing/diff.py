@@ -326,7 +326,7 @@ class _Work:
         return files if files or redefined or not known else None
 
     def _report_unowned(self, names: Iterable[str], owners: Mapping[str, set[str]], changed: ChangedFiles) -> None:
-        """Tell which files changed in vain, unless an ApplicationSet may have read them for what it makes."""
+        """Report which files changed in vain, unless an ApplicationSet may have read them for what it makes."""
         made = (tree.listing.origins.get(name, Origin()) for name in names for tree, _ in self._sides(name))
         if any(one.kind == "set" for one in made):
             return

@@ -55,7 +55,7 @@ def read_overrides(config: Mapping[str, tuple[str, Location]], found: Diagnostic
 
     Args:
         config: values of `argocd-cm` by key, with their places.
-        found: collects keys that say nothing (CMD-ARGO-127) and of values that cannot be read.
+        found: collects keys that say nothing (CMD-ARGO-127) and values that cannot be read.
     """
     overrides: dict[str, ResourceOverride] = {}
     for name, kind, value, place in _parts(config, found):

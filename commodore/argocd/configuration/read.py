@@ -149,7 +149,7 @@ class Candidates:
             self.differing.setdefault(key, [known.place]).append(new.place)
 
     def _report_differing(self) -> None:
-        """Tell the settings that are given several times: those of the same places together."""
+        """Report the settings that are given several times: those of the same places together."""
         together: dict[tuple[Location, ...], list[str]] = {}
         for key, places in self.differing.items():
             together.setdefault(tuple(places), []).append(key)
@@ -178,7 +178,7 @@ def read_candidates(
     """What YAML streams of an installation's objects say: ConfigMaps, ArgoCDs, cluster Secrets, AppProjects.
 
     Args:
-        found: collects conflicts and of values that mean nothing.
+        found: collects conflicts and values that mean nothing.
         candidates: what counts more than the files, to which they are added.
 
     Raises:

@@ -205,7 +205,7 @@ def take(
 
 
 def report_unknown_fields(application: Application, label: str, found: Diagnostics) -> None:
-    """Tell what an Application says that Argo CD's type of it does not have: misspelt fields above all."""
+    """Report what an Application says that Argo CD's type of it does not have: misspelt fields above all."""
     for path, hint in unknown_fields(application.data.get("spec"), SPEC, "spec"):
         found.add(
             Diagnostic(

@@ -18,7 +18,7 @@ _OPTIONS = {
 def report_server_side(
     application: Application, objects: Iterable[Mapping[str, Any]], settings: ArgoSettings, found: Diagnostics
 ) -> None:
-    """Tell options of an Application, its objects and the installation that have no effect on files."""
+    """Report options of an Application, its objects and the installation that have no effect on files."""
     for option in sorted({*_options(application.data, objects), *_of_installation(settings)}):
         found.add(
             Diagnostic(

@@ -273,7 +273,7 @@ def _parameters(unit: Unit, helm: HelmOptions) -> Iterator[str]:
 
 
 def _report_overlaps(unit: Unit, names: set[str]) -> None:
-    """Tell parameters that set a part of what another one sets: Argo CD gives them in any order."""
+    """Report parameters that set a part of what another one sets: Argo CD gives them in any order."""
     for name in sorted(names):
         if whole := next((one for one in sorted(names) if name.startswith((f"{one}.", f"{one}["))), None):
             what = f"the parameter {printable(name)} sets a part of what {printable(whole)} sets"

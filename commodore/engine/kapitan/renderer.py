@@ -167,7 +167,7 @@ class Renderer:
             reads: where to note what is read.
             evaluator: evaluates Jsonnet files.
             confinement: what the instance may read, write and do.
-            context: announces entries that are skipped, and of what is wrong and allowed.
+            context: announces entries that are skipped, and what is wrong and allowed.
 
         Raises:
             CommodoreError: an entry failed; later ones are not tried, because they may use its output.
