@@ -233,7 +233,10 @@ _TABLE: dict[str, tuple[str, ...]] = {
     "login": ("how-to/log-in.md", "commodore login --api-url https://api.syn.example.com"),
     "logout": ("how-to/log-in.md", "commodore logout --all"),
     "observe": ("how-to/observe-kargo.md", "commodore observe plan"),
-    "observe manifests": ("how-to/observe-kargo.md", "commodore observe manifests | kubectl apply -f -"),
+    "observe manifests": (
+        "how-to/observe-kargo.md",
+        "commodore observe manifests --image registry.example.com/observe:0.1.0",
+    ),
     "observe once": ("how-to/observe-kargo.md", "commodore observe once --dry-run"),
     "observe plan": (
         "how-to/observe-kargo.md",

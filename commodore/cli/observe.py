@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -17,12 +18,13 @@ from commodore.cli.console import Console, console_of
 from commodore.errors import CommodoreError, Findings, UsageError
 from commodore.events import Warned
 from commodore.printable import cells, printable, shortened
-from commodore.settings.observe import OBSERVE_PLAN
+from commodore.settings.observe import OBSERVE_MANIFESTS, OBSERVE_PLAN
 
 if TYPE_CHECKING:
     from commodore.observe import Decision, GivenObjects, StageWorld
 
 _NAME, _MESSAGE = 300, 2000  # letters of others that a table shows: Kubernetes allows 253 for a name
+_IMAGE = re.compile(r"[a-z0-9][\w./:-]*(:[\w.-]+|@sha256:[0-9a-f]{64})", re.ASCII)
 _COLOURS = {"none": None, "wait": "yellow", "blocked": "red", "promote": "green"}
 
 
@@ -53,7 +55,8 @@ def observe_plan(ctx: click.Context, /, files: tuple[Path, ...], **values: Any) 
 
     FILES are files or folders with Applications, Stages, Freights, Warehouses and Promotions, as `kubectl get -A -o
     yaml` writes them; `-` is standard input. Without FILES the objects of a cluster are read. Nothing is written to a
-    cluster. Ends with exit code 1 if an object in the files cannot be read or is there twice.
+    cluster. Ends with exit code 1 if an object in the files cannot be read or is there twice, or if the server refuses
+    a Promotion of `--server-dry-run`.
 
     With --images-from rendered, what counts as deployed is what a git repository renders, whatever Pods run.
     """
@@ -73,12 +76,11 @@ def observe_plan(ctx: click.Context, /, files: tuple[Path, ...], **values: Any) 
     show_decisions(console, decisions, values)
     if values["emit"] is not None:
         _emit(values["emit"], decisions)
-    if values["server_dry_run"]:
-        _try_out(console, decisions, values)
+    refused = values["server_dry_run"] and not _try_out(console, decisions, values)
     if findings:
         console.error(Findings(findings))
-    refused = values["check"] and any(one.kind in ("promote", "blocked") for one in decisions)
-    return int(bool(findings) or refused)
+    due = values["check"] and any(one.kind in ("promote", "blocked") for one in decisions)
+    return int(bool(findings) or due or refused)
 
 
 def _worlds(
@@ -102,8 +104,8 @@ def _worlds(
     return asyncio.run(cluster_worlds(given.clusters(values), scope, holds)), ()
 
 
-def _try_out(console: Console, decisions: Sequence[Decision], values: dict[str, Any]) -> None:
-    """Say what the cluster thinks of the Promotions."""
+def _try_out(console: Console, decisions: Sequence[Decision], values: dict[str, Any]) -> bool:
+    """Show the cluster's answers to the Promotions; returns False if it refuses one."""
     import asyncio
 
     from commodore.cli import _observe_options as given
@@ -112,7 +114,8 @@ def _try_out(console: Console, decisions: Sequence[Decision], values: dict[str, 
     clusters = given.clusters(values)
     answers = asyncio.run(try_out(clusters, decisions, clusters.kargo.timeout))
     for stage, answer in answers.items():
-        console.status(f"{stage}: the server's answer: {printable(answer)}")
+        console.status(f"{stage}: the server's answer: {printable(answer) or 'accepted'}")
+    return not any(answers.values())
 
 
 def _sources(files: Sequence[Path]) -> list[Any]:
@@ -145,11 +148,12 @@ def _time(text: str | None) -> datetime:
 
 def _warn(console: Console, objects: GivenObjects, worlds: Sequence[StageWorld]) -> None:
     """Say what is wrong with the annotations of Applications."""
-    from commodore.observe import authorization_problems
+    from commodore.observe import annotation_problems
+    from commodore.observe.kargo import Application
 
-    for message in authorization_problems(objects.objects):
-        hint = "write namespace:stage, several with commas"
-        console.announce(Warned("CMD-OBS-004", f"AuthorizedStageInvalid: {message}", hint))
+    for application in (one for one in objects.objects if isinstance(one, Application)):
+        for problem in annotation_problems(application):
+            console.announce(Warned("CMD-OBS-004", f"{problem.reason}: {problem.message}", problem.hint))
     if not worlds:
         hint = "annotate Applications with kargo.akuity.io/authorized-stage: namespace:stage, or look at more of them"
         console.announce(Warned("CMD-OBS-006", "no Application names a Stage that is looked at", hint))
@@ -233,15 +237,20 @@ def _emit(folder: Path, decisions: Sequence[Decision]) -> None:
 
 
 @click.command("manifests")
-@options()
+@options(*OBSERVE_MANIFESTS)
 @click.pass_context
-def observe_manifests(ctx: click.Context, /) -> None:
+def observe_manifests(ctx: click.Context, /, **values: Any) -> None:
     """Print the objects that install the controller, for `kubectl apply`.
 
     They are what the chart makes of its defaults, in the namespace `commodore-observe`: nothing is written until
-    `--dry-run` is taken out of the Deployment.
+    `--dry-run` is taken out of the Deployment. `--image` is required: no public registry has the image.
     """
     from importlib.resources import files
 
+    image = values["image"] or ""
+    if not _IMAGE.fullmatch(image):
+        given = f"the value '{image}' of --image cannot be read" if image else "--image is missing"
+        hint = "build examples/observe/Containerfile, push it to your registry, and give its name with a tag or digest"
+        raise UsageError("CMD-OBS-030", given, hint=hint)
     text = files("commodore.observe").joinpath("manifests.yaml").read_text(encoding="utf-8")
-    console_of(ctx).result(text, newline=False)
+    console_of(ctx).result(text.replace('image: "IMAGE"', f'image: "{image}"'), newline=False)

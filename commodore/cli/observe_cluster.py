@@ -13,6 +13,7 @@ from commodore.cli import _observe_options as given
 from commodore.cli._options import options
 from commodore.cli.console import console_of
 from commodore.cli.observe import show_decisions
+from commodore.observe import show_duration
 from commodore.printable import printable
 from commodore.settings.observe import OBSERVE_ONCE, OBSERVE_RUN
 
@@ -25,24 +26,30 @@ _FIELDS = ("stage", "reason", "drift", "freight")
 def observe_once(ctx: click.Context, /, **values: Any) -> int:
     """Look at all Stages of a cluster once, and make the Promotions that are due.
 
-    Promotions are made for images that stay the same for the time of `--settle`. If controllers run beside it, it takes
-    their lease meanwhile, and ends with exit code 4 if one of them keeps it. At most `--max-promotions` are made within
-    a minute, with those of earlier passes; others are left for the next pass. Needs the extra `observe`. Ends with exit
-    code 1 if a Promotion that is due could not be made.
+    Promotions are made for images that stay the same for the time of `--settle`. It holds the lease of the controller
+    meanwhile, and ends with exit code 4 if another observer keeps it. At most `--max-promotions` are made within a
+    minute, with those of earlier passes; others are left for the next pass. Events are recorded as the controller does.
+    Needs the extra `observe`. Ends with exit code 1 if a Stage is blocked or a Promotion that is due could not be made.
     """
     clusters = given.clusters(values)
     from commodore.observe import cluster
 
     console = console_of(ctx)
     controller = given.controller_options(values)
-    done = asyncio.run(cluster.observe_once(clusters, controller, given.holds(values), given.lease_options(values)))
+    settle = show_duration(controller.plan.settle)
+
+    def say(due: int) -> None:
+        console.status(f"Promotions due: {due}. Waiting {settle} for their images to stay the same (--settle).")
+
+    lease = given.lease_options(values)
+    done = asyncio.run(cluster.observe_once(clusters, controller, given.holds(values), lease, on_wait=say))
     show_decisions(console, [decision for decision, _ in done], values)
     failed = False
     for decision, outcome in done:
+        failed |= decision.kind == "blocked"
         if outcome is not None:
             failed |= outcome.kind not in ("created", "exists", "changed", "left")
-            told = " ".join(filter(None, (outcome.kind, outcome.promotion, outcome.message)))
-            console.status(f"{decision.stage}: {printable(told)}")
+            console.status(f"{decision.stage}: {printable(str(outcome))}")
     return int(failed)
 
 

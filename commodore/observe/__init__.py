@@ -9,21 +9,23 @@ from commodore.observe.cases import PlanOptions, Step, Verdict
 from commodore.observe.explaining import HEADINGS, decision_rows, explain
 from commodore.observe.files import GivenObjects, Source, read_files, read_objects
 from commodore.observe.planning import Decision, plan_stage
-from commodore.observe.quantities import read_duration, read_time
+from commodore.observe.quantities import read_duration, read_time, show_duration
 from commodore.observe.rendered import RenderedImages, with_rendered_images
 from commodore.observe.worlds import (
+    AnnotationProblem,
     Authorization,
     LabelRule,
     Scope,
     SeenApplication,
     StageName,
     StageWorld,
-    authorization_problems,
+    annotation_problems,
     build_worlds,
     read_selector,
 )
 
 __all__ = [
+    "AnnotationProblem",
     "Authorization",
     "Decision",
     "GivenObjects",
@@ -38,7 +40,7 @@ __all__ = [
     "StageWorld",
     "Step",
     "Verdict",
-    "authorization_problems",
+    "annotation_problems",
     "build_worlds",
     "decision_rows",
     "explain",
@@ -48,5 +50,6 @@ __all__ = [
     "read_objects",
     "read_selector",
     "read_time",
+    "show_duration",
     "with_rendered_images",
 ]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from commodore.observe.kargo import short_name
 from commodore.observe.planning import Decision
+from commodore.observe.quantities import show_duration
 
 HEADINGS = ("STAGE", "DECISION", "REASON", "DEPLOYED", "RECORDED", "FREIGHT", "APPLICATIONS")
 
@@ -16,7 +18,7 @@ def decision_rows(decisions: Sequence[Decision]) -> Iterator[tuple[str, ...]]:
         recorded = ", ".join(
             f"{drift.repository.rpartition('/')[2]}:{'|'.join(map(str, drift.recorded)) or '-'}" for drift in one.drift
         )
-        freight = one.verdict.freight[:7]
+        freight = short_name(one.verdict.freight)
         yield (
             str(one.stage),
             one.kind,
@@ -29,10 +31,12 @@ def decision_rows(decisions: Sequence[Decision]) -> Iterator[tuple[str, ...]]:
 
 
 def explain(decision: Decision) -> Iterator[str]:
-    """Every row of the decision table that was looked at, with the values that decided."""
+    """Every row of the decision table up to the one that applies, with its values."""
     yield f"Stage {decision.stage}: {decision.kind}, {decision.reason}"
     yield f"  {decision.message}"
     if decision.verdict.retry_after is not None:
-        yield f"  looked at again in {decision.verdict.retry_after.total_seconds():.0f} s"
+        yield f"  decided again in {show_duration(decision.verdict.retry_after)}"
+    yield "  Rows of the decision table (ok: does not apply; ->: applies):"
+    width = max((len(step.reason) for step in decision.steps), default=0)
     for step in decision.steps:
-        yield f"  {'->' if step.decided else '  '} {step.reason}: {step.detail}"
+        yield f"  {'->' if step.decided else 'ok'}  {step.reason:<{width}}  {step.detail}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,7 +16,9 @@ KARGO_GROUP = "kargo.akuity.io"
 ARGOCD_GROUP = "argoproj.io"
 AUTHORIZED_STAGE = "kargo.akuity.io/authorized-stage"
 PREFIXES = ("kargo-observer.mkutlak.github.io", "kargo-observer.kutlak.cc", "observe.commodore.dev")
+SWITCHES = frozenset(f"{prefix}/{word}" for prefix in PREFIXES for word in ("ignore", "observe"))
 FINISHED_PHASES = frozenset({"Succeeded", "Failed", "Errored", "Aborted"})
+_SHA1 = re.compile(r"[0-9a-f]{40}")
 FINISHED_VERIFICATIONS = frozenset({"Successful", "Failed", "Error", "Aborted", "Inconclusive"})
 
 
@@ -93,6 +96,11 @@ class Freight:
         return self.meta.name
 
     @property
+    def label(self) -> str:
+        """The short name and the alias, for messages."""
+        return f"{short_name(self.name)} ({self.alias})" if self.alias else short_name(self.name)
+
+    @property
     def since(self) -> datetime | None:
         """When it was discovered, or at least made."""
         return self.discovered or self.meta.created
@@ -111,7 +119,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class PromotionReference:
+    """The last Promotion in a Stage's status, which stays when the Promotion is deleted. `freight` may be empty."""
+
     name: str
+    freight: str
     finished: datetime | None
 
 
@@ -169,6 +180,11 @@ class Promotion:
 
 
 KargoObject = Application | Stage | Freight | Warehouse | Promotion
+
+
+def short_name(freight: str) -> str:
+    """The first seven digits of a Freight's name, as Kargo shows it; a name of another form as it is."""
+    return freight[:7] if _SHA1.fullmatch(freight) else freight
 
 
 class UnreadableError(ValueError):
@@ -300,11 +316,16 @@ def _stage(fields: Fields) -> Stage:
         variables=(*spec.items("vars"), *template.items("vars")),
         history=tuple(_contents(one, one.text("name"), origin) for origin, one in newest.entries("items")),
         verifications=tuple(one.text("phase") for one in newest.each("verificationHistory")),
-        last=PromotionReference(last.text("name"), last.time("finishedAt")) if last.text("name") else None,
+        last=_last_promotion(last) if last.text("name") else None,
         current=current or request or ("unnamed" if _is_promoting(status) else ""),
         auto_promotion=status.flag("autoPromotionEnabled"),
         holds=status.has("autoPromotionHolds"),
     )
+
+
+def _last_promotion(last: Fields) -> PromotionReference:
+    freight = last.fields("freight").text("name") or last.fields("status").fields("freight").text("name")
+    return PromotionReference(last.text("name"), freight, last.time("finishedAt"))
 
 
 def _is_promoting(status: Fields) -> bool:

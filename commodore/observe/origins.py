@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from commodore.observe.availability import availability
 from commodore.observe.cases import Case, Step, Verdict, blocked
-from commodore.observe.kargo import Freight
+from commodore.observe.kargo import Freight, Promotion, short_name
 from commodore.observe.matching import Drift, contains, moved_images, same_tag_twice
 from commodore.observe.promotion import PromotionPlan, build_promotion, made_at, newest_first
 from commodore.observe.quantities import show_duration, show_time
@@ -125,7 +125,7 @@ def _conflict(case: Case, _origin: str, matches: Matches) -> Matches | Verdict:
     moved = {one.name: list(moved_images(one.contents, case.comparison.deployed)) for one in matches}
     if left := [one for one in matches if not moved[one.name]]:
         return left
-    told = "; ".join(f"{_name(one)} has {', '.join(map(str, moved[one.name]))}" for one in matches)
+    told = "; ".join(f"{one.label} has {', '.join(map(str, moved[one.name]))}" for one in matches)
     return blocked("FreightConflict", f"promoting would change other images that run: {told}")
 
 
@@ -149,32 +149,33 @@ def _not_available(case: Case, _origin: str, matches: Matches) -> Matches | Verd
     if left := [one for one in matches if judged[one.name].available]:
         return left
     ends = [end for one in judged.values() if (end := one.soaked_at)]
-    told = "; ".join(f"{_name(one)}: {judged[one.name].missing}" for one in matches)
+    told = "; ".join(f"{one.label}: {judged[one.name].missing}" for one in matches)
     until = f"; soaked at {show_time(min(ends))}" if ends else ""
     rest = max(min(ends) - case.now, timedelta()) if ends else None
     return blocked("FreightNotAvailable", f"not available to the Stage: {told}{until}", retry_after=rest)
 
 
 def _previously_failed(case: Case, _origin: str, matches: Matches) -> Matches | Verdict:
-    phases = {one.name: _failed_phase(case, one) for one in matches}
-    if left := [one for one in matches if not phases[one.name]]:
+    failures = {one.name: _failure(case, one) for one in matches}
+    if left := [one for one in matches if failures[one.name] is None]:
         return left
-    name, phase = next(iter(phases.items()))
-    reason = "PreviouslyAborted" if phase == "Aborted" else "PreviouslyFailed"
-    message = f"a Promotion of {name} that this observer made is {phase}: delete it to have another try"
-    return blocked(reason, message)
+    promotion = failures[matches[0].name]
+    assert promotion is not None
+    reason = "PreviouslyAborted" if promotion.phase == "Aborted" else "PreviouslyFailed"
+    message = f"the Promotion {promotion.name} of {matches[0].label} by an observer is {promotion.phase}"
+    return blocked(reason, f"{message}: find out why, and delete it to have another try")
 
 
-def _failed_phase(case: Case, freight: Freight) -> str:
-    """The phase of our last Promotion that failed, unless any succeeded after it; else empty."""
+def _failure(case: Case, freight: Freight) -> Promotion | None:
+    """Our last Promotion of a Freight, if it failed and no other succeeded after it."""
     of_freight = newest_first(one for one in case.promotions if one.freight == freight.name)
     ours = {one.name for one in case.ours}
     for one in of_freight:
         if one.phase == "Succeeded":
-            return ""
+            return None
         if one.name in ours and one.is_finished:
-            return one.phase
-    return ""
+            return one
+    return None
 
 
 def _awaiting_record(case: Case, _origin: str, matches: Matches) -> Matches | Verdict:
@@ -206,7 +207,7 @@ def _would_be_undone(case: Case, origin: str, matches: Matches) -> Matches | Ver
     newest = max(available, key=lambda one: (one.since or _LONG_AGO, one.name), default=None)
     if left := [one for one in matches if newest is None or (one.since or _LONG_AGO) >= (newest.since or _LONG_AGO)]:
         return left
-    message = f"automatic promotion would promote {_name(newest) if newest else 'another Freight'} again at once"
+    message = f"automatic promotion would promote {newest.label if newest else 'another Freight'} again at once"
     return blocked("AutoPromotionWouldUndo", message)
 
 
@@ -219,7 +220,7 @@ def _flapping(case: Case, _origin: str, matches: Matches) -> Matches | Verdict:
         return matches
     rest = max(made_at(recent[0]) + _HOUR - case.now, timedelta())
     why = "the same Freights in turn" if back else f"{len(recent)} Promotions within an hour"
-    message = f"{why}: {', '.join(freights)}; nothing more for {show_duration(rest)}"
+    message = f"{why}: {', '.join(map(short_name, freights))}; nothing more for {show_duration(rest)}"
     return blocked("Flapping", message, retry_after=rest, freight=matches[0].name)
 
 
@@ -246,7 +247,7 @@ def _promote(case: Case, origin: str, freight: Freight, steps: list[Step], refus
         label_prefix=case.options.label_prefix,
     )
     others = [f"{one.origin}: {one.reason}: {one.message}" for one in refused]
-    message = "; ".join((f"{_name(freight)} of {origin} has what runs", *others))
+    message = "; ".join((f"{freight.label} of {origin} has what runs", *others))
     chosen = Verdict("promote", "Promote", message, origin=origin, freight=freight.name, candidates=(freight.name,))
     if _carries_other(case, freight) and case.options.other_artifacts == "warn":
         told = f"{message}; it brings other artifacts than the recorded ones"
@@ -261,9 +262,5 @@ def _promote(case: Case, origin: str, freight: Freight, steps: list[Step], refus
     return verdict
 
 
-def _name(freight: Freight) -> str:
-    return f"{freight.name} ({freight.alias})" if freight.alias else freight.name
-
-
 def _names(freights: Sequence[Freight]) -> str:
-    return ", ".join(map(_name, freights))
+    return ", ".join(one.label for one in freights)

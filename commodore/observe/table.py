@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from commodore.observe.cases import Case, Row, Verdict, blocked
 from commodore.observe.kargo import FINISHED_VERIFICATIONS, Promotion
+from commodore.observe.matching import contains, moved_images
 from commodore.observe.promotion import can_be_recorded, name_time, new_time, ulid_time
 from commodore.observe.quantities import show_duration, show_time
 
@@ -144,8 +145,14 @@ def _awaiting_sync(case: Case) -> Verdict | str:
 
 
 def _last_of_others(case: Case) -> tuple[str, datetime] | None:
-    """The newest finished Promotion that is not ours, and when it ended."""
-    ours = {one.name for one in case.ours}
+    """The newest finished Promotion that may have put something else into git than what runs, and when it ended.
+
+    Ours put there what runs. So did each other one whose Freight is what runs; a Promotion of ours that was deleted is
+    known by that alone, from the Stage's status, as its labels are gone.
+    """
+    ours = {one.name for one in case.promotions if one in case.ours or _promotes_what_runs(case, one.freight)}
+    if case.stage.last is not None and _promotes_what_runs(case, case.stage.last.freight):
+        ours.add(case.stage.last.name)
     finished = {
         one.name: time for one in case.promotions if one.is_finished and (time := one.finished or ulid_time(one))
     }
@@ -156,6 +163,18 @@ def _last_of_others(case: Case) -> tuple[str, datetime] | None:
             finished[last.name] = time
     others = [(name, time) for name, time in finished.items() if name not in ours]
     return max(others, key=lambda one: (one[1], one[0]), default=None)
+
+
+def _promotes_what_runs(case: Case, name: str) -> bool:
+    """Tell if a Freight is exactly what runs. Promotions bring Freights of other origins along, so none may drift."""
+    freight = next((one for one in case.world.freights if one.name == name), None)
+    drift = case.comparison.drift
+    return (
+        freight is not None
+        and set(drift) <= {freight.contents.origin}
+        and contains(freight.contents, case.comparison.all_drift())
+        and not any(moved_images(freight.contents, case.comparison.deployed))
+    )
 
 
 def _no_steps(case: Case) -> Verdict | str:

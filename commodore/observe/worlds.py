@@ -11,6 +11,7 @@ from datetime import timedelta
 from commodore.limits import DEFAULT_LIMITS
 from commodore.observe.kargo import (
     AUTHORIZED_STAGE,
+    SWITCHES,
     Application,
     Freight,
     KargoObject,
@@ -128,14 +129,35 @@ def read_authorization(application: Application) -> Authorization:
     return Authorization(tuple(dict.fromkeys(stages)), tuple(invalid))
 
 
-def authorization_problems(objects: Iterable[KargoObject]) -> list[str]:
-    """What is wrong with the annotations that name Stages, in words, by Application."""
-    return [
-        f"the annotation {AUTHORIZED_STAGE} of Application {one.meta} has an entry that is none: '{entry[:500]}'"
-        for one in objects
-        if isinstance(one, Application)
-        for entry in read_authorization(one).invalid
+@dataclass(frozen=True, slots=True)
+class AnnotationProblem:
+    """An annotation of an Application that cannot be read. `reason` is that of the event."""
+
+    reason: str
+    message: str
+    hint: str
+
+
+def annotation_problems(application: Application) -> list[AnnotationProblem]:
+    """The annotations of one Application that say nothing: entries that name no Stage, switches of another spelling."""
+    problems = [
+        AnnotationProblem(
+            "AuthorizedStageInvalid",
+            f"the annotation {AUTHORIZED_STAGE} of Application {application.meta} has an invalid entry '{entry[:500]}'",
+            "write namespace:stage, several with commas",
+        )
+        for entry in read_authorization(application).invalid
     ]
+    problems += [
+        AnnotationProblem(
+            "AnnotationInvalid",
+            f"the annotation {name} of Application {application.meta} is '{value[:500]}', so it has no effect",
+            'write "true" or "false"',
+        )
+        for name, value in application.meta.annotations.items()
+        if name in SWITCHES and value not in ("true", "false")
+    ]
+    return problems
 
 
 def build_worlds(

@@ -218,6 +218,10 @@ RENDERED = (
 )
 """Which Applications are rendered, and how."""
 
+OBSERVE_MANIFESTS = (
+    _option("image", ("--image",), "The image of the controller, with a tag or a digest.", metavar="IMAGE"),
+)
+
 OBSERVE_ONCE = (*CONNECTION, *SCOPE, *GUARDS, *WRITING, *LEASE, OUTPUT)
 
 OBSERVE_RUN = (

@@ -22,8 +22,10 @@ CHART = ROOT / "charts" / "commodore-observe"
 GOLDEN = ROOT / "tests" / "golden" / "charts"
 MANIFESTS = ROOT / "commodore" / "observe" / "manifests.yaml"
 
+IMAGE = {"image": {"repository": "registry.example.com/commodore-observe"}}
 SETS: dict[str, dict[str, Any]] = {
     "default": {},
+    "scheduled": {"schedule": "*/5 * * * *", "networkPolicy": {"enabled": True}},
     "writing": {"dryRun": False, "observeMode": "opt-out", "leaderElect": False, "replicaCount": 1},
     "namespaced": {"namespaces": ["shop", "spare"], "applicationNamespaces": ["argocd", "shop"]},
     "monitored": {
@@ -61,7 +63,7 @@ Helm = Callable[..., subprocess.CompletedProcess[str]]
 def helm(tmp_path: Path) -> Helm:
     def run(*arguments: str, values: dict[str, Any] | None = None) -> subprocess.CompletedProcess[str]:
         file = tmp_path / "values.yaml"
-        file.write_text(json.dumps(values or {}), encoding="utf-8")
+        file.write_text(json.dumps({**IMAGE, **(values or {})}), encoding="utf-8")
         command = [str(ROOT / ".tools" / "helm"), *arguments, "--values", str(file), "--namespace", "commodore-observe"]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
@@ -114,6 +116,13 @@ def test_values_that_are_refused(helm: Helm, values: dict[str, Any], word: str) 
     assert word in shown.stderr
 
 
+def test_the_image_is_required(helm: Helm) -> None:
+    """A name without a registry would be somebody's on the public one."""
+    shown = helm("template", "commodore-observe", str(CHART), values={"image": {}})
+    assert shown.returncode != 0
+    assert "image.repository is required" in shown.stderr
+
+
 @pytest.mark.requirement("O24")
 def test_as_installed_nothing_is_written(helm: Helm) -> None:
     (deployment,) = [one for one in rendered(helm, {}) if one["kind"] == "Deployment"]
@@ -124,7 +133,8 @@ def test_as_installed_nothing_is_written(helm: Helm) -> None:
 
 def test_manifests_are_what_the_chart_renders(helm: Helm) -> None:
     """`observe manifests` and the chart are one thing."""
-    plain = [one for one in yaml.safe_load_all(MANIFESTS.read_text(encoding="utf-8")) if one]
+    image = f"{IMAGE['image']['repository']}:0.1.0"
+    plain = [one for one in yaml.safe_load_all(MANIFESTS.read_text(encoding="utf-8").replace("IMAGE", image)) if one]
     text = json.dumps(rendered(helm, {})).replace(
         '"app.kubernetes.io/managed-by": "Helm"', '"app.kubernetes.io/managed-by": "commodore"'
     )
@@ -133,11 +143,18 @@ def test_manifests_are_what_the_chart_renders(helm: Helm) -> None:
 
 @pytest.mark.parametrize("name", SETS)
 def test_the_program_takes_what_the_chart_passes(helm: Helm, name: str) -> None:
-    (run,) = [one.command for one in commands() if one.words == ("observe", "run")]
-    (deployment,) = [one for one in rendered(helm, SETS[name]) if one["kind"] == "Deployment"]
-    (container,) = deployment["spec"]["template"]["spec"]["containers"]
-    assert container["args"][:2] == ["observe", "run"]
-    run.make_context("run", container["args"][2:])
+    scheduled = "schedule" in SETS[name]
+    word, kind = ("once", "CronJob") if scheduled else ("run", "Deployment")
+    (command,) = [one.command for one in commands() if one.words == ("observe", word)]
+    objects = rendered(helm, SETS[name])
+    (workload,) = [one for one in objects if one["kind"] in ("CronJob", "Deployment")]
+    assert workload["kind"] == kind
+    template = workload["spec"]["jobTemplate"]["spec"]["template"] if scheduled else workload["spec"]["template"]
+    (container,) = template["spec"]["containers"]
+    assert container["args"][:2] == ["observe", word]
+    command.make_context(word, container["args"][2:])
+    if scheduled:
+        assert not {"Service", "PodDisruptionBudget", "NetworkPolicy"} & {one["kind"] for one in objects}
 
 
 METRIC = re.compile(r"kargo_observer_\w+")

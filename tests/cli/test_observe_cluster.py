@@ -112,6 +112,7 @@ def test_once(call: Call, cluster: Running) -> None:
     assert (code, reasons(out)) == (0, ["Promote"]), err
     (made,) = cluster.api.all("promotions")
     assert made["metadata"]["name"] in err
+    assert "Promotions due: 1. Waiting 0s for their images to stay the same (--settle)." in err
     assert made["spec"]["freight"] == freight_name("2")
     cluster.api.run_kargo()
     assert reasons(call("observe", "once", *where, "-o", "json")[1]) == ["Converged"]
@@ -123,7 +124,17 @@ def test_once_that_is_refused(call: Call, cluster: Running) -> None:
     cluster.api.put(*drifted())
     code, _, err = call("observe", "once", "--kubeconfig", str(cluster.kubeconfig), "--settle", "0")
     assert code == 1
-    assert "forbidden" in err
+    assert "shop/prod: forbidden: admission webhook" in err
+    code, _, err = call("observe", "plan", "--kubeconfig", str(cluster.kubeconfig), "--server-dry-run")
+    assert (code, "the server's answer: refused (500)" in err) == (1, True), err
+
+
+@pytest.mark.requirement("O19")
+def test_once_ends_with_1_while_a_stage_is_blocked(call: Call, cluster: Running) -> None:
+    cluster.api.put(*drifted(application(images=["registry.example.com/shop/web:7"])))
+    code, out, _ = call("observe", "once", "--kubeconfig", str(cluster.kubeconfig), "-o", "json")
+    assert (code, reasons(out)) == (1, ["FreightMissing"])
+    assert [event["reason"] for event in cluster.api.all("events")] == ["FreightMissing"]
 
 
 @pytest.fixture
@@ -183,6 +194,10 @@ def test_without_the_extra(call: Call, cluster: Running, monkeypatch: pytest.Mon
 
 
 def test_manifests(call: Call) -> None:
-    code, out, _ = call("observe", "manifests")
+    code, out, _ = call("observe", "manifests", "--image", "registry.example.com:5000/observe:1.2.3")
     assert code == 0
     assert "kind: Deployment" in out
+    assert '\n          image: "registry.example.com:5000/observe:1.2.3"\n' in out
+    for image in ("observe", "--image", 'x:1"\n', ""):
+        code, _, err = call("observe", "manifests", f"--image={image}")
+        assert (code, "CMD-OBS-030" in err) == (2, True)

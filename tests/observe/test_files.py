@@ -15,12 +15,13 @@ from commodore.observe import (
     PlanOptions,
     Scope,
     Source,
-    authorization_problems,
+    annotation_problems,
     build_worlds,
     explain,
     plan_stage,
     read_objects,
 )
+from commodore.observe.kargo import Application
 from tests.world.kargo import NOW, REPOSITORY, Object, application, drifted, freight, promotion, stage
 
 
@@ -80,7 +81,17 @@ def test_too_many_images_and_too_many_stages() -> None:
     named = ["shop:prod", *(f"shop:s{number}" for number in range(DEFAULT_LIMITS.authorized_stages))]
     given = read_objects([Source("file", text_of(*drifted(application(stage=",".join(named)))).encode())])
     assert len(build_worlds(given.objects, Scope(), holds=None)) == DEFAULT_LIMITS.authorized_stages
-    assert "all entries after the first" in authorization_problems(given.objects)[0]
+    (named_too_often,) = annotation_problems(next(one for one in given.objects if isinstance(one, Application)))
+    assert "all entries after the first" in named_too_often.message
+
+
+@pytest.mark.requirement("O3")
+@pytest.mark.parametrize(("value", "problems"), [("True", 1), ("yes", 1), ("", 1), ("true", 0), ("false", 0)])
+def test_a_switch_of_another_spelling_is_reported(value: str, problems: int) -> None:
+    text = text_of(application(annotations={"kargo-observer.kutlak.cc/ignore": value, "example.com/ignore": "No"}))
+    (read,) = read_objects([Source("file", text.encode())]).objects
+    assert isinstance(read, Application)
+    assert [one.reason for one in annotation_problems(read)] == ["AnnotationInvalid"] * problems
 
 
 ODD: list[Any] = [

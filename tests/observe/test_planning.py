@@ -224,6 +224,19 @@ def test_row_10_ours_change_nothing_in_git() -> None:
     assert decide(drifted(last, promotion("1", ago=5, ours=True), before)).reason == "AwaitingSync"
 
 
+@pytest.mark.requirement("O18")
+def test_row_10_a_deleted_promotion_of_what_runs_is_not_waited_for() -> None:
+    """Its labels are gone, its Freight is in the Stage's status. What others promoted before still counts."""
+    last = {"name": promotion_name("prod", 5, "2"), "finishedAt": at(5), "freight": {"name": freight_name("2")}}
+    assert decide(drifted(stage(lastPromotion=last))).reason == "Promote"
+    assert decide(drifted(stage(lastPromotion=last), promotion("3", ago=8))).reason == "AwaitingSync"
+    other = {**last, "freight": {"name": freight_name("1")}}
+    assert decide(drifted(stage(lastPromotion=other))).reason == "AwaitingSync"
+    runs_more = application(images=[f"{REPOSITORY}:2", f"{DB}:5"])
+    both = freight("2", images=images_of(web="2", db="6"))
+    assert decide(drifted(stage(lastPromotion=last), runs_more, both)).reason == "AwaitingSync"
+
+
 def test_row_10_the_time_when_the_reference_has_none() -> None:
     """From the Promotion, else from its name; without any of them nothing is waited for."""
     last = stage(last=(5, "1"))

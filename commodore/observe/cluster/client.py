@@ -322,7 +322,7 @@ def as_fault(error: ApiError, verb: str, resource: Resource, server: str) -> Env
             f"the server does not allow to {verb} {named}: {error.message[:500]}",
             hint="the table of rights in the how-to of observe lists what is needed",
         )
-    if error.code == 404:
+    if error.code == 404 and resource is not LEASES:
         return EnvironmentFault(
             "CMD-OBS-012",
             f"the server does not know {named}: is {'Argo CD' if resource is APPLICATIONS else 'Kargo'} installed?",

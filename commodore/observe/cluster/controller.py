@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from commodore.observe.cases import PlanOptions
+from commodore.observe.cluster.announcing import Announcer
 from commodore.observe.cluster.client import APPLICATIONS, KARGO, Client
 from commodore.observe.cluster.creator import Creator, Outcome
 from commodore.observe.cluster.events import Recorder, Subject
@@ -22,15 +23,13 @@ from commodore.observe.cluster.queue import WorkQueue
 from commodore.observe.cluster.reflector import Pauses, Reflector
 from commodore.observe.kargo import Application, KargoObject
 from commodore.observe.planning import Decision, plan_stage
-from commodore.observe.worlds import Scope, StageName, StageWorld, read_authorization
+from commodore.observe.worlds import Scope, StageName, StageWorld, annotation_problems
 
 _LOG = logging.getLogger(__name__)
 
 _STUCK = 600.0  # a reflector that has heard nothing for so long is stuck
 _UNKNOWN = 60.0  # so long a server may still carry out a request whose answer was lost
 _TICK = 1.0
-# Reasons that say something to the owner of the Stage; others come and go, or mean that all is well.
-_SPOKEN = frozenset({"AwaitingSync", "Paused", "DryRun"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,8 @@ class Controller:
         self.queue: WorkQueue[StageName] = WorkQueue(self._loop.time)
         instance = lease.holder if lease else "single"
         self._events = Recorder(kargo, self._loop.time, instance)
-        self._application_events = self._events if argocd is kargo else Recorder(argocd, self._loop.time, instance)
+        elsewhere = self._events if argocd is kargo else Recorder(argocd, self._loop.time, instance)
+        self._announcer = Announcer(self._events, elsewhere)
         self._budget = Budget(options.max_promotions, self._loop.time)
         self._started = self._loop.time()
         self._turned = self._started
@@ -163,18 +163,14 @@ class Controller:
             concerned = list(self.index)
         for name in concerned if self.is_ready else ():  # what comes before that is looked at then, once
             self.queue.add(name)
-        if isinstance(new, Application):
-            invalid = read_authorization(new).invalid
-            if invalid and (not isinstance(old, Application) or read_authorization(old).invalid != invalid):
-                message = f"no namespace:stage: {', '.join(invalid)}"
-                self._spawn(self._application_events, Subject.application(new.meta), "AuthorizedStageInvalid", message)
-
-    def _spawn(self, recorder: Recorder, subject: Subject, reason: str, message: str) -> None:
-        if self._may_write():
-            _LOG.warning("%s %s/%s: %s: %s", subject.kind, subject.namespace, subject.name, reason, message[:500])
-            task = self._loop.create_task(recorder.record(subject, reason, message, warning=True))
-            self._writing.add(task)
-            task.add_done_callback(self._writing.discard)
+        if isinstance(new, Application) and self._may_write():
+            problems = annotation_problems(new)
+            if problems and (not isinstance(old, Application) or annotation_problems(old) != problems):
+                for problem in problems:
+                    _LOG.warning("%s: %s", problem.reason, problem.message[:500])
+                task = self._loop.create_task(self._announcer.annotated([new]))
+                self._writing.add(task)
+                task.add_done_callback(self._writing.discard)
 
     async def _tick(self) -> None:
         while True:
@@ -243,7 +239,7 @@ class Controller:
                 outcome = await self._promote(world, decision)
                 delay = outcome.retry_after
             else:
-                await self._announce(world, decision)
+                await self._announcer.decided(world, decision)
         if delay is not None:
             self.queue.add(name, delay)
         return outcome is not None and delay is None
@@ -279,37 +275,14 @@ class Controller:
             await self._events.record(subject, "PromotionsLimited", message, warning=False, again=True)
 
     async def _report(self, world: StageWorld, decision: Decision, outcome: Outcome) -> None:
-        where = (world.name.namespace, world.name.name)
-        _LOG.info("%s: %s %s %s", world.name, outcome.kind, outcome.promotion, outcome.message[:500])
-        if world.stage is None:
-            return
-        subject = Subject.stage(world.stage.meta)
-        if outcome.kind == "created":
-            self._metrics.created.labels(*where).inc()
-            message = f"{outcome.promotion}: {decision.message}"
-            await self._events.record(subject, "PromotionCreated", message, warning=False, again=True)
-        elif outcome.kind in ("failed", "refused", "forbidden", "unknown"):
-            self._metrics.create_errors.labels(*where).inc()
-            reason = "PromotionForbidden" if outcome.kind == "forbidden" else "PromotionCreateFailed"
-            await self._events.record(subject, reason, outcome.message, warning=True)
-
-    async def _announce(self, world: StageWorld, decision: Decision) -> None:
-        """An event, if the decision says something to a user."""
-        warning = decision.verdict.severity == "warning"
-        if not warning and decision.reason not in _SPOKEN:
-            return
-        reason = "DryRunPromotionSkipped" if decision.reason == "DryRun" else decision.reason
-        about = f"{decision.verdict.severity} {decision.verdict.freight} {'; '.join(map(str, decision.drift))}"
-        if world.stage is not None:
-            subject = Subject.stage(world.stage.meta)
-            await self._events.record(subject, reason, decision.message, warning=warning, about=about)
-        else:
-            for one in world.applications:
-                subject = Subject.application(one.application.meta)
-                await self._application_events.record(subject, reason, decision.message, warning=warning)
+        _LOG.log(logging.WARNING if outcome.failure else logging.INFO, "%s: %s", world.name, str(outcome)[:500])
+        self._metrics.tried(world.name, outcome)
+        await self._announcer.tried(world, decision, outcome)
 
     def _log(self, decision: Decision) -> None:
         """One line for each change of a decision."""
+        if decision.kind == "promote" and not self._may_write():
+            return  # the replica that holds the lease promotes, and logs it
         state = (decision.reason, decision.verdict.freight)
         if self._told.get(decision.stage) != state:
             self._told[decision.stage] = state

@@ -33,6 +33,16 @@ class Outcome:
     promotion: str = ""
     retry_after: float | None = None
 
+    @property
+    def failure(self) -> str:
+        """The reason of events and metrics if the server did not make the Promotion, else empty."""
+        if self.kind == "forbidden":
+            return "PromotionForbidden"
+        return "PromotionCreateFailed" if self.kind in ("failed", "refused", "unknown") else ""
+
+    def __str__(self) -> str:
+        return ": ".join(filter(None, (f"{self.kind} {self.promotion}".strip(), self.message)))
+
 
 class Creator:
     """Makes Promotions on one server. `remaining` says for how many seconds this process may write."""
@@ -62,12 +72,12 @@ class Creator:
         return replace(outcome, retry_after=_SHORT)
 
     async def try_out(self, promotion: Object) -> str:
-        """What the server says to the Promotion, without making it."""
+        """Ask the server about the Promotion without making it; returns why it is refused, empty if it is accepted."""
         try:
             await self._client.create(PROMOTIONS, promotion["metadata"]["namespace"], promotion, dry_run=True)
         except ApiError as error:
             return f"refused ({error.code}): {error.message}"
-        return "accepted"
+        return ""
 
     async def _fresh(self, world: StageWorld, freight: str) -> StageWorld:
         namespace = world.name.namespace

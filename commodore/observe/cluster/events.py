@@ -50,10 +50,18 @@ class _Written:
 
 
 class Recorder:
-    """Writes events, not too many. A failure is logged and nothing else: events never keep anything from working."""
+    """Writes events, not too many. A failure is logged and nothing else: events never keep anything from working.
 
-    def __init__(self, client: Client, clock: Callable[[], float], instance: str) -> None:
+    Args:
+        clock: seconds of a clock that only grows.
+        instance: names the process in the events.
+        period: the current hour, for passes that do not know of each other. Names of events follow from it, so an event
+            that an earlier pass of the hour has written is not written again.
+    """
+
+    def __init__(self, client: Client, clock: Callable[[], float], instance: str, period: str = "") -> None:
         self._client = client
+        self._period = period
         self._clock = clock
         self._instance = instance
         self._written: dict[tuple[Subject, str], _Written] = {}
@@ -82,7 +90,7 @@ class Recorder:
         before = self._written.get(key)
         since = self._clock() - before.at if before else _SILENT
         same = before is not None and before.about == about
-        if (same and not again and since < _SILENT) or not self._allowed():
+        if (same and not again and since < _SILENT) or not (self._period or self._allowed()):
             return
         try:
             if before is not None and same and since < _SAME:
@@ -91,11 +99,13 @@ class Recorder:
                 patch = {"count": before.count, "lastTimestamp": _now()}
                 await self._client.merge(EVENTS, subject.namespace, before.name, patch)
                 return
-            name = self._name(subject, reason)
+            name = self._name(subject, reason, message if again else about)
             self._written[key] = _Written(name, 1, self._clock(), about)
             body = self._event(name, subject, reason, message, warning)
             await self._client.create(EVENTS, subject.namespace, body)
         except ApiError as error:
+            if self._period and error.code == 409:
+                return  # an earlier pass of this period has written it
             _LOG.info("an event was not written: %s", error.message[:200])
 
     def forget(self, namespace: str, name: str) -> None:
@@ -103,8 +113,9 @@ class Recorder:
         for key in [key for key in self._written if (key[0].namespace, key[0].name) == (namespace, name)]:
             del self._written[key]
 
-    def _name(self, subject: Subject, reason: str) -> str:
-        digest = hashlib.sha256(f"{self._instance} {reason} {self._clock()}".encode()).hexdigest()[:16]
+    def _name(self, subject: Subject, reason: str, about: str) -> str:
+        state = f"{self._period} {about}" if self._period else f"{self._instance} {self._clock()}"
+        digest = hashlib.sha256(f"{subject.kind} {reason} {state}".encode()).hexdigest()[:16]
         return f"{subject.name[:200].rstrip('.-')}.{digest}"
 
     def _allowed(self) -> bool:

@@ -40,6 +40,7 @@ class Lease:
         self._seen_at = 0.0
         self._renewed_by_another = False
         self._renewed_at: float | None = None
+        self._error: ApiError | None = None
 
     def remaining(self) -> float:
         """For how many seconds no other replica can take the lease; 0 if it is not ours."""
@@ -51,14 +52,17 @@ class Lease:
         """Wait until the lease is ours.
 
         Args:
-            patient: wait for as long as it takes, or only until its holder renews it.
+            patient: wait for as long as it takes, or only until its holder renews it or the server refuses.
 
         Raises:
             LeaseLostError: another replica has it, and renews it.
+            ApiError: the server refuses to give or take it.
         """
         while not await self._attempt():
             if self._renewed_by_another and not patient:
                 raise LeaseLostError(f"the lease {self._namespace}/{self._name} is held")
+            if self._error is not None and not patient:
+                raise self._error
             await asyncio.sleep(self.times.retry * random.uniform(1.0, 1.2))  # noqa: S311
 
     async def hold(self) -> None:
@@ -92,10 +96,13 @@ class Lease:
     async def _attempt(self) -> bool:
         """Take or renew the lease, if it is free, ours, or has not been renewed for its duration."""
         before = _now()
+        self._error = None
         try:
             async with asyncio.timeout(self.times.renew):
                 ours = await self._write()
         except ApiError as error:
+            if error.code != 409:  # a conflict: another replica has just written it
+                self._error = error
             if error.code == 403:
                 _LOG.warning("the lease cannot be written: %s", error.message[:500])
             return False

@@ -7,6 +7,7 @@ import contextlib
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from commodore import __version__
+from commodore.observe.cluster.creator import Outcome
 from commodore.observe.planning import Decision
 from commodore.observe.worlds import StageName
 
@@ -55,6 +56,7 @@ class Metrics:
         Gauge(name("build_info"), "1, with the version.", ("version",), registry=registry).labels(__version__).set(1)
         self._reasons: dict[StageName, str] = {}
         self._since: dict[StageName, float] = {}
+        self._refused: set[StageName] = set()
 
     def count_request(self, verb: str, resource: str, code: str) -> None:
         self.requests.labels(verb, resource, code).inc()
@@ -64,11 +66,10 @@ class Metrics:
         stage = decision.stage
         where = (stage.namespace, stage.name)
         self.reconciles.labels(decision.kind).inc()
-        before = self._reasons.get(stage)
-        if before not in (None, decision.reason):
-            self.state.remove(*where, before)
-        self._reasons[stage] = decision.reason
-        self.state.labels(*where, decision.reason).set(1)
+        if decision.kind != "promote":
+            self._refused.discard(stage)
+        if stage not in self._refused:
+            self._state(stage, decision.reason)
         self.freight_missing.labels(*where).set(decision.reason == "FreightMissing")
         if decision.drift:
             self._since.setdefault(stage, now)
@@ -76,10 +77,31 @@ class Metrics:
             self._since.pop(stage, None)
         self.drift.labels(*where).set(now - self._since.get(stage, now))
 
+    def tried(self, stage: StageName, outcome: Outcome) -> None:
+        """Count an attempt to promote. A Stage whose Promotion is refused stays in that state until one is made."""
+        where = (stage.namespace, stage.name)
+        if outcome.kind == "created":
+            self.created.labels(*where).inc()
+        if outcome.failure:
+            self.create_errors.labels(*where).inc()
+            self._refused.add(stage)
+            self._state(stage, outcome.failure)
+        elif outcome.kind in ("created", "exists"):
+            self._refused.discard(stage)
+            self._state(stage, "Promote")
+
+    def _state(self, stage: StageName, reason: str) -> None:
+        before = self._reasons.get(stage)
+        if before not in (None, reason):
+            self.state.remove(stage.namespace, stage.name, before)
+        self._reasons[stage] = reason
+        self.state.labels(stage.namespace, stage.name, reason).set(1)
+
     def forget(self, stage: StageName) -> None:
         """The Stage is not looked at any more."""
         reason = self._reasons.pop(stage, None)
         self._since.pop(stage, None)
+        self._refused.discard(stage)
         if reason is None:
             return
         where = (stage.namespace, stage.name)

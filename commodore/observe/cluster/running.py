@@ -8,13 +8,14 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from commodore.errors import EnvironmentFault, PolicyError
 from commodore.observe.cases import PlanOptions
+from commodore.observe.cluster.announcing import Announcer
 from commodore.observe.cluster.client import (
     APPLICATIONS,
     KARGO,
@@ -27,6 +28,7 @@ from commodore.observe.cluster.client import (
 )
 from commodore.observe.cluster.controller import Controller, ControllerOptions
 from commodore.observe.cluster.creator import Creator, Outcome
+from commodore.observe.cluster.events import Recorder
 from commodore.observe.cluster.index import settled
 from commodore.observe.cluster.lease import Lease, LeaseLostError, LeaseTimes
 from commodore.observe.cluster.metrics import Metrics
@@ -152,7 +154,7 @@ async def cluster_worlds(clusters: Clusters, scope: Scope, holds: bool | None) -
 
 
 async def try_out(clusters: Clusters, decisions: Iterable[Decision], timeout: float) -> dict[str, str]:
-    """What the server says to each Promotion of these decisions, by Stage. Nothing is made."""
+    """Ask the server about the Promotions of decisions; returns by Stage why one is refused, empty if accepted."""
     async with connected(clusters) as (kargo, _):
         creator = Creator(kargo, PlanOptions(), lambda: float("inf"), timeout)
         return {
@@ -163,39 +165,59 @@ async def try_out(clusters: Clusters, decisions: Iterable[Decision], timeout: fl
 
 
 async def observe_once(
-    clusters: Clusters, options: ControllerOptions, holds: bool | None, lease: LeaseOptions | None
+    clusters: Clusters,
+    options: ControllerOptions,
+    holds: bool | None,
+    lease: LeaseOptions | None,
+    on_wait: Callable[[int], None],
 ) -> list[tuple[Decision, Outcome | None]]:
-    """One pass over all Stages; Promotions are made if images stay the same for the time to settle.
+    """Decide about all Stages once; make Promotions if images stay the same for the time to settle; record events.
+
+    Args:
+        on_wait: called before the wait for images to settle, with the number of Stages that wait for it.
 
     Raises:
         EnvironmentFault: the cluster cannot be read.
-        PolicyError: CMD-OBS-020, a controller holds the lease.
+        PolicyError: CMD-OBS-020, another observer holds the lease.
     """
-    async with connected(clusters) as (kargo, argocd), _lease_if_there(kargo, lease) as remaining:
+    async with connected(clusters) as (kargo, argocd), _holding(kargo, lease) as remaining:
         holds = await knows_holds(kargo) if holds is None else holds
         now = datetime.now(UTC)
-        before = await read_cluster(kargo, argocd, options.scope)
-        decisions = [plan_stage(one, options.plan, now) for one in build_worlds(before, options.scope, holds=holds)]
-        if not any(one.kind == "promote" for one in decisions):
-            return [(one, None) for one in decisions]
-        await asyncio.sleep(options.plan.settle.total_seconds())
-        now = datetime.now(UTC)
-        after = await read_cluster(kargo, argocd, options.scope)
+        objects = await read_cluster(kargo, argocd, options.scope)
+        worlds = build_worlds(objects, options.scope, holds=holds)
+        due = sum(plan_stage(world, options.plan, now).kind == "promote" for world in worlds)
+        if due:
+            on_wait(due)
+            await asyncio.sleep(options.plan.settle.total_seconds())
+            now = datetime.now(UTC)
+            before, objects = objects, await read_cluster(kargo, argocd, options.scope)
+            worlds = [_aged(world, before, options) for world in build_worlds(objects, options.scope, holds=holds)]
         creator = Creator(kargo, options.plan, remaining, options.request_timeout)
+        announcer = _announcer(kargo, argocd, now)
+        await announcer.annotated(one for one in objects if isinstance(one, Application) and options.scope.takes(one))
         done: list[tuple[Decision, Outcome | None]] = []
-        left = options.max_promotions - _made_just_now(after, options.plan.label_prefix, now)
-        for world in build_worlds(after, options.scope, holds=holds):
-            aged = _aged(world, before, options)
-            decision = plan_stage(aged, options.plan, now)
+        left = options.max_promotions - _made_just_now(objects, options.plan.label_prefix, now)
+        for world in worlds:
+            decision = plan_stage(world, options.plan, now)
             outcome = None
-            if decision.kind == "promote" and left > 0:
-                outcome = await creator.create(aged, decision, now)
+            if decision.kind != "promote":
+                await announcer.decided(world, decision)
+            elif left > 0:
+                outcome = await creator.create(world, decision, now)
+                await announcer.tried(world, decision, outcome)
                 left -= 1
-            elif decision.kind == "promote":
+            else:
                 allowed = f"--max-promotions allows {options.max_promotions} Promotions a minute"
                 outcome = Outcome("left", f"for the next pass: {allowed}")
             done.append((decision, outcome))
         return done
+
+
+def _announcer(kargo: Client, argocd: Client, now: datetime) -> Announcer:
+    """Events of a pass: the same state is recorded once an hour, by whichever pass."""
+    holder, clock, hour = _holder(), asyncio.get_running_loop().time, now.strftime("%Y-%m-%dT%H")
+    stages = Recorder(kargo, clock, holder, hour)
+    return Announcer(stages, stages if argocd is kargo else Recorder(argocd, clock, holder, hour))
 
 
 def _made_just_now(objects: Iterable[KargoObject], label_prefix: str, now: datetime) -> int:
@@ -211,20 +233,22 @@ def _aged(world: StageWorld, before: Iterable[KargoObject], options: ControllerO
 
 
 @contextlib.asynccontextmanager
-async def _lease_if_there(kargo: Client, options: LeaseOptions | None) -> AsyncIterator[Any]:
-    """Hold the lease meanwhile if controllers have one; yields how long it lasts still."""
-    if options is None or not await _has_lease(kargo, options):
+async def _holding(kargo: Client, options: LeaseOptions | None) -> AsyncIterator[Any]:
+    """Hold the lease meanwhile, so that no other observer promotes; yields how long it lasts still."""
+    if options is None:
         yield lambda: float("inf")
         return
     lease = _lease(kargo, options)
     try:
         async with asyncio.timeout(options.times.duration + 2 * options.times.retry):
             await lease.acquire(patient=False)
+    except ApiError as error:
+        raise as_fault(error, "write", LEASES, kargo.server) from error
     except (LeaseLostError, TimeoutError) as error:
         raise PolicyError(
             "CMD-OBS-020",
-            f"a controller holds the lease {options.namespace or kargo.namespace}/{options.name}",
-            hint="it does what this command would do; --no-leader-elect does not look at the lease",
+            f"another observer holds the lease {options.namespace or kargo.namespace}/{options.name}",
+            hint="it does what this command would do; --no-leader-elect works without the lease",
         ) from error
     holding = asyncio.create_task(lease.hold())
     try:
@@ -235,19 +259,12 @@ async def _lease_if_there(kargo: Client, options: LeaseOptions | None) -> AsyncI
         await lease.release()
 
 
-async def _has_lease(kargo: Client, options: LeaseOptions) -> bool:
-    try:
-        await kargo.get(LEASES, options.namespace or kargo.namespace, options.name)
-    except ApiError as error:
-        if error.code == 404:
-            return False
-        raise as_fault(error, "get", LEASES, kargo.server) from error
-    return True
-
-
 def _lease(kargo: Client, options: LeaseOptions) -> Lease:
-    holder = os.environ.get("POD_NAME") or socket.gethostname()
-    return Lease(kargo, options.namespace or kargo.namespace, options.name, holder, options.times)
+    return Lease(kargo, options.namespace or kargo.namespace, options.name, _holder(), options.times)
+
+
+def _holder() -> str:
+    return os.environ.get("POD_NAME") or socket.gethostname()
 
 
 async def observe_run(clusters: Clusters, options: RunOptions) -> None:

@@ -119,7 +119,7 @@ def test_nothing_is_tried_again_when_the_right_is_missing(cluster: Running, star
     replica = start()
     wait_until(lambda: events(cluster, "PromotionForbidden"))
     cluster.api.put(stage(verifications=["Successful"]))  # something changes
-    replica.reaches("Promote")
+    replica.reaches("PromotionForbidden")
     wait_until(lambda: cluster.api.requests["create", "promotions"] >= 1)
     assert promotions(cluster) == []
     assert len(events(cluster, "PromotionForbidden")) == 1
@@ -405,7 +405,10 @@ def test_tokens_that_change_are_read_again(cluster: Running, start: Start) -> No
 
 
 @pytest.mark.requirement("O37")
-def test_only_the_leader_writes_and_another_takes_over(cluster: Running, start: Start) -> None:
+def test_only_the_leader_writes_and_another_takes_over(
+    cluster: Running, start: Start, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "commodore.observe")
     cluster.api.put(*drifted())
     first = start(times=TIMES)
     wait_until(lambda: first.value("leader") == 1)
@@ -413,6 +416,8 @@ def test_only_the_leader_writes_and_another_takes_over(cluster: Running, start: 
     settle_down(cluster, first)
     second.reaches("Converged")
     assert second.value("leader") == 0
+    promoted = [record for record in caplog.records if getattr(record, "reason", "") == "Promote"]
+    assert len(promoted) == 1, "the replica that writes nothing logs that it promotes"
     first.stop()
     assert first.error is None
     (lease,) = cluster.api.all("leases")

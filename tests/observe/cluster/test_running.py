@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from commodore.errors import PolicyError
+from commodore.errors import EnvironmentFault, PolicyError
 from commodore.observe import Decision
 from commodore.observe.cluster.client import ClusterAccess
 from commodore.observe.cluster.creator import Outcome
@@ -21,10 +21,10 @@ from tests.world.kubernetes import Running, wait_until
 Done = Sequence[tuple[Decision, Outcome | None]]
 
 
-def once(cluster: Running, **options: Any) -> Done:
+def once(cluster: Running, on_wait: Callable[[int], None] = lambda _due: None, **options: Any) -> Done:
     clusters = Clusters(ClusterAccess(cluster.kubeconfig))
     lease = LeaseOptions(namespace="observer", times=TIMES)
-    return asyncio.run(observe_once(clusters, replace(OPTIONS, **options), None, lease))
+    return asyncio.run(observe_once(clusters, replace(OPTIONS, **options), None, lease, on_wait=on_wait))
 
 
 def outcomes(done: Done) -> list[str]:
@@ -64,3 +64,40 @@ def test_a_pass_beside_a_controller(cluster: Running, start: Start) -> None:
     assert outcomes(once(cluster)) == [""]
     (lease,) = cluster.api.all("leases")
     assert lease["spec"]["holderIdentity"] == ""
+
+
+@pytest.mark.requirement("O37")
+def test_a_pass_holds_the_lease_that_was_never_there(cluster: Running) -> None:
+    """Two passes that no controller runs beside must not promote both."""
+    cluster.api.put(*drifted())
+    holders = []
+
+    def look(_due: int) -> None:
+        holders.extend(lease["spec"]["holderIdentity"] for lease in cluster.api.all("leases"))
+
+    assert outcomes(once(cluster, look)) == ["created"]
+    assert [bool(holder) for holder in holders] == [True]
+    (lease,) = cluster.api.all("leases")
+    assert lease["spec"]["holderIdentity"] == ""
+
+
+def test_a_lease_that_the_server_refuses_is_an_error_of_its_own(cluster: Running) -> None:
+    cluster.api.put(*drifted())
+    cluster.api.fail("create", "leases", code=403, message="leases is forbidden")
+    with pytest.raises(EnvironmentFault, match="does not allow to write leases"):
+        once(cluster)
+    assert cluster.api.all("promotions") == []
+
+
+@pytest.mark.requirement("O19")
+def test_a_pass_records_events_once_an_hour(cluster: Running) -> None:
+    """Passes know nothing of each other: the names of their events keep equal ones apart from new ones."""
+    switch = application(annotations={"observe.commodore.dev/ignore": "True"})
+    cluster.api.put(
+        *drifted(switch), stage("spare"), application("spare", images=[f"{REPOSITORY}:7"], stage="shop:spare")
+    )
+    for _ in range(2):
+        once(cluster)
+    recorded = sorted((event["involvedObject"]["name"], event["reason"]) for event in cluster.api.all("events"))
+    assert set(recorded) == {("web", "AnnotationInvalid"), ("prod", "PromotionCreated"), ("spare", "FreightMissing")}
+    assert len(recorded) <= 6  # twice as many only if the hour ended between the passes
