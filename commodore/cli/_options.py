@@ -37,10 +37,20 @@ def options(
 
 
 class _Option(HelpedOption):
-    """An option for which an empty text is no value: scripts pass on variables that are not set."""
+    """An option for which an empty text is no value: scripts pass on variables that are not set.
+
+    Args:
+        narrows: an empty text is an error.
+    """
+
+    def __init__(self, *args: Any, narrows: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._narrows = narrows
 
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
         given = opts.get(self.name or "")
+        if self._narrows and (given == "" or (isinstance(given, list | tuple) and "" in given)):
+            raise click.BadParameter("it is empty", ctx, self)
         if self.multiple and isinstance(given, list | tuple):
             kept: Any = [one for one in given if one != ""]
             opts = {**opts, self.name or "": kept}
@@ -89,6 +99,7 @@ def _attributes(setting: Setting) -> dict[str, Any]:
         "metavar": setting.metavar,
         "multiple": setting.multiple,
         "hidden_flags": setting.aliases,
+        "narrows": setting.narrows,
     }
     if setting.environment:
         attributes["envvar"] = [setting.environment]

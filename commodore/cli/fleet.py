@@ -91,7 +91,7 @@ def fleet_generate(ctx: click.Context, /, **values: Any) -> int:
         cached=not values["no_cache"],
     )
     with console.working():
-        done = generate(Workspace.at(working_dir(ctx)), wanted, console.context, live_of(values, console))
+        done = generate(Workspace.at(working_dir(ctx)), wanted, console.context, live_of(ctx, values, console))
     show_generated(done, console, values["out"], dry_run=values["dry_run"])
     if values["dry_run"] and values["validate"] and done.change:
         raise stale_error(done)
@@ -116,7 +116,7 @@ def fleet_validate(ctx: click.Context, /, **values: Any) -> int:
         cached=not values["no_cache"],
     )
     with console.working():
-        done = generate(Workspace.at(working_dir(ctx)), wanted, console.context, live_of(values, console))
+        done = generate(Workspace.at(working_dir(ctx)), wanted, console.context, live_of(ctx, values, console))
     if values["out"] == "json":
         console.result(json.dumps(done.report.as_dict(), indent=2))
     else:
@@ -242,18 +242,26 @@ def _start(ctx: click.Context, name: str, console: Console, *, dry_run: bool) ->
             write_changes(writes, workspace.root)
 
 
-def states_of(values: Mapping[str, Any], console: Console) -> FleetState | None:
-    """What the options say about the state of applications; None if nothing."""
-    from commodore.fleet import parse_duration, read_states
+def states_of(ctx: click.Context, values: Mapping[str, Any], console: Console) -> FleetState | None:
+    """What the options say about the state of applications; None if nothing.
+
+    Raises:
+        UsageError: CMD-FLT-090, a file is given for a cell that does not exist.
+        CommodoreError: a file cannot be read.
+    """
+    from commodore.fleet import check_known, named_cells, parse_duration, read_config, read_states
 
     if not values["status"]:
         return None
+    if names := named_cells(values["status"]):
+        config = read_config(working_dir(ctx), console.context.limits)
+        check_known("cell", names, config.typed_cells())
     return read_states(values["status"], parse_duration(values["status_age"]), console.context.limits)
 
 
-def live_of(values: Mapping[str, Any], console: Console) -> Any:
+def live_of(ctx: click.Context, values: Mapping[str, Any], console: Console) -> Any:
     """The same for dependencies."""
-    found = states_of(values, console)
+    found = states_of(ctx, values, console)
     return None if found is None else found.live
 
 

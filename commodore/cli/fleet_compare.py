@@ -61,7 +61,7 @@ def fleet_drift(ctx: click.Context, /, **values: Any) -> int:
     from commodore.workspace import Workspace
 
     console = console_of(ctx)
-    state = states_of(values, console)
+    state = states_of(ctx, values, console)
     if state is None:
         raise UsageError("CMD-FLT-092", "nothing says what is deployed", hint="give files with --status")
     found = drift(Workspace.at(working_dir(ctx)).root, state, console.context)

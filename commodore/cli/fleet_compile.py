@@ -80,7 +80,7 @@ def _wanted(ctx: click.Context, ids: tuple[str, ...], values: Mapping[str, Any],
         options=compile_options(values, console),
     )
     request.check()
-    shard = Shard.parse(values["shard"]) if values["shard"] else None
+    shard = Shard.parse(values["shard"]) if values["shard"] is not None else None
     if shard is not None and values["push"]:
         raise UsageError(
             "CMD-FLT-117",
@@ -127,18 +127,18 @@ def _judged(values: Mapping[str, Any], console: Console) -> FleetReport:
 def _waves(values: Mapping[str, Any]) -> tuple[Wave, ...]:
     from commodore.fleet import ALL_CLUSTERS, allow_failures, canary, read_waves
 
-    if values["waves"] and values["canary"]:
+    if values["waves"] and values["canary"] is not None:
         raise UsageError(
             "CMD-FLT-121", "--waves and --canary cannot be combined", hint="describe the canary in the file"
         )
-    if values["wave_level"] and not values["waves"]:
+    if values["wave_level"] is not None and not values["waves"]:
         raise UsageError("CMD-FLT-121", "--wave-level needs --waves", hint="give it config/config.yaml of a fleet")
     waves = ALL_CLUSTERS
     if values["waves"]:
         waves = read_waves(values["waves"], values["wave_level"] or "", DEFAULT_LIMITS)
-    elif values["canary"]:
+    elif values["canary"] is not None:  # an empty one, of a variable that is not set, is an error
         waves = canary(values["canary"])
-    return allow_failures(waves, values["max_failures"]) if values["max_failures"] else waves
+    return waves if values["max_failures"] is None else allow_failures(waves, values["max_failures"])
 
 
 def _pins(path: Path | None) -> Mapping[tuple[str, str], str]:

@@ -40,7 +40,7 @@ def fleet_promote(ctx: click.Context, /, patch: tuple[str, ...], **values: Any) 
             "CMD-FLT-079", "name TYPE APP PATCH, or use --auto --all", hint="see 'commodore fleet promote --help'"
         )
     workspace = Workspace.at(working_dir(ctx))
-    state = states_of(values, console)
+    state = states_of(ctx, values, console)
     problems: list[CommodoreError] = []
     done: list[Step] = []
     with workspace.locked(console.context.limits):
@@ -250,7 +250,7 @@ def fleet_status(ctx: click.Context, /, **values: Any) -> None:
 
     console = console_of(ctx)
     context = console.context
-    found = survey(load_fleet(Workspace.at(working_dir(ctx)).root, context), states_of(values, console))
+    found = survey(load_fleet(Workspace.at(working_dir(ctx)).root, context), states_of(ctx, values, console))
     if values["out"] == "json":
         console.result(json.dumps(found.as_dict(), indent=2))
         return

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         start_patch,
         write_changes,
     )
-    from commodore.fleet.promotion.status_file import FleetState, parse_duration, read_states
+    from commodore.fleet.promotion.status_file import FleetState, named_cells, parse_duration, read_states
     from commodore.fleet.report.merging import merge_reports
     from commodore.fleet.report.model import FleetReport, as_pins, read_report
     from commodore.fleet.report.narrowing import narrow_report, report_file
@@ -74,7 +74,7 @@ __getattr__ = lazy_exports(
             "start_patch",
             "write_changes",
         ),
-        "promotion.status_file": ("FleetState", "parse_duration", "read_states"),
+        "promotion.status_file": ("FleetState", "named_cells", "parse_duration", "read_states"),
         "report.merging": ("merge_reports",),
         "report.model": ("FleetReport", "as_pins", "read_report"),
         "report.narrowing": ("narrow_report", "report_file"),
@@ -132,6 +132,7 @@ __all__ = [
     "load_fleet",
     "loss_lines",
     "merge_reports",
+    "named_cells",
     "narrow_report",
     "new_fleet",
     "parse_duration",

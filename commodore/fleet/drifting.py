@@ -13,7 +13,7 @@ from commodore.errors import CommodoreError
 from commodore.fleet.dependencies import parse_version
 from commodore.fleet.output import Files, read_rendered
 from commodore.fleet.promotion.status_file import AppState, FleetState, revisions_of
-from commodore.fleet.repository.config import in_path, read_config
+from commodore.fleet.repository.config import read_config
 from commodore.fleet.repository.layout import RENDERED, choose
 from commodore.fleet.repository.model import APPLICATIONS
 from commodore.manifests import load, load_all
@@ -80,7 +80,7 @@ def drift(root: Path, state: FleetState, context: Context) -> Drifts:
     for path, text in read_rendered(root).items():
         parts = path.split("/")
         files.setdefault("/".join(parts[: config.depth + 1]), {})["/".join(parts[config.depth + 1 :])] = text
-    cells = [f"{kind}/{in_path(cell)}" for kind in types for cell in config.cells()]
+    cells = config.typed_cells()
     groups: dict[tuple[Literal["missing", "extra", "revision"], str, str, str], list[str]] = {}
     for cell in dict.fromkeys((*cells, *state.cells)):
         if cell in state.cells:

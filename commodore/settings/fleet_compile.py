@@ -24,8 +24,9 @@ _MARKDOWN = Setting(
 _REPORT = Setting("report", ("--report",), "Write the report to this file as JSON, too.", kind="path", metavar="FILE")
 
 
-def _several(name: str, option: str, metavar: str, about: str, kind: Kind = "text") -> Setting:
-    return Setting(name, (option,), f"{about}; may be repeated.", kind=kind, metavar=metavar, multiple=True)
+def _several(name: str, option: str, metavar: str, about: str, kind: Kind = "text", *, narrows: bool = True) -> Setting:
+    about = f"{about}; may be repeated."
+    return Setting(name, (option,), about, kind=kind, metavar=metavar, multiple=True, narrows=narrows)
 
 
 _SELECTION = (
@@ -43,6 +44,7 @@ _SELECTION = (
         ("--fact",),
         "Only clusters with this fact, whose value may be a pattern such as 'eu-*'; if repeated, all must hold.",
         metavar="NAME=PATTERN",
+        narrows=True,
         multiple=True,
     ),
     _several("exclude", "--exclude", "CLUSTER", "Not this cluster"),
@@ -51,6 +53,7 @@ _SELECTION = (
         ("--shard",),
         "Only this part of the clusters, such as 2/3; each cluster is always in the same part of so many.",
         metavar="I/N",
+        narrows=True,
     ),
 )
 _WAVES = (
@@ -60,18 +63,21 @@ _WAVES = (
         "File with the waves in which clusters are pushed; or config/config.yaml of a fleet, whose sequence they are.",
         kind="file",
         metavar="FILE",
+        narrows=True,
     ),
     Setting(
         "wave_level",
         ("--wave-level",),
         "With the sequence of a fleet: the dimension whose nodes are waves, by default the first.",
         metavar="DIMENSION",
+        narrows=True,
     ),
     Setting(
         "canary",
         ("--canary",),
         "Two waves: first so many clusters (3 or 10%), or these; then all others.",
         metavar="N|N%|CLUSTER,CLUSTER",
+        narrows=True,
     ),
     Setting(
         "max_failures",
@@ -79,8 +85,9 @@ _WAVES = (
         "How many clusters of a wave may fail, as a number or percentage; with more, nothing of it is pushed. "
         "By default none.",
         metavar="N|N%",
+        narrows=True,
     ),
-    _several("approve", "--approve", "WAVE", "Let this wave with a manual gate be pushed"),
+    _several("approve", "--approve", "WAVE", "Let this wave with a manual gate be pushed", narrows=False),
     Setting(
         "ahead",
         ("--ahead",),
@@ -95,6 +102,7 @@ _WAVES = (
         "printed as JSON, which needs the cluster as CLUSTER=FILE; may be repeated. All must be healthy when a wave "
         "has soaked.",
         metavar="[CLUSTER=]FILE",
+        narrows=True,
         multiple=True,
     ),
     STATUS_AGE,
@@ -172,6 +180,7 @@ _RUN = (
         "Use the commits of branches and tags that this report of another run names.",
         kind="file",
         metavar="FILE",
+        narrows=True,
     ),
     Setting(
         "from_report",
@@ -180,6 +189,7 @@ _RUN = (
         "reports of all shards.",
         kind="file",
         metavar="FILE",
+        narrows=True,
         multiple=True,
     ),
     _REPORT,
@@ -189,7 +199,9 @@ _RUN = (
 FLEET_COMPILE = (*_SELECTION, *_CATALOG, *_WAVES, *_RUN)
 FLEET_REPORT = (
     _several("cluster", "--cluster", "CLUSTER", "Only this cluster"),
-    Setting("group", ("--group",), "Only the change with this id, as JSON output names it.", metavar="ID"),
+    Setting(
+        "group", ("--group",), "Only the change with this id, as JSON output names it.", metavar="ID", narrows=True
+    ),
     Setting("changed", ("--changed",), "Only clusters that change.", kind="switch", default=False),
     Setting("failed", ("--failed",), "Only clusters that have failed.", kind="switch", default=False),
     _REPORT,

@@ -65,6 +65,17 @@ def test_drift(fleet: Call, tmp_path: Path) -> None:
     assert [one["kind"] for one in json.loads(out)["drift"]] == ["missing", "revision"]
 
 
+@pytest.mark.requirement("F57")
+@pytest.mark.parametrize("command", [["drift"], ["status"], ["promote", "--auto", "--all"]])
+def test_the_state_of_a_cell_that_does_not_exist(fleet: Call, tmp_path: Path, command: list[str]) -> None:
+    """A misspelt cell would leave the real one unknown."""
+    (tmp_path / "apps.json").write_text(json.dumps({"items": []}))
+    code, out, err = fleet(*command, "--status", f"main/int/int-1/r3={tmp_path / 'apps.json'}")
+    assert (code, out) == (2, "")
+    assert "there is no cell 'main/int/int-1/r3' in this fleet [CMD-FLT-090]" in err
+    assert "did you mean 'main/int/int-1/r" in err
+
+
 def test_import(fleet: Call, tmp_path: Path) -> None:
     file = tmp_path / "app.yaml"
     file.write_text(

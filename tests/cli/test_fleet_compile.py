@@ -63,6 +63,45 @@ def test_options_that_exclude_each_other(tmp_path: Path, arguments: list[str], c
     assert (done.code, done.error["code"]) == (2, code)
 
 
+@pytest.mark.requirement("FC1", "FC10")
+@pytest.mark.parametrize(
+    ("arguments", "exit_code", "code", "hint"),
+    [
+        (["--canary", "c-4"], 2, "CMD-FLT-121", "did you mean 'c-3'"),
+        (["--canary", "c-1,c-4"], 2, "CMD-FLT-121", "did you mean 'c-3'"),
+        (["--canary", "0"], 2, "CMD-FLT-121", "write it as"),
+        (["--canary", "3"], 2, "CMD-FLT-121", "take fewer"),
+        (["--canary", ""], 2, "CMD-CLI-002", "--help"),
+        (["--shard", ""], 2, "CMD-CLI-002", "--help"),
+        (["--exclude", ""], 2, "CMD-CLI-002", "--help"),
+        (["--waves", "typo.yml"], 2, "CMD-FLT-121", "did you mean 'c-3'"),
+        (["--waves", "empty.yml"], 2, "CMD-FLT-121", "correct its clusters"),
+        (["--canary", "1", "--approve", "canry"], 2, "CMD-FLT-090", "did you mean 'canary'"),
+        (["--waves", "soak.yml", "--status", "c-4=state.json"], 2, "CMD-FLT-090", "did you mean 'c-3'"),
+        (["--waves", "soak.yml", "--status", "no.json"], 3, "CMD-WORK-003", "unchanged"),
+        (["--status", "state.json"], 2, "CMD-FLT-121", "soak"),
+        (["--exclude", "c-4"], 1, "CMD-FLT-100", "did you mean 'c-3'"),
+        (["--tenant", "t-one", "--tenant", "t-two"], 1, "CMD-FLT-101", "did you mean 't-one'"),
+    ],
+)
+def test_names_that_do_not_exist(fleet: FleetWorld, arguments: list[str], exit_code: int, code: str, hint: str) -> None:
+    """A name or a number that matches nothing ends the run before anything is begun."""
+    done = fleet.cli("--push", *arguments)
+    assert (done.code, done.error["code"]) == (exit_code, code), done.stderr
+    assert hint in done.error["hint"]
+    assert not (fleet.root / "work" / "fleet" / "runs").exists()
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> FleetWorld:
+    root = tmp_path_factory.mktemp("fleet")
+    (root / "typo.yml").write_text("waves: [{name: a, clusters: {ids: [c-1, c-4]}}, {name: rest}]")
+    (root / "empty.yml").write_text("waves: [{name: a, clusters: {facts: {cloud: none}}}, {name: rest}]")
+    (root / "soak.yml").write_text("waves: [{name: a, soak: 1s, clusters: {ids: [c-1]}}, {name: rest}]")
+    (root / "state.json").write_text(json.dumps({"items": []}))
+    return FleetWorld(root, 3)
+
+
 def test_without_an_api_clusters_come_from_files(tmp_path: Path) -> None:
     done = FleetWorld(tmp_path, 1).world.run("--log-format", "json", "fleet", "compile", "--offline")
     assert (done.code, done.error["code"]) == (2, "CMD-FLT-118")

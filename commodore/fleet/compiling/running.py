@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,8 +22,8 @@ from typing import Any
 from commodore import __version__
 from commodore.context import Context
 from commodore.engine import Engine
-from commodore.errors import EnvironmentFault, InputError, PolicyError
-from commodore.events import ClusterBegun, ClusterEnded, WaveBegun, WaveEnded
+from commodore.errors import EnvironmentFault, InputError, PolicyError, UsageError
+from commodore.events import ClusterBegun, ClusterEnded, Warned, WaveBegun, WaveEnded
 from commodore.exhaustion import is_exhaustion
 from commodore.fleet.compiling.dask_options import DaskOptions
 from commodore.fleet.compiling.health import unhealthy
@@ -32,8 +33,8 @@ from commodore.fleet.compiling.outcome import FAILURES_IN_A_ROW, ClusterOutcome
 from commodore.fleet.compiling.selection import Candidate, ClusterSelection, Shard
 from commodore.fleet.compiling.sources import FleetSource
 from commodore.fleet.compiling.task import ClusterWork, Compiled, Keep, Voices, Work
-from commodore.fleet.compiling.waves import ALL_CLUSTERS, Wave, assign
-from commodore.fleet.promotion.status_file import read_states
+from commodore.fleet.compiling.waves import ALL_CLUSTERS, Wave, assign, check_waves
+from commodore.fleet.promotion.status_file import named_cells, read_states
 from commodore.fleet.report.grouping import Groups, Hunk
 from commodore.fleet.report.model import FleetReport, WaveResult, as_pins, pins_of
 from commodore.git import Pin, RemoteAnswers
@@ -113,7 +114,12 @@ def compile_fleet(wanted: FleetCompile, source: FleetSource, ask: Ask, context: 
     folder = Workspace.at(wanted.request.workspace.root / "fleet")
     with folder.locked(context.limits):
         known = [Candidate.of(one) for one in source.list(context)]
-        assigned = assign(wanted.selection.choose(known), wanted.waves)
+        chosen = wanted.selection.choose(known)
+        check_waves(wanted.waves, known, chosen)
+        assigned = assign(chosen, wanted.waves)
+        if wanted.approved or wanted.status:
+            _check_names(wanted, known, context)
+        _warn_about_empty(assigned, context)
         run = _open_run(folder.root, wanted, assigned)
         own = [(wave, tuple(one for one in ones if _is_own(wanted, one))) for wave, ones in assigned]
         fleet = _Fleet(wanted, source, ask, context, run, own)
@@ -121,6 +127,38 @@ def compile_fleet(wanted: FleetCompile, source: FleetSource, ask: Ask, context: 
             return fleet.go()
         finally:
             fleet.close()
+
+
+def _check_names(wanted: FleetCompile, known: Sequence[Candidate], context: Context) -> None:
+    """Refuse names of waves and clusters in options that do not exist, and a status that no wave waits for.
+
+    Raises:
+        UsageError: CMD-FLT-090, there is no such wave or cluster; CMD-FLT-121, no wave soaks.
+        CommodoreError: a status file cannot be read.
+    """
+    from commodore.fleet.generating import check_known  # loads the generator of charts, which few runs need
+
+    check_known("wave", sorted(wanted.approved), [wave.name for wave in wanted.waves])
+    check_known("cluster", named_cells(wanted.status), sorted(one.id for one in known))
+    if wanted.status and not any(wave.soak for wave in wanted.waves):
+        raise UsageError(
+            "CMD-FLT-121",
+            "--status is read when a wave has soaked, and no wave soaks",
+            hint="give a wave a `soak` in the file of --waves, or leave --status out",
+        )
+    read_states(wanted.status, math.inf, context.limits)
+
+
+def _warn_about_empty(assigned: Sequence[tuple[Wave, Sequence[Candidate]]], context: Context) -> None:
+    for wave, ones in assigned:
+        if not ones and not wave.clusters.is_all:
+            context.announce(
+                Warned(
+                    "CMD-FLT-126",
+                    f"wave {wave.name} has none of the chosen clusters",
+                    hint="nothing is tried in it before later waves are pushed; choose one of its clusters, too",
+                )
+            )
 
 
 def _is_own(wanted: FleetCompile, one: Candidate) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from commodore.errors import InputError, UsageError, did_you_mean
+from commodore.errors import CommodoreError, InputError, UsageError, did_you_mean, raise_all
 from commodore.names import check_name
 from commodore.printable import some_of
 
@@ -62,7 +62,7 @@ class Shard:
         index, slash, of = text.partition("/")
         if slash and all(part.isascii() and part.isdigit() for part in (index, of)) and 1 <= int(index) <= int(of):
             return cls(int(index), int(of))
-        raise UsageError("CMD-FLT-116", f"{text!r} is no shard", hint="write it as 1/3, 2/3 and 3/3")
+        raise UsageError("CMD-FLT-116", f"invalid shard {text!r}: expected I/N", hint="write it as 1/3, 2/3 and 3/3")
 
     def holds(self, cluster: str) -> bool:
         """Whether a cluster belongs to it. That does not depend on which other clusters there are."""
@@ -101,21 +101,26 @@ class ClusterSelection:
         """The clusters that are wanted, by id.
 
         Raises:
-            InputError: CMD-FLT-100, a cluster is unknown; CMD-FLT-101, none is left.
+            InputError: CMD-FLT-100, a cluster is unknown; CMD-FLT-101, a tenant or fact is, or no cluster is left.
         """
-        ids = {one.id for one in known}
-        for name in (*self.ids, *self.exclude):
+        ids, tenants = {one.id for one in known}, {one.tenant for one in known}
+        problems: list[CommodoreError] = []
+        for name in dict.fromkeys((*self.ids, *self.exclude)):
             if name not in ids:
                 hint = did_you_mean(name, ids) or f"known are {some_of(sorted(ids)) or 'none'}"
-                raise InputError("CMD-FLT-100", f"there is no cluster {name!r}", hint=hint)
+                problems.append(InputError("CMD-FLT-100", f"there is no cluster {name!r}", hint=hint))
+        for name in dict.fromkeys(self.tenants):
+            if name not in tenants:
+                hint = did_you_mean(name, tenants) or f"there are {some_of(sorted(tenants)) or 'none'}"
+                problems.append(InputError("CMD-FLT-101", f"no cluster has the tenant {name!r}", hint=hint))
+        problems.extend(_unknown_fact(known, *fact) for fact in self.facts if not any(c.has_fact(*fact) for c in known))
+        raise_all(problems)
         chosen = sorted((one for one in known if self._wants(one)), key=lambda one: one.id)
         if not chosen:
-            tenants = {one.tenant for one in known}
-            meant = next(filter(None, (did_you_mean(one, tenants) for one in self.tenants if one not in tenants)), "")
             raise InputError(
                 "CMD-FLT-101",
                 f"none of {len(known)} clusters is chosen",
-                hint=meant or "give other clusters, tenants or facts, or none of them for all clusters",
+                hint="give other clusters, tenants or facts, or none of them for all clusters",
             )
         return tuple(chosen)
 
@@ -126,3 +131,14 @@ class ClusterSelection:
             and (not self.tenants or one.tenant in self.tenants)
             and all(one.has_fact(name, pattern) for name, pattern in self.facts)
         )
+
+
+def _unknown_fact(known: Sequence[Candidate], name: str, pattern: str) -> InputError:
+    """The error about a fact that no cluster has, or none with such a value."""
+    names = {fact for one in known for fact in one.facts}
+    if name not in names:
+        hint = did_you_mean(name, names) or f"there are {some_of(sorted(names)) or 'none'}"
+        return InputError("CMD-FLT-101", f"no cluster has a fact {name!r}", hint=hint)
+    values = {str(one.facts[name]) for one in known if not isinstance(one.facts.get(name), dict | list | None)}
+    hint = did_you_mean(pattern, values) or f"there are {some_of(sorted(values))}"
+    return InputError("CMD-FLT-101", f"no cluster has the fact {name} with the value {pattern!r}", hint=hint)

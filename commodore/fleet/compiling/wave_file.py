@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ def read_waves(path: Path, level: str, limits: Limits) -> tuple[Wave, ...]:
         if {"percent", "count"} <= entry.get("clusters", {}).keys():
             problems.append(_wrong(document, (*place, "clusters"), f"has both percent and count in {entry['name']!r}"))
     raise_all(problems)
-    return tuple(map(_wave, entries))
+    return tuple(replace(_wave(entry), place=document.at(("waves", number))) for number, entry in enumerate(entries))
 
 
 def _of_sequence(config: FleetConfig, level: str) -> list[Wave]:
@@ -72,6 +73,7 @@ def _of_sequence(config: FleetConfig, level: str) -> list[Wave]:
                 clusters=Match(facts=tuple(zip(config.singulars, node.prefix, strict=False))),
                 manual=any(one.manual for one in above if one.prefix not in entered),
                 soak=max((one.soak for one in left), default=0),
+                origin="sequence",
             )
         )
         entered.update(one.prefix for one in above)

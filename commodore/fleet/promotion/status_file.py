@@ -84,6 +84,11 @@ def parse_duration(text: str) -> int:
     return seconds(text)
 
 
+def named_cells(given: Sequence[str]) -> list[str]:
+    """The cells, or clusters, of status files that are given as `CELL=FILE`."""
+    return [cell for cell, equals, _ in (text.partition("=") for text in given) if equals]
+
+
 def read_states(given: Sequence[str], age: float, limits: Limits, now: float | None = None) -> FleetState:
     """Read status files, given as `FILE` or `CELL=FILE`; later ones add to earlier ones.
 

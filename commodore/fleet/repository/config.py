@@ -88,6 +88,10 @@ class FleetConfig:
         """The prefixes of full depth."""
         return tuple(prefix for prefix in self.prefixes() if len(prefix) == self.depth)
 
+    def typed_cells(self) -> tuple[str, ...]:
+        """The cells with their types (`main/prod/eu-1`), as status files name them."""
+        return tuple(f"{kind.name}/{in_path(cell)}" for kind in self.types for cell in self.cells())
+
     def node(self, prefix: Prefix) -> Node:
         return next(node for node in self.each() if node.prefix == prefix)
 

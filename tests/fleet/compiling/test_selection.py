@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commodore.errors import CommodoreError
+from commodore.errors import CommodoreError, UsageError
 from commodore.fleet import ClusterSelection, Shard, allow_failures, canary, parse_fact, read_cluster_files
 from commodore.fleet.compiling.selection import Candidate
-from commodore.fleet.compiling.waves import ALL_CLUSTERS, Match, Wave, assign
+from commodore.fleet.compiling.waves import ALL_CLUSTERS, Amount, Match, Wave, assign, check_waves
 from tests.world import lieutenant
 from tests.world.context import make_context
 
@@ -43,9 +43,16 @@ def test_what_chooses_nothing() -> None:
         chosen(ids=("c-4",))
     assert error.value.code == "CMD-FLT-100"
     assert "did you mean" in error.value.hint
-    with pytest.raises(CommodoreError) as error:
-        chosen(tenants=("t-c",))
-    assert error.value.code == "CMD-FLT-101"
+    for selection, said in (
+        ({"tenants": ("t-a", "t-c")}, "no cluster has the tenant 't-c'"),
+        ({"facts": (("reggion", "eu-1"),)}, "no cluster has a fact 'reggion'"),
+        ({"facts": (("region", "eu-3"),)}, "no cluster has the fact region with the value 'eu-3'"),
+        ({"tenants": ("t-b",), "facts": (("region", "eu-1"),)}, "none of 3 clusters is chosen"),
+    ):
+        with pytest.raises(CommodoreError) as error:
+            chosen(**selection)  # type: ignore[arg-type]
+        assert (error.value.code, error.value.message) == ("CMD-FLT-101", said)
+        assert error.value.hint
     with pytest.raises(CommodoreError) as error:
         Candidate.of({"id": "../c-1"})
     assert error.value.code == "CMD-NAME-001"
@@ -82,7 +89,11 @@ def test_shortcuts() -> None:
     ("wrong", "code"),
     [
         (lambda: canary(","), "CMD-FLT-121"),
+        (lambda: canary("0"), "CMD-FLT-121"),
+        (lambda: canary("0%"), "CMD-FLT-121"),
+        (lambda: canary("101%"), "CMD-FLT-121"),
         (lambda: allow_failures(ALL_CLUSTERS, "many"), "CMD-FLT-121"),
+        (lambda: allow_failures(ALL_CLUSTERS, "101%"), "CMD-FLT-121"),
         (lambda: parse_fact("region"), "CMD-FLT-124"),
         (lambda: parse_fact("=eu"), "CMD-FLT-124"),
     ],
@@ -98,6 +109,51 @@ def test_a_cluster_without_a_wave() -> None:
         assign(KNOWN, [Wave("a", Match(ids=("c-1",)))])
     assert error.value.code == "CMD-FLT-103"
     assert error.value.message == "these clusters belong to no wave: c-2, c-3"
+
+
+REST = Wave("rest")
+
+
+@pytest.mark.requirement("FC10")
+@pytest.mark.parametrize(
+    ("waves", "said", "hint"),
+    [
+        (canary("c-9"), "--canary names 'c-9', and there is no such chosen cluster", "did you mean 'c-3'"),
+        (canary("c-1,c-9"), "--canary names 'c-9', and there is no such chosen cluster", "did you mean 'c-3'"),
+        (canary("3"), "--canary takes all 3 clusters: none is held back for wave rest", "fewer"),
+        (canary("100%"), "--canary takes all 3 clusters: none is held back for wave rest", "fewer"),
+        (canary("c-1,c-2,c-3"), "--canary takes all 3 clusters: none is held back for wave rest", "fewer"),
+        ((Wave("a", Match(ids=("c-1", "c-9"))), REST), "wave a names 'c-9', and there is no such cluster", "'c-3'"),
+        ((Wave("a", Match(tenants=("t-aa",))), REST), "wave a names 't-aa', and there is no such tenant", "'t-a'"),
+        ((Wave("a", Match(facts=(("canry", "true"),))), REST), "wave a has no cluster: none fits", "correct"),
+        (
+            (Wave("a", Match(ids=("c-1",))), Wave("b", Match(ids=("c-1",))), REST),
+            "wave b has no cluster: those that fit belong to earlier waves",
+            "correct",
+        ),
+        ((Wave("a", Match(most=Amount(9))), REST), "wave a takes all 3 clusters: none is held back", "fewer"),
+    ],
+)
+def test_waves_that_hold_nothing_back(waves: tuple[Wave, ...], said: str, hint: str) -> None:
+    """A misspelt canary is no canary: nothing is begun."""
+    with pytest.raises(UsageError) as error:
+        check_waves(waves, KNOWN, KNOWN)
+    assert (error.value.code, said in error.value.message) == ("CMD-FLT-121", True), error.value.message
+    assert hint in error.value.hint
+
+
+@pytest.mark.requirement("FC10")
+def test_waves_of_a_file_serve_several_selections() -> None:
+    """They must make sense for all clusters; the canary of an option for those that are chosen."""
+    waves = (Wave("a", Match(ids=("c-1",))), REST)
+    check_waves(waves, KNOWN, KNOWN[:1])
+    check_waves(waves, KNOWN, KNOWN[1:])
+    check_waves(waves, KNOWN[:1], KNOWN[:1])
+    check_waves((Wave("int", Match(facts=(("stage", "int"),)), origin="sequence"), REST), KNOWN, KNOWN)
+    with pytest.raises(UsageError):
+        check_waves(canary("c-1"), KNOWN, KNOWN[1:])
+    with pytest.raises(UsageError):
+        check_waves(canary("c-1"), KNOWN, KNOWN[:1])
 
 
 @pytest.mark.requirement("FC1")
