@@ -7,8 +7,8 @@ lie two kinds of files:
 * `<digest>.result`: the rendered files, named by a shape and what was found for each of its things.
 
 Every file appears by a rename, complete, and is at most replaced. It is sealed with its subject and its name, so that
-neither damage nor another result passes for it: that counts as missing. Several processes may read and write at the
-same time.
+neither damage nor another result passes for it: that counts as missing. It is for this user alone. Several processes
+may read and write at the same time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from commodore.errors import EnvironmentFault
 from commodore.limits import Limits
 from commodore.sealed import read_sealed, seal
 from commodore.tree import children, walk
-from commodore.workspace import write_atomically
+from commodore.workspace import make_private, write_atomically
 
 Key = tuple[str, ...]
 """One thing that was read: the name of its kind, and which one."""
@@ -213,7 +213,7 @@ class ResultStore(Store):
         shape = shape_of(keys)
         place = self._subject(subject)
         with contextlib.suppress(OSError, EnvironmentFault):
-            (place / _SHAPES).mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(place / _SHAPES)
             name = result_name(shape, [found[key] for key in keys])
             _write(place / f"{name}.result", content)
             if _read(place / _SHAPES / f"{shape}.json") != text:  # damaged, or not there yet
@@ -304,7 +304,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    write_atomically(path, seal(_label(path), content))
+    write_atomically(path, seal(_label(path), content), 0o600)  # manifests may hold passwords
 
 
 def _label(path: Path) -> tuple[str, str, str]:

@@ -86,7 +86,7 @@ def write_note(path: Path, note: object, *kind: str, root: Path | None = None) -
     """
     with contextlib.suppress(OSError, EnvironmentFault, PolicyError):
         content = json.dumps(note).encode("ascii")
-        write_atomically(path, seal((*kind, path.name), content), 0o644, root=root)
+        write_atomically(path, seal((*kind, path.name), content), 0o600, root=root)
 
 
 def _head(label: Sequence[str], content: bytes) -> bytes:

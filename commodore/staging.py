@@ -18,7 +18,7 @@ from pathlib import Path
 
 from commodore.errors import CommodoreError
 from commodore.tree import children
-from commodore.workspace import guard_disk, remove_tree
+from commodore.workspace import guard_disk, make_private, remove_tree
 
 _HELD = "held-"
 """What the name of a folder goes on with whose lock tells whether a process works in it."""
@@ -31,7 +31,7 @@ def staging(root: Path, prefix: str, age: float | None) -> Iterator[Path]:
     """A fresh folder in `root`, for this user alone, removed afterwards; what is abandoned there goes first.
 
     Args:
-        root: made if it is not there, for this user alone.
+        root: made if it is not there, for this user alone, as are missing folders above it.
         prefix: how the name begins.
         age: after how many seconds folders go that have no lock; None: never.
 
@@ -39,7 +39,7 @@ def staging(root: Path, prefix: str, age: float | None) -> Iterator[Path]:
         EnvironmentFault: the operating system refused.
     """
     with guard_disk(root):
-        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(root)
     with _fresh(root, prefix, age) as folder:
         yield folder
 

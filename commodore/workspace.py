@@ -271,7 +271,8 @@ def write_atomically(
     """Give `path` this content and mode by renaming a finished file into place. Returns False if it had both already.
 
     A symlink at `path` is replaced, never written through. The file is complete or as it was, whenever the process is
-    killed. With `durable` it is on the disk when this returns, and survives a loss of power.
+    killed. With `durable` it is on the disk when this returns, and survives a loss of power. Missing folders above a
+    file that this user alone may read are made for this user alone, too.
 
     Args:
         root: a folder above; no link is followed on the way from there, whatever other processes do meanwhile.
@@ -283,7 +284,10 @@ def write_atomically(
     with guard_disk(path), pinned(path, root) as path:
         if _has(path, content, mode):
             return False
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if mode & _OTHERS:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        else:
+            make_private(path.parent)
         with _open_beside(path) as file:
             file.write(content)
             file.flush()
@@ -298,6 +302,25 @@ def write_atomically(
         if durable:
             _sync_folder(path.parent)
     return True
+
+
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, for this user alone. One that is there stays as it is.
+
+    Raises:
+        OSError: the operating system refused, or something else is in the way.
+    """
+    try:
+        folder.mkdir(mode=0o700)
+    except FileNotFoundError:
+        make_private(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except FileExistsError:
+        if not folder.is_dir():
+            raise
 
 
 def _sync_folder(folder: Path) -> None:

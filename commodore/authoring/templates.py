@@ -22,7 +22,7 @@ from commodore.events import Noted
 from commodore.file_lock import hold
 from commodore.git import Git, Repository, RepositoryStore, normalize, redact, repository_key
 from commodore.staging import temporary_folder
-from commodore.workspace import guard_disk
+from commodore.workspace import guard_disk, make_private
 
 _HISTORIES = Path(__file__).resolve().parent.parent / "templates"
 _BRANCH = "main"
@@ -182,7 +182,7 @@ def _fetch(url: str, versions: tuple[str | None, ...], context: Context) -> _Rem
     root = usable(template_cache())
     store = RepositoryStore(root, context)
     with guard_disk(root):
-        root.mkdir(parents=True, exist_ok=True)
+        make_private(root)
         lock = hold(template_lock(), wait=math.inf)
     with lock:
         store.sync([(url, version) for version in versions])

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from commodore.caches.paths import (
+    argocd_repository_cache,
     cache_folder,
     dependency_cache,
     library_cache,
@@ -19,6 +20,7 @@ from commodore.caches.paths import (
 )
 
 __all__ = [
+    "argocd_repository_cache",
     "cache_folder",
     "dependency_cache",
     "library_cache",

@@ -23,7 +23,7 @@ from commodore.limits import Limits
 from commodore.sealed import read_sealed, seal
 from commodore.staging import staging, sweep
 from commodore.tree import Measure, Rules, Skip, children, measure, size_of
-from commodore.workspace import guard_disk, remove_tree, replace_tree, write_atomically
+from commodore.workspace import guard_disk, make_private, remove_tree, replace_tree, write_atomically
 
 ABOUT = "about.json"
 HEX = re.compile(r"[0-9a-f]{64}")
@@ -161,9 +161,11 @@ class EntryStore(Store):
             EnvironmentFault: the operating system refused.
         """
         content = json.dumps(about, sort_keys=True).encode()
-        write_atomically(fresh / ABOUT, seal((self.name, place.name), content))
+        write_atomically(fresh / ABOUT, seal((self.name, place.name), content), 0o600)
         if not anew and self.describe(place) is not None:
             return
+        with guard_disk(place):
+            make_private(place.parent)
         try:
             replace_tree(fresh, place)
         except EnvironmentFault:
@@ -222,7 +224,7 @@ class TreeStore(EntryStore):
         """
         with self.staging() as aside:
             fresh = aside / "entry"
-            fresh.mkdir()
+            fresh.mkdir(mode=0o700)
             self.publish(fresh, place, {**about, "digest": fill(fresh / "content").digest}, anew=anew)
 
     def copy(self, place: Path, target: Path) -> bool:

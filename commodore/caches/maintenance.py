@@ -143,7 +143,7 @@ def keep_bounded(store: Store, max_bytes: int, age: float) -> None:
         if 0 <= time.time() - stamp.stat().st_mtime < age:
             return
     with contextlib.suppress(OSError, CommodoreError):
-        write_atomically(stamp, b"")
+        write_atomically(stamp, b"", 0o600)
         os.utime(stamp)
         _prune_one(store, max_bytes)
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import tempfile
@@ -22,7 +23,7 @@ def cache_folder() -> Path:
 
 
 def usable(section: Path) -> Path:
-    """A folder of the cache, if no other user decides what is in it. What others might write to is closed to them.
+    """A folder or file of the cache, if no other user decides what is in it. Folders that others may enter are closed.
 
     Raises:
         PolicyError: it, or the cache, is a link or belongs to another user (CMD-CACHE-005).
@@ -38,8 +39,9 @@ def usable(section: Path) -> Path:
             raise _refusal(folder, "it is a link, so what is kept would be written elsewhere")
         if found.st_uid != os.geteuid():
             raise _refusal(folder, "it belongs to another user, who could change what is kept")
-        if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and stat.S_ISDIR(found.st_mode):
-            folder.chmod(stat.S_IMODE(found.st_mode) & ~(stat.S_IWGRP | stat.S_IWOTH))
+        if found.st_mode & (stat.S_IRWXG | stat.S_IRWXO) and stat.S_ISDIR(found.st_mode):
+            with contextlib.suppress(OSError):  # a file system without modes, or one that is read only
+                folder.chmod(0o700)
     return section
 
 
@@ -96,6 +98,11 @@ def result_cache() -> Path:
 def tree_cache() -> Path:
     """Commits laid out as folders."""
     return cache_folder() / "trees"
+
+
+def argocd_repository_cache() -> Path:
+    """Bare clones of the repositories that sources of Applications name."""
+    return cache_folder() / "argocd" / "repositories"
 
 
 def token_cache() -> Path:

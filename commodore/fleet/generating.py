@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commodore.caches import result_cache
+from commodore.caches import result_cache, usable
 from commodore.context import Context
 from commodore.engine import ChartResults
 from commodore.errors import CommodoreError, InputError, UsageError, did_you_mean
@@ -249,7 +249,7 @@ def _with_helm(
     with ExitStack() as stack:
         folder = stack.enter_context(temporary_folder())
         helm = stack.enter_context(Helm(program, options.processes or usable_cpus(), context.limits))
-        results = ChartResults(result_cache() if options.cached else None, program, context.limits)
+        results = ChartResults(usable(result_cache()) if options.cached else None, program, context.limits)
         renderer = Renderer(fleet, chart, helm, results, folder)
         with stage(context.announce, "rendering cells", len(jobs)):
             if resources:

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from commodore.caches import cache_folder
 from tests.world.cluster import ClusterWorld
+from tests.world.folders import open_places
 from tests.world.repos import Script
 
 CHART = {
@@ -126,3 +128,4 @@ def test_the_same_bytes_wherever_and_however(world: ClusterWorld, tmp_path: Path
         os.umask(mask)
     assert result.code == 0, result.stderr
     assert world.catalog.sha() == first
+    assert open_places(cache_folder()) == []

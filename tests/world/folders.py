@@ -48,3 +48,12 @@ def write_script(path: Path, text: str) -> Path:
     path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
     path.chmod(0o755)
     return path
+
+
+def open_places(cache: Path) -> list[str]:
+    """The folders and files of the cache that others may use, but for those of entries and clones, which are below."""
+    found = []
+    for folder, folders, files in os.walk(cache):
+        found += [name for name in (folder, *(f"{folder}/{file}" for file in files)) if os.stat(name).st_mode & 0o077]
+        folders[:] = [name for name in folders if name not in ("content", "repositories")]
+    return found

@@ -11,7 +11,7 @@ from commodore.argocd.acquiring.charts import choose_version, open_registries, u
 from commodore.argocd.acquiring.providers import Providers
 from commodore.argocd.acquiring.tags import is_range
 from commodore.argocd.trees import Tree
-from commodore.caches import dependency_cache
+from commodore.caches import dependency_cache, usable
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError, PolicyError
 from commodore.fetching import CacheKey, DependencyCache
@@ -72,7 +72,7 @@ class Artefacts:
 
     @property
     def _cache(self) -> DependencyCache:
-        return DependencyCache(dependency_cache(), self._context.limits)
+        return DependencyCache(usable(dependency_cache()), self._context.limits)
 
     def _fetched(self, url: str, wanted: str, folder: Path) -> tuple[str, str]:
         """Lay an artefact out in a folder. Returns its digest and its way."""

@@ -18,7 +18,7 @@ from commodore.argocd.acquiring.chart_index import ChartIndex
 from commodore.argocd.acquiring.credentials import HINT
 from commodore.argocd.acquiring.providers import Providers
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
-from commodore.caches import dependency_cache
+from commodore.caches import dependency_cache, usable
 from commodore.confinement.policy import check_source
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError, PolicyError
@@ -170,7 +170,7 @@ class Charts:
 
     @property
     def _store(self) -> DependencyCache:
-        return DependencyCache(dependency_cache(), self.context.limits)
+        return DependencyCache(usable(dependency_cache()), self.context.limits)
 
     def _download(self, url: str, name: str, version: str, entry: Mapping[str, Any]) -> Chart:
         urls = entry.get("urls")

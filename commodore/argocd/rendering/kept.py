@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commodore.argocd.rendering.programs import command_of
+from commodore.git import holds_credentials
 from commodore.limits import Limits
 from commodore.tree import walk
 
@@ -47,7 +48,8 @@ class Kept:
         """What a program writes, and the `way` that it came, see `Obtained`: what it wrote for the same files and
         arguments, or else what it writes now.
 
-        Nothing is kept of templates with random functions, of files that change meanwhile, and of what fails.
+        Nothing is kept of templates with random functions, of files that change meanwhile, of what fails, and of
+        Applications with a password in a URL.
 
         Args:
             program: helm or kustomize; its own identity counts, too.
@@ -69,7 +71,7 @@ class Kept:
         if known is not None:
             return known[_OUTPUT], "cache"
         output = run()
-        if key and _contents(files()) == before:
+        if key and _contents(files()) == before and not _shows_password(output):
             results.add(key, {_OUTPUT: output})
         return output, _RENDERED
 
@@ -108,6 +110,10 @@ def _contents(files: Iterable[tuple[str, Path]] | None) -> Mapping[str, bytes] |
     except OSError:
         return None
     return found
+
+
+def _shows_password(output: bytes) -> bool:
+    return b"argoproj.io/" in output and b"@" in output and holds_credentials(output.decode("utf-8", "replace"))
 
 
 def _digests(contents: Mapping[str, bytes]) -> list[tuple[str, str]]:
