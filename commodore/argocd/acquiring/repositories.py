@@ -17,12 +17,13 @@ from commodore.argocd.configuration import Profile
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.model.sources import Source
 from commodore.argocd.trees import OwnRevisions, Tree, commit_tree, folder_tree
-from commodore.caches import cache_folder, refused_write
+from commodore.caches import argocd_repository_cache, refused_write, usable
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
 from commodore.events import Obtained
 from commodore.git import RepositoryStore, normalize, redact
 from commodore.printable import printable
+from commodore.workspace import guard_disk, make_private
 
 _REFUSED = re.compile(r"(?i)^(-|[a-z0-9+.-]*::|file:|git:|/|\.)|[\x00-\x1f\x7f]")
 _LONGEST_REVISION = 255
@@ -93,6 +94,14 @@ class Repositories:
             or self._own_commit(own.stands, source.revision, _prefix(source, profile))
         )
 
+    def ignored(self) -> frozenset[str]:
+        """Absolute paths of what git ignores in the checkouts that stand for repositories as they lie."""
+        with self._lock:
+            trees = [*self.own.values(), *self._trees.values()]
+        asked = {id(one.ignored): one.ignored for one in trees if one.ignored is not None}
+        found = [one.paths() for one in asked.values()]
+        return frozenset().union(*found) if len(found) != 1 else found[0]
+
     def close(self) -> None:
         """End what still talks to remotes."""
         if self._store is not None:
@@ -160,8 +169,12 @@ class Repositories:
                 hint="a revision is a branch, a tag, a commit or a range of versions",
             )
         if self._store is None:
-            kept = cache_folder() / "argocd" / "repositories"
-            self._store = RepositoryStore(self.scratch / "clones" if refused_write(kept) else kept, self.context)
+            kept = usable(argocd_repository_cache())
+            if refused_write(kept):
+                kept = self.scratch / "clones"
+            with guard_disk(kept):
+                make_private(kept)
+            self._store = RepositoryStore(kept, self.context)
         wanted = None if revision in ("", "HEAD") else revision
         try:
             if wanted is not None and is_range(wanted, prefix):

@@ -14,19 +14,30 @@ from commodore.argocd.appsets.functions import normalized
 from commodore.argocd.appsets.globs import file_pattern, folder_pattern, pathspec
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, Location
-from commodore.git import Git
 from commodore.gotemplate import Strings, to_floats
 from commodore.manifests.kube_yaml import read_documents
-from commodore.tree import walk
+from commodore.tree import Entry, walk
 
 _LONGEST = 250  # characters of a pattern
 
 
+class Ignored(Protocol):
+    """Gives absolute paths of what git ignores."""
+
+    def paths(self) -> frozenset[str]: ...
+
+
 class Checkout(Protocol):
-    """The files of a repository at one revision: their folder."""
+    """The files of a repository at one revision: their folder, the commit, and what git ignores in a checkout."""
 
     @property
     def root(self) -> Path: ...
+
+    @property
+    def revision(self) -> str: ...
+
+    @property
+    def ignored(self) -> Ignored | None: ...
 
 
 Repositories = Callable[[str, str], Checkout]
@@ -153,20 +164,24 @@ class GitGenerator:
     def _names(self, checkout: Checkout) -> list[str]:
         key = str(checkout.root)
         if key not in self._listed:
-            tracked = (checkout.root / ".git").exists()
-            self._listed[key] = _tracked(checkout.root, self._context) if tracked else _lying(checkout.root)
+            self._listed[key] = _lying(checkout)
         return self._listed[key]
 
 
-def _tracked(root: Path, context: Context) -> list[str]:
-    """The files that git tracks in a checkout: what lies about otherwise is nothing to Argo CD."""
-    done = Git(root, context).run(["ls-files", "-z", "--full-name"])
-    return sorted({name for name in done.stdout.decode("utf-8", "surrogateescape").split("\0") if name})
+def _lying(checkout: Checkout) -> list[str]:
+    """The files of a repository as they lie: those of a checkout but for what git ignores, so that new files
+    count before they are added. Of a folder that is no repository, files in hidden folders are left out.
+    """
 
+    def is_hidden(entry: Entry) -> bool:
+        return entry.name.startswith(".") and entry.is_dir(follow_symlinks=False)
 
-def _lying(root: Path) -> list[str]:
-    """The files of a folder that is no checkout, hidden folders left out."""
-    found = walk(root, skip=lambda entry: entry.name.startswith(".") and entry.is_dir(follow_symlinks=False))
+    def is_ignored(entry: Entry) -> bool:
+        return entry.name == ".git" or entry.path in ignored
+
+    ignored = checkout.ignored.paths() if checkout.ignored is not None else frozenset()
+    of_git = checkout.ignored is not None or bool(checkout.revision)
+    found = walk(checkout.root, skip=is_ignored if of_git else is_hidden)
     return [name for name, entry in found if not entry.is_dir(follow_symlinks=False)]
 
 

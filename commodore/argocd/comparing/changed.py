@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import filecmp
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,15 +28,18 @@ class Considered:
     ignore: tuple[str, ...] = ()
     listed: Path | None = None
 
-    def paths(self, old: Path, new: Path) -> list[str]:
+    def paths(self, old: Path, new: Path, ignored: Collection[str] = ()) -> list[str]:
         """The changed paths that count, sorted, relative to the roots of the trees.
+
+        Args:
+            ignored: absolute paths of what git ignores in them.
 
         Raises:
             UsageError: CMD-ARGO-025, a pattern is none.
             InputError: CMD-ARGO-024, the list cannot be read.
         """
         include, ignore = map(PathPatterns, (self.include, self.ignore))
-        found = changed_paths(old, new) if self.listed is None else _listed(self.listed)
+        found = changed_paths(old, new, ignored) if self.listed is None else _listed(self.listed)
         return sorted(path for path in found if (not self.include or include.fit(path)) and not ignore.fit(path))
 
 
@@ -50,9 +53,11 @@ def _listed(file: Path) -> Iterator[str]:
     yield from (line.strip().removeprefix("./") for line in lines if line.strip())
 
 
-def changed_paths(old: Path, new: Path) -> Iterator[str]:
-    """The files and links that are on one side only, or that differ in content or target. Git's own are none."""
-    before, after = _files(old), _files(new)
+def changed_paths(old: Path, new: Path, ignored: Collection[str] = ()) -> Iterator[str]:
+    """The files and links that are on one side only, or that differ in content or target. Git's own are left out, and
+    what it ignores.
+    """
+    before, after = _files(old, ignored), _files(new, ignored)
     yield from before.keys() ^ after.keys()
     for path in before.keys() & after.keys():
         one, other = before[path], after[path]
@@ -63,9 +68,9 @@ def changed_paths(old: Path, new: Path) -> Iterator[str]:
             yield path
 
 
-def _files(root: Path) -> dict[str, str]:
+def _files(root: Path, ignored: Collection[str]) -> dict[str, str]:
     return {
         name: entry.path
-        for name, entry in walk(root, skip=is_git)
+        for name, entry in walk(root, skip=lambda entry: is_git(entry) or entry.path in ignored)
         if entry.is_symlink() or entry.is_file(follow_symlinks=False)
     }

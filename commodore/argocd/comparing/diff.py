@@ -267,7 +267,8 @@ class _Work:
         if self.old.listing.settings.profile != self.new.listing.settings.profile:
             return None
         roots = [tree.side.root for tree in (self.old, self.new)]
-        changed = ChangedFiles(self.wanted.considered.paths(*roots))
+        ignored = self.old.side.ignored | self.new.side.ignored
+        changed = ChangedFiles(self.wanted.considered.paths(roots[0], roots[1], ignored))
         if not changed.paths:
             self.found.add(
                 Diagnostic("CMD-ARGO-802", "no file that counts has changed, so nothing is rendered", "info")

@@ -29,6 +29,12 @@ class Side:
         """The root of the tree."""
         return self.named.tree.root if self.named.tree is not None else self.named.folder
 
+    @property
+    def ignored(self) -> frozenset[str]:
+        """Absolute paths of what git ignores in the tree."""
+        tree = self.named.tree
+        return tree.ignored.paths() if tree is not None and tree.ignored is not None else frozenset()
+
     def as_dict(self) -> dict[str, str]:
         """JSON-ready data."""
         return {"kind": "commit" if self.commit else "folder", "name": self.shown, "commit": self.commit}

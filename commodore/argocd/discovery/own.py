@@ -28,7 +28,8 @@ def own_repositories(
         CommodoreError: see `folder_tree`.
     """
     tree = folder_tree(_root(folder, context) or folder, context)
-    tree = replace(tree, stands=own_revisions(tree.root, "", revisions, context))
+    ignored = tree.ignored.within(folder.resolve()) if tree.ignored is not None else None
+    tree = replace(tree, stands=own_revisions(tree.root, "", revisions, context), ignored=ignored)
     return tree, stands_for(tree, [*urls, *remotes_of(tree.root, context)])
 
 

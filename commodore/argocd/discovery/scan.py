@@ -19,10 +19,11 @@ from commodore.argocd.discovery.model import Discovered, Origin, Raw
 from commodore.argocd.model.application import GROUP, Application, read_application
 from commodore.argocd.model.cluster import SECRET_TYPE
 from commodore.argocd.model.fields import Fields
-from commodore.argocd.trees import KUSTOMIZATIONS, ParsedFiles, Tree, is_git
+from commodore.argocd.trees import KUSTOMIZATIONS, ParsedFiles, Tree, covers, is_git
 from commodore.argocd.trees.paths import is_within
 from commodore.errors import InputError, Location
 from commodore.limits import Limits
+from commodore.printable import some_of
 from commodore.tree import Entry, walk
 
 ENDINGS = (".yaml", ".yml", ".json")
@@ -55,6 +56,7 @@ def scan(tree: Tree, folder: Path, parsed: ParsedFiles, limits: Limits, found: D
     """The objects of Argo CD in the files below a folder of a tree. Files that cannot be read are reported."""
     scanned = Scanned()
     kustomizations: list[tuple[Path, bytes]] = []
+    ignored = tree.ignored.paths() if tree.ignored is not None else frozenset()
     for path in _files(folder, parsed, limits, found, kustomizations):
         name = os.path.relpath(path, tree.root)
         if path.is_symlink() and not is_within(path, tree.root):
@@ -64,13 +66,35 @@ def scan(tree: Tree, folder: Path, parsed: ParsedFiles, limits: Limits, found: D
         except OSError as error:
             _report_unreadable(found, name, error.strerror or str(error), b"")
             continue
+        if covers(ignored, str(path)):
+            _report_ignored(of_interest(content), name, parsed, found)
+            continue
         scanned.files.add(str(path))
         _take_versions(content, name, scanned)
         if content := of_interest(content):
             _read(content, name, parsed, scanned, found)
     for path, content in kustomizations:
-        _take_versions(content, os.path.relpath(path, tree.root), scanned)
+        if not covers(ignored, str(path)):
+            _take_versions(content, os.path.relpath(path, tree.root), scanned)
     return scanned
+
+
+def _report_ignored(content: bytes, name: str, parsed: ParsedFiles, found: Diagnostics) -> None:
+    """Report a file that git ignores, if it defines something."""
+    seen = Scanned()
+    if content:
+        _read(content, name, parsed, seen, Diagnostics())
+    kinds = sorted({str(value["kind"]) for value, _ in (*seen.objects, *seen.of_chart)})
+    if kinds:
+        found.add(
+            Diagnostic(
+                "CMD-ARGO-009",
+                f"git ignores {name}, so Argo CD does not have what it defines, which is left out: {some_of(kinds)}",
+                "warning",
+                "track it with git, or leave it out with --ignore-path",
+                locations=(Location(name),),
+            )
+        )
 
 
 def _take_versions(content: bytes, name: str, scanned: Scanned) -> None:

@@ -158,6 +158,7 @@ class Renderer:
             kept=self._kept,
             trace=trace,
             providers=self.repositories.repo_map.providers,
+            ignored=self.repositories.ignored(),
         )
         return list(_RENDERERS[kind](unit) if rule is None or rule.program is None else run_plugin(unit, rule))
 

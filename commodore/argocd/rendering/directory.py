@@ -8,9 +8,11 @@ from pathlib import Path
 
 from commodore.argocd.model.sources import DirectoryOptions
 from commodore.argocd.rendering.globs import is_pattern, matches
+from commodore.argocd.rendering.ignored import report_left_out
 from commodore.argocd.rendering.jsonnet import evaluate_files
 from commodore.argocd.rendering.model import Rendered, Unit
 from commodore.argocd.rendering.streams import checked_object, decoded, objects_of_stream
+from commodore.argocd.trees import covers
 from commodore.argocd.trees.paths import is_within
 from commodore.errors import InputError, Location, PolicyError
 from commodore.manifests.kube_yaml import read_json
@@ -34,6 +36,9 @@ def render_directory(unit: Unit) -> Iterator[Rendered]:
             hint = "a bracket or brace is open; escape it with '\\'"
             unit.note("CMD-ARGO-803", f"the pattern {pattern!r} is none, so it fits nothing", "warning", hint)
     files = list(_files(unit, options))
+    left_out = {path for path in files if covers(unit.ignored, str(path))}
+    report_left_out(unit, map(str, left_out))
+    files = [path for path in files if path not in left_out]
     plain = [path for path in files if path.suffix != ".jsonnet"]
     _check_size(unit, plain)
     programs = [path for path in files if path.suffix == ".jsonnet"] if unit.settings.enabled("jsonnet") else []

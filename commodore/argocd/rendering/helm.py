@@ -13,6 +13,7 @@ from pathlib import Path
 from commodore.argocd.configuration import read_file
 from commodore.argocd.model.sources import HelmOptions, HelmParameter
 from commodore.argocd.rendering.chart_dependencies import with_dependencies
+from commodore.argocd.rendering.ignored import chart_files, report_read
 from commodore.argocd.rendering.kept import files_below
 from commodore.argocd.rendering.model import Rendered, Unit
 from commodore.argocd.rendering.programs import Program, run_program, write_file
@@ -65,6 +66,7 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
         profile=unit.settings.profile.name,
     )
     plain, files = _by_content(unit, arguments)
+    report_read(unit, [*chart_files(unit), *(str(path) for _, path in files)])
     output = unit.output(
         "helm",
         plain,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore.argocd.model.sources import DirectoryOptions, JsonnetVariable
+from commodore.argocd.rendering.ignored import report_read
 from commodore.argocd.rendering.model import Unit
 from commodore.argocd.trees.paths import is_within
 from commodore.errors import EnvironmentFault, InputError, PolicyError
@@ -47,6 +48,7 @@ def evaluate_files(unit: Unit, options: DirectoryOptions, files: list[Path]) -> 
     for path, answer in zip(files, answers, strict=True):
         name = os.path.relpath(path, unit.folder)
         found[path] = _objects(answer, name, unit)
+        report_read(unit, answer["imports"])
     return found
 
 
@@ -63,7 +65,7 @@ def _library(unit: Unit, path: str) -> str:
     return str(folder)
 
 
-def _asked(unit: Unit, request: dict[str, Any]) -> list[dict[str, str]]:
+def _asked(unit: Unit, request: dict[str, Any]) -> list[dict[str, Any]]:
     seconds = unit.context.limits.argocd_source_seconds
     try:
         done = subprocess.run(
@@ -85,11 +87,11 @@ def _asked(unit: Unit, request: dict[str, Any]) -> list[dict[str, str]]:
             f"Jsonnet fails: {printable_lines(said[-1]) if said else f'exit code {done.returncode}'}",
             hint="it may have used up stack or memory; look for endless recursion",
         )
-    answers: list[dict[str, str]] = json.loads(done.stdout)
+    answers: list[dict[str, Any]] = json.loads(done.stdout)
     return answers
 
 
-def _objects(answer: dict[str, str], name: str, unit: Unit) -> list[Any]:
+def _objects(answer: dict[str, Any], name: str, unit: Unit) -> list[Any]:
     if "outside" in answer:
         raise PolicyError(
             "CMD-ARGO-408",

@@ -24,17 +24,20 @@ def main() -> None:
     json.dump([_answer(request, path, confinement) for path in request["files"]], sys.stdout)
 
 
-def _answer(request: dict[str, Any], path: str, confinement: Confinement) -> dict[str, str]:
+def _answer(request: dict[str, Any], path: str, confinement: Confinement) -> dict[str, Any]:
     import _gojsonnet
 
     outside: list[str] = []
+    imports: list[str] = []
 
     def importer(folder: str, name: str) -> tuple[str, bytes]:
         for base in (folder, *request["search"]):
             found = os.path.normpath(os.path.join(base, name))
             if os.path.isfile(found):
                 try:
-                    return found, confinement.read(found, "import")
+                    content = confinement.read(found, "import")
+                    imports.append(found)
+                    return found, content
                 except (PolicyError, FileNotFoundError):
                     outside.append(name)
                     raise
@@ -50,7 +53,7 @@ def _answer(request: dict[str, Any], path: str, confinement: Confinement) -> dic
         )
     except (RuntimeError, OSError, UnicodeDecodeError, PolicyError) as error:
         return {"outside": outside[0]} if outside else {"error": str(error)}
-    return {"value": value}
+    return {"value": value, "imports": imports}
 
 
 if __name__ == "__main__":

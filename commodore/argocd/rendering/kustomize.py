@@ -14,6 +14,7 @@ from typing import Any
 
 from commodore.argocd.model.sources import KustomizeOptions
 from commodore.argocd.rendering.helm import version_for_tools
+from commodore.argocd.rendering.ignored import kustomization_files, report_read
 from commodore.argocd.rendering.kustomize_edits import edit
 from commodore.argocd.rendering.model import Rendered, Unit
 from commodore.argocd.rendering.programs import HELM_COMMAND, Program, command_of, run_program, write_file
@@ -61,6 +62,7 @@ def render_kustomize(unit: Unit) -> Iterator[Rendered]:
     home.mkdir()
     root = _workplace(unit, options, build)
     folder = root / unit.folder.relative_to(unit.root)
+    report_read(unit, kustomization_files(unit))
     kustomize = _Kustomize(unit, root, home)
     if options.edits:
         _edit(unit, options, folder)

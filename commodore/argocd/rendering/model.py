@@ -95,6 +95,7 @@ class Unit:
         kept: has what programs wrote before.
         trace: takes how the source is rendered.
         providers: what the caller gives in place of the network.
+        ignored: absolute paths of files and folders that are there, but not for git.
     """
 
     application: Application
@@ -112,6 +113,7 @@ class Unit:
     kept: Kept
     trace: Trace | None = None
     providers: Providers = field(default_factory=Providers)
+    ignored: frozenset[str] = frozenset()
 
     def output(
         self,

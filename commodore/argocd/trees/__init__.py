@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from commodore.argocd.trees.commit import commit_tree, merge_base, repository_of, resolve
+from commodore.argocd.trees.ignored import IgnoredFiles, covers
 from commodore.argocd.trees.kustomizations import (
     KUSTOMIZATIONS,
     PulledChart,
@@ -17,14 +18,16 @@ from commodore.argocd.trees.tree import Tree, folder_tree, is_git
 
 __all__ = [
     "KUSTOMIZATIONS",
+    "IgnoredFiles",
     "OwnRevisions",
     "ParsedFiles",
     "PulledChart",
     "SelfRevisions",
     "Tree",
     "check_inside",
-    "commit_tree",
     "check_sources",
+    "commit_tree",
+    "covers",
     "files_of_kustomization",
     "parts_of_kustomization",
     "folder_of",

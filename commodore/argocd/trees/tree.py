@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from commodore.argocd.trees.ignored import IgnoredFiles
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, PolicyError
 from commodore.git import Git, HeldTree
@@ -31,6 +32,7 @@ class Tree:
         name: what messages call it.
         held: keeps the files where they are, if they lie in the cache.
         stands: for which revisions, if it stands for a repository; None for all.
+        ignored: the files that are there, but not for git; None if the folder is not a checkout.
     """
 
     root: Path
@@ -38,6 +40,7 @@ class Tree:
     name: str
     held: HeldTree | None = None
     stands: OwnRevisions | None = None
+    ignored: IgnoredFiles | None = None
     _links: list[tuple[str, ...]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -92,7 +95,8 @@ def folder_tree(folder: Path, context: Context) -> Tree:
             f"{folder} is no repository but a home folder, or holds home folders",
             hint="name the folder of the repository",
         )
-    return Tree(real, commit_of(real, context), str(folder))
+    ignored = IgnoredFiles(real, context) if (real / ".git").exists() else None
+    return Tree(real, commit_of(real, context), str(folder), ignored=ignored)
 
 
 def commit_of(folder: Path, context: Context) -> str:

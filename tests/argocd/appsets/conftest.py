@@ -16,6 +16,7 @@ from commodore.argocd.appsets import Expander, Facts, Generated, read_facts, rea
 from commodore.argocd.configuration import NEWEST, Profile, Provenanced
 from commodore.argocd.model import Cluster
 from commodore.argocd.model.cluster import SECRET_TYPE
+from commodore.argocd.trees import Tree, folder_tree
 from commodore.context import Context
 from commodore.errors import Location
 from commodore.events import ignore
@@ -25,13 +26,6 @@ from tests.world.folders import write_files
 
 GIT = "https://git.example.com/apps.git"
 DESTINATION = {"server": "https://kubernetes.default.svc", "namespace": "x"}
-
-
-@dataclass(frozen=True)
-class Folder:
-    """A repository as a folder."""
-
-    root: Path
 
 
 @dataclass
@@ -75,9 +69,9 @@ class Sets:
         value = next(read_documents(text, place="set.yaml"))
         return expander.expand(read_set(value, Location("set.yaml", 1)))
 
-    def _repository(self, url: str, revision: str) -> Folder:
+    def _repository(self, url: str, revision: str) -> Tree:
         self.asked.append((url, revision))
-        return Folder(self.root)
+        return folder_tree(self.root, Context(ignore, self.limits, True))
 
     def names(self, generators: Sequence[Any], name: str, *, go: bool = True, **spec: Any) -> list[str]:
         """The names that generators make of a template of a name."""

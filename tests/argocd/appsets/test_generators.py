@@ -112,10 +112,16 @@ def test_a_prefix_sets_two_paths_apart(sets: Sets) -> None:
     assert sets.names([both[0]], "{{p.path}}-{{p.path[1]}}", go=False) == ["apps/a-a"]
 
 
-def test_untracked_files_say_nothing(sets: Sets) -> None:
-    sets.files(TREE)
-    sets.files({"apps/new/config.yaml": "name: new\n"}, tracked=False)
-    assert sets.names([git(directories=[{"path": "apps/n*"}])], "{{.path.basename}}") == []
+@pytest.mark.requirement("D26")
+@pytest.mark.parametrize("entry", [{"directories": [{"path": "apps/n*"}]}, {"files": [{"path": "apps/n*/*.yaml"}]}])
+def test_files_count_before_they_are_added(sets: Sets, entry: dict[str, Any]) -> None:
+    """A new folder makes an Application at once, one that was removed makes none, nor one that git ignores."""
+    sets.files({**TREE, ".gitignore": "apps/not\n", "apps/nil/config.yaml": "name: nil\n"})
+    sets.files({"apps/new/config.yaml": "name: new\n", "apps/not/config.yaml": "name: not\n"}, tracked=False)
+    (sets.root / "apps/nil/config.yaml").unlink()
+    (sets.root / "apps/nil").rmdir()
+    assert sets.names([git(**entry)], "{{.path.basename}}") == ["new"]
+    assert sets.codes() == []
 
 
 def test_a_folder_that_is_no_checkout(sets: Sets) -> None:

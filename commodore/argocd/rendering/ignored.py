@@ -1,0 +1,85 @@
+"""Files of sources that git ignores, which Argo CD does not have."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from commodore.argocd.rendering.model import Unit
+from commodore.argocd.trees import KUSTOMIZATIONS, covers, parts_of_kustomization
+from commodore.errors import Location
+from commodore.printable import some_of
+
+_OF_CHARTS = frozenset(
+    ("Chart.yaml", "Chart.lock", "requirements.yaml", "requirements.lock", "values.yaml", "values.schema.json")
+)
+_FOLDERS_OF_CHARTS = frozenset(("templates", "charts", "crds"))
+_SHOWN_PLACES = 10
+
+
+def report_left_out(unit: Unit, paths: Iterable[str]) -> None:
+    """Report files of a source that are left out because git ignores them."""
+    if names := _names(unit, paths):
+        unit.note(
+            "CMD-ARGO-009",
+            f"git ignores files of the source, so Argo CD does not have them, and they are left out: {some_of(names)}",
+            "warning",
+            "track them with git, or move them away",
+            _places(names),
+        )
+
+
+def report_read(unit: Unit, paths: Iterable[str]) -> None:
+    """Report those of the files that a source reads that git ignores."""
+    if names := _names(unit, (path for path in paths if covers(unit.ignored, os.path.normpath(path)))):
+        unit.note(
+            "CMD-ARGO-009",
+            f"the source reads files that git ignores, so Argo CD does not have them: {some_of(names)}",
+            "warning",
+            "track them with git, or see what the source gives without them",
+            _places(names),
+        )
+
+
+def chart_files(unit: Unit) -> Iterator[str]:
+    """The ignored files and folders of a source's folder that helm reads as parts of its chart."""
+    for path, name in _below(unit):
+        parts = name.split("/")
+        if (len(parts) == 1 and name in _OF_CHARTS) or parts[0] in _FOLDERS_OF_CHARTS:
+            yield path
+
+
+def kustomization_files(unit: Unit) -> Iterator[str]:
+    """The ignored files and folders that the kustomizations of a source name, and charts that lie in its folder."""
+    if not unit.ignored:
+        return
+    parts = parts_of_kustomization([unit.folder], unit.root)
+    files = parts.files if parts is not None else [str(unit.folder / name) for name in KUSTOMIZATIONS]
+    text = b"".join(_content(path) for path in files if os.path.basename(path) in KUSTOMIZATIONS)
+    folders = {os.path.dirname(path) for path in files} | {str(unit.folder)}
+    for path in unit.ignored:
+        name = os.path.basename(path)
+        is_named = name in (*KUSTOMIZATIONS, "charts") or os.fsencode(name) in text
+        if is_named and (os.path.dirname(path) in folders or path in folders):
+            yield path
+
+
+def _below(unit: Unit) -> Iterator[tuple[str, str]]:
+    folder = f"{unit.folder}/"
+    return ((path, path.removeprefix(folder)) for path in unit.ignored if path.startswith(folder))
+
+
+def _content(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError:
+        return b""
+
+
+def _names(unit: Unit, paths: Iterable[str]) -> list[str]:
+    return sorted({os.path.relpath(path, unit.root) for path in paths})
+
+
+def _places(names: list[str]) -> tuple[Location, ...]:
+    return tuple(Location(name) for name in names[:_SHOWN_PLACES] if not name.startswith(".."))

@@ -1,0 +1,65 @@
+"""The files of a checkout that git ignores: no clone has them, and neither has Argo CD."""
+
+from __future__ import annotations
+
+import posixpath
+import threading
+from collections.abc import Collection
+from pathlib import Path
+
+from commodore.context import Context
+from commodore.errors import CommodoreError
+from commodore.git import Git
+
+_ASK = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", "--no-empty-directory")
+
+
+class IgnoredFiles:
+    """The untracked files of a checkout that git ignores. Git is asked once, when they are first needed.
+
+    Args:
+        root: the folder of the checkout.
+        scanned: the folder that the user names. If git ignores all of it, nothing counts as ignored.
+    """
+
+    def __init__(self, root: Path, context: Context, scanned: Path | None = None) -> None:
+        self._root = root
+        self._context = context
+        self._scanned = scanned
+        self._lock = threading.Lock()
+        self._paths: frozenset[str] | None = None
+
+    def within(self, scanned: Path) -> IgnoredFiles:
+        """The same for a user who names a folder of the checkout."""
+        return IgnoredFiles(self._root, self._context, scanned)
+
+    def paths(self) -> frozenset[str]:
+        """Absolute paths of files, and of folders that are ignored as a whole."""
+        with self._lock:
+            if self._paths is None:
+                found = self._asked()
+                named = str(self._scanned or self._root)
+                self._paths = frozenset() if covers(found, named) else found
+            return self._paths
+
+    def _asked(self) -> frozenset[str]:
+        try:
+            answer = Git(self._root, self._context).run(_ASK, check=False)
+        except CommodoreError:
+            return frozenset()
+        if answer.returncode != 0:
+            return frozenset()
+        names = answer.stdout.decode("utf-8", "surrogateescape").split("\0")
+        return frozenset(f"{self._root}/{name.rstrip('/')}" for name in names if name)
+
+
+def covers(ignored: Collection[str], path: str) -> bool:
+    """Indicate that a path, or a folder above it, is among ignored ones."""
+    if not ignored:
+        return False
+    while path not in ignored:
+        above = posixpath.dirname(path)
+        if above == path:
+            return False
+        path = above
+    return True
