@@ -32,6 +32,7 @@ from commodore.git import redact
 from commodore.manifests.object_diff import COMMENT_BYTES, html_report, markdown_report, text_report
 
 _TITLE = "Argo CD changes"
+_EMPTY = "CMD-ARGO-011"
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,7 +372,8 @@ def settings(tree: Tree | None, options: Options | None = None) -> Settings:
             read, diagnostics = asked.given_settings(), asked.told()
         else:
             listing = asked.listing(tree)
-            read, diagnostics = listing.settings, asked.listed(listing)
+            # A repository with nothing but settings is a fine answer here.
+            read, diagnostics = listing.settings, tuple(one for one in asked.listed(listing) if one.code != _EMPTY)
         values = tuple(SettingValue(*row) for row in read.rows())
         return Settings(diagnostics, read.namespace, values, tuple(read.clusters), read.repositories)
 

@@ -317,15 +317,16 @@ class _Search:
                 self.found.add(one)
         return _looked_at(scanned, ignored, self.tree) if self.named.ignored else scanned
 
-    def _candidates(self, rendered: Iterable[Raw], collected: Diagnostics) -> Candidates:
+    def _candidates(self, scanned: Scanned, rendered: Iterable[Raw], collected: Diagnostics) -> Candidates:
         candidates = self.named.candidates(self.profile, self.context.limits, collected)
+        candidates.lines |= scanned.lines
         for value, place in rendered:
             candidates.take(value, place)
         return candidates
 
     def _settings(self, scanned: Scanned, rendered: Iterable[Raw]) -> ArgoSettings:
         """The settings, as far as they are known before anything is rendered."""
-        candidates = self._candidates(rendered, Diagnostics())
+        candidates = self._candidates(scanned, rendered, Diagnostics())
         for value, place in scanned.objects:
             candidates.take(value, place)
         return _with_chart(candidates, scanned)
@@ -342,7 +343,8 @@ class _Search:
             facts, jobs = self.named.facts, self.named.jobs
             stages = LaterStages(settings, self.repositories, renderer, facts, files, collected, jobs)
             discovered = Discovered(settings.namespace, self.context.limits, dry=self.named.dry)
-            rounds = Rounds(discovered, self._candidates(rendered, collected), stages, self.named.depth, collected)
+            candidates = self._candidates(scanned, rendered, collected)
+            rounds = Rounds(discovered, candidates, stages, self.named.depth, collected)
             rounds.run(scanned.objects, [self._entry(path, settings) for path in self.named.entries])
         return rounds
 
@@ -361,6 +363,7 @@ def _looked_at(scanned: Scanned, ignored: PathPatterns, tree: Tree) -> Scanned:
         [one for one in scanned.of_chart if not ignored.cover(one[1].place)],
         {one for one in scanned.files if not ignored.cover(os.path.relpath(one, tree.root))},
         {name: place for name, place in scanned.versions.items() if not ignored.cover(place.place)},
+        scanned.lines,
     )
 
 

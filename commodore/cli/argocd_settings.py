@@ -21,15 +21,14 @@ if TYPE_CHECKING:
 def settings(ctx: click.Context, /, **values: Any) -> int:
     """Show the settings of an installation: each with its value, where it comes from, and what it overrides.
 
-    Those of the files that are named, and with --path those that a repository has in its files, in what its
-    Applications render, and in values of the Argo CD chart.
+    Those of the files that are named, and those that a repository has in its files, in what its Applications render,
+    and in values of the Argo CD chart.
     """
     from commodore import argocd
 
     analysis = Analysis.of(ctx, values)
-    looked_at = any(values[name] for name in ("path", "ref", "repo"))
     with analysis.working():
-        read = argocd.settings(analysis.tree if looked_at else None, analysis.options)
+        read = argocd.settings(analysis.tree, analysis.options)
     if values["out"] == "text":
         analysis.console.result(_text(read))
     else:

@@ -394,13 +394,7 @@ SEARCH = (PATH, *NARROWING, *LOOKED_AT)
 """Which Applications there are."""
 
 ARGOCD_SETTINGS = (
-    Setting(
-        "path",
-        ("--path",),
-        "A folder whose files and Applications are looked at for settings, too.",
-        kind="path",
-        metavar="FOLDER",
-    ),
+    PATH,
     *LOOKED_AT,
     *COMMON,
     output("text", "json", "yaml"),

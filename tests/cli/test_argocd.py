@@ -32,6 +32,30 @@ def config(tmp_path: Path) -> Callable[[str], str]:
     return write
 
 
+@pytest.mark.requirement("D13", "D14")
+def test_settings_of_the_repository_in_the_current_folder(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each with the line of its key, also in a document that is not the first, and in values of the chart."""
+    (tmp_path / "cm.yaml").write_text(
+        "# resource.exclusions\n---\nkind: ConfigMap\nmetadata: {name: argocd-cm}\ndata:\n  url: x\n"
+        '  "kustomize.buildOptions": --enable-helm\n  resource.exclusons: |\n    - kinds: [X]\n'
+    )
+    values = {
+        "argo-cd": {"configs": {"params": {"create": True, "application.namespaces": "x", "aplication.namespaces": 1}}}
+    }
+    (tmp_path / "values.yaml").write_text(json.dumps(values, indent=1))
+    monkeypatch.chdir(tmp_path)
+    code, out, err = call("argocd", "settings", "-o", "json")
+    places = {row["key"]: row["place"] for row in json.loads(out)["settings"] if row["place"]}
+    assert places == {"kustomize.buildOptions": "cm.yaml:7", "application.namespaces": "values.yaml:6"}
+    assert (code, err.count("[CMD-ARGO-"), err.count("[CMD-ARGO-122]")) == (0, 2, 2)
+    assert "cm.yaml:8" in err
+    assert "values.yaml:7" in err
+    code, out, _ = call("argocd", "settings", "--kustomize-build-option", "x")
+    assert "argocd-cm kustomize.buildOptions: 'x' (--kustomize-build-option, overrides cm.yaml:7)\n" in out
+
+
 @pytest.mark.requirement("D14", "D70")
 def test_settings_with_their_places(call: Call, config: Callable[[str], str]) -> None:
     file = config("label")
@@ -39,7 +63,7 @@ def test_settings_with_their_places(call: Call, config: Callable[[str], str]) ->
     data = json.loads(out)
     assert (code, err, data["schema"], data["partial"]) == (0, "", "commodore.argocd/settings/v1", False)
     (row,) = (one for one in data["settings"] if one["key"] == "application.resourceTrackingMethod")
-    assert (row["value"], row["level"], row["place"]) == ("label", "option", f"{file}:1")
+    assert (row["value"], row["level"], row["place"]) == ("label", "option", f"{file}:3")
     code, out, _ = call("argocd", "settings")
     assert code == 0
     assert "argocd-cm helm.enable: 'true' (default)\n" in out
@@ -51,7 +75,7 @@ def test_strict_and_diagnostics(call: Call, config: Callable[[str], str]) -> Non
     code, _, err = call("argocd", "settings", "--argocd-settings", file)
     assert (code, err.splitlines()[0][:8]) == (0, "warning:")
     assert "[CMD-ARGO-121]" in err
-    assert f"at {file}:1" in err
+    assert f"at {file}:3" in err
     assert call("argocd", "settings", "--argocd-settings", file, "--diagnostics", "none")[2] == ""
     code, _, err = call("argocd", "settings", "--argocd-settings", file, "--strict", "--diagnostics", "none")
     assert (code, err[:6]) == (2, "error:")
@@ -388,7 +412,8 @@ def test_settings_of_a_repository(call: Call, tmp_path: Path) -> None:
     assert shown(*tree)["kustomize.buildOptions"] == ("--enable-helm", "chart", 0)
     option = ["--argocd-values", str(tmp_path / "option.yaml")]
     assert shown(*tree, *option)[key] == ("annotation", "option", 2)
-    assert shown(*option)[key] == ("annotation", "option", 0)
+    (tmp_path / "empty").mkdir()
+    assert shown("--path", str(tmp_path / "empty"), *option)[key] == ("annotation", "option", 0)
     (tmp_path / "tree" / "cm.yaml").unlink()
     assert shown(*tree)[key] == ("label", "chart", 0)
 

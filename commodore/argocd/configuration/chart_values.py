@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from commodore.argocd.configuration.model import DEFAULTS, PARAMETER_DEFAULTS
+from commodore.argocd.configuration.keys import CONFIG, PARAMETERS, is_used
 from commodore.argocd.model.cluster import SECRET_TYPE
 from commodore.manifests import dump
-
-_PREFIXES = ("resource.customizations", "kustomize.")
 
 
 def objects_of_values(values: Any) -> Iterator[dict[str, Any]]:
@@ -25,8 +23,8 @@ def objects_of_values(values: Any) -> Iterator[dict[str, Any]]:
             continue
         configs, server = _map(whole, "configs"), _map(whole, "server")
         config = {**_map(server, "config"), **_map(configs, "cm")}  # the former of old charts
-        yield from _config_map("argocd-cm", config, DEFAULTS)
-        yield from _config_map("argocd-cmd-params-cm", _map(configs, "params"), PARAMETER_DEFAULTS)
+        yield from _config_map(CONFIG, config)
+        yield from _config_map(PARAMETERS, _map(configs, "params"))
         yield from _clusters(configs.get("clusterCredentials"))
         yield from _repositories(configs.get("repositories"), "repository")
         yield from _repositories(configs.get("credentialTemplates"), "repo-creds")
@@ -37,8 +35,8 @@ def _map(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def _config_map(name: str, given: Mapping[str, Any], known: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    data = {key: _text(value) for key, value in given.items() if key in known or key.startswith(_PREFIXES)}
+def _config_map(name: str, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    data = {key: _text(value) for key, value in given.items() if is_used(name, key)}
     if data:
         yield {"kind": "ConfigMap", "metadata": {"name": name}, "data": data}
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commodore.argocd.configuration.read import CONFIG, PARAMETERS, Candidates, read_file
+from commodore.argocd.configuration.keys import CONFIG, PARAMETERS
+from commodore.argocd.configuration.read import Candidates, lines_of, read_file
 from commodore.argocd.model.cluster import SECRET_TYPE
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.model.repository import REPOSITORY_TYPES
@@ -67,9 +68,12 @@ class Given:
             _take(candidates, CONFIG, {"kustomize.buildOptions": options}, "--kustomize-build-option")
         for files, name in ((self.config, CONFIG), (self.parameters, PARAMETERS)):
             for file in files:
-                for value, line in read_placed_documents(read_file(file, limits), place=str(file)):
+                content = read_file(file, limits)
+                for value, line in read_placed_documents(content, place=str(file)):
                     place = Location(str(file), line)
-                    candidates.config_map(Fields.of(_config_map(value, name, place), "", place), "option")
+                    whole = _config_map(value, name, place)
+                    candidates.lines[place] = lines_of(content, whole, line)
+                    candidates.config_map(Fields.of(whole, "", place), "option")
         for file in self.secrets:
             for value, line in read_placed_documents(read_file(file, limits), place=str(file)):
                 candidates.secret(_secret(value, Location(str(file), line)))

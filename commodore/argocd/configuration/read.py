@@ -9,6 +9,7 @@ from typing import Any
 
 from commodore.argocd.configuration.chart_values import objects_of_values
 from commodore.argocd.configuration.customisations import read_overrides
+from commodore.argocd.configuration.keys import CONFIG, PARAMETERS, key_lines, unknown_keys
 from commodore.argocd.configuration.model import (
     DEFAULTS,
     PARAMETER_DEFAULTS,
@@ -30,7 +31,6 @@ from commodore.limits import Limits
 from commodore.manifests.kube_yaml import read_documents, read_placed_documents
 from commodore.printable import some_of
 
-CONFIG, PARAMETERS = "argocd-cm", "argocd-cmd-params-cm"
 _SHOWN_PLACES = 10
 PLUGIN = "plugin.yaml"
 """The key of a ConfigMap that holds the definition of a plugin."""
@@ -45,6 +45,7 @@ class Candidates:
     Attributes:
         defaults: of keys of `argocd-cm`, beside those of Argo CD.
         differing: the places of keys that one level gives several times, differently, the one that counts first.
+        lines: those of keys of documents, by the places of these.
     """
 
     found: Diagnostics
@@ -58,6 +59,7 @@ class Candidates:
     repositories: dict[tuple[bool, str], KnownRepository] = field(default_factory=dict)
     defaults: dict[str, str] = field(default_factory=dict)
     differing: dict[str, list[Location]] = field(default_factory=dict)
+    lines: dict[Location, dict[str, int]] = field(default_factory=dict)
 
     def config_map(self, fields: Fields, level: Level) -> None:
         """Take in a ConfigMap `argocd-cm` or `argocd-cmd-params-cm`."""
@@ -66,7 +68,11 @@ class Candidates:
         if metadata.text("name") == CONFIG and not self.namespace:
             self.namespace = metadata.text("namespace")
         for key, value in fields.text_map("data").items():
-            self._take(table, key, Provenanced(value, level, fields.place))
+            self._take(table, key, Provenanced(value, level, self._place_of(key, fields.place)))
+
+    def _place_of(self, key: str, place: Location) -> Location:
+        line = self.lines.get(place, {}).get(key)
+        return Location(place.place, line) if line is not None else place
 
     def secret(self, fields: Fields) -> None:
         """Take in a Secret, if it is that of a cluster or a repository."""
@@ -122,6 +128,8 @@ class Candidates:
         """The settings, with defaults for what was not found."""
         places = {key: (one.value, one.place or Location(CONFIG)) for key, one in self.config.items()}
         _check(self.config, self.found)
+        for one in (*unknown_keys(CONFIG, self.config), *unknown_keys(PARAMETERS, self.parameters)):
+            self.found.add(one)
         self._report_differing()
         return ArgoSettings(
             namespace=namespace or self.namespace or "argocd",
@@ -167,6 +175,20 @@ class Candidates:
             )
 
 
+def lines_of(content: bytes, value: Any, line: int) -> dict[str, int]:
+    """The lines of the settings of an object, if it is one of Argo CD's ConfigMaps.
+
+    Args:
+        content: the file.
+        line: that on which the document begins.
+    """
+    if not isinstance(value, Mapping) or value.get("kind") != "ConfigMap":
+        return {}
+    metadata, data = value.get("metadata"), value.get("data")
+    is_ours = isinstance(metadata, Mapping) and metadata.get("name") in (CONFIG, PARAMETERS)
+    return key_lines(content, line, data) if is_ours and isinstance(data, Mapping) else {}
+
+
 def read_settings(files: Iterable[Path], limits: Limits, found: Diagnostics) -> ArgoSettings:
     """The settings of an installation from files alone, see `read_candidates`."""
     return read_candidates(files, limits, found).settings()
@@ -187,8 +209,11 @@ def read_candidates(
     """
     candidates = Candidates(found) if candidates is None else candidates
     for file in files:
-        for value, line in read_placed_documents(read_file(file, limits), place=str(file)):
-            _add(candidates, value, Location(str(file), line))
+        content = read_file(file, limits)
+        for value, line in read_placed_documents(content, place=str(file)):
+            place = Location(str(file), line)
+            candidates.lines[place] = lines_of(content, value, line)
+            _add(candidates, value, place)
     return candidates
 
 
@@ -199,9 +224,12 @@ def take_values(candidates: Candidates, files: Iterable[Path], limits: Limits) -
         InputError: CMD-ARGO-101, a file cannot be read.
     """
     for file in files:
-        for value, line in read_placed_documents(read_file(file, limits), place=str(file)):
+        content = read_file(file, limits)
+        for value, line in read_placed_documents(content, place=str(file)):
+            place = Location(str(file), line)
             for one in objects_of_values(value):
-                candidates.take(one, Location(str(file), line), "option")
+                candidates.lines.setdefault(place, {}).update(lines_of(content, one, line))
+                candidates.take(one, place, "option")
 
 
 def _add(candidates: Candidates, value: Any, place: Location) -> None:

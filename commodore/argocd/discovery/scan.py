@@ -11,8 +11,9 @@ from typing import Any
 
 from commodore.argocd.appsets.schema import SPEC, unknown_fields
 from commodore.argocd.configuration import objects_of_values
+from commodore.argocd.configuration.keys import CONFIG, PARAMETERS
 from commodore.argocd.configuration.operator import KIND as OPERATED
-from commodore.argocd.configuration.read import CONFIG, PARAMETERS, PLUGIN, Candidates
+from commodore.argocd.configuration.read import PLUGIN, Candidates, lines_of
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.discovery.documents import of_interest
 from commodore.argocd.discovery.model import Discovered, Origin, Raw
@@ -44,12 +45,14 @@ class Scanned:
         of_chart: those that the chart of Argo CD makes of values.
         files: the paths of the files that were looked at.
         versions: the versions of Argo CD that they install, such as `3.1.2`, each with a place.
+        lines: those of settings, by the places of the documents that have them.
     """
 
     objects: list[Raw] = field(default_factory=list)
     of_chart: list[Raw] = field(default_factory=list)
     files: set[str] = field(default_factory=set)
     versions: dict[str, Location] = field(default_factory=dict)
+    lines: dict[Location, dict[str, int]] = field(default_factory=dict)
 
 
 def scan(tree: Tree, folder: Path, parsed: ParsedFiles, limits: Limits, found: Diagnostics) -> Scanned:
@@ -168,8 +171,12 @@ def _read(content: bytes, name: str, parsed: ParsedFiles, scanned: Scanned, foun
     try:
         for value, line in parsed.documents(content, name):
             place = Location(name, line)
-            scanned.objects += ((one, place) for one in objects_of(value) if is_of_argo(one))
-            scanned.of_chart += ((one, place) for one in objects_of_values(value))
+            objects, of_chart = [one for one in objects_of(value) if is_of_argo(one)], [*objects_of_values(value)]
+            scanned.objects += ((one, place) for one in objects)
+            scanned.of_chart += ((one, place) for one in of_chart)
+            for one in (*objects, *of_chart):
+                if lines := lines_of(content, one, line):
+                    scanned.lines.setdefault(place, {}).update(lines)
     except InputError as error:
         _report_unreadable(found, name, error.message, content, error.locations)
 

@@ -80,7 +80,7 @@ def test_what_an_installation_says(tmp_path: Path) -> None:
     assert settings.overrides["example.com/Thing"].known_types == (("spec.size", "core/Quantity"),)
     place = settings.config["kustomize.buildOptions"].place
     assert place is not None
-    assert (place.place, place.line) == (str(tmp_path / "0.yaml"), 1)
+    assert (place.place, place.line) == (str(tmp_path / "0.yaml"), 6)
 
 
 @pytest.mark.requirement("D18", "D23")
@@ -237,3 +237,53 @@ def test_values_of_the_chart() -> None:
 
 def cm(name: str, **data: str) -> dict[str, Any]:
     return {"kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+
+
+@pytest.mark.requirement("D21")
+@pytest.mark.parametrize(
+    ("name", "key", "severity", "hint"),
+    [
+        ("argocd-cm", "resource.exclusons", "warning", "did you mean 'resource.exclusions'?"),
+        ("argocd-cm", "helm.enabled", "warning", "did you mean 'helm.enable'?"),
+        ("argocd-cm", "resource.Inclusions", "warning", "did you mean 'resource.inclusions'?"),
+        ("argocd-cm", "installtaionID", "warning", "did you mean 'installationID'?"),
+        ("argocd-cm", "kustomize.options", "info", "did you mean 'kustomize.buildOptions'?"),
+        ("argocd-cm", "helm.vvvvvvvvvvvvvv", "info", "leave it out"),
+        ("argocd-cmd-params-cm", "application.namespace", "warning", "did you mean 'application.namespaces'?"),
+    ],
+)
+def test_unknown_keys(name: str, key: str, severity: str, hint: str, tmp_path: Path) -> None:
+    text = f"kind: ConfigMap\nmetadata: {{name: {name}}}\ndata:\n  url: x\n  {key}: 'x'\n"
+    (tmp_path / "cm.yaml").write_text(text)
+    found = Diagnostics()
+    read_settings([tmp_path / "cm.yaml"], DEFAULT_LIMITS, found)
+    (one,) = found.found()
+    assert (one.code, one.severity, one.hint) == ("CMD-ARGO-122", severity, hint)
+    assert [str(place) for place in one.locations] == [f"{tmp_path}/cm.yaml:5"]
+
+
+@pytest.mark.requirement("D21")
+def test_documented_keys_are_not_reported(tmp_path: Path) -> None:
+    """Keys of all parts of Argo CD, and those that this program does not use."""
+    keys = """
+        url additionalUrls statusbadge.enabled users.anonymous.enabled passwordPattern ga.trackingid help.chatUrl
+        help.download.linux-amd64 dex.config oidc.config oidc.tls.insecure.skip.verify repositories admin.enabled
+        resource.customizations.health.cert-manager.io_Certificate resource.ignoreResourceUpdatesEnabled
+        resource.customLabels resource.includeEventLabelKeys resource.excludeEventLabelKeys resource.respectRBAC
+        resource.sensitive.mask.annotations resource.links application.links application.allowedNodeLabels
+        application.sync.impersonation.enabled accounts.alice accounts.alice.enabled ui.cssurl timeout.reconciliation
+        kustomize.path.v3.9.1 kustomize.version.v3.5.1 kustomize.buildOptions.v3.9.1 cluster.inClusterEnabled
+        exec.enabled server.maxPodLogsToRender project.links extension.config webhook.maxPayloadSizeMB globalProjects
+        commit.author.name sourceHydrator.commitMessageTemplate configManagementPlugins"""
+    parameters = """
+        repo.server redis.server hydrator.enabled otlp.address log.format.timestamp controller.log.level
+        controller.diff.server.side server.insecure server.enable.gzip reposerver.parallelism.limit
+        reposerver.enable.git.submodule reposerver.plugin.tar.exclusions reposerver.include.hidden.directories
+        applicationsetcontroller.enable.git.submodule applicationsetcontroller.enable.scm.providers
+        applicationsetcontroller.scm.root.ca.path notificationscontroller.log.level application.namespaces"""
+    for number, (name, listed) in enumerate((("argocd-cm", keys), ("argocd-cmd-params-cm", parameters))):
+        data = "".join(f"  {key}: ''\n" for key in listed.split())
+        (tmp_path / f"{number}.yaml").write_text(f"kind: ConfigMap\nmetadata: {{name: {name}}}\ndata:\n{data}")
+    found = Diagnostics()
+    read_settings([tmp_path / "0.yaml", tmp_path / "1.yaml"], DEFAULT_LIMITS, found)
+    assert [one.message for one in found.found()] == []

@@ -1,0 +1,112 @@
+"""The keys of Argo CD's ConfigMaps: which of them there are, and on which lines of a file they stand."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from commodore.argocd.configuration.model import DEFAULTS, PARAMETER_DEFAULTS, Provenanced
+from commodore.argocd.diagnostics import Diagnostic
+
+_FIXED = (
+    "additionalUrls",
+    "application.allowedNodeLabels",
+    "application.links",
+    "application.sync.impersonation.enabled",
+    "application.sync.impersonation.enforced",
+    "application.sync.requireOverridePrivilegeForRevisionSync",
+    "helm.repositories",
+    "kustomize.buildOptions",
+    "resource.customLabels",
+    "resource.customizations",
+    "resource.excludeEventLabelKeys",
+    "resource.ignoreResourceUpdatesEnabled",
+    "resource.includeEventLabelKeys",
+    "resource.links",
+    "resource.respectRBAC",
+)
+_KEYS = frozenset((*DEFAULTS, *_FIXED))
+_OPEN = ("kustomize.buildOptions.", "kustomize.path.", "kustomize.version.", "resource.customizations.")
+"""Prefixes of keys that go on with a version or a kind."""
+_CLOSED = ("application.", "helm.", "jsonnet.", "kustomize.", "resource.")
+"""Prefixes of which all keys are known. Logins, servers and the user interface have theirs under others."""
+_PARAMETERS = frozenset(
+    (
+        *PARAMETER_DEFAULTS,
+        "reposerver.enable.git.submodule",
+        "reposerver.plugin.tar.exclusions",
+        "reposerver.plugin.use.manifest.generate.paths",
+    )
+)
+CONFIG, PARAMETERS = "argocd-cm", "argocd-cmd-params-cm"
+_TABLES = {CONFIG: _KEYS, PARAMETERS: _PARAMETERS}
+_SHOWN = 80
+
+
+def unknown_keys(name: str, table: Mapping[str, Provenanced]) -> Iterator[Diagnostic]:
+    """What is reported of keys of a ConfigMap that Argo CD does not have, see `is_misspelt`.
+
+    Args:
+        name: of the ConfigMap.
+    """
+    for key in sorted(table):
+        if not is_misspelt(name, key):
+            continue
+        meant, place = _meant(name, key), table[key].place
+        hint = meant or next(iter(difflib.get_close_matches(key, sorted(_TABLES[name]), 1)), "")
+        yield Diagnostic(
+            "CMD-ARGO-122",
+            f"{name} has the key {key[:_SHOWN]!r}, which Argo CD does not know, so it sets nothing",
+            "warning" if meant else "info",
+            f"did you mean {hint!r}?" if hint else "leave it out",
+            locations=(place,) if place is not None else (),
+        )
+
+
+def is_misspelt(name: str, key: str) -> bool:
+    """Indicate that a key is close to one that Argo CD has, or under a prefix of which all are known. Others are not
+    judged: another version of Argo CD may have more.
+    """
+    if key in _TABLES[name] or key.startswith(_OPEN):
+        return False
+    return bool(_meant(name, key)) or (name == CONFIG and key.startswith(_CLOSED))
+
+
+def is_used(name: str, key: str) -> bool:
+    """Indicate that a key of a ConfigMap counts here, or is one that `unknown_keys` reports."""
+    defaults = DEFAULTS if name == CONFIG else PARAMETER_DEFAULTS
+    return key in defaults or key.startswith(("resource.customizations", "kustomize.")) or is_misspelt(name, key)
+
+
+def _meant(name: str, key: str) -> str:
+    """The key that is a letter away; empty if there is none."""
+    return next((known for known in sorted(_TABLES[name]) if _is_close(key, known)), "")
+
+
+def _is_close(one: str, other: str) -> bool:
+    """Indicate that texts differ in case or in a letter that is missing, added, changed or swapped with the next."""
+    if one.casefold() == other.casefold():
+        return True
+    start = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    one, other = one[start:], other[start:]
+    same = one[1:] == other or one == other[1:] or one[1:] == other[1:]
+    return same or (one[:2] == other[1::-1] and one[2:] == other[2:])
+
+
+def key_lines(content: bytes, line: int, keys: Iterable[str]) -> dict[str, int]:
+    """The lines of keys of a document.
+
+    Args:
+        content: the whole file.
+        line: that on which the document begins.
+    """
+    found: dict[str, int] = {}
+    start = 0
+    for _ in range(line - 1):
+        start = content.find(b"\n", start) + 1
+    for key in keys:
+        match = re.compile(rb"""(?<![\w.-])["']?%s["']?[ \t]*:""" % re.escape(key.encode())).search(content, start)
+        if match is not None:
+            found[key] = line + content.count(b"\n", start, match.start())
+    return found
