@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from commodore.argocd.rendering.model import Unit
-from commodore.argocd.trees import KUSTOMIZATIONS, covers, parts_of_kustomization
+from commodore.argocd.trees import covers
 from commodore.errors import Location
 from commodore.printable import some_of
 
@@ -50,31 +49,9 @@ def chart_files(unit: Unit) -> Iterator[str]:
             yield path
 
 
-def kustomization_files(unit: Unit) -> Iterator[str]:
-    """The ignored files and folders that the kustomizations of a source name, and charts that lie in its folder."""
-    if not unit.ignored:
-        return
-    parts = parts_of_kustomization([unit.folder], unit.root)
-    files = parts.files if parts is not None else [str(unit.folder / name) for name in KUSTOMIZATIONS]
-    text = b"".join(_content(path) for path in files if os.path.basename(path) in KUSTOMIZATIONS)
-    folders = {os.path.dirname(path) for path in files} | {str(unit.folder)}
-    for path in unit.ignored:
-        name = os.path.basename(path)
-        is_named = name in (*KUSTOMIZATIONS, "charts") or os.fsencode(name) in text
-        if is_named and (os.path.dirname(path) in folders or path in folders):
-            yield path
-
-
 def _below(unit: Unit) -> Iterator[tuple[str, str]]:
     folder = f"{unit.folder}/"
     return ((path, path.removeprefix(folder)) for path in unit.ignored if path.startswith(folder))
-
-
-def _content(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError:
-        return b""
 
 
 def _names(unit: Unit, paths: Iterable[str]) -> list[str]:

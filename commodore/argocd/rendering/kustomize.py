@@ -14,7 +14,7 @@ from typing import Any
 
 from commodore.argocd.model.sources import KustomizeOptions
 from commodore.argocd.rendering.helm import version_for_tools
-from commodore.argocd.rendering.ignored import kustomization_files, report_read
+from commodore.argocd.rendering.ignored import report_read
 from commodore.argocd.rendering.kustomize_edits import edit
 from commodore.argocd.rendering.model import Rendered, Unit
 from commodore.argocd.rendering.programs import HELM_COMMAND, Program, command_of, run_program, write_file
@@ -62,7 +62,7 @@ def render_kustomize(unit: Unit) -> Iterator[Rendered]:
     home.mkdir()
     root = _workplace(unit, options, build)
     folder = root / unit.folder.relative_to(unit.root)
-    report_read(unit, kustomization_files(unit))
+    report_read(unit, _ignored_files(unit))
     kustomize = _Kustomize(unit, root, home)
     if options.edits:
         _edit(unit, options, folder)
@@ -87,6 +87,21 @@ def _read_by_build(folder: Path, root: Path, build: list[str]) -> list[tuple[str
         return None
     files = files_of_kustomization(folder, root)
     return None if files is None else [(os.path.relpath(path, root), Path(path)) for path in files]
+
+
+def _ignored_files(unit: Unit) -> Iterator[str]:
+    """The files and folders that git ignores and kustomizations of a source name, and charts that lie in its folder."""
+    if not unit.ignored:
+        return
+    parts = parts_of_kustomization([unit.folder], unit.root)
+    files = parts.files if parts is not None else [str(unit.folder / name) for name in KUSTOMIZATIONS]
+    text = "".join(_read(Path(path)) for path in files if os.path.basename(path) in KUSTOMIZATIONS)
+    folders = {os.path.dirname(path) for path in files} | {str(unit.folder)}
+    for path in unit.ignored:
+        name = os.path.basename(path)
+        is_named = name in (*KUSTOMIZATIONS, "charts") or name in text
+        if is_named and (os.path.dirname(path) in folders or path in folders):
+            yield path
 
 
 def _commands(unit: Unit, options: KustomizeOptions, build: list[str]) -> Iterator[str]:
