@@ -228,7 +228,8 @@ def publish_catalog(
         before_push: is given each commit before it is pushed.
 
     Raises:
-        PolicyError: CMD-CAT-024, something else is staged by now; nothing was pushed.
+        PolicyError: CMD-CAT-024, something else is staged by now; CMD-CAT-025, the remote has another commit than the
+            one that the change was compared with; nothing was pushed.
         CommodoreError: as `run_compile`.
     """
     with staged.request.workspace.locked(context.limits):
@@ -239,7 +240,7 @@ def publish_catalog(
                 hint="leave the folder alone during a run, and run again",
                 locations=[str(staged.clone.path)],
             )
-        return replace(staged.result, change=_publish(staged, source, context, before_push))
+        return replace(staged.result, change=_publish(staged, source, context, before_push, exact=True))
 
 
 def _given(request: CatalogCompile, context: Context) -> Context:
@@ -431,6 +432,8 @@ def _publish(
     source: ClusterSource,
     context: Context,
     before_push: Callable[[str], None] = lambda _: None,
+    *,
+    exact: bool = False,
 ) -> CatalogChange:
     """Stage 12: commit, push, report what was pushed."""
     request, clone, metadata = staged.request, staged.clone, staged.result.metadata
@@ -445,7 +448,9 @@ def _publish(
         change = staged.result.change
         if request.provenance is not None and change.changed:
             catalog.add_files(clone, request.provenance.files(metadata), context)
-        change = catalog.publish(clone, change, message, context, author=request.author, before_push=expect)
+        change = catalog.publish(
+            clone, change, message, context, author=request.author, exact=exact, before_push=expect
+        )
         published = replace(clone, sha=change.committed_sha or clone.sha)
         catalog.report_pending(
             workspace, cluster, lambda: published, partial(source.report, cluster), context, settled=True

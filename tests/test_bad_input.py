@@ -152,6 +152,20 @@ def test_somebody_else_pushes_meanwhile(world: ClusterWorld) -> None:
     assert sorted(world.tree()) == ["README.md", "manifests/app/config.yaml"]
 
 
+def test_somebody_else_mends_manifests_meanwhile(world: ClusterWorld) -> None:
+    """That is not taken back unseen: the next run shows it, and does."""
+    assert world.compile("--push").code == 0
+    world.remotes["app"].commit(world.component_files("app", {"a": "2"}))
+    running = world.start("--push")
+    assert running.wait_for("compiling")
+    theirs = world.catalog.commit({"manifests/app/config.yaml": "mended: by hand\n"}, message="Theirs")
+    done = running.finish()
+    assert (done.code, done.error["code"], world.catalog.sha()) == (4, "CMD-CAT-025", theirs)
+    done = world.compile("--push")
+    assert done.code == 0, done.stderr
+    assert "mended: by hand" in done.stdout
+
+
 # The hierarchy
 
 

@@ -40,6 +40,7 @@ from commodore.git import (
     unstage,
 )
 from commodore.manifests import DiffLine, DiffMode
+from commodore.printable import some_of
 from commodore.tree import files
 from commodore.workspace import Workspace, guard_disk, make_folder, move_entry, write_atomically
 
@@ -239,19 +240,23 @@ def publish(
     context: Context,
     *,
     author: Author | None = None,
+    exact: bool = False,
     before_push: Callable[[str], None] = lambda _: None,
 ) -> CatalogChange:
     """Commit what is staged and push it, never by force. Without changes nothing happens.
 
-    When there was another push meanwhile, the new trees are committed again on top of their commit: `manifests/` and
-    `refs/` are ours, everything else is theirs. If nothing is left to commit then, their commit is the outcome.
+    When there was another push meanwhile, the new trees are committed again on top of their commit, if that takes back
+    nothing of it. If nothing is left to commit then, their commit is the outcome.
 
-    `before_push` is given each commit before it is pushed: whether the push has arrived may never be known here.
+    Args:
+        exact: push only what was compared with the remote's newest commit: nothing is committed on top of another one.
+        before_push: is given each commit before it is pushed: whether the push has arrived may never be known here.
 
     Returns:
         the change, with the commit and whether it was pushed.
 
     Raises:
+        PolicyError: CMD-CAT-025, another push has changed `manifests/` or `refs/`; with `exact`, anything.
         EnvironmentFault: CMD-CAT-013, the push was refused or failed; CMD-CAT-014, the remote moved each time. The
             commit stays in the clone.
     """
@@ -265,8 +270,9 @@ def publish(
             return replace(change, committed_sha=sha, pushed=True)
         if attempt + 1 == context.limits.push_attempts:
             break
-        context.announce(events.Noted(f"{clone.url} has moved meanwhile; committing on top of it"))
         base, ours = commit_of(clone.path, f"refs/remotes/origin/{clone.branch}", context), base
+        _refuse_to_revert(clone, ours, base, context, exact=exact)
+        context.announce(events.Noted(f"{clone.url} has moved meanwhile; committing on top of it"))
         anew = _commit_on_top(clone, ours, base, message, author, context)
         if anew is None:
             return replace(change, changed=False, committed_sha=base)
@@ -276,6 +282,30 @@ def publish(
         f"the catalog {clone.url} was changed by other pushes before each of {context.limits.push_attempts} pushes",
         hint=f"the commit is kept in {clone.path}; run again when others are done",
         locations=(str(clone.path),),
+    )
+
+
+def _refuse_to_revert(clone: PublishedClone, base: str, remote: str, context: Context, *, exact: bool) -> None:
+    """Raise if our commit on top of the commit `remote` would take back what others have changed since `base`.
+
+    What they have changed to the same as we is no loss.
+    """
+    different = set(filter(is_owned, differing_paths(clone.path, remote, "HEAD", context)))
+    if different and (exact or not different.isdisjoint(differing_paths(clone.path, base, remote, context))):
+        raise moved_meanwhile(clone, base, remote, context)
+
+
+def moved_meanwhile(clone: PublishedClone, base: str, remote: str, context: Context) -> PolicyError:
+    """The error about a catalog whose remote is at another commit than the one that a change was compared with."""
+    newest = Git(clone.path, context).run(["log", "-1", "--format=%h by %an: %s", "--end-of-options", remote]).text
+    is_known = commit_of(clone.path, base, context) == base  # if their push was forced, it may not be
+    paths = sorted(differing_paths(clone.path, base, remote, context)) if is_known else []
+    changed = f", in {some_of(paths)}" if paths else ""
+    return PolicyError(
+        "CMD-CAT-025",
+        f"the catalog {clone.url} was changed by others since it was compared{changed} ({newest})",
+        hint="nothing was pushed; run again, which compares with their commit and shows what would be taken back",
+        locations=[str(clone.path)],
     )
 
 

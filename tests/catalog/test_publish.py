@@ -124,17 +124,17 @@ class TestPublish:
 
 class TestRemoteMoved:
     def test_our_trees_go_on_top_of_the_new_commit(self, run: Run, remote: Remote) -> None:
-        """The published tool gives up. Nobody's commit is lost, and what is not ours stays theirs."""
+        """Nobody's commit is lost (the published tool gives up), and what is not ours stays theirs. What they have
+        changed to the same is no loss.
+        """
         clone = run.compile({"a.yaml": "a: 2\n", "b.yaml": "b\n"}, {"x/key": "ref\n"})
         change = stage(clone, make_context())
         theirs = remote.commit(
             {
                 "README.md": "theirs\n",
                 "docs/new *.md": "new\n",
-                "manifests/a.yaml": "a: other\n",
-                "manifests/stray.yaml": "s\n",
+                "manifests/b.yaml": "b\n",
                 "manifests/.keep": "k\n",
-                "refs/x/key": None,
             }
         )
         done = publish(clone, change, "message\n", make_context(announce=run.collected.append))
@@ -150,6 +150,31 @@ class TestRemoteMoved:
             "refs/x/key": "ref",
         }
         assert git(clone.path, "status", "--porcelain") == ""
+
+    @pytest.mark.parametrize(
+        ("theirs", "exact"),
+        [
+            ({"manifests/a.yaml": "a: other\n"}, False),
+            ({"manifests/stray.yaml": "s\n"}, False),
+            ({"refs/x/key": None}, False),
+            ({"README.md": "theirs\n"}, True),
+        ],
+    )
+    def test_what_others_have_changed_is_not_taken_back(
+        self, run: Run, remote: Remote, theirs: dict[str, str | None], exact: bool
+    ) -> None:
+        """Nobody has seen that it would be; the next run shows it."""
+        clone = run.compile({"a.yaml": "a: 2\n"}, {"x/key": "ref\n"})
+        change = stage(clone, make_context())
+        commit = remote.commit(theirs, message="Mend it by hand")
+        with pytest.raises(PolicyError) as caught:
+            publish(clone, change, "message\n", make_context(), exact=exact)
+        assert caught.value.code == "CMD-CAT-025"
+        assert f"in {next(iter(theirs))} ({commit[:7]}" in caught.value.message
+        assert "Mend it by hand" in caught.value.message
+        assert remote.sha() == commit
+        anew = stage(run.compile({"a.yaml": "a: 2\n"}, {"x/key": "ref\n"}), make_context())
+        assert ("README.md" in theirs) or any(file.path == next(iter(theirs)) for file in anew.files)
 
     def test_files_that_others_remove_stay_removed(self, run: Run, remote: Remote) -> None:
         clone = run.compile({"a.yaml": "a: 2\n"}, {"x/key": "ref\n"})
@@ -172,9 +197,10 @@ class TestRemoteMoved:
         clones = [run.compile({f"{index}.yaml": "x\n"}) for index, run in enumerate(runs)]
         changes = [stage(clone, make_context()) for clone in clones]
         assert publish(clones[0], changes[0], "first\n", make_context()).pushed
-        assert publish(clones[1], changes[1], "second\n", make_context()).pushed
-        assert git(remote.path, "log", "--format=%s", "master").split("\n") == ["second", "first", "Initial commit"]
-        assert remote.files() == {"manifests/1.yaml": "x"}
+        with pytest.raises(PolicyError) as caught:
+            publish(clones[1], changes[1], "second\n", make_context())
+        assert caught.value.code == "CMD-CAT-025"
+        assert git(remote.path, "log", "--format=%s", "master").split("\n") == ["first", "Initial commit"]
 
     def test_a_remote_that_never_rests(self, run: Run, remote: Remote) -> None:
         clone = run.compile({"a.yaml": "a: 2\n"}, {"x/key": "ref\n"})

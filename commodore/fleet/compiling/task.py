@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
-from commodore.catalog import pending_file, tree_digest
+from commodore.catalog import moved_meanwhile, pending_file, tree_digest
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, Findings, InternalError, PolicyError
 from commodore.events import Announce, Event, InCluster, TaskBegun, TaskEnded, as_record
@@ -150,7 +150,7 @@ class ClusterWork:
         """Push the trees of a cluster that were judged, and nothing else.
 
         If they are not staged in this process any more, or a push has failed, they are compiled again: only the same
-        trees are pushed then.
+        trees are pushed then, and only on top of the commit that they were compared with.
 
         Args:
             commits: those that may have been pushed already, by a process that was killed; perhaps `UNKNOWN_COMMIT`.
@@ -172,6 +172,8 @@ class ClusterWork:
                 now = self._stage_again(one, context)
                 if not now.result.change.changed:
                     return _settled(one, now, pushed, context)
+                if not now.clone.empty and now.clone.sha != one.base_commit:
+                    raise moved_meanwhile(now.clone, one.base_commit, now.clone.sha, context)
             url = now.clone.remote
             try:
                 change = publish_catalog(now, self.source, context, note).change

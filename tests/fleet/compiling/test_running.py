@@ -156,6 +156,35 @@ def test_other_trees_are_not_pushed(tmp_path: Path) -> None:
     assert world.commits("c-1") == 0
 
 
+@pytest.mark.requirement("FC11")
+def test_a_commit_by_others_after_the_judgement(tmp_path: Path) -> None:
+    """It is not taken back unseen, whether the run goes on at once or later: the next run judges what that would do."""
+    world = FleetWorld(tmp_path, 3)
+    world.run()
+    world.change({"value": "2"})
+    theirs: dict[str, str] = {}
+
+    def commit_meanwhile(wave: Wave, report: FleetReport) -> bool:
+        del wave, report
+        theirs["c-1"] = world.catalogs["c-1"].commit({"manifests/app/config.yaml": "mended: by hand\n"})
+        return True
+
+    waves = (Wave("first", Match(ids=("c-1",)), max_failures=Amount(1)), Wave("gate", manual=True))
+    report = world.run(*waves, ask=commit_meanwhile, retries=2)
+    assert states(report) == {"c-1": "failed", "c-2": "changed", "c-3": "changed"}
+    theirs["c-2"] = world.catalogs["c-2"].commit({"README.md": "theirs\n"})
+    report = world.run(*waves, resume="", approved=frozenset({"gate"}))
+    assert states(report) == {"c-1": "failed", "c-2": "failed", "c-3": "pushed"}
+    assert codes(report) == {"c-1": "CMD-CAT-025", "c-2": "CMD-CAT-025"}
+    assert report.exit_code == PolicyError.exit_code
+    assert {name: world.catalogs[name].sha() for name in theirs} == theirs
+
+    seen = []
+    report = world.run(ask=lambda wave, report: bool(seen.extend(report.groups)) or True)
+    assert states(report) == {"c-1": "pushed", "c-2": "pushed", "c-3": "unchanged"}
+    assert any("mended: by hand" in text for group in seen for _, text in group.example.lines)
+
+
 @pytest.mark.requirement("FC10")
 def test_a_wave_must_be_healthy_when_it_has_soaked(tmp_path: Path) -> None:
     """It is judged again when the run goes on, and it does not soak twice."""
