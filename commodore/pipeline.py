@@ -445,12 +445,10 @@ def _publish(
             catalog.expect_report(workspace, cluster, commit, metadata.as_report(), context)
             before_push(commit)
 
-        change = staged.result.change
+        change = replace(staged.result.change, exact=exact)
         if request.provenance is not None and change.changed:
             catalog.add_files(clone, request.provenance.files(metadata), context)
-        change = catalog.publish(
-            clone, change, message, context, author=request.author, exact=exact, before_push=expect
-        )
+        change = catalog.publish(clone, change, message, context, author=request.author, before_push=expect)
         published = replace(clone, sha=change.committed_sha or clone.sha)
         catalog.report_pending(
             workspace, cluster, lambda: published, partial(source.report, cluster), context, settled=True

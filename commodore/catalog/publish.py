@@ -55,6 +55,7 @@ class CatalogChange:
         summary: how many files were added, deleted and so on.
         committed_sha: the commit that was made, if any.
         pushed: whether the remote has it.
+        exact: whether it may only be pushed onto the commit that it was compared with.
     """
 
     changed: bool
@@ -62,6 +63,7 @@ class CatalogChange:
     summary: ChangeSummary
     committed_sha: str | None = None
     pushed: bool = False
+    exact: bool = False
 
     @property
     def lines(self) -> tuple[DiffLine, ...]:
@@ -240,7 +242,6 @@ def publish(
     context: Context,
     *,
     author: Author | None = None,
-    exact: bool = False,
     before_push: Callable[[str], None] = lambda _: None,
 ) -> CatalogChange:
     """Commit what is staged and push it, never by force. Without changes nothing happens.
@@ -249,14 +250,13 @@ def publish(
     nothing of it. If nothing is left to commit then, their commit is the outcome.
 
     Args:
-        exact: push only what was compared with the remote's newest commit: nothing is committed on top of another one.
         before_push: is given each commit before it is pushed: whether the push has arrived may never be known here.
 
     Returns:
         the change, with the commit and whether it was pushed.
 
     Raises:
-        PolicyError: CMD-CAT-025, another push has changed `manifests/` or `refs/`; with `exact`, anything.
+        PolicyError: CMD-CAT-025, another push has changed `manifests/` or `refs/`; if the change is `exact`, anything.
         EnvironmentFault: CMD-CAT-013, the push was refused or failed; CMD-CAT-014, the remote moved each time. The
             commit stays in the clone.
     """
@@ -271,7 +271,7 @@ def publish(
         if attempt + 1 == context.limits.push_attempts:
             break
         base, ours = commit_of(clone.path, f"refs/remotes/origin/{clone.branch}", context), base
-        _refuse_to_revert(clone, ours, base, context, exact=exact)
+        _refuse_to_revert(clone, ours, base, context, exact=change.exact)
         context.announce(events.Noted(f"{clone.url} has moved meanwhile; committing on top of it"))
         anew = _commit_on_top(clone, ours, base, message, author, context)
         if anew is None:

@@ -168,7 +168,7 @@ class TestRemoteMoved:
         change = stage(clone, make_context())
         commit = remote.commit(theirs, message="Mend it by hand")
         with pytest.raises(PolicyError) as caught:
-            publish(clone, change, "message\n", make_context(), exact=exact)
+            publish(clone, replace(change, exact=exact), "message\n", make_context())
         assert caught.value.code == "CMD-CAT-025"
         assert f"in {next(iter(theirs))} ({commit[:7]}" in caught.value.message
         assert "Mend it by hand" in caught.value.message
