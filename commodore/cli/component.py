@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from commodore.cli._compile_options import compile_options
+from commodore.cli._compile_summary import StageTimes
 from commodore.cli._completion import complete_aliases
 from commodore.cli._facts import read_facts
 from commodore.cli._lazy import LazyCommand, LazyGroup
@@ -78,10 +79,10 @@ def component_compile(ctx: click.Context, /, path: Path, **values: Any) -> None:
     if values["watch"]:
         _watch(request, values, console)
         return
-    title = f"{ctx.command_path} {request.source.name}"
+    title, times = f"{ctx.command_path} {request.source.name}", StageTimes()
     with profiled(values["profile"], title, console) as announce, console.working():
         compiled = compile_component(request, Context(announce, DEFAULT_LIMITS))
-    _conclude(request, compiled, console)
+    _conclude(request, compiled, times, console)
 
 
 def _watch(request: ComponentCompile, values: dict[str, Any], console: Console) -> None:
@@ -89,11 +90,12 @@ def _watch(request: ComponentCompile, values: dict[str, Any], console: Console) 
     from commodore.authoring import compile_component, watched_sources
 
     def compile_again(engine: Engine, announce: Announce, first: bool) -> None:
+        times = StageTimes()
         compiled = compile_component(
             replace(request, facts=read_facts(values, console)), Context(announce, DEFAULT_LIMITS), engine=engine
         )
         if first:
-            _conclude(request, compiled, console)
+            _conclude(request, compiled, times, console)
 
     sources = watched_sources(request)
     if values["facts_file"] is not None:
@@ -103,5 +105,5 @@ def _watch(request: ComponentCompile, values: dict[str, Any], console: Console) 
     watch(Watched(sources, output, compile_again, replace(request.options, processes=1)), console)
 
 
-def _conclude(request: ComponentCompile, compiled: CompiledInstance, console: Console) -> None:
-    console.status(f"Compiled component {request.source.name} to {compiled.directory} in {compiled.seconds:.1f} s")
+def _conclude(request: ComponentCompile, compiled: CompiledInstance, times: StageTimes, console: Console) -> None:
+    console.status(f"Compiled component {request.source.name} to {compiled.directory} in {times.total:.1f} s")

@@ -338,12 +338,13 @@ def find_inputs(wanted: str, search: SearchPaths, reads: TraceRecorder, confinem
 
     Kapitan compiles every hit on every search path, in random order, and later ones overwrite equal outputs. Here they
     come from the last search path to the first (a pattern's matches within one from last to first name), so that the
-    first one wins, as everywhere else; what is reached on several ways is compiled once.
+    first one wins, as everywhere else; what is reached by one name on several ways is compiled once. A link with
+    another name than the file it leads to is an input of its own: names of outputs are made of it.
 
     Raises:
         PolicyError: there is nothing but what may not be read.
     """
-    found: dict[str, str] = {}
+    found: dict[tuple[str, str], str] = {}
     candidates = [os.path.join(folder, wanted) for folder in search.for_name(wanted)]
     for candidate in filter(confinement.is_open, candidates):
         known, rest = search.split(candidate)
@@ -352,7 +353,7 @@ def find_inputs(wanted: str, search: SearchPaths, reads: TraceRecorder, confinem
         else:
             hits = [candidate] if reads.kind(candidate) != MISSING else []
         for hit in hits:
-            found.setdefault(os.path.realpath(hit), hit)
+            found.setdefault((os.path.realpath(hit), os.path.basename(os.path.normpath(hit))), hit)
     if not found:
         confinement.explain_missing(candidates, "input path")
     return list(found.values())[::-1]

@@ -400,6 +400,17 @@ def test_patterns(world: World) -> None:
     assert json.loads(world.read("a/out.json")) == "x"
 
 
+def test_a_pattern_names_links_as_well(world: World) -> None:
+    """A link beside the file it leads to is copied under its own name, as it is with its whole folder."""
+    raw = world.write("dependencies/a/raw/a.txt", "1").parent
+    (raw / "b.txt").symlink_to("a.txt")
+    world.add("a", {"input_type": "copy", "input_paths": ["a/raw/*.txt"], "output_path": "c"})
+    world.add("b", {"input_type": "copy", "input_paths": ["a/raw"], "output_path": "c"})
+    world.compile()
+    assert world.files("a/c") == world.files("b/c") == ["a.txt", "b.txt"]
+    assert world.read("a/c/b.txt") == "1"
+
+
 @pytest.mark.parametrize("parameters", [{}, {"kapitan": None}])
 def test_parameters_kapitan_is_missing(world: World, parameters: dict[str, Any]) -> None:
     world.add("a")
