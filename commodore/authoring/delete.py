@@ -10,7 +10,7 @@ from commodore.authoring.slug import COMPONENT, check_slug
 from commodore.context import Context
 from commodore.errors import PolicyError, UsageError, did_you_mean
 from commodore.events import Noted
-from commodore.git import Git, inspect
+from commodore.git import Git, inspect, rejoin
 from commodore.printable import some_of
 from commodore.workspace import Workspace, is_inside, remove_tree
 
@@ -50,6 +50,7 @@ def plan_deletion(workspace: Workspace, slug: str, context: Context, *, force: b
         if not force and any(folder.iterdir()):
             raise _would_lose(folder, ["files that are in no git repository"])
         return Deletion(slug, folder, None, bare_in_use=False)
+    rejoin(folder)
     answer = Git(folder, context).run(["rev-parse", "--path-format=absolute", "--git-common-dir"], check=not force)
     common = Path(answer.text) if answer.returncode == 0 else None
     shared = (folder / ".git").is_file()

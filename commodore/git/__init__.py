@@ -7,6 +7,7 @@ from commodore.git._export import check_out_tree
 from commodore.git._recovery import recover
 from commodore.git._redirects import NOT_FOLLOWED
 from commodore.git._refs import Kind, RemoteRefs, Revision
+from commodore.git._worktree_files import rejoin
 from commodore.git.bare_stores import CloneStore, CommitStore
 from commodore.git.changes import LocalChanges, inspect
 from commodore.git.commit_trees import CommitTrees, HeldTree
@@ -68,6 +69,7 @@ __all__ = [
     "recover",
     "redact",
     "redact_text",
+    "rejoin",
     "repository_key",
     "stage_all",
     "staged_changes",

@@ -18,7 +18,7 @@ from commodore.context import Context
 from commodore.events import Noted
 from commodore.git._locks import clear_stale_locks, remove_locks
 from commodore.git._moves import Move, Moving, begun_at, git_dir_of, interrupted, still_at_work
-from commodore.git._worktree_files import linked_admin, unlock_new
+from commodore.git._worktree_files import linked_admin, rejoin, unlock_new
 from commodore.git.runner import Git, GitResult, fault
 from commodore.workspace import guard_disk
 
@@ -41,6 +41,7 @@ def recover(folder: Path, context: Context, *, alone: bool = False) -> None:
     Raises:
         EnvironmentFault: git or the disk failed, or git is still at work.
     """
+    rejoin(folder)
     git_dir = git_dir_of(folder)
     if git_dir is None:
         return

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from commodore.git._empty_repository import is_plain
 from commodore.git._refs import FULL_SHA
-from commodore.workspace import guard_disk, is_inside, remove_tree, write_atomically
+from commodore.workspace import Workspace, guard_disk, is_inside, remove_tree, write_atomically
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
 _NEW = "initializing"  # why git locks a worktree that it is making
 _STATE = "commodore"  # the note's file in a worktree's administrative folder
+_DEPTH = 3  # of checkouts in a working directory: `inventory/classes/NAME`
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +137,23 @@ def relink(folder: Path, root: Path) -> bool:
     write_atomically(admin / "gitdir", os.fsencode(f"{folder.absolute()}/.git\n"))
     write_atomically(folder / ".git", os.fsencode(f"gitdir: {admin.absolute()}\n"))
     return True
+
+
+def rejoin(folder: Path) -> None:
+    """Join a worktree to its bare clone again if the working directory that holds both was moved, renamed or copied.
+
+    Nothing else is changed: neither a worktree of a clone elsewhere nor any other folder.
+    """
+    named = linked_admin(folder)
+    if named is None:
+        return
+    for above in Path(os.path.realpath(folder)).parents[:_DEPTH]:
+        root = Workspace(above).repositories
+        if named.is_relative_to(root):
+            return
+        if root.is_dir():
+            relink(folder, root)
+            return
 
 
 def read_state(admin: Path) -> str | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from commodore.context import Context
 from commodore.events import Warned
-from commodore.git._worktree_files import linked_admin, read_state
+from commodore.git._worktree_files import linked_admin, read_state, rejoin
 from commodore.git.backups import keep_commits
 from commodore.git.identity import identity_environment
 from commodore.git.runner import Git
@@ -49,6 +49,7 @@ def inspect(folder: Path, context: Context) -> LocalChanges:
     """
     if not folder.exists():
         return LocalChanges()
+    rejoin(folder)
     status = read_status(folder, context, untracked=True)
     admin = linked_admin(folder)
     known = read_state(admin) if admin is not None else None

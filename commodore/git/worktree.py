@@ -26,6 +26,7 @@ from commodore.git._worktree_files import (
     linked_admin,
     read_state,
     read_worktree,
+    rejoin,
     relink,
     users_of_branch,
 )
@@ -361,5 +362,6 @@ def open_checkout(folder: Path, context: Context, *, url: str, version: str) -> 
 
 def find_root(folder: Path, context: Context) -> Path | None:
     """The root of the working copy that `folder` lies in, or None outside of any (a bare repository has none)."""
+    rejoin(folder)
     answer = Git(folder, context).run(["rev-parse", "--show-toplevel"], check=False)
     return Path(answer.text).resolve() if answer.returncode == 0 and answer.text else None
