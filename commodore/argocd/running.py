@@ -42,7 +42,7 @@ from commodore.argocd.discovery import (
 )
 from commodore.argocd.installed import check_tool_versions
 from commodore.argocd.model import IN_CLUSTER
-from commodore.argocd.model.application import Application, read_application
+from commodore.argocd.model.application import NAME_FORM, Application, is_name, misnamed, read_application
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.model.plugins import PluginRule
 from commodore.argocd.rendering import Capabilities, Renderer
@@ -199,7 +199,8 @@ def list_applications(
         if named.exact:
             check_tool_versions(profile, context, found, exact=True)
         settings = named.candidates(profile, context.limits, found).settings()
-        listing = Listing(settings, tuple(read_applications(named.files, context.limits, dry=named.dry)), {})
+        applications = read_applications(named.files, context.limits, found, dry=named.dry)
+        listing = Listing(settings, tuple(applications), {})
         for one in listing.applications:
             report_unknown_fields(one, listing.label(one), found)
         return listing
@@ -438,17 +439,20 @@ def report_unused(repo_map: RepoMap, found: Diagnostics) -> None:
         )
 
 
-def read_applications(files: Iterable[Path], limits: Limits, *, dry: bool = False) -> list[Application]:
-    """The Applications of files, in their order.
+def read_applications(
+    files: Iterable[Path], limits: Limits, found: Diagnostics, *, dry: bool = False
+) -> list[Application]:
+    """The Applications of files, in their order. Kubernetes may refuse their names: Argo CD renders them, too.
 
     Args:
+        found: collects such names (CMD-ARGO-103).
         dry: see `read_application`.
 
     Raises:
         InputError: CMD-ARGO-101, a file cannot be read; CMD-ARGO-103 and others, an Application is wrong or another
             object is among them.
     """
-    found = []
+    applications = []
     for file in files:
         for value, line in read_placed_documents(read_file(file, limits), place=str(file)):
             place = Location(str(file), line)
@@ -460,5 +464,11 @@ def read_applications(files: Iterable[Path], limits: Limits, *, dry: bool = Fals
                     hint="the file holds Applications of argoproj.io",
                     locations=[place],
                 )
-            found.append(read_application(value, place, dry=dry))
-    return found
+            application = read_application(value, place, dry=dry, any_name=True)
+            for text, what in ((application.name, "metadata.name"), (application.namespace, "metadata.namespace")):
+                if text and not is_name(text):
+                    found.add(
+                        Diagnostic("CMD-ARGO-103", misnamed(text, what), "warning", NAME_FORM, locations=(place,))
+                    )
+            applications.append(application)
+    return applications

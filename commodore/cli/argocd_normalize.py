@@ -22,7 +22,8 @@ def normalize(ctx: click.Context, /, **values: Any) -> int:
     """Show objects as they are compared: without what the rules of an Application and of the settings ignore.
 
     The rules are ignoreDifferences of the Application, resource.customizations and resource.compareoptions of the
-    settings. Fields whose type is known are written in the form of that type.
+    settings. Fields that knownTypeFields lists are written in the form of their type. Amounts in Kubernetes' own kinds
+    stay as they are, as in Argo CD; diff compares them by value.
     """
     from commodore.argocd.configuration import read_file, read_settings
     from commodore.argocd.diagnostics import Diagnostics
@@ -34,7 +35,7 @@ def normalize(ctx: click.Context, /, **values: Any) -> int:
     console = console_of(ctx)
     found = Diagnostics()
     settings = read_settings(values["argocd_settings"], DEFAULT_LIMITS, found)
-    applications = read_applications(values["app"], DEFAULT_LIMITS)
+    applications = read_applications(values["app"], DEFAULT_LIMITS, found)
     if len(applications) != 1 or values["objects"] is None:
         raise UsageError(
             "CMD-ARGO-021",

@@ -28,6 +28,8 @@ def render(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) ->
     With --tree, branches go to branches/NAME in the folder, and groups.json beside them lists the result of each. Every
     branch is written as if it were empty; no remote is contacted. Applications come from --app, their sources from
     the folders that --repo-map names, at the commit that is checked out there.
+
+    As in Argo CD, a source hydrator wins over a source of the same Application, with a warning.
     """
     if values["bundle"] is not None:
         return _bundle(ctx, sources, values)
@@ -41,7 +43,7 @@ def _bundle(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, A
     if values["tree"] is not None:
         raise UsageError("CMD-HYD-013", "--bundle and --tree cannot be combined", hint="name one of them")
     # What is not committed is not bundled: --repo-map is of --tree.
-    values = {**values, "dry_run": True, "repo_map": ()}
+    values = {**values, "dry_run": True, "repo_map": (), "lenient": True}
     with opened(ctx, (*sources, *values["app"]), values, console.context) as hydrator:
         planned = hydrator.plan()
         with hydrator.rendering():

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.planning.generate_paths import GENERATE_PATHS
 from commodore.errors import CommodoreError, InputError, Location, did_you_mean, raise_all
+from commodore.events import Warned
 from commodore.git import Author, normalize, redact, repository_key
 from commodore.hydrate.clones import revision_of
 from commodore.hydrate.model import Additional, Catalog, Hydration
@@ -62,11 +63,11 @@ def read_hydration(
     fields = Fields.of(application, "", place)
     metadata, spec = fields.fields("metadata"), fields.fields("spec")
     is_entry = application.get("kind") == _ENTRY_KIND
-    if not lenient and ("source" in spec or "sources" in spec):
+    if not lenient and (other := _other_source(spec)):
         raise InputError(
             "CMD-HYD-003",
-            f"Application {metadata.text('name')} has both a source and a source hydrator",
-            hint="remove spec.source, which Argo CD ignores then",
+            f"Application {metadata.text('name')} has both {other} and a source hydrator",
+            hint=f"remove {other}, which Argo CD ignores then",
             locations=[place],
         )
     hydrator = _hydrator(spec, metadata.text("name"), is_entry=is_entry)
@@ -98,6 +99,22 @@ def read_hydration(
         catalog=origin.catalog,
         additional=origin.additional,
     )
+
+
+def _other_source(spec: Fields) -> str:
+    """The field of an Application that Argo CD ignores because of its source hydrator; empty if there is none."""
+    return next((f"spec.{key}" for key in ("sources", "source") if key in spec), "")
+
+
+def warn_of_other_sources(
+    applications: Iterable[tuple[Mapping[str, Any], Location]], announce: Callable[[Warned], None]
+) -> None:
+    """Warn of Applications with a source beside their source hydrator, which is ignored."""
+    for application, place in applications:
+        fields = Fields.of(application, "", place)
+        if other := _other_source(fields.fields("spec")):
+            message = f"{fields.fields('metadata').text('name')} has both {other} and a source hydrator"
+            announce(Warned("CMD-HYD-003", f"Application {message}", hint=f"remove {other}, which is ignored"))
 
 
 def _hydrator(spec: Fields, name: str, *, is_entry: bool) -> Fields:

@@ -41,7 +41,7 @@ from commodore.hydrate.model import (
 from commodore.hydrate.provenance import check_signature, read_commit
 from commodore.hydrate.publishing import Destination, Result
 from commodore.hydrate.publishing import Superseding as Reasons
-from commodore.hydrate.reading import read_all
+from commodore.hydrate.reading import read_all, warn_of_other_sources
 from commodore.hydrate.rendering import GroupRenderer, Rules, check_equal
 from commodore.hydrate.sources import Found
 from commodore.hydrate.superseding import Superseding, is_older
@@ -214,6 +214,8 @@ class Hydrator:
         hydrations = read_all(
             job.found.applications, lenient=job.lenient, options_in_git=job.options_in_git, clusters=clusters
         )
+        if job.lenient:
+            warn_of_other_sources(job.found.applications, self.context.announce)
         job.only.check(hydrations)
         self._data = {(place, data["metadata"]["name"]): data for data, place in job.found.applications}
         for one in hydrations:

@@ -60,6 +60,7 @@ Co-authored-by: {{ .metadata.author }}
 {{- end }}
 """
 
+_MESSAGE_KEYS = ("repoURL", "drySha", "author", "date", "subject", "body", "references")
 _LONGEST_MESSAGE = 64 << 10
 _LONGEST_TEMPLATE = 1 << 20
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|])")
@@ -96,8 +97,8 @@ class Texts:
         Raises:
             InputError: CMD-HYD-025, the template fails; CMD-HYD-026, the message is empty.
         """
-        data = {key: root.get(key, "") for key in ("repoURL", "drySha", "author", "date", "subject", "body")}
-        data["references"] = root.get("references", [])
+        # As in Argo CD, a key without value is not there: `toJson` shows it.
+        data = {key: root[key] for key in _MESSAGE_KEYS if root.get(key)}
         text = _render("the commit message", self.message or MESSAGE, {"metadata": data})
         text = "\n".join(line.rstrip() for line in text.strip().replace("\0", "").split("\n"))
         text = text.encode("utf-8", "replace")[:_LONGEST_MESSAGE].decode("utf-8", "ignore")

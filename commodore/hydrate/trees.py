@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from commodore.errors import CommodoreError, InputError, Location
+from commodore.git import repository_key
 from commodore.hydrate import layout, planning
 from commodore.hydrate.conventions import check_projects
 from commodore.hydrate.model import Group, Hydration, Pins
 from commodore.hydrate.provenance import read_commit
-from commodore.hydrate.reading import read_hydration
+from commodore.hydrate.reading import read_hydration, warn_of_other_sources
 from commodore.hydrate.rendering import GroupRenderer
 from commodore.workspace import guard_disk, write_atomically
 
@@ -51,17 +52,19 @@ def render_trees(applications: Sequence[Placed], renderer: GroupRenderer, folder
     Raises:
         EnvironmentFault: the folder cannot be written.
     """
+    warn_of_other_sources(applications, renderer.context.announce)
     members, failed = _read(applications)
     for branch, error in _conflicts([one for one, _ in members], renderer.settings.projects):
         failed.setdefault(branch, []).append(error)
     good = [(one, data) for one, data in members if one.branch not in failed]
     done = [TreeGroup(branch, error=_joined(errors)) for branch, errors in failed.items()]
     by_path = {(one.branch, one.path): data for one, data in good}
-    trees = renderer.renderer.repositories
-    for group in planning.group([one for one, _ in good], lambda one: _commit(one, renderer)):
-        root = trees.tree(group.first.dry_url, group.first.dry_revision).root
+    shas, unreachable = _commits([one for one, _ in good], renderer)
+    done += unreachable
+    reachable = [one for one, _ in good if (one.branch, one.path) in shas]
+    for group in planning.group(reachable, lambda one: shas[one.branch, one.path]):
         done.append(
-            _render(group, root, {one.path: by_path[one.branch, one.path] for one in group.members}, renderer, folder)
+            _render(group, {one.path: by_path[one.branch, one.path] for one in group.members}, renderer, folder)
         )
     with guard_disk(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -77,7 +80,7 @@ def _read(
     failed: dict[str, list[CommodoreError]] = {}
     for data, place in applications:
         try:
-            found.append((read_hydration(data, place), data))
+            found.append((read_hydration(data, place, lenient=True), data))
         except CommodoreError as error:
             failed.setdefault(_branch_of(data), []).append(error)
     return found, failed
@@ -109,6 +112,20 @@ def _joined(errors: Sequence[CommodoreError]) -> CommodoreError:
     return errors[0] if len(errors) == 1 else InputError(errors[0].code, "; ".join(one.message for one in errors))
 
 
+def _commits(
+    hydrations: Iterable[Hydration], renderer: GroupRenderer
+) -> tuple[dict[tuple[str, str], str], list[TreeGroup]]:
+    """The dry commits by branch and path, and the groups that have none: others on the same branch are not theirs."""
+    shas: dict[tuple[str, str], str] = {}
+    failed: dict[tuple[str, str], CommodoreError] = {}
+    for one in hydrations:
+        try:
+            shas[one.branch, one.path] = _commit(one, renderer)
+        except CommodoreError as error:
+            failed.setdefault((one.branch, repository_key(one.dry_url)), error)
+    return shas, [TreeGroup(branch, error=error) for (branch, _), error in failed.items()]
+
+
 def _commit(hydration: Hydration, renderer: GroupRenderer) -> str:
     tree = renderer.renderer.repositories.tree(hydration.dry_url, hydration.dry_revision)
     if not tree.revision:
@@ -127,22 +144,27 @@ def _pins(member: Hydration, renderer: GroupRenderer) -> Pins:
 
 
 def _render(
-    group: Group, root: Path, applications: Mapping[str, Mapping[str, Any]], renderer: GroupRenderer, folder: Path
+    group: Group, applications: Mapping[str, Mapping[str, Any]], renderer: GroupRenderer, folder: Path
 ) -> TreeGroup:
     try:
+        root = renderer.renderer.repositories.tree(group.first.dry_url, group.first.dry_revision).root
         commit = read_commit(root, group.dry_sha, renderer.context)
         pins = {one.path: _pins(one, renderer) for one in group.members if one.additional}
         outputs = renderer.render(group, applications, commit, pins)
         data = layout.root_data(group.first.dry_url, commit)
         message = renderer.rules.texts.message_of(data)
+        files = {layout.METADATA: layout.metadata(data), layout.ATTRIBUTES: layout.attributes(None)}
+        for output in outputs:
+            files |= layout.path_files(output, data)
+        _write(files, folder / "branches" / group.branch)
     except CommodoreError as error:
         return TreeGroup(group.branch, group.dry_sha, error=error)
-    files = {layout.METADATA: layout.metadata(data), layout.ATTRIBUTES: layout.attributes(None)}
-    for output in outputs:
-        files |= layout.path_files(output, data)
+    return TreeGroup(group.branch, group.dry_sha, message)
+
+
+def _write(files: Mapping[str, bytes], folder: Path) -> None:
     for path, content in files.items():
-        target = folder / "branches" / group.branch / path
+        target = folder / path
         with guard_disk(target):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
-    return TreeGroup(group.branch, group.dry_sha, message)

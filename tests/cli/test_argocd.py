@@ -173,6 +173,27 @@ def test_render_needs_applications(call: Call, tmp_path: Path) -> None:
     assert "[CMD-ARGO-103]" in call("argocd", "render", "--app", str(other))[2]
 
 
+@pytest.mark.requirement("D23")
+def test_a_name_that_kubernetes_refuses_is_rendered(call: Call, shop: list[str], tmp_path: Path) -> None:
+    """With a warning, but not if it would lead elsewhere as a part of a path."""
+    text = (tmp_path / "app.yaml").read_text()
+    (tmp_path / "app.yaml").write_text(text.replace("name: shop", "name: Shop_1"))
+    code, out, err = call("argocd", "render", *shop, "-o", "name")
+    assert (code, out) == (0, "A web/a\n")
+    assert "metadata.name is 'Shop_1', which Kubernetes refuses as a name [CMD-ARGO-103]" in err
+    for name in ("../shop", "..", "a/b"):
+        (tmp_path / "app.yaml").write_text(text.replace("name: shop", f"name: {name}"))
+        assert call("argocd", "render", *shop, "-o", "name")[:2] == (2, "")
+
+
+@pytest.mark.requirement("D29")
+def test_several_sources_win_over_one_beside_them(call: Call, shop: list[str], tmp_path: Path) -> None:
+    text = (tmp_path / "app.yaml").read_text().replace("path: .", "path: none")
+    sources = '  sources: [{repoURL: "https://git.example.com/shop", path: .}]\n'
+    (tmp_path / "app.yaml").write_text(text + sources)
+    assert call("argocd", "render", *shop, "-o", "name")[:2] == (0, "A web/a\n")
+
+
 def test_a_map_that_nothing_uses_is_told(call: Call, shop: list[str], tmp_path: Path) -> None:
     unused = f"https://git.example.com/unused={tmp_path}"
     code, _, err = call("argocd", "render", *shop, "--repo-map", unused, "--diagnostics", "all")

@@ -333,7 +333,7 @@ def test_errors(place: Place, words: list[str], code: int, error: str) -> None:
         (["run", "--watch-files"], 2, "CMD-HYD-046"),
         (["run", "--dry-run", "--repo-map", "{url}={apps}", "--watch"], 2, "CMD-HYD-046"),
         (["run", "--dry-run", "--repo-map", "{url}={apps}", "--each-commit"], 2, "CMD-HYD-046"),
-        (["render", "--tree", "{out}", "--repo-map", "{url}={apps}"], 1, "CMD-HYD-012"),
+        (["render", "--tree", "{out}", "--repo-map", "{url}={apps}"], 4, "CMD-HYD-012"),
     ],
 )
 def test_options_that_do_not_go_together(place: Place, words: list[str], code: int, error: str) -> None:
@@ -443,6 +443,28 @@ def test_branches_as_folders(place: Place, tmp_path: Path) -> None:
         "README.md", "hydrator.metadata", "manifest.yaml",
     ]  # fmt: skip
     assert not (tree / "branches" / "env" / "two").exists()
+
+
+@pytest.mark.requirement("H38")
+def test_a_group_that_fails_leaves_the_other_folders_alone(place: Place, tmp_path: Path) -> None:
+    """Also on the same branch; and a source beside a source hydrator counts no more than in Argo CD."""
+    checkout, plain, tree = tmp_path / "checkout", tmp_path / "plain", tmp_path / "tree"
+    git(tmp_path, "clone", "--quiet", place.remote.url, str(checkout))
+    plain.mkdir()
+    other = {"repoURL": "https://git.example.com/plain.git", "path": "."}
+    place.application("c", syncSource={"targetBranch": "env/dev", "path": "c"}, drySource=other)
+    application = yaml.safe_load((place.folder / "a.yaml").read_text())
+    application["spec"]["sources"] = [other]
+    (place.folder / "a.yaml").write_text(yaml.safe_dump(application))
+    words = [word for name in "ac" for word in ("--app", str(place.folder / f"{name}.yaml"))]
+    maps = ["--repo-map", f"{place.remote.url}={checkout}", "--repo-map", f"{other['repoURL']}={plain}"]
+    code, _, err = place.call("hydrate", "render", *words, *maps, "--tree", str(tree))
+    assert (code, "CMD-HYD-012" in err) == (1, True)
+    assert "Application a has both spec.sources and a source hydrator" in err
+    assert "remove spec.sources, which is ignored" in err
+    errors = [bool(one["error"]) for one in json.loads((tree / "groups.json").read_text())]
+    assert sorted(errors) == [False, True]
+    assert (tree / "branches/env/dev/a/manifest.yaml").is_file()
 
 
 @pytest.mark.requirement("H52")

@@ -82,6 +82,16 @@ def test_templates() -> None:
     assert texts.message_of(ROOT) == "CHANGE 1"
 
 
+@pytest.mark.requirement("H27")
+def test_a_message_has_the_metadata_as_argo_cd_gives_it() -> None:
+    """A map without empty values: its keys are in order, and `<` is written for HTML."""
+    told = Texts(message="{{ .metadata | toJson }}").message_of({**ROOT, "body": "", "references": []})
+    assert told == (
+        '{"author":"Jo \\u003cjo@example.com\\u003e","date":"2026-01-02T03:04:05Z",'
+        f'"drySha":"{dry().sha}","repoURL":"https://git.example.com/dry.git","subject":"Change 1"}}'
+    )
+
+
 @pytest.mark.parametrize(
     ("texts", "code"),
     [

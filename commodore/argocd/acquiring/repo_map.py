@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
@@ -33,6 +34,11 @@ class Mapped:
     url: str
     folder: Path
     revision: str = ""
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The folder, however it is written, and the revision."""
+        return os.path.realpath(self.folder), self.revision
 
 
 class RepoMap:
@@ -89,7 +95,8 @@ def parse_repo_map(texts: Iterable[str]) -> list[Mapped]:
     """The values of `--repo-map`: `URL=FOLDER` or `URL=FOLDER#REVISION`; see `own_urls` for the others.
 
     Raises:
-        UsageError: CMD-ARGO-020, one has another form, names a missing folder, or a repository that another names.
+        UsageError: CMD-ARGO-020, one has another form or names a missing folder, or two name different folders for a
+            repository.
     """
     found: dict[str, Mapped] = {}
     for text in texts:
@@ -103,9 +110,10 @@ def parse_repo_map(texts: Iterable[str]) -> list[Mapped]:
         if not Path(path).is_dir():
             raise _usage(f"--repo-map names the folder {path} for {shown}, which is not there")
         key = repository_identity(url)
-        if key in found:
-            raise _usage(f"--repo-map names the repository {shown} twice")
-        found[key] = Mapped(url, Path(path).absolute(), revision)
+        entry = Mapped(url, Path(path).absolute(), revision)
+        known = found.setdefault(key, entry)
+        if known.place != entry.place:
+            raise _usage(f"--repo-map names different folders for the repository {shown}")
     return list(found.values())
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from commodore.argocd.appsets.fact_files import Facts
 from commodore.argocd.appsets.fields import Texts
 from commodore.argocd.appsets.generate import Generators, Sources
-from commodore.argocd.appsets.git_files import GitGenerator, Repositories
+from commodore.argocd.appsets.git_files import FORM, GitGenerator, Repositories
 from commodore.argocd.appsets.model import ApplicationSet, Entry, read_template
 from commodore.argocd.appsets.patch import patched
 from commodore.argocd.appsets.schema import TEMPLATE, typed
@@ -97,10 +97,11 @@ class Expander:
         hidden = self._settings.parameter("reposerver.include.hidden.directories") == "true"
         git = GitGenerator(
             self._repositories,
+            self._context,
+            lambda message: self._report(one, "CMD-ARGO-220", "warning", message, FORM),
             new_globbing=self._settings.new_git_file_globbing,
             hidden=hidden,
             go=one.go,
-            context=self._context,
         )
         clusters = sorted(known.values(), key=lambda cluster: (cluster.name, cluster.server))
         generators = Generators(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,6 +19,7 @@ from commodore.manifests.kube_yaml import read_documents
 from commodore.tree import Entry, walk
 
 _LONGEST = 250  # characters of a pattern
+FORM = "a file of parameters is one YAML or JSON document: a map, or a list of maps"
 
 
 class Ignored(Protocol):
@@ -52,12 +53,21 @@ class GitGenerator:
         new_globbing: whether patterns of files are of the new form.
         hidden: whether hidden folders count.
         go: whether parameters are nested data; else they are flat texts.
+        warn: hears of files of which a part does not count.
     """
 
     def __init__(
-        self, repositories: Repositories, *, new_globbing: bool, hidden: bool, go: bool, context: Context
+        self,
+        repositories: Repositories,
+        context: Context,
+        warn: Callable[[str], None],
+        *,
+        new_globbing: bool,
+        hidden: bool,
+        go: bool,
     ) -> None:
         self._repositories = repositories
+        self._warn = warn
         self._new_globbing = new_globbing
         self._hidden = hidden
         self._go = go
@@ -134,12 +144,12 @@ class GitGenerator:
         if len(content) > self._context.limits.argocd_file_bytes:
             raise _unreadable(f"{where} is larger than {self._context.limits.argocd_file_bytes} bytes")
         try:
-            documents = list(read_documents(content, place=name))
+            documents = read_documents(content, place=name)
+            value = to_floats(next(documents, {}))
         except CommodoreError as error:
             raise _unreadable(f"{where} is no YAML: {error.message}") from error
-        if len(documents) > 1:
-            raise _unreadable(f"{where} holds several documents")
-        value = to_floats(documents[0]) if documents else {}
+        if _goes_on(documents):
+            self._warn(f"{where} holds several documents, of which the first one counts")
         several = value if isinstance(value, list) else [value]
         if not all(isinstance(one, dict) for one in several):
             raise _unreadable(f"{where} holds neither a map nor a list of maps")
@@ -213,7 +223,13 @@ def _within(file: Path, root: Path) -> bool:
     return os.path.realpath(file).startswith(f"{top}/")
 
 
+def _goes_on(documents: Iterator[Any]) -> bool:
+    """Whether anything follows, readable or not: Argo CD does not look at it."""
+    try:
+        return next(documents, None) is not None
+    except CommodoreError:
+        return True
+
+
 def _unreadable(message: str) -> InputError:
-    return InputError(
-        "CMD-ARGO-220", message, hint="a file of parameters is one YAML or JSON document: a map, or a list of maps"
-    )
+    return InputError("CMD-ARGO-220", message, hint=FORM)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
@@ -17,11 +17,16 @@ TYPES = ("health", "useOpenLibs", "actions", "ignoreDifferences", "ignoreResourc
 
 @dataclass(frozen=True, slots=True)
 class IgnoredFields:
-    """What is left out of comparisons: JSON pointers, jq expressions, managers of fields."""
+    """What is left out of comparisons: JSON pointers, jq expressions, managers of fields.
+
+    Attributes:
+        place: where they are set; rules of two places may be the same.
+    """
 
     pointers: tuple[str, ...] = ()
     expressions: tuple[str, ...] = ()
     managers: tuple[str, ...] = ()
+    place: Location | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,10 @@ def read_ignored(fields: Fields) -> IgnoredFields:
         InputError: CMD-ARGO-103, one has a wrong type.
     """
     return IgnoredFields(
-        fields.texts("jsonPointers"), fields.texts("jqPathExpressions"), fields.texts("managedFieldsManagers")
+        fields.texts("jsonPointers"),
+        fields.texts("jqPathExpressions"),
+        fields.texts("managedFieldsManagers"),
+        fields.place,
     )
 
 

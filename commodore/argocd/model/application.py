@@ -70,11 +70,12 @@ class Application:
     place: Location
 
 
-def read_application(value: Any, place: Location, *, dry: bool = False) -> Application:
+def read_application(value: Any, place: Location, *, dry: bool = False, any_name: bool = False) -> Application:
     """An Application from its object.
 
     Args:
         dry: take the dry source of one that is hydrated, instead of what was hydrated.
+        any_name: accept names that Kubernetes refuses, but for those that lead elsewhere as a part of a path.
 
     Raises:
         InputError: CMD-ARGO-103, a field is missing or has a wrong type.
@@ -83,13 +84,9 @@ def read_application(value: Any, place: Location, *, dry: bool = False) -> Appli
     metadata, spec = fields.fields("metadata"), fields.fields("spec")
     name = metadata.required("name")
     for text, what in ((name, "metadata.name"), (metadata.text("namespace"), "metadata.namespace")):
-        if text and (len(text) > _LONGEST_NAME or not _NAME.fullmatch(text)):
-            raise InputError(
-                "CMD-ARGO-103",
-                f"{what} is {text[:80]!r}, which is no name that Kubernetes takes",
-                hint="names are lower case letters, digits, '-' and '.', at most 253 of them",
-                locations=[place],
-            )
+        is_path = text in (".", "..") or not text.isprintable() or "/" in text
+        if text and not is_name(text) and (is_path or not any_name or len(text) > _LONGEST_NAME):
+            raise InputError("CMD-ARGO-103", misnamed(text, what), hint=NAME_FORM, locations=[place])
     sources, several = _sources(spec, dry=dry)
     return Application(
         name=name,
@@ -104,6 +101,19 @@ def read_application(value: Any, place: Location, *, dry: bool = False) -> Appli
         data=fields.data,
         place=place,
     )
+
+
+NAME_FORM = "names are lower case letters, digits, '-' and '.', at most 253 of them"
+
+
+def is_name(text: str) -> bool:
+    """Whether Kubernetes accepts a text as the name of an object."""
+    return len(text) <= _LONGEST_NAME and _NAME.fullmatch(text) is not None
+
+
+def misnamed(text: str, what: str) -> str:
+    """The message that a field has a name that Kubernetes refuses."""
+    return f"{what} is {text[:80]!r}, which Kubernetes refuses as a name"
 
 
 def check_application(application: Application) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -45,8 +46,10 @@ class Jq:
             InputError: CMD-ARGO-702, it does not compile.
             EnvironmentFault: CMD-ARGO-413, jq is not installed.
         """
-        if len(expression) > _LONGEST or "\0" in expression or not _balanced(expression):
+        if len(expression) > _LONGEST or "\0" in expression or (code := _code(expression)) is None:
             raise _does_not_compile(expression, "its brackets do not fit each other")
+        if name := _first_call(code, _REFUSED):
+            raise _does_not_compile(expression, f"{name} is not allowed: an expression sees the object alone")
         answer = self._ask(expression, None)
         if answer is not None and "compile" in answer:
             raise _does_not_compile(expression, str(answer["compile"]))
@@ -91,12 +94,34 @@ def _does_not_compile(expression: str, why: str) -> InputError:
     )
 
 
-def _balanced(text: str) -> bool:
-    """Whether the brackets fit each other outside of strings and comments, so that a text cannot leave what is put
-    around it.
+def reads_environment(expression: str) -> bool:
+    """Check for `env` and `$ENV`, which are empty: Argo CD gives its expressions no variables."""
+    return bool(_first_call(_code(expression) or "", ("env", "$ENV")))
+
+
+_REFUSED = ("input", "inputs", "input_filename", "debug", "stderr", "now")
+"""Functions that read more than the object. Argo CD's interpreter has no inputs, either."""
+
+
+def _first_call(code: str, names: Iterable[str]) -> str:
+    """The first of some functions or variables that an expression without its strings uses; empty if none.
+
+    A name after a dot is a field, one before a colon a key, and one that the expression defines is its own.
+    """
+    for name in names:
+        before = r"(?<![\w.$:])" if name[0] != "$" else ""
+        if re.search(rf"{before}{re.escape(name)}(?!\w|\s*:)", code) and not re.search(rf"\bdef\s+{name}\b", code):
+            return name
+    return ""
+
+
+def _code(text: str) -> str | None:
+    """An expression without what stands in its strings; None if its brackets do not fit each other outside of strings
+    and comments. So a text cannot leave what is put around it.
     """
     closing = {")": "(", "]": "[", "}": "{"}
     stack: list[str] = []
+    code: list[str] = []
     position = 0
     while position < len(text):
         character = text[position]
@@ -105,13 +130,17 @@ def _balanced(text: str) -> bool:
             if character == "\\":
                 if text[position : position + 1] == "(":
                     stack.append("(")
+                    code.append("(")
                 position += 1
             elif character == '"':
                 stack.pop()
-        elif character == "#":
-            return False  # what follows would be a comment, the closing bracket too
-        elif character in '"([{':
+                code.append(character)
+            continue
+        code.append(character)
+        if character == "#":
+            return None  # what follows would be a comment, the closing bracket too
+        if character in '"([{':
             stack.append(character)
         elif character in closing and (not stack or stack.pop() != closing[character]):
-            return False
-    return not stack
+            return None
+    return None if stack else "".join(code)

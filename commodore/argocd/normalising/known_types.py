@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import json
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from commodore.argocd.normalising.quantities import canonical_duration, canonical_quantity
 
-# Fields of the types of core/v1 that are amounts, and that are maps of amounts.
-_QUANTITIES = frozenset(("sizeLimit", "divisor"))
-_LISTS = frozenset(("limits", "requests", "hard", "used", "capacity", "allocatable", "overhead", "allocatedResources"))
 _CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
 BUILT_IN: dict[str, tuple[tuple[str, str], ...]] = {"argoproj.io/Rollout": (("spec.template.spec", "core/v1/PodSpec"),)}
 """Those that are known without being said, by `group/Kind`."""
@@ -59,33 +60,10 @@ AMOUNTS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 """Where the objects of Kubernetes' own kinds have amounts, by `group/Kind`."""
 
-_CORE = frozenset(
-    (
-        "Affinity",
-        "Container",
-        "EnvFromSource",
-        "EnvVar",
-        "EphemeralVolumeSource",
-        "LimitRangeSpec",
-        "ObjectReference",
-        "PersistentVolumeClaim",
-        "PersistentVolumeClaimSpec",
-        "PersistentVolumeClaimTemplate",
-        "PersistentVolumeSpec",
-        "PodSpec",
-        "PodTemplateSpec",
-        "ResourceQuotaSpec",
-        "ResourceRequirements",
-        "SecurityContext",
-        "Service",
-        "ServicePort",
-        "ServiceSpec",
-        "Toleration",
-        "Volume",
-        "VolumeMount",
-        "VolumeResourceRequirements",
-    )
-)
+_TYPES = Path(__file__).with_name("core-types.json")
+"""How Go writes the types of core/v1, made by `scripts/known-types`, which explains it."""
+
+_CORE = "core/v1/"
 
 
 def is_known(name: str) -> bool:
@@ -96,7 +74,7 @@ def is_known(name: str) -> bool:
 def rewrite(data: Any, path: str, name: str) -> None:
     """Write the values of a field in the form of their type, in place. A dot walks into maps and lists.
 
-    Values that are none of the type stay as they are.
+    Values that are none of the type stay as they are. A null gets the form that the type has of nothing.
     """
     writer = _writer(name)
     if writer is not None:
@@ -107,7 +85,7 @@ def _walk(data: Any, steps: list[str], writer: Callable[[Any], Any]) -> None:
     if isinstance(data, list):
         for item in data:
             _walk(item, steps, writer)
-    elif isinstance(data, dict) and data.get(steps[0]) is not None:
+    elif isinstance(data, dict) and steps[0] in data:
         if len(steps) > 1:
             _walk(data[steps[0]], steps[1:], writer)
         elif isinstance(value := data[steps[0]], list):
@@ -118,53 +96,58 @@ def _walk(data: Any, steps: list[str], writer: Callable[[Any], Any]) -> None:
 
 def _writer(name: str) -> Callable[[Any], Any] | None:
     if name == "core/Quantity":
-        return _quantity
+        return partial(_leaf, "quantity")
     if name == "meta/v1/Duration":
-        return _duration
+        return partial(_leaf, "duration")
     if name == "core/v1/ResourceList":
-        return _resource_list
-    group, _, kind = name.rpartition("/")
-    return _typed if group == "core/v1" and kind in _CORE else None
+        return partial(_written, "{}quantity")
+    kind = name.removeprefix(_CORE)
+    return partial(_written, kind) if name.startswith(_CORE) and kind in _core_types() else None
 
 
-def _quantity(value: Any) -> Any:
-    written = canonical_quantity(value)
+@functools.cache
+def _core_types() -> dict[str, dict[str, str]]:
+    loaded: dict[str, dict[str, str]] = json.loads(_TYPES.read_bytes())
+    return loaded
+
+
+def _written(type_: str, value: Any) -> Any:
+    """A value as Go writes it that reads it as a type. Fields that the type has not stay."""
+    if type_.startswith("[]"):
+        return [_written(type_[2:], item) for item in value] if isinstance(value, list) else value
+    if type_.startswith("{}"):
+        inner = type_[2:]
+        return {key: _written(inner, item) for key, item in value.items()} if isinstance(value, dict) else value
+    fields = _core_types().get(type_)
+    return _leaf(type_, value) if fields is None else _struct(fields, value)
+
+
+def _leaf(type_: str, value: Any) -> Any:
+    if type_ == "quantity":
+        return "0" if value is None else _or(canonical_quantity(value), value)
+    return _or(canonical_duration(value), value) if type_ == "duration" else value
+
+
+def _or(written: str | None, value: Any) -> Any:
     return value if written is None else written
 
 
-def _duration(value: Any) -> Any:
-    written = canonical_duration(value)
-    return value if written is None else written
-
-
-def _resource_list(value: Any) -> Any:
-    return {key: _quantity(one) for key, one in value.items()} if isinstance(value, dict) else value
-
-
-def _typed(value: Any) -> Any:
-    """A value of a type of core/v1: amounts in their one form, nulls as absent."""
-    if isinstance(value, list):
-        return [_typed(item) for item in value]
-    if not isinstance(value, dict):
+def _struct(fields: Mapping[str, str], value: Any) -> Any:
+    if not isinstance(value, dict | None):
         return value
-    result = {}
-    for key, one in value.items():
-        if one is None:
-            continue
-        if key in _LISTS and isinstance(one, dict):
-            result[key] = _resource_list(one)
-        elif key in _QUANTITIES or (key == "storage" and not isinstance(one, dict | list)):
-            result[key] = _quantity(one)
-        elif key in _CONTAINERS:
-            result[key] = _containers(one)
-        else:
-            result[key] = _typed(one)
+    # What cannot be left out comes first, so that it is written even if the value does not have it.
+    given: dict[str, Any] = {key: None for key, field in fields.items() if field.startswith("!")} | (value or {})
+    result: dict[str, Any] = {}
+    for key, item in given.items():
+        mark, type_, empty = _field(fields.get(key, "*any"))
+        if mark == "!":
+            result[key] = json.loads(empty) if item is None else _written(type_, item)
+        elif item is not None and (mark == "*" or item not in (False, 0, "", [], {})):
+            result[key] = _written(type_, item)
     return result
 
 
-def _containers(value: Any) -> Any:
-    """Containers always say `resources`, as Kubernetes' own type does."""
-    found = _typed(value)
-    if isinstance(found, list):
-        return [{"resources": {}, **one} if isinstance(one, dict) else one for one in found]
-    return found
+def _field(text: str) -> tuple[str, str, str]:
+    """The mark of a field, its type, and the text that stands for nothing."""
+    type_, _, empty = text[1:].partition("=")
+    return text[0], type_, empty

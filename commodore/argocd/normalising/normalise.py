@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import fnmatch
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.model.application import Application
 from commodore.argocd.model.fields import Fields
-from commodore.argocd.normalising.jq import Jq
+from commodore.argocd.normalising.jq import Jq, reads_environment
 from commodore.argocd.normalising.known_types import BUILT_IN, is_known, rewrite
 from commodore.argocd.normalising.paths import pointer_steps, remove_paths, remove_pointer
 from commodore.errors import InputError, Location
@@ -51,8 +51,7 @@ class Normaliser:
     """Normalises the objects of one Application. To be closed.
 
     Raises:
-        InputError: CMD-ARGO-701, a pointer is none; CMD-ARGO-702, an expression does not compile; CMD-ARGO-103, a
-            setting cannot be read.
+        InputError: CMD-ARGO-702, an expression does not compile; CMD-ARGO-103, a setting cannot be read.
         EnvironmentFault: CMD-ARGO-413, there are expressions and jq is not installed.
     """
 
@@ -63,7 +62,7 @@ class Normaliser:
         options = _compare_options(settings)
         self._aggregated = options.flag("ignoreAggregatedRoles")
         self._status = _ignored_status(options)
-        self._rules = [*_own_rules(application), *_rules_of_settings(settings)]
+        self._rules = [*self._own_rules(application), *self._rules_of_settings(settings)]
         self._types = {
             **BUILT_IN,
             **{key: one.known_types for key, one in settings.overrides.items() if one.known_types},
@@ -73,6 +72,8 @@ class Normaliser:
             for rule in self._rules:
                 for expression in rule.expressions:
                     self._jq.check(expression)
+                    if reads_environment(expression):
+                        self._report_environment(expression, rule)
         except BaseException:
             self.close()
             raise
@@ -125,26 +126,46 @@ class Normaliser:
         places = (rule.place,) if rule.place is not None else ()
         self._found.add(replace(diagnostic, application=self._label, object=str(key), locations=places))
 
+    def _own_rules(self, application: Application) -> Iterator[_Rule]:
+        for one in application.ignored:
+            pointers = self._steps(one.pointers, one.place)
+            yield _Rule(
+                one.group, one.kind, one.name, one.namespace, pointers, one.expressions, one.managers, one.place
+            )
+
+    def _rules_of_settings(self, settings: ArgoSettings) -> Iterator[_Rule]:
+        for name in sorted(settings.overrides):
+            ignored = settings.overrides[name].ignored
+            group, _, kind = name.rpartition("/")
+            pointers = self._steps(ignored.pointers, ignored.place)
+            yield _Rule(group, kind, "", "", pointers, ignored.expressions, ignored.managers, ignored.place)
+
+    def _steps(self, pointers: Iterable[str], place: Location | None) -> tuple[tuple[str, ...], ...]:
+        """The steps of the pointers that are valid. The others ignore nothing, as with Argo CD, which warns, too."""
+        valid = []
+        for pointer in pointers:
+            try:
+                valid.append(tuple(pointer_steps(pointer)))
+            except InputError as error:
+                message = f"{error.message}, and ignores nothing"
+                places = (place,) if place is not None else ()
+                self._found.add(
+                    Diagnostic(error.code, message, "warning", error.hint, application=self._label, locations=places)
+                )
+        return tuple(valid)
+
+    def _report_environment(self, expression: str, rule: _Rule) -> None:
+        message = f"the jq expression {expression!r} reads the environment, which is empty, here as in Argo CD"
+        places = (rule.place,) if rule.place is not None else ()
+        hint = "write the value itself"
+        self._found.add(Diagnostic("CMD-ARGO-702", message, "warning", hint, application=self._label, locations=places))
+
     def _report_unknown_types(self) -> None:
         for name, types in sorted(self._types.items()):
             for path, kind in types:
                 if not is_known(kind):
                     message = f"the type {kind} of {path} of {name} is not known; its values are compared as they are"
                     self._found.add(Diagnostic("CMD-ARGO-707", message, "warning"))
-
-
-def _own_rules(application: Application) -> Iterator[_Rule]:
-    for one in application.ignored:
-        pointers = tuple(tuple(pointer_steps(pointer)) for pointer in one.pointers)
-        yield _Rule(one.group, one.kind, one.name, one.namespace, pointers, one.expressions, one.managers, one.place)
-
-
-def _rules_of_settings(settings: ArgoSettings) -> Iterator[_Rule]:
-    for name in sorted(settings.overrides):
-        ignored = settings.overrides[name].ignored
-        group, _, kind = name.rpartition("/")
-        pointers = tuple(tuple(pointer_steps(pointer)) for pointer in ignored.pointers)
-        yield _Rule(group, kind, "", "", pointers, ignored.expressions, ignored.managers, None)
 
 
 def _compare_options(settings: ArgoSettings) -> Fields:

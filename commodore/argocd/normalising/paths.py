@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from commodore.errors import InputError
+from commodore.printable import printable
 
 Step = str | int
 _INDEX = re.compile(r"0|[1-9][0-9]*")
@@ -21,7 +22,7 @@ def pointer_steps(pointer: str) -> list[str]:
     if not pointer.startswith("/"):
         raise InputError(
             "CMD-ARGO-701",
-            f"{pointer!r} is no JSON pointer",
+            f"invalid JSON pointer {printable(pointer[:200])!r}",
             hint="it begins with '/'; write '~1' for a '/' within a name",
         )
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/")]

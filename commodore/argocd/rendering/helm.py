@@ -162,7 +162,7 @@ def _with_apis(unit: Unit, helm: HelmOptions, chart: Path) -> HelmOptions:
             "say what the cluster has by --api-version, or by apiVersions of a cluster in --facts",
             (unit.source.place,),
         )
-    return replace(helm, api_versions=(*capabilities.api_versions, *seen))
+    return replace(helm, api_versions=tuple(sorted((*capabilities.api_versions, *seen))))
 
 
 def _asks_for_apis(chart: Path) -> bool:

@@ -295,7 +295,7 @@ def _helm_options(unit: Unit, options: KustomizeOptions, build: list[str]) -> It
         return
     if version := options.kube_version or unit.capabilities.kube_version:
         yield from ("--helm-kube-version", version_for_tools(version, unit))
-    told = (*unit.capabilities.api_versions, *unit.capabilities.in_tree)
+    told = sorted((*unit.capabilities.api_versions, *unit.capabilities.in_tree))
     for one in options.api_versions or told:
         yield from ("--helm-api-versions", one)
     yield from (HELM_COMMAND, command_of("helm", unit.settings.profile.name)[0])

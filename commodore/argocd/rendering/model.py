@@ -40,7 +40,7 @@ class Capabilities:
     address: str = ""
 
     def of(self, destination: Destination) -> Capabilities:
-        """What charts are told that go to a cluster."""
+        """What charts are told that go to a cluster. Its APIs are sorted, each once, as Argo CD names them."""
         address = destination.address(self.clusters)
         for one in self.clusters:
             if one.server == address:
@@ -48,8 +48,11 @@ class Capabilities:
                 known = replace(self, kube_version=kube_version, address=address)
                 if one.api_versions:
                     known = replace(known, api_versions=one.api_versions, served=None)
-                return known
-        return replace(self, address=address)
+                return known._sorted()
+        return replace(self, address=address)._sorted()
+
+    def _sorted(self) -> Capabilities:
+        return replace(self, api_versions=tuple(sorted(set(self.api_versions))))
 
     def seeing(self, served: Callable[[str], tuple[str, ...]]) -> Capabilities:
         """The same with the APIs that a tree shows, if these count."""

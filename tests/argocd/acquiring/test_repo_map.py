@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commodore.argocd.acquiring import RepoMap, parse_repo_map, repository_identity
+from commodore.argocd.acquiring import Mapped, RepoMap, parse_repo_map, repository_identity
 from commodore.errors import CommodoreError, UsageError
 from tests.argocd.conftest import Argo
 
@@ -29,9 +29,20 @@ def test_entries(tmp_path: Path) -> None:
     assert [one.url for one in found.unused()] == ["https://a/b?x=1"]
 
 
-@pytest.mark.parametrize(
-    "texts", [["https://a/b"], ["=x"], ["https://a/b=/none"], ["https://a/b=.", "https://A/b.git=."]]
-)
+@pytest.mark.requirement("D35")
+def test_two_spellings_of_one_repository(tmp_path: Path) -> None:
+    """They may name one folder, and not two."""
+    (tmp_path / "link").symlink_to(tmp_path)
+    texts = [f"https://a/b={tmp_path}", f"https://A/b.git={tmp_path / 'link'}"]
+    found = RepoMap(parse_repo_map(texts))
+    assert found.find("https://a/B") == Mapped("https://a/b", tmp_path)
+    assert found.unused() == []
+    for other in (f"https://A/b.git={tmp_path.parent}", f"https://A/b.git={tmp_path}#v1"):
+        with pytest.raises(UsageError, match="different folders for the repository"):
+            parse_repo_map([texts[0], other])
+
+
+@pytest.mark.parametrize("texts", [["https://a/b"], ["=x"], ["https://a/b=/none"]])
 def test_entries_that_are_none(texts: list[str]) -> None:
     with pytest.raises(UsageError) as caught:
         parse_repo_map(texts)

@@ -81,6 +81,11 @@ class Sets:
         """The codes of what was found, without their prefix."""
         return [one.code.removeprefix("CMD-ARGO-") for one in self.found.found()]
 
+    def warnings(self) -> list[str]:
+        """The codes and messages of what is a warning."""
+        told = (one for one in self.found.found() if one.severity == "warning")
+        return [f"{one.code.removeprefix('CMD-ARGO-')} {one.message}" for one in told]
+
     def error(self) -> str:
         """The message of the one error that was found."""
         (one,) = (one for one in self.found.found() if one.severity == "error")

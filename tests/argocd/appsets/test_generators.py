@@ -135,7 +135,6 @@ def test_a_folder_that_is_no_checkout(sets: Sets) -> None:
     [
         ({}, "201 spec.generators[0].git names neither directories nor files"),
         ({"files": [{"path": "README.md"}]}, "220 the file README.md of a git generator holds neither a map nor"),
-        ({"files": [{"path": "two.yaml"}]}, "220 the file two.yaml of a git generator holds several documents"),
         ({"files": [{"path": "bad.yaml"}]}, "220 the file bad.yaml of a git generator is no YAML"),
         ({"files": [{"path": "out.yaml"}]}, "220 the file out.yaml of a git generator is a link that leads out"),
         ({"directories": [{"path": "["}]}, "201 spec.generators[0].git: '[' is no pattern of paths"),
@@ -145,9 +144,27 @@ def test_a_folder_that_is_no_checkout(sets: Sets) -> None:
 def test_a_bad_git_generator_stops_only_itself(sets: Sets, fields: dict[str, Any], error: str) -> None:
     sets.root.mkdir()
     (sets.root / "out.yaml").symlink_to("/etc/hostname")
-    sets.files({**TREE, "two.yaml": "a: 1\n---\nb: 2\n", "bad.yaml": "a: [\n"})
+    sets.files({**TREE, "bad.yaml": "a: [\n"})
     assert sets.names([git(**fields), elements({"name": "kept"})], "{{.name}}") == ["kept"]
     assert sets.error().startswith(error)
+
+
+@pytest.mark.requirement("D26")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("two.json", '{"name": "first"}\n{"name": "second"}\n'),
+        ("two.json", '{"name": "first"}\n---\n{"name": "second"}\n'),
+        ("two.json", '{"name": "first"}\n---\n{"name": [\n'),
+        ("two.yaml", "name: first\n---\nname: second\n"),
+    ],
+)
+def test_the_first_document_of_a_file_counts(sets: Sets, name: str, text: str) -> None:
+    sets.files({name: text})
+    assert sets.names([git(files=[{"path": name}])], "{{.name}}") == ["first"]
+    assert sets.warnings() == [
+        f"220 the file {name} of a git generator holds several documents, of which the first one counts"
+    ]
 
 
 def test_an_empty_file_is_one_set(sets: Sets) -> None:

@@ -90,7 +90,7 @@ def test_jq_expressions(expression: str, images: list[str | None], others: bool)
 
 
 @pytest.mark.parametrize(
-    "expression", [".spec.replicas.foo", 'error("x")', ".metadata.name | tonumber", ".spec | env", "input", "now"]
+    "expression", [".spec.replicas.foo", 'error("x")', ".metadata.name | tonumber", "{env: 1}.input"]
 )
 def test_expressions_that_fail_ignore_nothing(expression: str) -> None:
     found = Diagnostics()
@@ -100,12 +100,32 @@ def test_expressions_that_fail_ignore_nothing(expression: str) -> None:
 
 @pytest.mark.parametrize(
     "expression",
-    ["del(.", ".a)] | env | [(.b", ".spec | nofunction", '"', ".a # b", "import 'x' as x; .a", ".a" * 6000],
+    [
+        *("del(.", ".a)] | env | [(.b", ".spec | nofunction", '"', ".a # b", "import 'x' as x; .a", ".a" * 6000),
+        *("input", "[inputs]", '"\\(input)"', ".spec | debug", "now as $n | .spec", "stderr"),
+    ],
 )
 def test_expressions_that_do_not_compile(expression: str) -> None:
     with pytest.raises(CommodoreError) as caught:
         normalise({"jqPathExpressions": [expression]})
     assert caught.value.code == "CMD-ARGO-702"
+
+
+@pytest.mark.parametrize(
+    ("expression", "reads"),
+    [
+        ("env.HOME as $h | .spec.replicas", True),
+        ("if $ENV.HOME then empty else .spec.replicas end", True),
+        (".spec | env", True),
+        (".spec.containers[].env[]?", False),
+        ('.spec.containers[] | select(.name == "env") | .input', False),
+        ("def env: .; .spec | env", False),
+    ],
+)
+def test_the_environment_is_empty_and_that_is_said(expression: str, reads: bool) -> None:
+    found = Diagnostics()
+    normalise({"jqPathExpressions": [expression]}, found=found)
+    assert [one.severity for one in found.found() if one.code == "CMD-ARGO-702"] == ["warning"] * reads
 
 
 def test_expressions_that_do_not_end() -> None:
@@ -117,11 +137,17 @@ def test_expressions_that_do_not_end() -> None:
     assert [one.code for one in found.found()] == ["CMD-ARGO-704"]
 
 
+@pytest.mark.requirement("D56")
 @pytest.mark.parametrize("pointer", ["spec/x", ""])
-def test_pointers_that_are_none(pointer: str) -> None:
-    with pytest.raises(CommodoreError) as caught:
-        normalise({"jsonPointers": [pointer]})
-    assert caught.value.code == "CMD-ARGO-701"
+def test_an_invalid_pointer_ignores_nothing_and_stops_nothing(pointer: str) -> None:
+    found = Diagnostics()
+    overrides = {"apps/Deployment": ResourceOverride(IgnoredFields(pointers=(pointer, "/metadata/labels")))}
+    settings = ArgoSettings(overrides=overrides)
+    result = normalise({"jsonPointers": [pointer, "/spec/replicas"]}, settings=settings, found=found)
+    assert list(result["spec"]) == ["containers"]
+    assert result["metadata"] == {"name": "web", "namespace": "shop"}
+    assert {(one.code, one.severity) for one in found.found()} == {("CMD-ARGO-701", "warning")}
+    assert {one.severity for one in found.found(strict=True)} == {"error"}
 
 
 @pytest.mark.requirement("D56")
@@ -193,6 +219,37 @@ def test_known_types() -> None:
         "no": "1000m",
     }
     assert [one.code for one in found.found()] == ["CMD-ARGO-707"]
+
+
+@pytest.mark.requirement("D56")
+@pytest.mark.parametrize(
+    ("kind", "value", "written"),
+    [
+        (
+            "core/v1/Container",
+            [{}, {"name": "b", "tty": False}],
+            [{"name": "", "resources": {}}, {"name": "b", "resources": {}}],
+        ),
+        ("core/v1/ResourceRequirements", None, {}),
+        ("core/v1/ResourceRequirements", [None, {"limits": {"cpu": "1000m"}}], [{}, {"limits": {"cpu": "1"}}]),
+        ("core/v1/PodSpec", None, {"containers": None}),
+        ("core/v1/PodSpec", {"containers": [], "hostNetwork": False, "own": 1}, {"containers": [], "own": 1}),
+        ("core/v1/PodTemplateSpec", {}, {"metadata": {}, "spec": {"containers": None}}),
+        ("core/v1/SecurityContext", {"runAsUser": 0, "runAsNonRoot": False}, {"runAsUser": 0, "runAsNonRoot": False}),
+        ("core/v1/ServicePort", {"port": 80}, {"port": 80, "targetPort": 0}),
+        ("core/v1/ResourceFieldSelector", {"resource": "limits.cpu"}, {"divisor": "0", "resource": "limits.cpu"}),
+        ("core/v1/PersistentVolumeClaimSpec", {"accessModes": []}, {"resources": {}}),
+        ("core/v1/ResourceList", None, None),
+        ("core/Quantity", None, "0"),
+        ("meta/v1/Duration", None, None),
+    ],
+)
+def test_types_are_written_as_kubernetes_writes_them(kind: str, value: Any, written: Any) -> None:
+    """What cannot be left out is written, and what is empty is not: recorded from k8s.io/api 0.36."""
+    override = ResourceOverride(known_types=(("spec.items.field", kind),))
+    data = {"apiVersion": "example.com/v1", "kind": "W", "spec": {"items": [{"field": value}, {}]}}
+    result = normalise(data=data, settings=ArgoSettings(overrides={"example.com/W": override}))
+    assert result["spec"]["items"] == [{"field": written}, {}]
 
 
 def test_rollouts_are_known() -> None:

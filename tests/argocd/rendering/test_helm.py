@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from typing import Any
 
@@ -155,6 +156,17 @@ def test_capabilities(web: Argo) -> None:
     assert (one["data"]["kube"], one["data"]["has"]) == ("v1.29.0", "true")
     (one,) = web.objects(helm(kubeVersion="v1.31.4-gke.1", apiVersions=["example.com/v2/Thing"]))
     assert (one["data"]["kube"], one["data"]["has"]) == ("v1.31.4", "false")
+
+
+def test_apis_come_in_the_order_of_argo_cd(web: Argo) -> None:
+    """Sorted, each once; those of the source as written. Helm lists them behind its own."""
+    web.files(
+        {"web/templates/apis.yaml": "kind: A\nmetadata: {name: {{ .Capabilities.APIVersions | toJson | quote }}}\n"}
+    )
+    web.capabilities = Capabilities("", ("z.io/v1", "v1", "a.io/v1/K", "z.io/v1"))
+    for given, expected in (({}, ["a.io/v1/K", "v1", "z.io/v1"]), ({"apiVersions": ["z", "a"]}, ["z", "a"])):
+        (name,) = (one["metadata"]["name"] for one in web.objects(helm(**given)) if one["kind"] == "A")
+        assert json.loads(name)[-len(expected) :] == expected
 
 
 @pytest.mark.requirement("D3", "D28")
