@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from commodore.argocd.diagnostics import Diagnostics
     from commodore.git import GitRights, RepositoryStore
     from commodore.hydrate.catalogs import Catalogs
+    from commodore.hydrate.jobs import Job, Planned
     from commodore.hydrate.model import Writing
     from commodore.hydrate.publishing import Result
     from commodore.hydrate.rendering import Rules
-    from commodore.hydrate.running import Hydrator, Job, Planned
+    from commodore.hydrate.running import Hydrator
     from commodore.hydrate.texts import Texts
     from commodore.workspace import Workspace
 
@@ -142,6 +143,7 @@ def writing_of(values: Mapping[str, Any]) -> Writing:
 
     return Writing(
         removal=values.get("removed", "report"),
+        edited=values.get("edited", "refuse"),
         rewrite=values.get("rewrite", False),
         allow_empty=values.get("allow_empty", False),
         allow_mass_removal=values.get("allow_mass_removal", False),
@@ -161,8 +163,8 @@ def _job(
     from commodore.argocd.acquiring import RepoMap, parse_repo_map
     from commodore.argocd.configuration import read_settings
     from commodore.git import author_from
+    from commodore.hydrate.jobs import Job, Narrowing
     from commodore.hydrate.rendering import author_of, templates_of
-    from commodore.hydrate.running import Job, Narrowing
     from commodore.hydrate.sources import expanded, read_sources
 
     settings = read_settings(values["argocd_settings"], context.limits, diagnostics)
@@ -236,6 +238,8 @@ def group_data(planned: Planned) -> dict[str, Any]:
         "applications": [{"name": one.name, "path": one.path} for one in group.members],
         "outcome": planned.decision,
         "reason": planned.reason,
+        "stale": list(planned.stale),
+        "edited": {path: edit.by for path, edit in planned.edits.items()},
     }
 
 

@@ -14,8 +14,8 @@ from commodore.printable import in_markdown, printable
 from commodore.workspace import guard_disk, write_atomically
 
 if TYPE_CHECKING:
+    from commodore.hydrate.jobs import Planned
     from commodore.hydrate.publishing import Result
-    from commodore.hydrate.running import Planned
 
 Shown = Sequence[tuple[dict[str, Any], str, "Result"]]
 """Of each group its JSON-ready data, its branch, and what became of it."""

@@ -20,9 +20,10 @@ from commodore.errors import CommodoreError, UsageError
 from commodore.events import Event, StageFinished, StageStarted
 
 if TYPE_CHECKING:
+    from commodore.hydrate.jobs import Planned
     from commodore.hydrate.metrics import Seen
     from commodore.hydrate.publishing import Result
-    from commodore.hydrate.running import Hydrator, Planned
+    from commodore.hydrate.running import Hydrator
     from commodore.hydrate.serving import Watched
     from commodore.hydrate.watching import Patience
 

@@ -41,7 +41,8 @@ def status(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) ->
         console.result(printable(_line(one)))
         for path, sha in one.paths:
             mark = "  stale" if path in one.stale else "  of another program" if path in one.foreign else ""
-            console.result(printable(f"  {path}  {sha[:7]}{mark}"))
+            edited = f"  edited by others: {one.edited[path]}" if path in one.edited else ""
+            console.result(printable(f"  {path}  {sha[:7]}{mark}{edited}"))
     return code
 
 
@@ -52,19 +53,27 @@ def status(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) ->
 def check(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> int:
     """Render again what hydrated commits record, and compare the branches with it.
 
-    SOURCE is as for run. Of each output path the recorded dry commit is rendered, by the Application that writes there
-    now. The exit code is 1 if a path has other objects. Nothing is written.
+    SOURCE is as for run. Of each output path the recorded dry commit is rendered, with the recorded options, by the
+    Application that writes there now. The exit code is 1 if a path has other objects, or cannot be checked. Nothing is
+    written.
     """
     from commodore.hydrate.checking import Checker
 
     console = console_of(ctx)
     with opened(ctx, sources, values, console.context) as hydrator:
         found = Checker(permissive(hydrator)).check(values["commit"] or "")
-    code = 1 if any(one.answer == "different" for one in found) else 0
+    failing = {"different"} if values["allow_unknown"] else {"different", "cannot"}
+    code = 1 if any(one.answer in failing for one in found) else 0
     code = max(code, report_left_out(hydrator, console))
+    unknown = sum(one.answer == "cannot" for one in found)
+    partial = bool(unknown or hydrator.lost)
     if values["out"] == "json":
-        console.result(json.dumps({"paths": [one.as_dict() for one in found], "exit": code}, indent=2))
+        console.result(
+            json.dumps({"paths": [one.as_dict() for one in found], "partial": partial, "exit": code}, indent=2)
+        )
         return code
+    if unknown:
+        console.result(f"{unknown} of {len(found)} paths cannot be checked")
     for one in found:
         why = f": {one.reason}" if one.reason else ""
         console.result(printable(f"{one.branch}  {one.path}  {one.answer}{why}"))
@@ -80,5 +89,6 @@ def _line(one: BranchStatus) -> str:
         return f"{one.branch}  not there yet"
     behind = "?" if one.behind is None else one.behind
     last = "" if one.ours else f", last changed by {one.author}"
+    last += "" if one.applications else ", no Application hydrates to it any more"
     dry, noted = one.dry_sha[:7] or "?", one.noted[:7] or "?"
     return f"{one.branch}  {one.head[:7]}  dry {dry}, noted {noted}, {behind} behind{last}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +17,9 @@ from commodore.errors import InputError
 from commodore.events import Warned
 from commodore.printable import printable
 from commodore.settings.hydrate import HYDRATE_PLAN, HYDRATE_RUN
+
+if TYPE_CHECKING:
+    from commodore.hydrate.jobs import Planned
 
 
 @click.command("plan")
@@ -33,7 +36,7 @@ def plan(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> i
     context = Context(console.announce, console.context.limits, values["offline"])
     with opened(ctx, sources, values, context) as hydrator:
         planned = hydrator.plan()
-    code = 1 if values["check"] and any(one.decision != "hydrated" for one in planned) else 0
+    code = 1 if values["check"] and not all(_is_settled(one, values["edited"]) for one in planned) else 0
     code = max(code, report_left_out(hydrator, console))
     if values["out"] == "json":
         console.result(json.dumps({"groups": [group_data(one) for one in planned], "exit": code}, indent=2))
@@ -42,9 +45,19 @@ def plan(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> i
         console.result(printable(f"{one.group.branch}  {one.decision}: {one.reason}"))
         for member in one.group.members:
             console.result(printable(f"  {member.path}  {member.name} from {member.dry_path or '.'}"))
-    branches = sorted({one.group.branch for one in planned})
+        if one.decision != "abandoned":
+            for path in one.stale:
+                console.result(printable(f"  {path}  stale: no Application writes there any more"))
+        for path, edit in one.edits.items():
+            console.result(printable(f"  {path}  edited by others: {edit.by}"))
+    branches = sorted({one.group.branch for one in planned if one.decision != "abandoned"})
     console.result(printable(f"Protect these branches from other pushes: {', '.join(branches)}"))
     return code
+
+
+def _is_settled(planned: Planned, edited: str) -> bool:
+    """Whether a run would change nothing, and the branch holds nothing but what its Applications render."""
+    return planned.decision == "hydrated" and not planned.stale and (edited == "keep" or not planned.edits)
 
 
 @click.command("run")

@@ -9,10 +9,20 @@ from typing import Any, Literal
 from commodore.errors import CommodoreError, InputError
 from commodore.git import Git, Repository
 from commodore.hydrate.differences import manifest_diff
-from commodore.hydrate.layout import MANIFEST, METADATA, is_same_manifest, manifest, objects_of, read_metadata
+from commodore.hydrate.jobs import Planned
+from commodore.hydrate.layout import (
+    MANIFEST,
+    METADATA,
+    OPTIONS,
+    is_same_manifest,
+    manifest,
+    objects_of,
+    read_metadata,
+    recorded_source,
+)
 from commodore.hydrate.model import Group, Hydration, Pins, Reference
 from commodore.hydrate.provenance import read_commit
-from commodore.hydrate.running import Hydrator, Planned
+from commodore.hydrate.running import Hydrator
 from commodore.limits import Limits
 
 Answer = Literal["same", "different", "cannot"]
@@ -26,6 +36,7 @@ class PathCheck:
         reason: why it differs, or cannot be compared; empty if it is the same.
         diff: the lines by which what is there differs from what was rendered.
         changed_by: who has changed the manifest since it was hydrated, with the commit; empty if it was not changed.
+        options_changed: why it may have been rendered with other options than are known now; empty if it was not.
     """
 
     branch: str
@@ -34,6 +45,7 @@ class PathCheck:
     reason: str = ""
     diff: tuple[str, ...] = ()
     changed_by: str = ""
+    options_changed: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The path as JSON-ready data."""
@@ -100,7 +112,12 @@ class Checker:
         metadata = destination.metadata_of(commit)
         paths = sorted(path for path in metadata if path)
         manifests = destination.manifests_of(commit, paths)
-        members = {member.path: (one.group, member) for one in several for member in one.group.members}
+        members = {
+            member.path: (one.group, member)
+            for one in several
+            if one.decision != "abandoned"
+            for member in one.group.members
+        }
         found = []
         for path in paths:
             data = read_metadata(metadata[path])
@@ -108,7 +125,10 @@ class Checker:
                 checked = PathCheck(branch, path, "cannot", "no Application writes to it any more")
             else:
                 checked = self._path(*members[path], data, manifests.get(path, b""))
-            found.append(replace(checked, changed_by=self._changed_by(several[0], commit, path)))
+            checked = replace(checked, changed_by=self._changed_by(several[0], commit, path))
+            if checked.options_changed and not checked.changed_by:
+                checked = replace(checked, answer="cannot", reason=checked.options_changed, diff=())
+            found.append(checked)
         return found
 
     def _path(self, group: Group, member: Hydration, data: Mapping[str, Any], there: bytes) -> PathCheck:
@@ -131,19 +151,21 @@ class Checker:
             return PathCheck(member.branch, member.path, "cannot", reason)
         try:
             commit = read_commit(self.hydrator.dry(member).path, sha, self.hydrator.context)
-            applications = {member.path: self.hydrator.data(member)}
+            applications = {member.path: _as_recorded(self.hydrator.data(member), data)}
             (output,) = self.hydrator.render(alone, applications, commit, {member.path: pins})
         except CommodoreError as error:
             return PathCheck(member.branch, member.path, "cannot", error.message)
         if is_same_manifest(there, output.objects):
             return PathCheck(member.branch, member.path, "same")
-        reason = _tools(data.get("tools"), output.metadata.get("tools")) or "the objects differ"
+        tools = _tools(data.get("tools"), output.metadata.get("tools"))
+        limits = self.hydrator.context.limits
         return PathCheck(
             member.branch,
             member.path,
             "different",
-            reason,
-            _diff(output.objects, there, member.path, self.hydrator.context.limits),
+            tools or "the objects differ",
+            _diff(output.objects, there, member.path, limits),
+            options_changed="" if tools else _options_changed(data, output.metadata),
         )
 
     def _changed_by(self, planned: Planned, commit: str, path: str) -> str:
@@ -155,6 +177,32 @@ class Checker:
 
     def _git(self, planned: Planned) -> Git:
         return Git(self.hydrator.store.repository(planned.group.first.url).path, self.hydrator.context)
+
+
+def _as_recorded(application: Mapping[str, Any], metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An Application with the name, the namespace and the options that metadata record; as it is where they do not."""
+    recorded = recorded_source(metadata)
+    options = recorded["source"].get("options")
+    if not isinstance(options, Mapping):
+        return application
+    spec, hydrator = application["spec"], application["spec"]["sourceHydrator"]
+    dry = {key: value for key, value in hydrator["drySource"].items() if key not in OPTIONS} | dict(options)
+    names = {key: value for key, value in recorded["application"].items() if key in ("name", "namespace")}
+    destination = {**spec.get("destination", {}), "namespace": recorded["namespace"]}
+    return {
+        **application,
+        "metadata": {**application["metadata"], **names},
+        "spec": {**spec, "destination": destination, "sourceHydrator": {**hydrator, "drySource": dry}},
+    }
+
+
+def _options_changed(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """Why options may have changed that metadata do not record; empty if they did not."""
+    if "options" in recorded_source(recorded)["source"]:
+        return ""
+    if recorded.get("commands") == now.get("commands"):
+        return ""
+    return "options have changed: it was rendered by other commands, and its metadata do not record its options"
 
 
 def _recorded(member: Hydration, data: Mapping[str, Any]) -> Pins:

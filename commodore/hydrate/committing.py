@@ -15,6 +15,7 @@ from commodore.errors import EnvironmentFault, InputError, PolicyError
 from commodore.events import Warned
 from commodore.git import Author, Git, identity_environment, read_blobs, redact
 from commodore.hydrate import layout, ownership
+from commodore.hydrate.edits import NO_EDITS, Edit, PastCommit, as_text, past_of
 from commodore.hydrate.model import CommitRequest, PathCounts, PathOutput, Writing
 from commodore.hydrate.notes import NOTES
 from commodore.printable import printable
@@ -22,7 +23,6 @@ from commodore.printable import printable
 _FILE, _EXECUTABLE = "100644", "100755"
 _KEPT = "refs/commodore/hydrate/"
 _NEW_NOTES = "refs/notes/commodore-hydrate-building"
-_ANCESTORS = 50
 _UNSAFE = re.compile(r"[\x00-\x1f<>]")  # what ends a name or an address where git reads them
 
 
@@ -47,6 +47,7 @@ class Built:
         base: the commit it stands on; empty for the first one.
         branches: what is to be pushed: the branch, and the one that is deployed if that is new.
         counts: of the objects at the output paths that are wanted.
+        edited: output paths that stay as others have edited them, with the last commit at which they were as hydrated.
         warnings: what was announced meanwhile.
     """
 
@@ -57,13 +58,32 @@ class Built:
     removed: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
     counts: Mapping[str, PathCounts] = field(default_factory=dict)
+    edited: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[Warned, ...] = ()
+
+    @property
+    def is_new(self) -> bool:
+        """Whether there is a commit that was not there before."""
+        return self.commit in self.branches.values() and self.commit != self.base
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
     mode: str
     sha: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What a commit is to do to its base.
+
+    Attributes:
+        edited: see `Built`.
+    """
+
+    paths: tuple[PathOutput, ...]
+    removed: tuple[str, ...]
+    edited: Mapping[str, str]
 
 
 class Committer:
@@ -106,22 +126,25 @@ class Committer:
     def metadata_of(self, commit: str) -> dict[str, bytes]:
         """Each `hydrator.metadata` of a commit, by its folder; that of the root by an empty text."""
         entries = self._entries(commit)
-        root = self._read(entries, [layout.METADATA]).get(layout.METADATA, b"")
-        return self._metadata(entries) | {"": root}
+        return {"": b""} | self._metadata(entries, root=True)
 
     def manifests_of(self, commit: str, paths: Iterable[str]) -> dict[str, bytes]:
         """The manifests of a commit at output paths, by these; without those that are not there."""
         found = self._read(self._entries(commit), [f"{path}/{layout.MANIFEST}" for path in paths])
         return {name.removesuffix(f"/{layout.MANIFEST}"): content for name, content in found.items()}
 
-    def build(self, request: CommitRequest, heads: Mapping[str, str], stamp: Stamp) -> Built:
+    def build(
+        self, request: CommitRequest, heads: Mapping[str, str], stamp: Stamp, edits: Mapping[str, Edit] = NO_EDITS
+    ) -> Built:
         """Make the commit that is wanted, on the head of its branch.
 
         Args:
             heads: the remote's branches.
+            edits: files on the branch that others have changed since they were hydrated.
 
         Raises:
-            PolicyError: CMD-HYD-007, something else than a folder is in the way; CMD-HYD-031, too much would go.
+            PolicyError: CMD-HYD-007, something else than a folder is in the way; CMD-HYD-031, too much would go;
+                CMD-HYD-047, edits of others would be lost.
             InputError: CMD-HYD-022, a path would become empty; CMD-HYD-028, a manifest would be too large.
             EnvironmentFault: git fails; CMD-HYD-052, the commit cannot be signed.
         """
@@ -133,23 +156,70 @@ class Committer:
         self._report(owned, request)
         manifests = self._read(entries, [f"{one.path}/{layout.MANIFEST}" for one in request.paths])
         counts = {one.path: layout.count_changes(_manifest(one, manifests), one.objects) for one in request.paths}
-        changed = [one for one in request.paths if self._is_changed(one, entries, owned, counts[one.path])]
-        removing = self._writing.removal == "delete" and owned.stale
-        removed = owned.stale if removing else ()
-        if removed:
-            ownership.check_removal(owned, request, self._writing)
-        if not changed and not removed:
-            return Built(head, base, stale=owned.stale, counts=counts, warnings=tuple(self._warned))
-        new = self._files(request, changed, entries)
-        gone = [f"{folder}/{name}" for folder in removed for name in owned.ours[folder]]
+        change = self._change(request, entries, owned, counts, edits)
         branches: dict[str, str] = {}
-        if not base and request.sync_branch != request.branch:
-            base = branches[request.sync_branch] = self._begin(request, stamp)
-        commit = self._commit(request, base, new, gone, stamp)
-        self._check_written(commit, new)
-        branches[request.branch] = commit
-        paths = tuple(one.path for one in changed)
-        return Built(commit, base, branches, paths, tuple(removed), owned.stale, counts, tuple(self._warned))
+        if request.sync_branch != request.branch and request.sync_branch not in heads:
+            branches[request.sync_branch] = self._begin(request, head, stamp)
+            base = base or branches[request.sync_branch]
+        commit = head
+        if change.paths or change.removed:
+            new = self._files(request, change.paths, entries)
+            gone = [f"{folder}/{name}" for folder in change.removed for name in owned.ours[folder]]
+            commit = branches[request.branch] = self._commit(request, base, new, gone, stamp)
+            self._check_written(commit, new)
+        elif base and not head:
+            commit = branches[request.branch] = base
+        paths = tuple(one.path for one in change.paths)
+        warned = tuple(self._warned)
+        return Built(commit, base, branches, paths, change.removed, owned.stale, counts, change.edited, warned)
+
+    def _change(
+        self,
+        request: CommitRequest,
+        entries: Mapping[str, _Entry],
+        owned: ownership.Owned,
+        counts: Mapping[str, PathCounts],
+        edits: Mapping[str, Edit],
+    ) -> _Change:
+        changed = [one for one in request.paths if self._is_changed(one, entries, owned, counts[one.path])]
+        removed = owned.stale if self._writing.removal == "delete" else ()
+        lost = {one.path for one in changed} | set(removed)
+        # A manifest that was edited to what its sources render by now is settled; a README is nothing but what it was.
+        lost |= {one.path for one in request.paths if one.path in edits and not edits[one.path].is_of_manifest}
+        lost &= edits.keys()
+        rendered = {one.path for one in request.paths}
+        edited = {path: edit.base for path, edit in edits.items() if path not in rendered}
+        if lost:
+            self._judge_edits({path: edits[path] for path in sorted(lost)}, request)
+            if self._writing.edited == "keep":
+                edited |= {path: edits[path].base for path in lost}
+                changed = [one for one in changed if one.path not in lost]
+                removed = tuple(path for path in removed if path not in lost)
+            else:
+                lost |= {one.path for one in changed}
+                changed = [one for one in request.paths if one.path in lost]
+        if removed:
+            ownership.check_removal(owned, removed, request, self._writing)
+        return _Change(tuple(changed), tuple(removed), {path: edited[path] for path in edited if path not in removed})
+
+    def _judge_edits(self, lost: Mapping[str, Edit], request: CommitRequest) -> None:
+        """Refuse to write over edits of others, or say what is done with them."""
+        shown = as_text(lost)
+        branch = f"{request.branch} of {redact(request.url)}"
+        if self._writing.edited == "refuse":
+            raise PolicyError(
+                "CMD-HYD-047",
+                f"others have edited what is hydrated to the branch {branch}: {shown}",
+                hint="move the edits to the sources, then add --edited overwrite, or add --edited keep to leave them",
+            )
+        if self._writing.edited == "keep":
+            self._announce(kept_warning(lost, branch))
+        else:
+            self._warn(
+                "CMD-HYD-032",
+                f"edits of others on the branch {branch} are overwritten: {shown}",
+                "the edits are in the history of the branch; change the sources, not what is rendered of them",
+            )
 
     def note(self, notes: Mapping[str, str], stamp: Stamp) -> str:
         """A commit of the notes in which commits (full ids) have these notes too. Returns its id."""
@@ -182,18 +252,32 @@ class Committer:
 
     def note_of(self, commit: str) -> bytes:
         """The note of a commit; empty without one."""
-        return self._notes(commit, 1)
+        return self._git.run(["log", "-1", f"--notes={NOTES}", "--format=%N", commit]).stdout.strip()
 
-    def last_note(self, head: str) -> bytes:
-        """The note of a commit, or of the first of its first-parent ancestors that has one; empty without any."""
-        return self._notes(head, _ANCESTORS)
+    def past(self, head: str) -> list[PastCommit]:
+        """The commits of a branch with their notes, newest first."""
+        return past_of(self._git, head)
 
-    def _notes(self, head: str, most: int) -> bytes:
-        arguments = ["log", "--first-parent", f"-{most}", f"--notes={NOTES}", "--format=%N%x00", head]
-        for text in self._git.run(arguments).stdout.split(b"\0"):
-            if text.strip():
-                return text.strip()
-        return b""
+    def blobs_at(self, places: Iterable[str]) -> dict[str, bytes]:
+        """Files of commits by `COMMIT:PATH`, without those that are not there."""
+        asked = [place for place in dict.fromkeys(places) if "\n" not in place]
+        if not asked:
+            return {}
+        text = "".join(f"{place}\n" for place in asked)
+        answer = self._git.run(["cat-file", "--batch"], input=text.encode("utf-8", "surrogateescape")).stdout
+        contents: dict[str, bytes] = {}
+        at = 0
+        for place in asked:
+            end = answer.index(b"\n", at)
+            header = answer[at:end].decode("utf-8", "surrogateescape")
+            at = end + 1
+            if header.endswith((" missing", " ambiguous")):
+                continue
+            _, kind, size = header.split(" ")
+            if kind == "blob":
+                contents[place] = answer[at : at + int(size)]
+            at += int(size) + 1
+        return contents
 
     def keep(self, group: str, commit: str) -> str:
         """Keep a commit that could not be pushed. Returns its ref."""
@@ -216,10 +300,12 @@ class Committer:
         contents = read_blobs(self.bare, sorted(set(wanted.values())), self._context)
         return {path: contents[sha] for path, sha in wanted.items()}
 
-    def _metadata(self, entries: Mapping[str, _Entry]) -> dict[str, bytes]:
+    def _metadata(self, entries: Mapping[str, _Entry], *, root: bool = False) -> dict[str, bytes]:
         name = f"/{layout.METADATA}"
         paths = [path for path, one in entries.items() if path.endswith(name) and one.mode in (_FILE, _EXECUTABLE)]
-        return {path.removesuffix(name): content for path, content in self._read(entries, paths).items()}
+        paths += [layout.METADATA] if root else []
+        contents = self._read(entries, paths)
+        return {path.rpartition("/")[0]: content for path, content in contents.items()}
 
     def _is_changed(
         self,
@@ -282,11 +368,21 @@ class Committer:
                 hint="hydrate fewer objects to one path",
             )
 
-    def _begin(self, request: CommitRequest, stamp: Stamp) -> str:
-        """An empty first commit for the branch that is deployed: programs that promote expect one."""
+    def _begin(self, request: CommitRequest, head: str, stamp: Stamp) -> str:
+        """An empty first commit for the branch that is deployed: programs that promote expect one.
+
+        Args:
+            head: of the branch that is written to; where that began with an empty commit, it is the same one.
+        """
+        empty = self._empty_tree()
+        if head:
+            roots = self._git.run(["log", "--max-parents=0", "--first-parent", "--format=%H %T", head]).text.split("\n")
+            for commit, tree in (line.split(" ") for line in roots if line):
+                if tree == empty:
+                    return commit
         dated = Stamp(stamp.author, stamp.author)
         message, sign = f"Start of {request.sync_branch}\n", self._sign is not None
-        return self._commit_tree(self._empty_tree(), "", message, dated, sign=sign)
+        return self._commit_tree(empty, "", message, dated, sign=sign)
 
     def _empty_tree(self) -> str:
         arguments = ["hash-object", "-t", "tree", "-w", "--stdin"]
@@ -354,12 +450,7 @@ class Committer:
     def _report(self, owned: ownership.Owned, request: CommitRequest) -> None:
         branch = f"{request.branch} of {redact(request.url)}"
         if owned.stale and self._writing.removal == "report":
-            paths = ", ".join(owned.stale)
-            self._warn(
-                "CMD-HYD-030",
-                f"no Application writes any more to {paths} of the branch {branch}",
-                "add --removed delete to remove what was written there, or --removed keep to keep it silently",
-            )
+            self._announce(stale_warning(owned.stale, branch))
         foreign = [path for path in owned.foreign if path in {one.path for one in request.paths}]
         if foreign and self._writing.removal != "keep":
             self._warn(
@@ -369,9 +460,29 @@ class Committer:
             )
 
     def _warn(self, code: str, message: str, hint: str) -> None:
-        warned = Warned(code, message, hint=hint)
+        self._announce(Warned(code, message, hint=hint))
+
+    def _announce(self, warned: Warned) -> None:
         self._warned.append(warned)
         self._context.announce(warned)
+
+
+def stale_warning(paths: Iterable[str], branch: str) -> Warned:
+    """The warning about output paths that no Application writes any more."""
+    return Warned(
+        "CMD-HYD-030",
+        f"no Application writes any more to {', '.join(paths)} of the branch {branch}",
+        hint="add --removed delete to remove what was written there, or --removed keep to keep it silently",
+    )
+
+
+def kept_warning(edits: Mapping[str, Edit], branch: str) -> Warned:
+    """The warning about edits of others that stay."""
+    return Warned(
+        "CMD-HYD-048",
+        f"edits of others stay on the branch {branch}, which is not what its sources render: {as_text(edits)}",
+        hint="move them to the sources, then run with --edited overwrite",
+    )
 
 
 def _manifest(output: PathOutput, manifests: Mapping[str, bytes]) -> bytes | None:

@@ -30,6 +30,9 @@ README = "README.md"
 FILES = (README, METADATA, MANIFEST)
 """What is written to an output path, in name order."""
 
+OPTIONS = ("helm", "kustomize", "directory")
+"""Keys of a dry source that say how it is rendered."""
+
 HYDRATOR = "commodore"
 MARK = f"{HYDRATOR}/{LAYOUT}"
 """Who has written metadata, and in which layout."""
@@ -136,12 +139,12 @@ def path_data(
         pins: its reference counts more than that of the dry commit.
     """
     application = {"name": hydration.name, "namespace": hydration.namespace, "project": hydration.project}
-    place = {"catalog": hydration.catalog.cluster} if hydration.catalog else {"path": hydration.dry_path}
     return _present(
         {
             "commands": list(commands),
             "applications": [_present(application)],
-            "drySource": {"targetRevision": hydration.dry_revision or "HEAD", **place},
+            "drySource": _dry_source(hydration),
+            "destination": _present({"namespace": hydration.target_namespace}),
             "additionalSources": [
                 _present({**{key: one.data.get(key) for key in _ADDITIONAL}, "repoURL": redact(one.url), "sha": sha})
                 for one, sha in zip(hydration.additional, pins.additional, strict=False)
@@ -152,6 +155,27 @@ def path_data(
             "references": _references(pins.reference),
         }
     )
+
+
+def _dry_source(hydration: Hydration) -> dict[str, Any]:
+    """The dry source with the options that stand in the Application, as they would be read from it."""
+    place = {"catalog": hydration.catalog.cluster} if hydration.catalog else {"path": hydration.dry_path}
+    options = {name: hydration.settings[name] for name in OPTIONS if name in hydration.settings}
+    return {"targetRevision": hydration.dry_revision or "HEAD", **place, "options": options}
+
+
+def recorded_source(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """What metadata of an output path record of its Application, in a form that can be compared; `options` are absent
+    in those of older versions.
+    """
+    source, applications = metadata.get("drySource"), metadata.get("applications")
+    application = applications[0] if isinstance(applications, list) and applications else {}
+    destination = metadata.get("destination")
+    return {
+        "source": source if isinstance(source, Mapping) else {},
+        "application": application if isinstance(application, Mapping) else {},
+        "namespace": destination.get("namespace", "") if isinstance(destination, Mapping) else "",
+    }
 
 
 KEYS = (
@@ -165,6 +189,7 @@ KEYS = (
     "references",
     "applications",
     "drySource",
+    "destination",
     "additionalSources",
     "tools",
     "files",

@@ -16,6 +16,7 @@ LAYOUT = 1
 """The version of what is written to hydrated branches. Another one renders everything again."""
 
 Removal = Literal["report", "delete", "keep"]
+Edited = Literal["refuse", "overwrite", "keep"]
 Order = Literal["seed", "source"]
 
 
@@ -213,11 +214,13 @@ class Writing:
 
     Attributes:
         removal: what happens to paths that no Application writes any more.
+        edited: what happens to paths that others have edited.
         adopt: output paths of another program that become ours.
         dated_dry: commit at the time of the dry commit's author, too, so that equal commits have equal ids.
     """
 
     removal: Removal = "report"
+    edited: Edited = "refuse"
     rewrite: bool = False
     allow_empty: bool = False
     allow_mass_removal: bool = False
@@ -245,7 +248,8 @@ class Outcome:
     """What became of a group.
 
     Attributes:
-        word: `committed`, `noted`, `hydrated`, `unaffected`, `unchanged`, `superseded`, `planned` or `failed`.
+        word: `committed`, `created`, `noted`, `hydrated`, `unaffected`, `unchanged`, `superseded`, `planned`, `waiting`
+            or `failed`.
         commit: the branch's head afterwards, if it is known.
         changed, removed, stale: output paths.
         retries: pushes that were made again, as others were faster.

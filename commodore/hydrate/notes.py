@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from commodore.hydrate.model import LAYOUT
@@ -13,25 +13,51 @@ NOTES = "refs/notes/hydrator.metadata"
 
 
 @dataclass(frozen=True, slots=True)
+class NotedGroup:
+    """What is noted of a group.
+
+    Attributes:
+        inputs: the digest of all that its output depended on besides the dry commit.
+        branch: what it was hydrated to; empty in notes of older versions. Branches that others begin at a hydrated
+            commit have its note, too, so this tells them apart.
+    """
+
+    dry_sha: str = ""
+    inputs: str = ""
+    branch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """What is noted of a commit.
 
     Attributes:
         dry_sha: the dry commit that was last looked at; the only key that other programs read.
-        groups: by group id, the dry commit and the digest of the inputs.
+        groups: by group id.
+        edited: output paths that hold edits of others, with the last commit at which they were as hydrated.
     """
 
     dry_sha: str = ""
-    groups: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    groups: Mapping[str, NotedGroup] = field(default_factory=dict)
+    edited: Mapping[str, str] = field(default_factory=dict)
 
-    def with_group(self, group: str, dry_sha: str, inputs: str) -> Note:
+    def with_group(self, group: str, noted: NotedGroup) -> Note:
         """The note after a group was looked at."""
-        return Note(dry_sha, {**self.groups, group: (dry_sha, inputs)})
+        return replace(self, dry_sha=noted.dry_sha, groups={**self.groups, group: noted})
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this program wrote it, or added to it."""
+        return bool(self.groups)
 
     def text(self) -> str:
         """The note as it is written."""
-        groups = {name: {"drySha": sha, "inputs": inputs} for name, (sha, inputs) in sorted(self.groups.items())}
-        own = {"layout": LAYOUT, "groups": groups}
+        groups = {
+            name: {"drySha": one.dry_sha, "inputs": one.inputs, **({"branch": one.branch} if one.branch else {})}
+            for name, one in sorted(self.groups.items())
+        }
+        edited = {"edited": dict(sorted(self.edited.items()))} if self.edited else {}
+        own = {"layout": LAYOUT, "groups": groups, **edited}
         return json.dumps({"drySha": self.dry_sha, "commodore": own}, separators=(",", ":")) + "\n"
 
 
@@ -42,7 +68,11 @@ def read_note(content: bytes) -> Note | None:
         sha, own = data["drySha"], data.get("commodore", {})
         if own.get("layout") != LAYOUT:
             return Note(str(sha))
-        groups = {name: (one["drySha"], one["inputs"]) for name, one in own["groups"].items()}
+        groups = {
+            name: NotedGroup(one["drySha"], one["inputs"], str(one.get("branch", "")))
+            for name, one in own["groups"].items()
+        }
+        edited = {str(path): str(commit) for path, commit in own.get("edited", {}).items()}
     except (ValueError, TypeError, LookupError, AttributeError):
         return None
-    return Note(str(sha), groups)
+    return Note(str(sha), groups, edited)

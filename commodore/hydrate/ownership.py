@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +44,7 @@ def examine(metadata: Mapping[str, bytes], scope: Scope, adopt: Collection[str])
         data = read_metadata(content)
         if folder in adopt:
             ours[folder] = FILES
-        elif str(data.get("hydrator", "")).split("/")[0] != HYDRATOR:
+        elif not is_hydrated_here(content):
             foreign.append(folder)
         elif _is_of(data, dry, scope):
             ours[folder] = _names(data)
@@ -52,14 +52,18 @@ def examine(metadata: Mapping[str, bytes], scope: Scope, adopt: Collection[str])
     return Owned(ours, tuple(foreign), stale)
 
 
-def check_removal(owned: Owned, request: CommitRequest, writing: Writing) -> None:
-    """See that not most of a branch goes at once.
+def check_removal(owned: Owned, removed: Sequence[str], request: CommitRequest, writing: Writing) -> None:
+    """See that not most of a branch goes at once, nor all of one to which no Application writes any more.
+
+    Args:
+        removed: the output paths that would go.
 
     Raises:
         PolicyError: CMD-HYD-031.
     """
-    gone = len(owned.stale)
-    if writing.allow_mass_removal or gone <= _FEW or gone * 2 <= len(owned.ours):
+    gone = len(removed)
+    is_little = bool(request.scope.written) and (gone <= _FEW or gone * 2 <= len(owned.ours))
+    if writing.allow_mass_removal or is_little:
         return
     raise PolicyError(
         "CMD-HYD-031",
@@ -67,6 +71,11 @@ def check_removal(owned: Owned, request: CommitRequest, writing: Writing) -> Non
         " removed",
         hint="see whether all Applications were found; if that is meant, add --allow-mass-removal",
     )
+
+
+def is_hydrated_here(metadata: bytes | None) -> bool:
+    """Whether metadata of an output path are those of this program."""
+    return str(read_metadata(metadata).get("hydrator", "")).split("/")[0] == HYDRATOR
 
 
 def _is_of(data: Mapping[str, Any], dry: str, scope: Scope) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault
@@ -13,9 +13,10 @@ from commodore.events import Warned
 from commodore.git import Author, Git, GitRights, Repository, redact
 from commodore.hydrate.committing import Built, Committer, Stamp
 from commodore.hydrate.differences import manifest_diff
-from commodore.hydrate.layout import MANIFEST
+from commodore.hydrate.edits import NO_EDITS, Edit, Edits, PastCommit, is_made_by_hydration, is_ours, of_scope
+from commodore.hydrate.layout import METADATA
 from commodore.hydrate.model import CommitRequest, Outcome, Scope, Writing
-from commodore.hydrate.notes import NOTES, Note, read_note
+from commodore.hydrate.notes import NOTES, Note, NotedGroup, read_note
 from commodore.hydrate.ownership import Owned, examine
 from commodore.hydrate.pushing import Pushed, push
 
@@ -45,6 +46,19 @@ class _Round:
     retries: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """What is known of the head of a branch.
+
+    Attributes:
+        past: the commit and its ancestors, newest first.
+        note: the nearest one; None without any.
+    """
+
+    past: tuple[PastCommit, ...]
+    note: Note | None
+
+
 class Destination:
     """A repository that is written to.
 
@@ -70,6 +84,9 @@ class Destination:
         self._heads.pop("HEAD", None)
         self._stamps: dict[tuple[str, Author | None], Stamp] = {}
         self._warned: dict[str, list[Warned]] = {}
+        self._known: dict[str, _Head] = {}
+        self._edited: dict[str, Mapping[str, Edit]] = {}
+        self._pushed: dict[str, Built] = {}
 
     @property
     def heads(self) -> Mapping[str, str]:
@@ -90,17 +107,69 @@ class Destination:
     def note_of(self, branch: str) -> Note | None:
         """What was last noted of a branch; None if nothing was."""
         head = self._heads.get(branch)
-        content = self._committer.last_note(head) if head and self._writing.notes else b""
-        note = read_note(content) if content else None
-        if content and note is None:
-            self._context.announce(
-                Warned(
-                    "CMD-HYD-035",
-                    f"the note of the branch {branch} is not the JSON that is expected; it counts as absent",
-                    hint="it is replaced with the next commit",
+        return self._head(head, branch).note if head else None
+
+    def edits(self, branch: str, scope: Scope) -> Mapping[str, Edit]:
+        """Files of a group on a branch that others have changed since they were hydrated, by output path."""
+        return of_scope(self._edits(branch), scope)
+
+    def _edits(self, branch: str) -> Mapping[str, Edit]:
+        """Hydrated files on a branch that others have changed, whosever paths they are at."""
+        head = self._heads.get(branch)
+        if not head:
+            return NO_EDITS
+        if head not in self._edited:
+            known = self._head(head, branch)
+            is_noted = is_ours(known.past[0].note) and not (known.note and known.note.edited)
+            finder = Edits(Git(self._repository.path, self._context), self._committer.blobs_at)
+            self._edited[head] = NO_EDITS if is_noted else finder.find(known.past, known.note)
+        return self._edited[head]
+
+    def _head(self, head: str, branch: str) -> _Head:
+        if head not in self._known:
+            past = self._committer.past(head)
+            if not self._writing.notes:
+                past = [replace(one, note=b"") for one in past]
+            content = next((one.note for one in past if one.note), b"")
+            note = read_note(content) if content else None
+            if content and note is None:
+                self._context.announce(
+                    Warned(
+                        "CMD-HYD-035",
+                        f"the note of the branch {branch} is not the JSON that is expected; it counts as absent",
+                        hint="it is replaced with the next commit",
+                    )
                 )
-            )
-        return note
+            self._known[head] = _Head(tuple(past), note)
+        return self._known[head]
+
+    def hydrated_branches(self) -> list[str]:
+        """The branches with metadata of hydrated commits in their roots, also those that others began there."""
+        there = self._committer.blobs_at(f"{sha}:{METADATA}" for sha in self._heads.values())
+        return [name for name, sha in self._heads.items() if f"{sha}:{METADATA}" in there]
+
+    def noted_groups(self, branch: str) -> frozenset[str]:
+        """The ids of groups that are noted to have been hydrated to a branch.
+
+        Branches that others begin at a hydrated commit have its note, which names the branch that was hydrated. Without
+        a note that names branches, a branch counts as hydrated while its newest commit is one of a hydration.
+        """
+        head = self._heads.get(branch)
+        if not head:
+            return frozenset()
+        known = self._head(head, branch)
+        groups = known.note.groups if known.note is not None else {}
+        if any(one.branch for one in groups.values()):
+            return frozenset(name for name, one in groups.items() if one.branch == branch)
+        place = f"{head}:{METADATA}"
+        is_made = is_made_by_hydration(known.past[0], self._committer.blobs_at([place]).get(place))
+        is_alone = list(self._heads.values()).count(head) == 1
+        return frozenset(groups or [branch]) if is_made and is_alone else frozenset()
+
+    def is_noted(self, branch: str) -> bool:
+        """Whether a hydration has seen the head of a branch."""
+        head = self._heads.get(branch)
+        return head is not None and is_ours(self._head(head, branch).past[0].note)
 
     def metadata_of(self, commit: str) -> dict[str, bytes]:
         """Each `hydrator.metadata` of a commit, by its folder; that of the root by an empty text."""
@@ -149,7 +218,7 @@ class Destination:
             EnvironmentFault: CMD-HYD-051, the remote does not answer.
         """
         results: dict[str, Result] = {}
-        self._warned = {}
+        self._warned, self._pushed = {}, {}
         waiting = list(requests)
         checked = dry
         attempt = 0
@@ -167,19 +236,16 @@ class Destination:
             if answer.all_there:
                 self._conclude(work, waiting, results)
                 return results
+            if not answer.atomic:
+                self._take_parts(answer, work, waiting, results)
             if self._take_refusals(answer, work, waiting, results):
                 continue
-            if not answer.atomic and all(answer.answers.get(ref) == "pushed" for ref in work.refs if ref != NOTES):
-                self._warn_about_notes(waiting)
-                work.refs.pop(NOTES, None)
-                self._conclude(work, waiting, results)
-                return results
             attempt += 1
             if attempt >= self._context.limits.hydrate_push_attempts:
                 self._give_up(work, waiting, results)
                 return results
             time.sleep(random.uniform(_SHORTEST, min(_LONGEST, _SHORTEST * 2 ** (attempt + 1))))  # noqa: S311
-            self._look_again(work, waiting)
+            self._look_again()
             checked = False
         return results
 
@@ -205,7 +271,8 @@ class Destination:
         heads = dict(self._heads)
         for request in list(waiting):
             try:
-                built = self._committer.build(request, heads, self._stamp(request))
+                edits = self.edits(request.branch, request.scope)
+                built = self._committer.build(request, heads, self._stamp(request), edits)
             except CommodoreError as error:
                 results[request.group] = error
                 waiting.remove(request)
@@ -223,13 +290,31 @@ class Destination:
         if not self._writing.notes or not built.commit:
             return
         earlier = work.noted.get(request.branch, "")
-        before = read_note(work.notes[earlier].encode()) if earlier else self.note_of(request.branch)
-        work.known[request.group] = before.groups.get(request.group, ("", ""))[0] if before is not None else ""
-        note = (before or Note()).with_group(request.group, request.commit.sha, request.inputs)
+        before = self._note_before(request, built, work)
+        known = before or Note()
+        work.known[request.group] = known.groups.get(request.group, NotedGroup()).dry_sha
+        note = known.with_group(request.group, NotedGroup(request.commit.sha, request.inputs, request.branch))
+        edited = known.edited if earlier else {path: edit.base for path, edit in self._edits(request.branch).items()}
+        judged = {*built.removed, *(one.path for one in request.paths)}
+        kept = {path: base for path, base in edited.items() if path not in judged}
+        # A branch that begins at a commit of another one shares its note.
+        shared = {} if earlier or request.branch in self._heads else known.edited
+        note = replace(note, edited={**shared, **kept, **built.edited})
         if before is None or note != before or built.branches:
-            work.notes.pop(earlier, None)
-            work.notes[built.commit] = note.text()
             work.noted[request.branch] = built.commit
+            if earlier not in work.noted.values():
+                work.notes.pop(earlier, None)
+            work.notes[built.commit] = note.text()
+
+    def _note_before(self, request: CommitRequest, built: Built, work: _Round) -> Note | None:
+        """What is noted so far of what a commit stands on; a new branch begins with what is noted of its base."""
+        for commit in (built.commit, work.noted.get(request.branch, "")):
+            if commit in work.notes:
+                return read_note(work.notes[commit].encode())
+        if request.branch in self._heads:
+            return self.note_of(request.branch)
+        base = built.base if built.base in self._heads.values() else ""
+        return self._head(base, request.branch).note if base else None
 
     def _leave_superseded(
         self, waiting: list[CommitRequest], work: _Round, superseded: Superseding, results: dict[str, Result]
@@ -255,7 +340,9 @@ class Destination:
     ) -> bool:
         refused = {ref for ref, word in answer.answers.items() if word == "refused"}
         if refused == {NOTES}:
-            raise self._refusal(NOTES, answer.words.get(NOTES, ""), "add --no-notes if the server takes no notes")
+            refusal = self._refusal(NOTES, answer.words.get(NOTES, ""), "add --no-notes if the server takes no notes")
+            results |= dict.fromkeys((one.group for one in waiting), refusal)
+            waiting.clear()
         for request in list(waiting):
             built = work.built[request.group]
             ref = next((_HEADS + branch for branch in built.branches if _HEADS + branch in refused), None)
@@ -266,6 +353,35 @@ class Destination:
                 waiting.remove(request)
         return bool(refused)
 
+    def _take_parts(
+        self, answer: Pushed, work: _Round, waiting: list[CommitRequest], results: dict[str, Result]
+    ) -> None:
+        """Take in what a server has that does not take several refs together."""
+        for request in list(waiting):
+            built = work.built[request.group]
+            if built.branches and all(answer.answers.get(_HEADS + name) == "pushed" for name in built.branches):
+                self._pushed[request.group] = built
+                self._heads |= built.branches
+        there = [one for one in waiting if one.group in self._pushed]
+        if there and answer.answers.get(NOTES) == "refused":
+            self._conclude_without_notes(
+                there, work, results, f"the server refuses them: {answer.words.get(NOTES, '')}"
+            )
+            waiting[:] = [one for one in waiting if one.group not in results]
+
+    def _conclude_without_notes(
+        self, requests: Sequence[CommitRequest], work: _Round, results: dict[str, Result], why: str
+    ) -> None:
+        warned = Warned(
+            "CMD-HYD-036",
+            f"the branches of {redact(self._repository.url)} were pushed, the notes were not: {why}",
+            hint="the next run tries again; add --no-notes if the server takes no notes",
+        )
+        self._context.announce(warned)
+        for request in requests:
+            self._warned.setdefault(request.group, []).append(warned)
+        self._conclude(replace(work, refs={}), requests, results)
+
     def _refusal(self, ref: str, words: str, hint: str) -> EnvironmentFault:
         said = f": {words}" if words else ""
         return EnvironmentFault(
@@ -275,8 +391,12 @@ class Destination:
         )
 
     def _give_up(self, work: _Round, waiting: Sequence[CommitRequest], results: dict[str, Result]) -> None:
+        there = [one for one in waiting if one.group in self._pushed]
+        if there:
+            self._conclude_without_notes(there, work, results, "others have pushed some at the same time")
         for request in waiting:
-            if not work.built[request.group].branches:
+            built = work.built[request.group]
+            if request.group in results or not (built.branches or built.commit in work.notes):
                 continue
             results[request.group] = EnvironmentFault(
                 "CMD-HYD-054",
@@ -284,68 +404,37 @@ class Destination:
                 f" {self._context.limits.hydrate_push_attempts} attempts",
                 hint="run again",
             )
-        self._conclude(work, [one for one in waiting if one.group not in results], results)
+        left = [one for one in waiting if one.group not in results]
+        self._conclude(replace(work, refs={}), left, results)
 
-    def _look_again(self, work: _Round, waiting: Sequence[CommitRequest]) -> None:
-        before = dict(self._heads)
+    def _look_again(self) -> None:
         self._repository.fetch()
         self._heads = dict(self._repository.refs().branches)
         self._heads.pop("HEAD", None)
         self._fetch_notes()
-        for request in waiting:
-            old, new = before.get(request.branch), self._heads.get(request.branch)
-            if old and new and old != new:
-                self._warn_about_changes(request, old, new)
-
-    def _warn_about_changes(self, request: CommitRequest, old: str, new: str) -> None:
-        paths = [f"{one.path}/{MANIFEST}" for one in request.paths]
-        arguments = ["log", "-1", "--format=%h by %an", f"{old}..{new}", "--", *paths]
-        said = Git(self._repository.path, self._context).ask(*arguments)
-        if said:
-            warned = Warned(
-                "CMD-HYD-032",
-                f"the commit {said} has changed hydrated manifests of the branch {request.branch} meanwhile; they"
-                " are rendered again over it",
-                hint="change the sources, not what is rendered of them",
-            )
-            self._warn(warned, [request])
 
     def _fetch_notes(self) -> None:
+        self._known.clear()
+        self._edited.clear()
         if self._writing.notes:
             self._repository.fetch_ref(NOTES)
-
-    def _warn_about_notes(self, requests: Sequence[CommitRequest]) -> None:
-        warned = Warned(
-            "CMD-HYD-036",
-            f"the branches of {redact(self._repository.url)} were pushed, the notes were not: others have pushed"
-            " some at the same time",
-            hint="the next run writes them",
-        )
-        self._warn(warned, requests)
-
-    def _warn(self, warned: Warned, requests: Sequence[CommitRequest]) -> None:
-        self._context.announce(warned)
-        for request in requests:
-            self._warned.setdefault(request.group, []).append(warned)
 
     def _conclude(
         self, work: _Round, waiting: Sequence[CommitRequest], results: dict[str, Result], *, dry: bool = False
     ) -> None:
         if not dry and (notes := work.refs.get(NOTES)):
             self._committer.take_notes(notes)
+        if not dry:
+            self._known.clear()
+            self._edited.clear()
         for request in waiting:
-            built = work.built[request.group]
+            built = self._pushed.get(request.group) or work.built[request.group]
             if not dry:
                 self._heads |= built.branches
-            if built.branches:
-                word, reason = ("planned", "would be committed") if dry else ("committed", "its manifests have changed")
-            elif built.commit in work.notes:
-                word, reason = "noted", "no manifest has changed"
-            else:
-                word, reason = "unchanged", "no manifest has changed"
+            word, reason = _result(request, built, is_noted=built.commit in work.notes)
             results[request.group] = Outcome(
-                word,
-                reason,
+                "planned" if dry and word != "unchanged" else word,
+                _WOULD.get(word, reason) if dry else reason,
                 built.commit,
                 built.base,
                 built.changed,
@@ -362,3 +451,22 @@ class Destination:
         old = self.manifests_of(built.base, paths) if built.base and paths else {}
         new = self.manifests_of(built.commit, built.changed) if built.changed else {}
         return manifest_diff(old, new, self._context.limits)
+
+
+_WOULD = {
+    "committed": "would be committed",
+    "created": "the branch would be created",
+    "noted": "no manifest would change; the dry commit would be noted",
+}
+"""Reasons of a dry run, by the word of a run that pushes."""
+
+
+def _result(request: CommitRequest, built: Built, *, is_noted: bool) -> tuple[str, str]:
+    """The word for what was built, and why."""
+    if built.is_new:
+        return "committed", "its manifests have changed"
+    if request.branch in built.branches:
+        return "created", f"it was not there; its manifests are those of {request.sync_branch}"
+    if built.branches:
+        return "created", f"{request.sync_branch} was not there"
+    return "noted" if is_noted else "unchanged", "no manifest has changed"

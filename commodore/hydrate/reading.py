@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.planning.generate_paths import GENERATE_PATHS
-from commodore.errors import CommodoreError, InputError, Location, did_you_mean, raise_all
+from commodore.errors import CommodoreError, InputError, Location, did_you_mean
 from commodore.events import Warned
 from commodore.git import Author, normalize, redact, repository_key
 from commodore.hydrate.clones import revision_of
@@ -82,7 +82,7 @@ def read_hydration(
         _check_known(to, ("targetBranch",))
     target = branch if to is None else check_branch(_required(to, "targetBranch"), place)
     return Hydration(
-        name=_required(metadata, "name"),
+        name=metadata.required("name"),
         namespace=metadata.text("namespace"),
         project=spec.text("project") or "default",
         dry_url=_git_url(origin.url, place),
@@ -271,29 +271,53 @@ def _is_catalog(entry: Fields) -> bool:
     return "catalog" in entry.fields("drySource")
 
 
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What Applications are read as.
+
+    Attributes:
+        hydrations: each with the Application as it is written.
+        errors: what is wrong with the others.
+        branches: those that the others name.
+    """
+
+    hydrations: tuple[tuple[Hydration, Mapping[str, Any]], ...]
+    errors: tuple[CommodoreError, ...]
+    branches: frozenset[str]
+
+
 def read_all(
     applications: Iterable[tuple[Mapping[str, Any], Location]],
     *,
     lenient: bool = False,
     options_in_git: bool = False,
     clusters: Clusters | None = None,
-) -> list[Hydration]:
-    """All hydrations of Applications; what is wrong with them is reported together.
-
-    Raises:
-        CommodoreError: see `read_hydration`.
-    """
-    found: list[Hydration] = []
+) -> Read:
+    """All hydrations of Applications; one that is wrong does not keep others from being read."""
+    hydrations: list[tuple[Hydration, Mapping[str, Any]]] = []
     errors: list[CommodoreError] = []
+    branches = set[str]()
     for application, place in applications:
         try:
-            found.append(
-                read_hydration(application, place, lenient=lenient, options_in_git=options_in_git, clusters=clusters)
+            hydration = read_hydration(
+                application, place, lenient=lenient, options_in_git=options_in_git, clusters=clusters
             )
+            hydrations.append((hydration, application))
         except CommodoreError as error:
             errors.append(error)
-    raise_all(errors)
-    return found
+            branches.add(branch_of(application))
+    return Read(tuple(hydrations), tuple(errors), frozenset(branches))
+
+
+def branch_of(application: Mapping[str, Any]) -> str:
+    """The branch that an Application names, however wrong it is otherwise; empty if it names none."""
+    spec = application.get("spec")
+    hydrator = spec.get("sourceHydrator") if isinstance(spec, Mapping) else None
+    for key in ("hydrateTo", "syncSource"):
+        part = hydrator.get(key) if isinstance(hydrator, Mapping) else None
+        if isinstance(part, Mapping) and isinstance(part.get("targetBranch"), str):
+            return str(part["targetBranch"])
+    return ""
 
 
 def _check_dry(dry: Fields, options_in_git: bool, refs: Collection[str]) -> None:

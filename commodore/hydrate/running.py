@@ -8,24 +8,26 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from commodore.argocd.acquiring import Providers, RepoMap, repository_identity
-from commodore.argocd.configuration import ArgoSettings
+from commodore.argocd.acquiring import Providers, repository_identity
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.rendering import Capabilities
 from commodore.argocd.running import open_run
 from commodore.argocd.trees import Tree
 from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, Location, did_you_mean, raise_all
-from commodore.events import Event, Warned, stage
-from commodore.git import Author, Git, GitRights, Repository, RepositoryStore, check_out_tree, redact, repository_key
+from commodore.errors import CommodoreError, InputError, raise_all
+from commodore.events import Event, Warned, ignore, stage
+from commodore.git import Git, Repository, RepositoryStore, check_out_tree, redact, repository_key
 from commodore.hydrate import layout, planning
-from commodore.hydrate.catalogs import Catalogs, reference_to
+from commodore.hydrate.abandoned import find_abandoned, refusal
+from commodore.hydrate.catalogs import reference_to
 from commodore.hydrate.clones import Clones, revision_of
+from commodore.hydrate.committing import kept_warning, stale_warning
 from commodore.hydrate.conventions import check_projects, check_promotions
+from commodore.hydrate.deciding import Decider
+from commodore.hydrate.jobs import Job, Planned
 from commodore.hydrate.model import (
     Additional,
     CommitRequest,
@@ -36,126 +38,18 @@ from commodore.hydrate.model import (
     PathOutput,
     Pins,
     Scope,
-    Writing,
 )
 from commodore.hydrate.provenance import check_signature, read_commit
 from commodore.hydrate.publishing import Destination, Result
 from commodore.hydrate.publishing import Superseding as Reasons
 from commodore.hydrate.reading import read_all, warn_of_other_sources
-from commodore.hydrate.rendering import GroupRenderer, Rules, check_equal
-from commodore.hydrate.sources import Found
-from commodore.hydrate.superseding import Superseding, is_older
+from commodore.hydrate.rendering import GroupRenderer, check_equal
+from commodore.hydrate.superseding import Superseding
 from commodore.staging import temporary_folder
 
 RENDER_STAGE, PUSH_STAGE = "render", "push"
-
-
-@dataclass(frozen=True, slots=True)
-class Narrowing:
-    """Which groups are hydrated; of each kind, empty for all.
-
-    Attributes:
-        names: of Applications; their whole groups count.
-        branches: patterns of the branches that are written to.
-        repositories: URLs of what is hydrated from or written to.
-    """
-
-    names: tuple[str, ...] = ()
-    branches: tuple[str, ...] = ()
-    repositories: tuple[str, ...] = ()
-
-    def takes(self, group: Group) -> bool:
-        """Whether a group is among them."""
-        named = not self.names or any(member.name in self.names for member in group.members)
-        keys = {repository_key(url) for url in self.repositories}
-        placed = not keys or bool(keys & {group.dry_key, group.key})
-        return named and placed and (not self.branches or any(fnmatchcase(group.branch, one) for one in self.branches))
-
-    def check(self, hydrations: Sequence[Hydration]) -> None:
-        """See that each name, pattern and URL fits something: a mistyped one would do nothing, and say nothing.
-
-        Raises:
-            InputError: CMD-HYD-029, one does not.
-        """
-        names, branches = {one.name for one in hydrations}, {one.branch for one in hydrations}
-        urls = {repository_key(url): redact(url) for one in hydrations for url in (one.dry_url, one.url)}
-        asked = [
-            (f"no Application is called {one}", did_you_mean(one, names)) for one in self.names if one not in names
-        ]
-        asked += [
-            (f"no branch that is hydrated fits {pattern}", did_you_mean(pattern, branches))
-            for pattern in self.branches
-            if not any(fnmatchcase(branch, pattern) for branch in branches)
-        ]
-        asked += [
-            (f"nothing is hydrated from or to {redact(url)}", did_you_mean(url, urls.values()))
-            for url in self.repositories
-            if repository_key(url) not in urls
-        ]
-        raise_all([InputError("CMD-HYD-029", what, hint=hint) for what, hint in asked])
-
-
-EVERYTHING = Narrowing()
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """What is to be hydrated, and how.
-
-    Attributes:
-        author: of the commits; None is git's own identity.
-        dry_run: push nothing.
-        allow_older: push although the branch of the sources has moved meanwhile, or a newer commit is hydrated.
-        dry_sha: the dry commit, instead of what revisions resolve to.
-        each_commit: hydrate the dry commits since the last one, too, each by itself.
-        twice: render twice, and compare.
-        verify_dry: take dry commits with a good signature alone.
-        hard: render all, whatever is noted.
-        repo_map: folders that stand for dry repositories, whatever is committed; for dry runs.
-        rights: what a push is let in by, to a URL to which Applications of some projects write.
-        catalogs: compiles those of clusters; None if no entry names one.
-    """
-
-    found: Found
-    settings: ArgoSettings
-    rules: Rules
-    writing: Writing
-    only: Narrowing = EVERYTHING
-    protect: tuple[str, ...] = ()
-    author: Author | None = None
-    sign: str | None = None
-    dry_run: bool = False
-    allow_older: bool = False
-    lenient: bool = False
-    options_in_git: bool = False
-    dry_sha: str = ""
-    each_commit: bool = False
-    twice: bool = False
-    verify_dry: bool = False
-    hard: bool = False
-    repo_map: RepoMap = field(default_factory=RepoMap)
-    rights: Callable[[str, frozenset[str]], GitRights | None] = lambda *_: None
-    catalogs: Catalogs | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A group, and what is to be done: `hydrated`, `unaffected`, `superseded`, `waiting` or `render`.
-
-    Attributes:
-        known: the dry commit that is noted for it; empty if there is none.
-        warnings: those of planning and rendering it.
-        seconds: how long rendering it took, and pushing to its repository, which groups have in common.
-    """
-
-    group: Group
-    decision: str
-    reason: str
-    inputs: str
-    destination: Destination
-    known: str = ""
-    warnings: tuple[Warned, ...] = ()
-    seconds: float = 0.0
+_DOING = ("render", "unaffected", "remove", "abandoned")
+"""Decisions after which something is written."""
 
 
 @dataclass
@@ -186,7 +80,8 @@ class Hydrator:
     _renderers: dict[tuple[str, str], GroupRenderer] = field(default_factory=dict)
     _written: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     _projects: dict[str, set[str]] = field(default_factory=dict)
-    _data: dict[tuple[Location, str], Mapping[str, Any]] = field(default_factory=dict)
+    _data: dict[tuple[str, str, str], Mapping[str, Any]] = field(default_factory=dict)
+    _destinations: dict[str, Destination] = field(default_factory=dict)
     _collected: dict[str, _Collected] = field(default_factory=dict)
     _listener: _Collected | None = None
     _elsewhere: set[str] = field(default_factory=set)
@@ -204,31 +99,28 @@ class Hydrator:
     def plan(self) -> list[Planned]:
         """The groups, and what is to be done for each. Remotes are asked once; nothing is rendered or written.
 
-        Applications whose sources or branches cannot be reached are left out; `lost` says why.
+        Applications that are wrong, or whose sources or branches cannot be reached, are left out; `lost` says why.
 
         Raises:
-            CommodoreError: an Application is wrong, or none is in reach.
+            CommodoreError: Applications are in each other's way, or none is right and in reach.
         """
         job = self.job
-        clusters = job.catalogs.cluster if job.catalogs is not None else None
-        hydrations = read_all(
-            job.found.applications, lenient=job.lenient, options_in_git=job.options_in_git, clusters=clusters
-        )
-        if job.lenient:
-            warn_of_other_sources(job.found.applications, self.context.announce)
-        job.only.check(hydrations)
-        self._data = {(place, data["metadata"]["name"]): data for data, place in job.found.applications}
-        for one in hydrations:
+        hydrations = self._read()
+        self._data = {(repository_key(one.url), one.branch, one.path): data for one, data in hydrations}
+        members = [one for one, _ in hydrations]
+        job.only.check(members)
+        for one in members:
             self._elsewhere |= {repository_key(other.url) for other in one.additional if _is_elsewhere(other, one)}
             self._projects.setdefault(repository_key(one.url), set()).add(one.project)
             self._written.setdefault((repository_key(one.url), one.branch), set()).add(one.path)
-        planning.check(hydrations, (*job.protect, *job.found.protect))
-        check_projects(hydrations, (*job.settings.projects, *job.found.projects))
-        check_promotions(hydrations, job.found.strategies, self.context.announce)
-        hydrations = self._within_reach(hydrations)
-        for one in hydrations:
+        protect = (*job.protect, *job.found.protect)
+        planning.check(members, protect)
+        check_projects(members, (*job.settings.projects, *job.found.projects))
+        check_promotions(members, job.found.strategies, self.context.announce)
+        left = self._within_reach(members)
+        for one in left:
             planning.check_dry_branch(one, revision_of(one.dry_revision) or self.dry(one).default_branch())
-        groups = planning.group(hydrations, self._dry_sha)
+        groups = planning.group(left, self._dry_sha)
         if job.dry_sha and len({one.dry_key for one in groups}) > 1:
             raise InputError(
                 "CMD-HYD-014",
@@ -237,8 +129,55 @@ class Hydrator:
             )
         planning.check_sizes(groups, self.context.limits.hydrate_applications)
         planning.warn(groups, self.context.announce)
-        destinations: dict[str, Destination] = {}
-        return [self._decide(one, destinations) for one in groups if job.only.takes(one)]
+        decider = Decider(job, self.dry, self.context)
+        planned = [
+            decider.decide(one, self._destination(one), self.scope(one), self._pins(one))
+            for one in groups
+            if job.only.takes(one)
+        ]
+        return [*planned, *self._abandoned(groups, members, protect)]
+
+    def _read(self) -> list[tuple[Hydration, Mapping[str, Any]]]:
+        """The Applications. While one is wrong, its branch stays as it is, and nothing is removed anywhere: what it
+        writes is not known.
+
+        Raises:
+            CommodoreError: no Application is right.
+        """
+        job = self.job
+        clusters = job.catalogs.cluster if job.catalogs is not None else None
+        read = read_all(
+            job.found.applications, lenient=job.lenient, options_in_git=job.options_in_git, clusters=clusters
+        )
+        if job.lenient:
+            warn_of_other_sources(job.found.applications, self.context.announce)
+        good = [(one, data) for one, data in read.hydrations if one.branch not in read.branches]
+        if not good:
+            raise_all(read.errors)
+        if read.errors:
+            self.lost += read.errors
+            blocked = sorted({one.branch for one, _ in read.hydrations} & read.branches)
+            self.lost += [
+                InputError(
+                    "CMD-HYD-044",
+                    f"nothing is hydrated to the branch {branch}: one of its Applications is wrong",
+                    hint="correct that Application",
+                )
+                for branch in blocked
+            ]
+            self.job = replace(job, writing=replace(job.writing, removal="keep"))
+        return good
+
+    def _abandoned(
+        self, groups: Sequence[Group], members: Sequence[Hydration], protect: Sequence[str]
+    ) -> list[Planned]:
+        if self.job.writing.removal == "keep":
+            return []
+        found: list[Planned] = []
+        for key, destination in self._destinations.items():
+            own = [one for one in groups if one.key == key]
+            found += find_abandoned(destination, own, members, self.job, protect)
+        return found
 
     def run(self, ready: Callable[[Group], bool] = lambda _: True) -> list[tuple[Planned, Result]]:
         """Plan, render and publish. A group that fails does not hold back others.
@@ -255,6 +194,7 @@ class Hydrator:
             for several in self._rounds([_if_ready(one, ready) for one in planned]):
                 requests, failed = self.requests(several)
                 results = self._publish(requests) | failed
+                self._report_left(several, results)
                 done += [(self._with_events(one), results.get(one.group.id) or _left(one)) for one in several]
         return done
 
@@ -266,13 +206,15 @@ class Hydrator:
         It needs `rendering`.
         """
         made: list[tuple[Planned, CommitRequest]] = []
-        failed: dict[str, CommodoreError] = {}
-        waiting = [one for one in planned if one.decision in ("render", "unaffected")]
-        with stage(self.context.announce, RENDER_STAGE, len(waiting)):
+        waiting = [one for one in planned if one.decision in _DOING]
+        refused = {one.group.id: self._refusal(one) for one in waiting}
+        failed = {group: error for group, error in refused.items() if error is not None}
+        waiting = [one for one in waiting if one.group.id not in failed]
+        rendered = [one for one in waiting if one.decision == "render"]
+        with stage(self.context.announce if rendered else ignore, RENDER_STAGE, len(rendered)):
             for one in waiting:
                 with self._collecting(one.group):
                     try:
-                        self._check_access(one)
                         made.append((one, self._request(one)))
                     except CommodoreError as error:
                         failed[one.group.id] = error
@@ -315,7 +257,7 @@ class Hydrator:
 
     def data(self, hydration: Hydration) -> Mapping[str, Any]:
         """The Application as it is written."""
-        return self._data[hydration.place, hydration.name]
+        return self._data[repository_key(hydration.url), hydration.branch, hydration.path]
 
     def _within_reach(self, hydrations: Sequence[Hydration]) -> list[Hydration]:
         """Fetch what is needed. Those whose repositories or revisions are not there are left out, if there are others.
@@ -360,7 +302,10 @@ class Hydrator:
             with one_by_one:  # destinations may have sources in common
                 return superseding.reasons(asked)
 
-        with stage(self.context.announce, PUSH_STAGE, len(wanted)):
+        pushing = (
+            contextlib.nullcontext() if self.job.dry_run else stage(self.context.announce, PUSH_STAGE, len(wanted))
+        )
+        with pushing:
             return self._publish_all(list(by_destination.values()), reasons)
 
     def _publish_all(
@@ -412,50 +357,14 @@ class Hydrator:
         warnings = (*told.warnings, *(one for one in found if one is not None))
         return replace(planned, warnings=warnings, seconds=told.seconds)
 
-    def _decide(self, group: Group, destinations: dict[str, Destination]) -> Planned:
-        destination = destinations.get(group.key)
-        if destination is None:
+    def _destination(self, group: Group) -> Destination:
+        if group.key not in self._destinations:
             url = group.first.url
             rights = self.job.rights(url, frozenset(self._projects[group.key]))
             destination = Destination(self.store.repository(url), self.context, self.job.writing, self.job.sign, rights)
             destination.bring_notes()
-            destinations[group.key] = destination
-        settings = {f"{part}/{key}": value.value for part, key, value in self.job.settings.rows()}
-        options: dict[str, Any] = {**self.job.rules.as_dict(), "settings": settings}
-        if pins := self._pins(group):
-            options["pins"] = {
-                path: [one.additional, one.reference and one.reference.sha] for path, one in pins.items()
-            }
-        inputs = planning.inputs_digest(group, options)
-        note = destination.note_of(group.branch)
-        known, before = note.groups.get(group.id, ("", "")) if note is not None else ("", "")
-        decision, reason = "render", "it was not hydrated from this commit with these inputs"
-        if self.job.writing.rewrite:
-            reason = "--rewrite"
-        elif self.job.hard or self.job.repo_map.find(group.first.dry_url) is not None:
-            reason = "it is to be rendered again"
-        elif self._is_too_old(group, known):
-            decision, reason = "superseded", f"it is hydrated from {known[:7]}, which is newer; --allow-older goes back"
-        elif any(one.catalog for one in group.members):
-            reason = "a catalog is made of more than its dry commit, and is compiled at each run"
-        elif (known, before) == (group.dry_sha, inputs) and group.branch in destination.heads:
-            decision, reason = "hydrated", f"it is hydrated from {group.dry_sha[:7]}"
-        elif known and before == inputs and not self._is_affected(group, known):
-            decision, reason = "unaffected", f"no file of its Applications has changed since {known[:7]}"
-        return Planned(group, decision, reason, inputs, destination, known)
-
-    def _is_too_old(self, group: Group, known: str) -> bool:
-        if not self.job.dry_sha or self.job.allow_older or known in ("", group.dry_sha):
-            return False
-        return is_older(self.dry(group.first), group.dry_sha, known)
-
-    def _is_affected(self, group: Group, known: str) -> bool:
-        repository = self.dry(group.first)
-        if not repository.has_commits([known]):
-            return True
-        arguments = ["diff", "--name-only", "-z", "--no-renames", known, group.dry_sha]
-        changed = Git(repository.path, self.context).run(arguments).stdout.decode("utf-8", "surrogateescape")
-        return planning.is_affected(group, [path for path in changed.split("\0") if path])
+            self._destinations[group.key] = destination
+        return self._destinations[group.key]
 
     def _rounds(self, planned: Sequence[Planned]) -> Iterator[list[Planned]]:
         """Groups that are published together. With `each_commit` one round hydrates a dry commit of each group."""
@@ -484,17 +393,19 @@ class Hydrator:
     def _request(self, planned: Planned) -> CommitRequest:
         group = planned.group
         repository = self.dry(group.first)
+        if planned.decision == "abandoned":
+            self.store.sync([(group.first.dry_url, group.dry_sha)])
         if self.job.verify_dry:
             tags = {one.dry_revision for one in group.members} & repository.refs().tags.keys()
             check_signature(repository.path, group.dry_sha, sorted(tags), self.context)
         commit = read_commit(repository.path, group.dry_sha, self.context)
-        applications = {one.path: self.data(one) for one in group.members}
         pins = self._pins(group)
         references = {one.reference for one in pins.values()}
         if len(pins) == len(group.members) and len(references) == 1 and None not in references:
             commit = replace(commit, reference=references.pop())
-        # What no change touches is not rendered: only the note goes on.
-        outputs = self.render(group, applications, commit, pins) if planned.decision == "render" else ()
+        outputs: tuple[PathOutput, ...] = ()
+        if planned.decision == "render":  # else only the note goes on, or paths go
+            outputs = self.render(group, {one.path: self.data(one) for one in group.members}, commit, pins)
         root = layout.root_data(group.first.dry_url, commit)
         return CommitRequest(
             group=group.id,
@@ -537,7 +448,8 @@ class Hydrator:
 
     def _follows(self, group: Group) -> tuple[str, ...]:
         """The dry branches of which the group's commit is the newest one."""
-        if self.job.dry_sha or self.job.each_commit:
+        is_read = (group.key, group.branch, group.first.path) in self._data
+        if self.job.dry_sha or self.job.each_commit or not is_read:
             return ()
         repository = self.dry(group.first)
         branches = repository.refs().branches
@@ -561,8 +473,10 @@ class Hydrator:
             )
         return self._renderers[key]
 
-    def _check_access(self, planned: Planned) -> None:
-        """See that what will be rendered can be pushed, as far as that can be known before."""
+    def _refusal(self, planned: Planned) -> CommodoreError | None:
+        """Why a group needs not be rendered: nothing was said of its end, or its commit could not be pushed."""
+        if planned.decision == "abandoned" and self.job.writing.removal != "delete":
+            return refusal(planned)
         key = id(planned.destination)
         if key not in self._refusals:
             self._refusals[key] = None
@@ -571,9 +485,19 @@ class Hydrator:
                     planned.destination.can_push()
             except CommodoreError as error:
                 self._refusals[key] = error
-        refusal = self._refusals[key]
-        if refusal is not None:
-            raise refusal
+        return self._refusals[key]
+
+    def _report_left(self, planned: Sequence[Planned], results: Mapping[str, Result]) -> None:
+        """Warn of what is on the branches of groups that are hydrated, and is not theirs: each run says it."""
+        for one in planned:
+            if one.decision != "hydrated" or one.group.id in results:
+                continue
+            branch = f"{one.group.branch} of {redact(one.group.first.url)}"
+            with self._collecting(one.group):
+                if one.stale:
+                    self.context.announce(stale_warning(one.stale, branch))
+                if one.edits:
+                    self.context.announce(kept_warning(one.edits, branch))
 
     def _wanted(self, hydration: Hydration) -> str | None:
         return self.job.dry_sha or revision_of(hydration.dry_revision)
@@ -601,4 +525,4 @@ def _if_ready(planned: Planned, ready: Callable[[Group], bool]) -> Planned:
 
 def _left(planned: Planned) -> Outcome:
     head = planned.destination.heads.get(planned.group.branch, "")
-    return Outcome(planned.decision, planned.reason, head, head)
+    return Outcome(planned.decision, planned.reason, head, head, stale=planned.stale)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from commodore.git import Git, redact
+from commodore.hydrate.jobs import Planned
 from commodore.hydrate.layout import METADATA, read_metadata
-from commodore.hydrate.running import Hydrator, Planned
+from commodore.hydrate.running import Hydrator
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class BranchStatus:
         paths: the dry commit of each output path.
         stale: output paths that no Application writes any more.
         foreign: those that another program has hydrated.
+        edited: those that others have edited, and who did.
         author: of the newest commit.
         ours: whether the newest commit was hydrated.
     """
@@ -37,6 +39,7 @@ class BranchStatus:
     paths: tuple[tuple[str, str], ...]
     stale: tuple[str, ...]
     foreign: tuple[str, ...]
+    edited: Mapping[str, str]
     author: str
     ours: bool
 
@@ -53,6 +56,7 @@ class BranchStatus:
             "paths": dict(self.paths),
             "stale": list(self.stale),
             "foreign": list(self.foreign),
+            "edited": dict(self.edited),
             "author": self.author or None,
             "ours": self.ours,
         }
@@ -72,12 +76,14 @@ def survey(hydrator: Hydrator) -> list[BranchStatus]:
 
 def _status(hydrator: Hydrator, several: Sequence[Planned]) -> BranchStatus:
     first, destination = several[0].group.first, several[0].destination
-    names = tuple(member.name for one in several for member in one.group.members)
+    names = tuple(member.name for one in several if one.decision != "abandoned" for member in one.group.members)
     head = destination.heads.get(first.branch, "")
     if not head:
-        return BranchStatus(first.url, first.branch, "", "", "", None, names, (), (), (), "", ours=False)
+        return BranchStatus(first.url, first.branch, "", "", "", None, names, (), (), (), {}, "", ours=False)
     metadata = {path: read_metadata(content) for path, content in destination.metadata_of(head).items()}
-    owned = [destination.owned(head, hydrator.scope(one.group)) for one in several]
+    scopes = [hydrator.scope(one.group) for one in several]
+    owned = [destination.owned(head, scope) for scope in scopes]
+    edits = {path: edit.by for scope in scopes for path, edit in destination.edits(first.branch, scope).items()}
     note = destination.note_of(first.branch)
     git = Git(hydrator.store.repository(first.url).path, hydrator.context)
     last = git.run(["log", "-1", "--format=%H", head, "--", METADATA]).text
@@ -92,6 +98,7 @@ def _status(hydrator: Hydrator, several: Sequence[Planned]) -> BranchStatus:
         paths=tuple((path, _text(data, "drySha")) for path, data in sorted(metadata.items()) if path),
         stale=tuple(sorted({path for one in owned for path in one.stale})),
         foreign=tuple(sorted({path for one in owned for path in one.foreign})),
+        edited=edits,
         author=git.run(["log", "-1", "--format=%an <%ae>", head]).text,
         ours=last == head,
     )
@@ -104,11 +111,13 @@ def commits_behind(hydrator: Hydrator, several: Sequence[Planned]) -> int | None
     counts = []
     for one in several:
         repository = hydrator.dry(one.group.first)
+        if one.decision == "abandoned":
+            continue
         if not one.known or not repository.has_commits([one.known]):
             return None
         arguments = ["rev-list", "--count", f"{one.known}..{one.group.dry_sha}"]
         counts.append(int(Git(repository.path, hydrator.context).run(arguments).text))
-    return max(counts)
+    return max(counts, default=None)
 
 
 def _text(data: dict[str, Any], key: str) -> str:

@@ -14,7 +14,7 @@ from commodore.hydrate import layout, planning
 from commodore.hydrate.conventions import check_projects
 from commodore.hydrate.model import Group, Hydration, Pins
 from commodore.hydrate.provenance import read_commit
-from commodore.hydrate.reading import read_hydration, warn_of_other_sources
+from commodore.hydrate.reading import branch_of, read_hydration, warn_of_other_sources
 from commodore.hydrate.rendering import GroupRenderer
 from commodore.workspace import guard_disk, write_atomically
 
@@ -82,18 +82,8 @@ def _read(
         try:
             found.append((read_hydration(data, place, lenient=True), data))
         except CommodoreError as error:
-            failed.setdefault(_branch_of(data), []).append(error)
+            failed.setdefault(branch_of(data), []).append(error)
     return found, failed
-
-
-def _branch_of(data: Mapping[str, Any]) -> str:
-    """The branch that an Application names, however wrong it is otherwise."""
-    hydrator = data.get("spec", {}).get("sourceHydrator", {})
-    for key in ("hydrateTo", "syncSource"):
-        part = hydrator.get(key) if isinstance(hydrator, Mapping) else None
-        if isinstance(part, Mapping) and isinstance(part.get("targetBranch"), str):
-            return str(part["targetBranch"])
-    return ""
 
 
 def _conflicts(hydrations: Sequence[Hydration], projects: Sequence[Placed]) -> list[tuple[str, CommodoreError]]:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from commodore.errors import CommodoreError
+from commodore.hydrate.jobs import Planned
 from commodore.hydrate.model import Group
 from commodore.hydrate.publishing import Result
-from commodore.hydrate.running import Planned
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 120.0, 1800.0  # seconds before a group that has failed is tried again
 

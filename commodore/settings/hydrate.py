@@ -102,8 +102,7 @@ GROUPS = (
     ),
     Setting("notes", ("--notes/--no-notes",), "Keep notes of what is hydrated.", kind="switch", default=True),
 )
-COMMITTING = (
-    Setting("dry_run", ("--dry-run",), "Do everything but push.", kind="switch", default=False),
+STANDING = (
     Setting(
         "removed",
         ("--removed",),
@@ -112,6 +111,19 @@ COMMITTING = (
         choices=("report", "delete", "keep"),
         default="report",
     ),
+    Setting(
+        "edited",
+        ("--edited",),
+        "What happens to hydrated files that others have edited on the branch: `refuse` to hydrate to it, `overwrite`"
+        " the edits, or `keep` them with a warning.",
+        kind="choice",
+        choices=("refuse", "overwrite", "keep"),
+        default="refuse",
+    ),
+)
+COMMITTING = (
+    Setting("dry_run", ("--dry-run",), "Do everything but push.", kind="switch", default=False),
+    *STANDING,
     Setting(
         "allow_mass_removal",
         ("--allow-mass-removal",),
@@ -283,6 +295,7 @@ _COMMON = (*GROUPS, *TEMPLATES, *WRITTEN, *READING, JOBS, INSTALLATION, *API, CL
 
 HYDRATE_PLAN = (
     *_COMMON,
+    *STANDING,
     Setting("check", ("--check",), "Exit with 1 if something would be done.", kind="switch", default=False),
     OFFLINE,
     output("text", "json"),
@@ -320,6 +333,13 @@ HYDRATE_CHECK = (
         "A commit of a hydrated branch, instead of the newest one of each.",
         metavar="COMMIT",
     ),
+    Setting(
+        "allow_unknown",
+        ("--allow-unknown",),
+        "Exit with 0 although paths cannot be checked.",
+        kind="switch",
+        default=False,
+    ),
     output("text", "json"),
 )
 HYDRATE_RENDER = (
@@ -334,6 +354,7 @@ HYDRATE_RENDER = (
         metavar="FOLDER",
     ),
     *_COMMON,
+    *STANDING,
     *REQUESTING,
     TWICE,
 )

@@ -12,7 +12,9 @@ import pytest
 from commodore.cli._lazy import LazyGroup
 from commodore.cli.main import commodore, run
 from tests.cli import probe
+from tests.cli.hydrated_place import CONFIG, Place
 from tests.world.cluster import ClusterWorld
+from tests.world.repos import GitWorld
 
 Shown = tuple[int, str, str]
 
@@ -27,6 +29,21 @@ def call(capfd: pytest.CaptureFixture[str]) -> Callable[..., Shown]:
         return (code, *capfd.readouterr())
 
     return call
+
+
+@pytest.fixture
+def place(tmp_path: Path, call: Callable[..., Shown], monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "Jo")
+    monkeypatch.setenv("GIT_AUTHOR_EMAIL", "jo@example.com")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    files = {f"apps/{name}/config.yaml": CONFIG.format(name=name, value=1) for name in "ab"}
+    remote = GitWorld(tmp_path / "remotes").remote("shop", files, branch="main")
+    folder = tmp_path / "applications"
+    folder.mkdir()
+    made = Place(remote, folder, call)
+    made.application("a")
+    made.application("b", hydrateTo={"targetBranch": "env/dev-next"})
+    return made
 
 
 @dataclass(frozen=True, slots=True)

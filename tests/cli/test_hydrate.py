@@ -8,9 +8,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -19,68 +17,13 @@ from commodore.cli._hydrate_watch import Ending
 from commodore.events import StageStarted
 from commodore.hydrate.running import PUSH_STAGE
 from commodore.hydrate.serving import Bell
+from tests.cli.hydrated_place import CONFIG, Place
 from tests.cli.test_watch import watching
 from tests.world.git_server import GitServer
 from tests.world.repos import GitWorld, Remote, git
 
 Shown = tuple[int, str, str]
 Call = Callable[..., Shown]
-CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: x}}\ndata: {{v: '{value}'}}\n"
-
-
-@dataclass
-class Place:
-    """A remote with sources, which branches are hydrated to, and a folder with Applications."""
-
-    remote: Remote
-    folder: Path
-    call: Call
-
-    def application(self, name: str, branch: str = "env/dev", **hydrator: Any) -> None:
-        dry = {"repoURL": self.remote.url, "targetRevision": "main", "path": f"apps/{name}"}
-        spec = {"drySource": dry, "syncSource": {"targetBranch": branch, "path": name}, **hydrator}
-        data = {
-            "apiVersion": "argoproj.io/v1alpha1",
-            "kind": "Application",
-            "metadata": {"name": name, "namespace": "argocd"},
-            "spec": {"destination": {"name": "in-cluster"}, "sourceHydrator": spec},
-        }
-        (self.folder / f"{name}.yaml").write_text(yaml.safe_dump(data))
-
-    def run(self, *options: str, work: str = "work") -> tuple[int, list[dict[str, Any]]]:
-        code, found = self.ask("run", *options, work=work)
-        groups: list[dict[str, Any]] = found.get("groups", [])
-        return code, groups
-
-    def ask(self, command: str, *options: str, work: str = "work") -> tuple[int, dict[str, Any]]:
-        words = ["-d", str(self.folder.parent / work), "hydrate", command, str(self.folder), "-o", "json", *options]
-        code, out, _ = self.call(*words)
-        found: dict[str, Any] = json.loads(out) if out else {}
-        return code, found
-
-    def change(self, value: int, name: str = "a") -> str:
-        """A dry commit that changes what an Application renders."""
-        files = {f"apps/{name}/config.yaml": CONFIG.format(name=name, value=value)}
-        return self.remote.commit(files, message=f"Set {value}")
-
-    def subjects(self, branch: str = "env/dev") -> list[str]:
-        said = git(self.remote.path, "log", "--format=%s", branch).splitlines()
-        return [line.partition(": ")[2] for line in said]
-
-
-@pytest.fixture
-def place(tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> Place:
-    monkeypatch.setenv("GIT_AUTHOR_NAME", "Jo")
-    monkeypatch.setenv("GIT_AUTHOR_EMAIL", "jo@example.com")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    files = {f"apps/{name}/config.yaml": CONFIG.format(name=name, value=1) for name in "ab"}
-    remote = GitWorld(tmp_path / "remotes").remote("shop", files, branch="main")
-    folder = tmp_path / "applications"
-    folder.mkdir()
-    made = Place(remote, folder, call)
-    made.application("a")
-    made.application("b", hydrateTo={"targetBranch": "env/dev-next"})
-    return made
 
 
 @pytest.mark.requirement("H1", "H2", "H8", "H10", "H16", "H24", "H53")
@@ -99,7 +42,7 @@ def test_sources_become_branches(place: Place) -> None:
     said = git(place.remote.path, "log", "-1", "--format=%an %s", "env/dev")
     assert said == f"Jo {place.remote.sha()[:7]}: Change"
     told = json.loads(git(place.remote.path, "show", "env/dev-next:b/hydrator.metadata"))
-    assert told["drySource"] == {"targetRevision": "main", "path": "apps/b"}
+    assert told["drySource"] == {"targetRevision": "main", "path": "apps/b", "options": {}}
 
 
 @pytest.mark.requirement("H17", "H47")
@@ -299,7 +242,7 @@ def test_namespaces_of_destinations(place: Place) -> None:
 def test_a_plan(place: Place) -> None:
     code, out, _ = place.call("-d", str(place.folder.parent / "work"), "hydrate", "plan", str(place.folder))
     assert code == 0
-    assert out.splitlines()[0] == "env/dev  render: it was not hydrated from this commit with these inputs"
+    assert out.splitlines()[0] == "env/dev  render: there is no branch env/dev yet"
     assert out.splitlines()[-1] == "Protect these branches from other pushes: env/dev, env/dev-next"
 
 

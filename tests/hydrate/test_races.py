@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from commodore.errors import EnvironmentFault
-from commodore.hydrate.model import CommitRequest
+from commodore.errors import CommodoreError, EnvironmentFault
+from commodore.events import Warned
+from commodore.hydrate.model import CommitRequest, Edited, Writing
 from commodore.limits import DEFAULT_LIMITS
 from tests.conftest import MACHINE_PATH
 from tests.hydrate.conftest import Heard, Hydrated, config_map, output
@@ -47,14 +48,32 @@ def test_a_commit_beside_ours(hydrated: Hydrated, collected: Heard) -> None:
     assert collected.codes == []
 
 
-def test_a_commit_over_our_manifest(hydrated: Hydrated, collected: Heard) -> None:
-    """It is rendered again over it, and its author is told."""
+@pytest.mark.requirement("H41")
+@pytest.mark.parametrize("edited", ["refuse", "overwrite"])
+def test_a_commit_over_our_manifest(hydrated: Hydrated, collected: Heard, edited: Edited) -> None:
+    """What others commit between the look and the push is not overwritten either, unless that is wanted."""
     hydrated.publish(hydrated.request(output("a", config_map("x"))))
     wanted = hydrated.request(output("a", config_map("x", k="v")), number=2)
     accident = once(lambda: hydrated.remote.commit({"a/manifest.yaml": "x: 1\n"}, branch="env/dev"))
-    hydrated.publish(wanted, superseded=accident)
-    assert "k: v" in hydrated.files()["a/manifest.yaml"]
-    assert collected.codes == ["CMD-HYD-032"]
+    (result,) = hydrated.results(wanted, superseded=accident, writing=Writing(edited=edited))
+    if edited == "overwrite":
+        assert "k: v" in hydrated.files()["a/manifest.yaml"]
+        assert collected.codes == ["CMD-HYD-032"]
+    else:
+        assert isinstance(result, CommodoreError)
+        assert result.code == "CMD-HYD-047"
+        assert hydrated.files()["a/manifest.yaml"] == "x: 1"
+
+
+@pytest.mark.requirement("H41")
+def test_another_hydration_at_the_same_time(hydrated: Hydrated, collected: Heard, tmp_path: Path) -> None:
+    """Its commit is no edit of others: nothing is said of it."""
+    hydrated.publish(hydrated.request(output("a", config_map("x"))))
+    other = Hydrated(tmp_path / "other", hydrated.remote, Heard())
+    newer = hydrated.request(output("a", config_map("x", k="newer")), number=3)
+    wanted = hydrated.request(output("a", config_map("x", k="v")), number=2)
+    (outcome,) = hydrated.publish(wanted, superseded=once(lambda: other.publish(newer)))
+    assert (outcome.word, collected.codes) == ("committed", [])
 
 
 def test_a_branch_that_is_deleted_meanwhile(hydrated: Hydrated) -> None:
@@ -106,7 +125,7 @@ def test_a_note_that_did_not_arrive(hydrated: Hydrated) -> None:
 
 
 def test_notes_that_others_push_at_the_same_time(hydrated: Hydrated, collected: Heard) -> None:
-    """The server takes no several refs together: the branch is there, and the next run writes the note."""
+    """The server takes no several refs together: the branch is there, and the note is pushed again."""
     git(hydrated.remote.path, "config", "receive.advertiseAtomic", "false")
     hydrated.publish(hydrated.request(output("a", config_map("x"))))
     wanted = hydrated.request(output("a", config_map("x", k="v")), number=2)
@@ -115,10 +134,25 @@ def test_notes_that_others_push_at_the_same_time(hydrated: Hydrated, collected: 
         "update", 'case "$1" in refs/heads/env/*) git update-ref refs/notes/hydrator.metadata refs/heads/notes;; esac'
     )
     (outcome,) = hydrated.publish(wanted, superseded=accident)
-    assert (outcome.word, collected.codes) == ("committed", ["CMD-HYD-036"])
+    assert (outcome.word, outcome.changed, collected.codes) == ("committed", ("a",), [])
+    assert hydrated.note()["drySha"] == f"{2:040x}"
+
+
+@pytest.mark.requirement("H49")
+def test_notes_that_a_server_refuses(hydrated: Hydrated, collected: Heard) -> None:
+    """The server takes no several refs together: what it has taken is said, and the next run tries again."""
+    git(hydrated.remote.path, "config", "receive.advertiseAtomic", "false")
+    hydrated.remote.hook("update", 'case "$1" in refs/notes/*) echo "no notes here" >&2; exit 1;; esac')
+    wanted = hydrated.request(output("a", config_map("x")))
+    (outcome,) = hydrated.publish(wanted)
+    assert (outcome.word, outcome.changed, collected.codes) == ("committed", ("a",), ["CMD-HYD-036"])
+    assert "the server refuses them: no notes here" in next(one.message for one in collected if isinstance(one, Warned))
+    (result,) = hydrated.results(hydrated.request(output("a", config_map("x")), number=2))
+    assert isinstance(result, CommodoreError)
+    assert result.code == "CMD-HYD-050", "there was nothing to push but a note"
     (hydrated.remote.path / "hooks" / "update").unlink()
     assert [one.word for one in hydrated.publish(wanted)] == ["noted"]
-    assert hydrated.note()["drySha"] == f"{2:040x}"
+    assert hydrated.commits() == ["Change 1"]
 
 
 def test_others_that_are_always_faster(hydrated: Hydrated) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from commodore.errors import InputError
 from commodore.hydrate import layout
 from commodore.hydrate.model import PathCounts
-from commodore.hydrate.notes import Note, read_note
+from commodore.hydrate.notes import Note, NotedGroup, read_note
 from commodore.hydrate.secrets import find_private_keys, find_secrets
 from commodore.hydrate.texts import Texts
 from tests.hydrate.conftest import config_map, dry, output
@@ -132,9 +133,10 @@ def test_secrets_are_found() -> None:
 
 @pytest.mark.requirement("H47")
 def test_notes() -> None:
-    note = Note().with_group("g", "a" * 40, "sha256:1").with_group("h", "b" * 40, "sha256:2")
+    first, second = NotedGroup("a" * 40, "sha256:1", "env/dev"), NotedGroup("b" * 40, "sha256:2")
+    note = replace(Note().with_group("g", first).with_group("h", second), edited={"p": "c" * 40})
     assert read_note(note.text().encode()) == note
-    assert note.groups["g"] == ("a" * 40, "sha256:1")
+    assert (note.dry_sha, note.groups["g"]) == ("b" * 40, first)
     assert read_note(b'{"drySha": "x"}') == Note("x")
     assert read_note(b"[]") is None
     assert read_note(b'{"drySha": "x", "commodore": {"layout": 1, "groups": []}}') is None

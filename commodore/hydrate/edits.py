@@ -1,0 +1,178 @@
+"""Files of output paths that others have changed on a branch since it was hydrated.
+
+Every hydration notes the commit that it has seen, so what lies between the nearest noted commit and the head was made
+by others. Files are compared, not commits: a merge, or a change that was taken back, edits nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+from commodore.git import Git
+from commodore.hydrate.layout import FILES, MANIFEST, METADATA, read_metadata
+from commodore.hydrate.model import Scope
+from commodore.hydrate.notes import NOTES, Note, read_note
+from commodore.hydrate.ownership import examine, is_hydrated_here
+
+ANCESTORS = 50
+"""How many commits of a branch are searched for one that was hydrated."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastCommit:
+    """A first-parent ancestor of a head, or the head.
+
+    Attributes:
+        authored: the author date, in seconds since 1970.
+        note: its own note; empty without one.
+    """
+
+    sha: str
+    authored: int
+    note: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Files of an output path that others have changed.
+
+    Attributes:
+        base: the last commit at which they were as hydrated.
+        files: their names.
+        by: the newest commit that changed them, and its author.
+        metadata: `hydrator.metadata` of the path at the base.
+    """
+
+    base: str
+    files: frozenset[str]
+    by: str
+    metadata: bytes = field(default=b"", repr=False)
+
+    @property
+    def is_of_manifest(self) -> bool:
+        """Whether the manifest is the only file that was changed."""
+        return self.files == {MANIFEST}
+
+
+NO_EDITS: Mapping[str, Edit] = MappingProxyType({})
+
+
+def past_of(git: Git, head: str) -> list[PastCommit]:
+    """The commits of a branch, newest first."""
+    arguments = ["log", "--first-parent", f"-{ANCESTORS}", f"--notes={NOTES}", "--format=%H%x00%at%x00%N%x01", head]
+    commits = []
+    for text in git.run(arguments).stdout.split(b"\x01"):
+        if text.strip():
+            sha, authored, note = text.strip(b"\n").split(b"\0", 2)
+            commits.append(PastCommit(sha.decode(), int(authored), note.strip()))
+    return commits
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """Finds edits of others.
+
+    Args:
+        git: in the clone of the destination.
+        metadata_at: gives the `hydrator.metadata` of commits at a path, without those that have none there.
+    """
+
+    git: Git
+    metadata_at: Callable[[Iterable[str]], Mapping[str, bytes]]
+
+    def find(self, past: Sequence[PastCommit], note: Note | None) -> dict[str, Edit]:
+        """The edits at the head of a branch, by output path.
+
+        Args:
+            past: of the head, newest first.
+            note: the nearest one.
+        """
+        head = past[0].sha
+        bases = note.edited if note is not None else {}
+        base = self._hydrated(past)
+        changed: dict[str, tuple[str, set[str]]] = {}
+        if base and base != head:
+            changed = {folder: (base, names) for folder, names in self._changed(base, head).items()}
+        for folder, since in bases.items():
+            changed[folder] = (since, self._changed(since, head, folder).get(folder, set()))
+        metadata = self._metadata({folder: since for folder, (since, names) in changed.items() if names})
+        return {
+            folder: Edit(since, frozenset(names), self._newest(since, head, folder), metadata[folder])
+            for folder, (since, names) in sorted(changed.items())
+            if is_hydrated_here(metadata.get(folder))
+        }
+
+    def _hydrated(self, past: Sequence[PastCommit]) -> str:
+        """The newest commit that a hydration has seen or made; empty if there is none.
+
+        The note of a commit may be missing: notes are not wanted, were removed, or did not arrive after the commit.
+        """
+        noted = next((number for number, one in enumerate(past) if is_ours(one.note)), len(past))
+        newer = past[:noted]
+        roots = self.metadata_at(f"{one.sha}:{METADATA}" for one in newer)
+        for one in newer:
+            if is_made_by_hydration(one, roots.get(f"{one.sha}:{METADATA}")):
+                return one.sha
+        if noted < len(past):
+            return past[noted].sha
+        return self.git.run(["log", "-1", "--format=%H", past[0].sha, "--", f":(glob)**/*/{METADATA}"]).text
+
+    def _changed(self, base: str, head: str, folder: str = "") -> dict[str, set[str]]:
+        """The names of our files that differ between two commits, by output path."""
+        places = [f":(literal){folder}"] if folder else []
+        arguments = ["diff", "--name-only", "-z", "--no-renames", base, head, "--", *places]
+        answer = self.git.run(arguments, check=False)
+        if answer.returncode != 0:  # the history before the edit is gone
+            return {folder: set(FILES)} if folder else {}
+        found: dict[str, set[str]] = {}
+        for path in answer.stdout.decode("utf-8", "surrogateescape").split("\0"):
+            place, _, name = path.rpartition("/")
+            if place and name in FILES:
+                found.setdefault(place, set()).add(name)
+        return found
+
+    def _metadata(self, bases: Mapping[str, str]) -> dict[str, bytes]:
+        places = {f"{since}:{folder}/{METADATA}": folder for folder, since in bases.items()}
+        return {places[place]: content for place, content in self.metadata_at(places).items()}
+
+    def _newest(self, base: str, head: str, folder: str) -> str:
+        files = [f":(literal){folder}/{name}" for name in FILES]
+        return self.git.run(["log", "-1", "--format=%h by %an", f"{base}..{head}", "--", *files], check=False).text
+
+
+def is_ours(note: bytes) -> bool:
+    """Whether a note is one of a hydration by this program."""
+    read = read_note(note) if note else None
+    return read is not None and read.is_ours
+
+
+def is_made_by_hydration(commit: PastCommit, root: bytes | None) -> bool:
+    """Whether a commit without a note was made by a hydration: its author date is that of the dry commit.
+
+    Args:
+        root: its `hydrator.metadata`; None if it has none.
+    """
+    data = read_metadata(root)
+    return bool(data.get("drySha")) and _seconds(data.get("date")) == commit.authored
+
+
+def _seconds(date: Any) -> int | None:
+    try:
+        return int(datetime.fromisoformat(date).timestamp())
+    except (TypeError, ValueError):
+        return None
+
+
+def of_scope(edits: Mapping[str, Edit], scope: Scope) -> dict[str, Edit]:
+    """The edits of paths that are a group's own."""
+    ours = examine({path: edit.metadata for path, edit in edits.items()}, scope, ()).ours
+    return {path: edit for path, edit in edits.items() if path in ours}
+
+
+def as_text(edits: Mapping[str, Edit]) -> str:
+    """Edits for messages: each path, and who changed it."""
+    return ", ".join(f"{path} ({edit.by})" if edit.by else path for path, edit in edits.items())
