@@ -159,9 +159,11 @@ def path_data(
 
 def _dry_source(hydration: Hydration) -> dict[str, Any]:
     """The dry source with the options that stand in the Application, as they would be read from it."""
-    place = {"catalog": hydration.catalog.cluster} if hydration.catalog else {"path": hydration.dry_path}
+    revision = {"targetRevision": hydration.dry_revision or "HEAD"}
+    if hydration.catalog:
+        return {**revision, "catalog": hydration.catalog.cluster}
     options = {name: hydration.settings[name] for name in OPTIONS if name in hydration.settings}
-    return {"targetRevision": hydration.dry_revision or "HEAD", **place, "options": options}
+    return {**revision, "path": hydration.dry_path, "options": options}
 
 
 def recorded_source(metadata: Mapping[str, Any]) -> dict[str, Any]:
