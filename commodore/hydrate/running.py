@@ -149,9 +149,9 @@ class Hydrator:
         read = read_all(
             job.found.applications, lenient=job.lenient, options_in_git=job.options_in_git, clusters=clusters
         )
-        if job.lenient:
-            warn_of_other_sources(job.found.applications, self.context.announce)
         good = [(one, data) for one, data in read.hydrations if one.branch not in read.branches]
+        if job.lenient:
+            warn_of_other_sources([(data, one.place) for one, data in good], self.context.announce)
         if not good:
             raise_all(read.errors)
         if read.errors:
