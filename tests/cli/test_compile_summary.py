@@ -82,10 +82,10 @@ def test_objects_of_a_first_compile(tmp_path: Path) -> None:
 def test_times_fit_a_line() -> None:
     times = StageTimes()
     times.seconds = {"compiling": 2.0, "fetching configuration": 3.0, "fetching components": 1.0, "rendering": 0.01}
-    told = times.told(100)
+    told = times.text(100)
     assert told.endswith(" s: fetching configuration 3.0 s, compiling 2.0 s, fetching components 1.0 s")
-    assert times.told(len(told) - 1) == told.removesuffix(", fetching components 1.0 s")
-    assert ":" not in times.told(10)
+    assert times.text(len(told) - 1) == told.removesuffix(", fetching components 1.0 s")
+    assert ":" not in times.text(10)
 
 
 def test_dependencies_that_have_moved(world: ClusterWorld) -> None:

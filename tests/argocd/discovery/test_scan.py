@@ -88,7 +88,7 @@ def test_one_of_each(folder: Folder) -> None:
     assert (found.name, str(found.place)) == ("a", "a.yaml:3")
     assert (len(listing.sets), listing.settings.namespace, listing.settings.tracking_method) == (1, "gitops", "label")
     assert listing.settings.installation == "option"
-    assert [str(place) for place in listing.settings.config["installationID"].overridden] == ["config.yaml:1"]
+    assert [str(place) for place in listing.settings.config["installationID"].overridden] == ["config.yaml:3"]
     assert [one.name for one in listing.settings.clusters] == ["c"]
     assert len(listing.settings.projects) == 1
     assert folder.codes() == ["CMD-ARGO-210"]

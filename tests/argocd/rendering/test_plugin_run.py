@@ -97,7 +97,7 @@ def test_what_a_program_is_told(shop: Path, policy: Policy) -> None:
         "ARGOCD_APP_SOURCE_REPO_URL": URL,
         "ARGOCD_APP_SOURCE_TARGET_REVISION": "",
         "ARGOCD_ENV_TEAM": "of web",
-        "KUBE_API_VERSIONS": "v1,apps/v1",
+        "KUBE_API_VERSIONS": "apps/v1,v1",
         "KUBE_VERSION": "1.30.0",
         "PARAM_A_B": "text",
         "PARAM_A_B_0": "x",
