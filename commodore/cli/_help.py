@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
+from commodore.cli._variables import check_variables, variables_of
 from commodore.settings.headings import HEADINGS
 
 _MANY = 9
@@ -31,6 +33,17 @@ class HelpedOption(click.Option):
     def shown_flags(self) -> list[str]:
         """The names that are shown."""
         return [flag for flag in self.opts if flag not in self.hidden_flags]
+
+    def get_help_extra(self, ctx: click.Context) -> Any:
+        """What stands in brackets behind the help: of several variables the one that most commands share."""
+        extra = super().get_help_extra(ctx)
+        named = [self.envvar] if isinstance(self.envvar, str) else list(self.envvar or ())
+        extra["envvars"] = (str(named[0]) if named else variables_of(self, ctx)[-1],)
+        return extra
+
+    def resolve_envvar_value(self, ctx: click.Context) -> str | None:
+        """The value of the strongest variable that has one."""
+        return next((value for name in variables_of(self, ctx) if (value := os.environ.get(name))), None)
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """What the help says, without the names that are not shown."""
@@ -67,6 +80,14 @@ class Helped(click.Command):
             short_help=command.short_help,
             no_args_is_help=command.no_args_is_help,
         )
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, unless a variable that is meant for it is misspelt."""
+        if not isinstance(self, click.Group):
+            from commodore.cli.console import console_of
+
+            check_variables(ctx, console_of(ctx).announce)
+        return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options, under headings if there are many; the commands of a group come last."""

@@ -103,7 +103,6 @@ def _attributes(setting: Setting) -> dict[str, Any]:
     }
     if setting.environment:
         attributes["envvar"] = [setting.environment]
-        attributes["show_envvar"] = True
     if not setting.multiple and setting.kind != "count":
         attributes["default"] = setting.default
     if setting.bare is not None:

@@ -61,7 +61,9 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "aut
         "version": LazyCommand("commodore.cli.version:version", "Show versions of commodore and its tools."),
     },
 )
-@click.version_option(__version__, "--version", prog_name="commodore", message="%(prog)s, version %(version)s")
+@click.version_option(
+    __version__, "--version", prog_name="commodore", message="%(prog)s, version %(version)s", allow_from_autoenv=False
+)
 @options(*GLOBAL)
 @click.pass_context
 def commodore(ctx: click.Context, /, **_values: Any) -> None:

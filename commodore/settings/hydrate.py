@@ -164,7 +164,6 @@ COMMITTING = (
         ("--push-credentials",),
         "A file, or a folder of files, with Secrets that pushes are let in by; by default git's own credentials.",
         kind="path",
-        environment="COMMODORE_HYDRATE_PUSH_CREDENTIALS",
         metavar="PATH",
     ),
 )

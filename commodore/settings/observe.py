@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from commodore.settings.argocd import CAPABILITIES, FACTS, INSTALLATION, SELF_URL
 from commodore.settings.argocd_access import OFFLINE
-from commodore.settings.model import Kind, Setting
-
-
-def _option(name: str, flags: tuple[str, ...], help: str, kind: Kind = "text", **more: Any) -> Setting:
-    """An option with its variable."""
-    return Setting(name, flags, help, kind=kind, environment=f"COMMODORE_OBSERVE_{name.upper()}", **more)
-
+from commodore.settings.model import Setting
 
 SCOPE = (
-    _option(
+    Setting(
         "namespace",
         ("-n", "--namespace"),
         "Look only at Stages in this namespace; several with commas or several options.",
         metavar="NAMESPACE",
         multiple=True,
     ),
-    _option(
+    Setting(
         "application_namespace",
         ("--application-namespace",),
         "Look only at Applications in this namespace; several with commas or several options.",
         metavar="NAMESPACE",
         multiple=True,
     ),
-    _option("selector", ("-l", "--selector"), "Look only at Applications with these labels.", metavar="LABELS"),
-    _option(
+    Setting("selector", ("-l", "--selector"), "Look only at Applications with these labels.", metavar="LABELS"),
+    Setting(
         "observe_mode",
         ("--observe-mode",),
         "Which Applications count: all that are not annotated to be ignored, or only those annotated to be observed.",
@@ -39,7 +32,7 @@ SCOPE = (
         choices=("opt-out", "opt-in"),
         default="opt-out",
     ),
-    _option(
+    Setting(
         "kargo_version",
         ("--kargo-version",),
         "The version of Kargo. By default found by what its objects have, else one before 1.11.",
@@ -48,14 +41,14 @@ SCOPE = (
 )
 
 GUARDS = (
-    _option(
+    Setting(
         "allow_conflicts",
         ("--allow-conflicts",),
         "Promote a Freight even if it has another version of an image that runs.",
         kind="switch",
         default=False,
     ),
-    _option(
+    Setting(
         "other_artifacts",
         ("--other-artifacts",),
         "What to do about a Freight with commits, charts or artifacts that differ from the recorded ones.",
@@ -63,14 +56,14 @@ GUARDS = (
         choices=("refuse", "warn", "ignore"),
         default="refuse",
     ),
-    _option(
+    Setting(
         "unsynced",
         ("--unsynced",),
         "Look at Applications that are not synced, too.",
         kind="switch",
         default=False,
     ),
-    _option(
+    Setting(
         "auto_promotion",
         ("--auto-promotion",),
         "What to do about a Freight that automatic promotion would replace at once.",
@@ -78,28 +71,28 @@ GUARDS = (
         choices=("refuse", "ignore"),
         default="refuse",
     ),
-    _option(
+    Setting(
         "settle",
         ("--settle",),
         "How long the images must have been the same: seconds, or a duration like 1m30s.",
         default="30s",
         metavar="DURATION",
     ),
-    _option(
+    Setting(
         "health",
         ("--health",),
         "States of health in which the images of an Application count, with commas.",
         default="Healthy,Degraded,Suspended",
         metavar="STATES",
     ),
-    _option(
+    Setting(
         "clock_margin",
         ("--clock-margin",),
         "How much later than a Promotion a sync must have ended, for clocks that differ.",
         default="5s",
         metavar="DURATION",
     ),
-    _option(
+    Setting(
         "label_prefix",
         ("--label-prefix",),
         "Prefix of the labels on Promotions.",
@@ -109,14 +102,14 @@ GUARDS = (
 )
 
 WRITING = (
-    _option(
+    Setting(
         "dry_run",
         ("--dry-run/--no-dry-run",),
         "Decide as if nothing might be written.",
         kind="switch",
         default=False,
     ),
-    _option(
+    Setting(
         "pause_file",
         ("--pause-file",),
         "While this file exists, nothing is written.",
@@ -126,22 +119,22 @@ WRITING = (
 )
 
 CONNECTION = (
-    _option("kubeconfig", ("--kubeconfig",), "Kubeconfig of Kargo's cluster.", kind="path", metavar="FILE"),
-    _option("context", ("--context",), "Context of the kubeconfig.", metavar="NAME"),
-    _option(
+    Setting("kubeconfig", ("--kubeconfig",), "Kubeconfig of Kargo's cluster.", kind="path", metavar="FILE"),
+    Setting("context", ("--context",), "Context of the kubeconfig.", metavar="NAME"),
+    Setting(
         "argocd_kubeconfig",
         ("--argocd-kubeconfig",),
         "Kubeconfig of the cluster with the Applications, if that is another one.",
         kind="path",
         metavar="FILE",
     ),
-    _option(
+    Setting(
         "argocd_context",
         ("--argocd-context",),
         "Context for the cluster with the Applications, if that is another one.",
         metavar="NAME",
     ),
-    _option(
+    Setting(
         "request_timeout",
         ("--request-timeout",),
         "How long one request to a cluster may take.",
@@ -151,21 +144,21 @@ CONNECTION = (
 )
 
 LEASE = (
-    _option(
+    Setting(
         "leader_elect",
         ("--leader-elect/--no-leader-elect",),
         "Write only while holding the lease.",
         kind="switch",
         default=True,
     ),
-    _option("lease_name", ("--lease-name",), "Name of the lease.", default="commodore-observe", metavar="NAME"),
-    _option(
+    Setting("lease_name", ("--lease-name",), "Name of the lease.", default="commodore-observe", metavar="NAME"),
+    Setting(
         "lease_namespace",
         ("--lease-namespace",),
         "Namespace of the lease; by default that of the Pod, or of the context.",
         metavar="NAMESPACE",
     ),
-    _option(
+    Setting(
         "max_promotions",
         ("--max-promotions",),
         "At most so many Promotions a minute.",
@@ -219,7 +212,7 @@ RENDERED = (
 """Which Applications are rendered, and how."""
 
 OBSERVE_MANIFESTS = (
-    _option("image", ("--image",), "The image of the controller, with a tag or a digest.", metavar="IMAGE"),
+    Setting("image", ("--image",), "The image of the controller, with a tag or a digest.", metavar="IMAGE"),
 )
 
 OBSERVE_ONCE = (*CONNECTION, *SCOPE, *GUARDS, *WRITING, *LEASE, OUTPUT)
@@ -230,29 +223,29 @@ OBSERVE_RUN = (
     *GUARDS,
     *WRITING,
     *LEASE,
-    _option(
+    Setting(
         "sync_period",
         ("--sync-period",),
         "How often all Stages are looked at, whether something has changed or not.",
         default="10m",
         metavar="DURATION",
     ),
-    _option("workers", ("--workers",), "How many Stages are looked at at once.", kind="integer", default=4),
-    _option(
+    Setting("workers", ("--workers",), "How many Stages are looked at at once.", kind="integer", default=4),
+    Setting(
         "metrics_addr",
         ("--metrics-bind-address", "--metrics-addr"),
         "Address of the metrics; empty for none.",
         default=":8080",
         metavar="ADDRESS",
     ),
-    _option(
+    Setting(
         "health_addr",
         ("--health-probe-bind-address", "--health-addr"),
         "Address of the probes; empty for none.",
         default=":8081",
         metavar="ADDRESS",
     ),
-    _option(
+    Setting(
         "log_format",
         ("--log-format",),
         "Form of the log.",
@@ -260,7 +253,7 @@ OBSERVE_RUN = (
         choices=("text", "json"),
         default="text",
     ),
-    _option(
+    Setting(
         "log_level",
         ("--log-level",),
         "What is logged.",
