@@ -68,7 +68,8 @@ def _scan(content: bytes) -> _Scanned:
             indent = len(found[1])
             while stack and stack[-1][0] >= indent:
                 stack.pop()
-            stack.append((indent, (found[3] or found[4]).strip().lstrip("=~")))
+            name = found[3] if found[2] else found[4]  # a quoted name may be empty
+            stack.append((indent, name.strip().lstrip("=~")))
         if "${" in line:
             path = ":".join(key for _, key in stack[1:]) if stack and stack[0][1] == "parameters" else ""
             uses.setdefault(path, []).extend(_REFERENCE.findall(line))

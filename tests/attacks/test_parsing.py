@@ -144,6 +144,12 @@ def test_references_that_explode(tmp_path: Path, name: str) -> None:
     assert "evil.yml" in str(caught.value.locations[0])
 
 
+def test_an_empty_name_is_a_name_like_others() -> None:
+    """Core groups of roles are named so: `"": [pods]`."""
+    text = b'parameters:\n  app:\n    rules:\n      "":\n        - ${app:resource}\n    resource: pods\n'
+    assert find_suspects([(Path("class/defaults.yml"), text)]) == []
+
+
 def test_a_hierarchy_whose_references_nest_without_end(tmp_path: Path) -> None:
     """This process survives it."""
     with pytest.raises(CommodoreError) as caught:
