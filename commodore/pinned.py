@@ -15,6 +15,7 @@ from commodore.errors import PolicyError
 HANDLES = "/proc/self/fd/"
 """What paths by open folders begin with. They mean nothing to other processes, and do not belong into messages."""
 
+_ON_LINUX = sys.platform == "linux"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
@@ -26,19 +27,18 @@ def pinned(path: Path, root: Path | None, *, make: bool = True) -> Iterator[Path
     Without Linux the way is looked at, but the path is as it was; so it is without a root.
 
     Args:
-        root: a folder above the path. Whether it is reached through links does not matter.
+        root: a folder above the path, without links in its own path: one that was put there since it was resolved
+            does not count either.
         make: make the folders that are missing.
 
     Raises:
-        PolicyError: CMD-WORK-007, a folder between the root and the path is a link.
+        PolicyError: CMD-WORK-007, a folder between the root and the path is a link, or the root is behind one.
         OSError: the operating system refused.
     """
     if root is None:
         yield path
         return
-    if make:
-        root.mkdir(parents=True, exist_ok=True)
-    handle = os.open(root, _FOLDER)
+    handle = _open_root(root, make)
     try:
         for part in path.parent.relative_to(root).parts:
             try:
@@ -49,9 +49,37 @@ def pinned(path: Path, root: Path | None, *, make: bool = True) -> Iterator[Path
                 raise
             os.close(handle)
             handle = below
-        yield Path(f"{HANDLES}{handle}", path.name) if sys.platform == "linux" else path
+        yield Path(f"{HANDLES}{handle}", path.name) if _ON_LINUX else path
     finally:
         os.close(handle)
+
+
+def _open_root(root: Path, make: bool) -> int:
+    try:
+        handle = os.open(root, _FOLDER)
+    except FileNotFoundError:
+        if not make:
+            raise
+        _refuse_replaced(root, os.path.realpath(root))
+        root.mkdir(parents=True, exist_ok=True)
+        handle = os.open(root, _FOLDER)
+    try:
+        # Where the folder really is, the kernel knows of the open one: its path may be another one by now.
+        _refuse_replaced(root, os.readlink(f"{HANDLES}{handle}") if _ON_LINUX else os.path.realpath(root))
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _refuse_replaced(root: Path, real: str) -> None:
+    if real != os.path.abspath(root):
+        raise PolicyError(
+            "CMD-WORK-007",
+            f"{root} must not be a link, or be reached through one: it leads to {real}",
+            hint="remove the link; to keep the files elsewhere, name the folder there",
+            locations=[str(root)],
+        )
 
 
 def _enter(above: int, name: str, make: bool) -> int:

@@ -539,16 +539,23 @@ def replace_tree(new: Path, place: Path, *, root: Path | None = None) -> None:
         remove_tree(aside)
 
 
-def exchange_tree(new: Path, place: Path) -> None:
+def exchange_tree(new: Path, place: Path, *, root: Path | None = None) -> None:
     """The same in one step where the system can: a killed run leaves the old folder at `place`, or the new one.
+
+    Args:
+        root: see `replace_tree`.
 
     Raises:
         EnvironmentFault: the operating system refused; `place` is as it was.
+        PolicyError: CMD-WORK-007, a folder below the root is a link.
     """
-    if _exchange(new, place):
-        remove_tree(new)
-    else:
-        replace_tree(new, place)
+    of_new = root if root is not None and new.is_relative_to(root) else None
+    with guard_disk(place), pinned(place, root) as then, pinned(new, of_new) as now:
+        exchanged = _exchange(now, then)
+        if exchanged:
+            remove_tree(now)
+    if not exchanged:
+        replace_tree(new, place, root=root)
 
 
 def _exchange(new: Path, place: Path) -> bool:

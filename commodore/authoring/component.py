@@ -83,7 +83,7 @@ class ComponentSource:
 @dataclass(frozen=True, slots=True)
 class ComponentCompile:
     """What to compile and how: `values` are class files, later ones win; the result lies in
-    `output/compiled/<instance>`.
+    `output/compiled/<instance>`. `output` is absolute and free of links: one that is put there later is refused.
     """
 
     source: ComponentSource
@@ -120,7 +120,7 @@ def compile_component(request: ComponentCompile, context: Context, *, engine: En
             {node.name: node.raw},
             standalone_request(
                 workspace,
-                request.output.resolve(),
+                request.output,
                 source.directory,
                 tuple(path.resolve() for path in request.search_paths),
                 request.options,
@@ -137,7 +137,7 @@ def watched_sources(request: ComponentCompile) -> Sources:
     source = request.source
     given = [Path(os.path.abspath(path)) for path in (*request.values, *request.search_paths)]
     requirements = [source.root / name for name in ("jsonnetfile.jsonnet", "jsonnetfile.json")]
-    output = (request.output.resolve() / "compiled",)
+    output = (request.output / "compiled",)
     apart = (
         *output,
         source.directory / "compiled",

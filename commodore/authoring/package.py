@@ -178,5 +178,5 @@ def _hand_over(
             copy_tree(workspace.compiled, new)
         else:
             new.mkdir()
-        replace_tree(new, place)
+        replace_tree(new, place, root=place.parent)
     return tuple(CompiledInstance(one.name, one.component, place / one.name, one.seconds) for one in compiled)

@@ -190,7 +190,7 @@ def add_files(clone: PublishedClone, files: Mapping[str, bytes], context: Contex
     """
     for name, content in files.items():
         with guard_disk(clone.path / name):
-            write_atomically(clone.path / name, content)
+            write_atomically(clone.path / name, content, root=clone.path)
     Git(clone.path, context).run(["--literal-pathspecs", "add", "--force", "--", *files])
 
 

@@ -72,7 +72,7 @@ def component_compile(ctx: click.Context, /, path: Path, **values: Any) -> None:
         source=ComponentSource.at(path, console.context, name=values["name"], alias=values["alias"]),
         values=values["values"],
         search_paths=values["search_paths"],
-        output=values["output"],
+        output=values["output"].resolve(),
         facts=read_facts(values, console),
         options=compile_options(values, console),
     )
@@ -101,7 +101,7 @@ def _watch(request: ComponentCompile, values: dict[str, Any], console: Console) 
     if values["facts_file"] is not None:
         sources = replace(sources, roots=(*sources.roots, Path(os.path.abspath(values["facts_file"]))))
     instance = request.source.instance
-    output = {instance: request.output.resolve() / "compiled" / instance}
+    output = {instance: request.output / "compiled" / instance}
     watch(Watched(sources, output, compile_again, replace(request.options, processes=1)), console)
 
 

@@ -220,14 +220,16 @@ def _emit(folder: Path, decisions: Sequence[Decision]) -> None:
     """
     from commodore.errors import EnvironmentFault
     from commodore.manifests import dump
+    from commodore.workspace import write_atomically
 
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        root = folder.resolve()
+        root.mkdir(parents=True, exist_ok=True)
         for one in decisions:
             if one.verdict.promotion is not None:
                 meta = one.verdict.promotion["metadata"]
-                path = folder / f"{meta['namespace']}_{meta['name']}.yaml"
-                path.write_text(dump(one.verdict.promotion), encoding="utf-8")
+                path = root / f"{meta['namespace']}_{meta['name']}.yaml"
+                write_atomically(path, dump(one.verdict.promotion).encode(), root=root)
     except OSError as error:
         raise EnvironmentFault(
             "CMD-OBS-005",

@@ -38,6 +38,7 @@ from commodore.remote_results import RemoteCache
 from commodore.results import FOLDER_MODE, ResultStore
 from commodore.tree import walk
 from commodore.workers import usable_cpus
+from commodore.pinned import pinned
 from commodore.workspace import Workspace, copy_tree, folder_beside, guard_disk, remove_tree, replace_tree
 
 __all__ = ["COMPILE_STAGE", "Engine"]
@@ -355,13 +356,12 @@ def publish(run: Run) -> None:
 @contextmanager
 def _beside(run: Run) -> Iterator[Path]:
     """A folder on the file system of the output: the staging folder itself, or a temporary one in the output folder."""
-    output = run.request.output
-    output.mkdir(parents=True, exist_ok=True)
-    if output.stat().st_dev == run.staging.stat().st_dev:
-        yield run.staging
-        return
-    with folder_beside(output / "compiled") as folder:
-        yield folder
+    with pinned(run.request.output / "compiled", run.request.output) as compiled:
+        if compiled.parent.stat().st_dev == run.staging.stat().st_dev:
+            yield run.staging
+            return
+        with folder_beside(compiled) as folder:
+            yield folder
 
 
 def _has_files(folder: Path) -> bool:

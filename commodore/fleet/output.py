@@ -125,7 +125,7 @@ def write_rendered(workspace: Workspace, present: Files, wanted: Wanted) -> None
             else:
                 (new / path).parent.mkdir(parents=True, exist_ok=True)
                 (new / path).write_bytes(text)
-        exchange_tree(new, top)
+        exchange_tree(new, top, root=workspace.root)
 
 
 def _keep(old: Path, new: Path) -> None:

@@ -89,6 +89,7 @@ def write_bundle(folder: Path, requests: Sequence[CommitRequest]) -> None:
         EnvironmentFault: it cannot be written.
     """
     files: dict[str, str] = {}
+    folder = folder.resolve()
     with guard_disk(folder):
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
@@ -96,7 +97,7 @@ def write_bundle(folder: Path, requests: Sequence[CommitRequest]) -> None:
         (folder / "manifests").mkdir()
         wanted = [_request_data(one, number, folder, files) for number, one in enumerate(requests)]
     index = {"schema": SCHEMA, "requests": wanted, "files": files}
-    write_atomically(folder / _INDEX, (json.dumps(index, indent=1) + "\n").encode())
+    write_atomically(folder / _INDEX, (json.dumps(index, indent=1) + "\n").encode(), root=folder)
 
 
 def read_bundle(folder: Path, allowed: Sequence[Allowed], limits: Limits) -> list[CommitRequest]:
@@ -159,7 +160,7 @@ def _request_data(request: CommitRequest, number: int, folder: Path, files: dict
     for place, one in enumerate(request.paths):
         name = f"manifests/{number:04d}-{place:05d}.yaml"
         content = manifest(one.objects)
-        (folder / name).write_bytes(content)
+        write_atomically(folder / name, content, root=folder)
         files[name] = hashlib.sha256(content).hexdigest()
         paths.append({"path": one.path, "manifest": name, "readme": one.readme, "metadata": dict(one.metadata)})
     return {

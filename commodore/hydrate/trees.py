@@ -16,7 +16,7 @@ from commodore.hydrate.model import Group, Hydration, Pins
 from commodore.hydrate.provenance import read_commit
 from commodore.hydrate.reading import branch_of, read_hydration, warn_of_other_sources
 from commodore.hydrate.rendering import GroupRenderer
-from commodore.workspace import guard_disk, write_atomically
+from commodore.workspace import write_atomically
 
 Placed = tuple[Mapping[str, Any], Location]
 
@@ -52,6 +52,7 @@ def render_trees(applications: Sequence[Placed], renderer: GroupRenderer, folder
     Raises:
         EnvironmentFault: the folder cannot be written.
     """
+    folder = folder.resolve()
     warn_of_other_sources(applications, renderer.context.announce)
     members, failed = _read(applications)
     for branch, error in _conflicts([one for one, _ in members], renderer.settings.projects):
@@ -66,10 +67,8 @@ def render_trees(applications: Sequence[Placed], renderer: GroupRenderer, folder
         done.append(
             _render(group, {one.path: by_path[one.branch, one.path] for one in group.members}, renderer, folder)
         )
-    with guard_disk(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        text = json.dumps([one.as_dict() for one in done], indent=1, ensure_ascii=False) + "\n"
-        write_atomically(folder / "groups.json", text.encode("utf-8", "replace"))
+    text = json.dumps([one.as_dict() for one in done], indent=1, ensure_ascii=False) + "\n"
+    write_atomically(folder / "groups.json", text.encode("utf-8", "replace"), root=folder)
     return done
 
 
@@ -146,15 +145,13 @@ def _render(
         files = {layout.METADATA: layout.metadata(data), layout.ATTRIBUTES: layout.attributes(None)}
         for output in outputs:
             files |= layout.path_files(output, data)
-        _write(files, folder / "branches" / group.branch)
+        _write(files, folder / "branches" / group.branch, folder)
     except CommodoreError as error:
         return TreeGroup(group.branch, group.dry_sha, error=error)
     return TreeGroup(group.branch, group.dry_sha, message)
 
 
-def _write(files: Mapping[str, bytes], folder: Path) -> None:
+def _write(files: Mapping[str, bytes], folder: Path, root: Path) -> None:
     for path, content in files.items():
         target = folder / path
-        with guard_disk(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
+        write_atomically(target, content, root=root)

@@ -43,7 +43,8 @@ def bundle(workspace: Workspace, components: Sequence[BundledComponent], *, sour
         "dependencies": [{"source": {"local": {"directory": directory}}} for directory in directories],
         "legacyImports": True,
     }
-    write_atomically(workspace.jsonnetfile, json.dumps(document, indent=4).encode() + b"\n")
+    content = json.dumps(document, indent=4).encode() + b"\n"
+    write_atomically(workspace.jsonnetfile, content, root=workspace.root)
     result = install(
         workspace.root,
         JsonnetFile(tuple(JsonnetDependency(LocalSource(directory)) for directory in directories)),
@@ -52,7 +53,7 @@ def bundle(workspace: Workspace, components: Sequence[BundledComponent], *, sour
         sources=sources,
         replaced={one.directory: one.jsonnetfile for one in ordered if one.jsonnetfile is not None},
     )
-    write_atomically(workspace.jsonnetfile_lock, serialise(result.lock, workspace.root))
+    write_atomically(workspace.jsonnetfile_lock, serialise(result.lock, workspace.root), root=workspace.root)
     return result
 
 

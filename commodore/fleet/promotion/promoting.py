@@ -19,7 +19,7 @@ from commodore.fleet.promotion.next_place import coalesced, is_foldable, next_pr
 from commodore.fleet.repository.apps import read_fleet
 from commodore.fleet.repository.config import Prefix, in_path
 from commodore.fleet.repository.model import Fleet, PatchFile
-from commodore.workspace import guard_disk, write_atomically
+from commodore.workspace import guard_disk, remove_tree, write_atomically
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,11 +210,11 @@ def write_changes(writes: dict[Path, bytes | None], root: Path) -> None:
     """
     for path, content in writes.items():
         if content is not None:
-            write_atomically(path, content)
+            write_atomically(path, content, root=root)
     for path, content in writes.items():
         if content is None:
+            remove_tree(path, root=root)
             with guard_disk(path):
-                path.unlink(missing_ok=True)
                 folder = path.parent
                 while folder != root / "config" and not any(folder.iterdir()):
                     folder.rmdir()
