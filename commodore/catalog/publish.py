@@ -10,11 +10,12 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from commodore import events
 from commodore.catalog._local_changes import (
+    OWNED_FOLDERS,
     announce_output,
     commit_of,
     differing_paths,
@@ -29,13 +30,17 @@ from commodore.context import Context
 from commodore.errors import EnvironmentFault, PolicyError
 from commodore.git import (
     Author,
+    Entry,
     Git,
     PublishedClone,
     PushOutcome,
     RepositoryStore,
     commit,
+    committed_files,
+    disregard_attributes,
     push,
     stage_all,
+    stage_exactly,
     staged_changes,
     unstage,
 )
@@ -56,6 +61,7 @@ class CatalogChange:
         committed_sha: the commit that was made, if any.
         pushed: whether the remote has it.
         exact: whether it may only be pushed onto the commit that it was compared with.
+        entries: the files in `manifests/` and `refs/` by path, as git keeps them.
     """
 
     changed: bool
@@ -64,6 +70,7 @@ class CatalogChange:
     committed_sha: str | None = None
     pushed: bool = False
     exact: bool = False
+    entries: Mapping[str, Entry] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def lines(self) -> tuple[DiffLine, ...]:
@@ -104,6 +111,7 @@ def open_local(workspace: Workspace, context: Context) -> PublishedClone:
         with guard_disk(folder):
             folder.mkdir(parents=True, exist_ok=True)
         Git(folder, context).run(["init", "--quiet", "--template=", "--initial-branch=master"])
+    disregard_attributes(folder)
     keep_foreign(folder, context, url=None)
     sha = commit_of(folder, "HEAD", context)
     branch = Git(folder, context).run(["symbolic-ref", "--quiet", "--short", "HEAD"], check=False)
@@ -165,7 +173,8 @@ def _swap(trees: Sequence[tuple[Path, Path]], replaced: Path, root: Path) -> Non
 
 
 def stage(clone: PublishedClone, context: Context, mode: DiffMode = "plain") -> CatalogChange:
-    """Stage everything and tell what changed against HEAD.
+    """Stage everything and tell what changed against HEAD. What git ignores is left out, but not in the folders that
+    the compiler owns: these are staged as they are, byte by byte.
 
     Args:
         clone: from `prepare` or `open_local`.
@@ -176,10 +185,11 @@ def stage(clone: PublishedClone, context: Context, mode: DiffMode = "plain") -> 
         EnvironmentFault: git fails.
     """
     stage_all(clone.path, context)
+    entries = stage_exactly(clone.path, OWNED_FOLDERS, is_owned, context)
     record_output(clone.path, context)
     changes = staged_changes(clone.path, context)
     files, summary = describe(clone.path, changes, context, mode)
-    return CatalogChange(bool(changes), files, summary)
+    return CatalogChange(bool(changes), files, summary, entries=entries)
 
 
 def add_files(clone: PublishedClone, files: Mapping[str, bytes], context: Context) -> None:
@@ -257,13 +267,14 @@ def publish(
 
     Raises:
         PolicyError: CMD-CAT-025, another push has changed `manifests/` or `refs/`; if the change is `exact`, anything.
+            CMD-CAT-026, the commit does not hold what was compiled.
         EnvironmentFault: CMD-CAT-013, the push was refused or failed; CMD-CAT-014, the remote moved each time. The
             commit stays in the clone.
     """
     if not change.changed:
         return change
     base = clone.sha
-    sha = commit(clone.path, message, author, context)
+    sha = _commit(clone, change, message, author, context)
     for attempt in range(context.limits.push_attempts):
         before_push(sha)
         if _push(clone, context) is PushOutcome.PUSHED:
@@ -273,10 +284,9 @@ def publish(
         base, ours = commit_of(clone.path, f"refs/remotes/origin/{clone.branch}", context), base
         _refuse_to_revert(clone, ours, base, context, exact=change.exact)
         context.announce(events.Noted(f"{clone.url} has moved meanwhile; committing on top of it"))
-        anew = _commit_on_top(clone, ours, base, message, author, context)
-        if anew is None:
+        if not _stage_on_top(clone, ours, base, context):
             return replace(change, changed=False, committed_sha=base)
-        sha = anew
+        sha = _commit(clone, change, message, author, context)
     raise EnvironmentFault(
         "CMD-CAT-014",
         f"the catalog {clone.url} was changed by other pushes before each of {context.limits.push_attempts} pushes",
@@ -309,6 +319,21 @@ def moved_meanwhile(clone: PublishedClone, base: str, remote: str, context: Cont
     )
 
 
+def _commit(clone: PublishedClone, change: CatalogChange, message: str, author: Author | None, context: Context) -> str:
+    """Commit what is staged, and see that the commit has what was compiled: nothing else is pushed."""
+    sha = commit(clone.path, message, author, context)
+    entries = committed_files(clone.path, sha, OWNED_FOLDERS, is_owned, context)
+    if entries != change.entries:
+        wrong = {path for path, _ in entries.items() ^ change.entries.items()}
+        raise PolicyError(
+            "CMD-CAT-026",
+            f"the commit {sha[:10]} in {clone.path} does not hold what was compiled: {some_of(sorted(wrong))}",
+            hint="nothing was pushed; let no other program change the folder during a run, and run again",
+            locations=[str(clone.path)],
+        )
+    return sha
+
+
 def _push(clone: PublishedClone, context: Context) -> PushOutcome:
     try:
         return push(clone.path, clone.branch, context, url=clone.remote or None)
@@ -322,13 +347,9 @@ def _push(clone: PublishedClone, context: Context) -> PushOutcome:
         ) from error
 
 
-def _commit_on_top(
-    clone: PublishedClone, base: str, remote: str, message: str, author: Author | None, context: Context
-) -> str | None:
-    """Commit our trees on top of the commit `remote`, with what others changed elsewhere since `base`.
-
-    Returns:
-        the commit, or None if the remote has our trees already.
+def _stage_on_top(clone: PublishedClone, base: str, remote: str, context: Context) -> bool:
+    """Stage our trees on top of the commit `remote`, with what others changed elsewhere since `base`. False if the
+    remote has our trees already.
     """
     folder = clone.path
     ours = differing_paths(folder, base, "HEAD", context)
@@ -340,9 +361,7 @@ def _commit_on_top(
         arguments += ["--pathspec-from-file=-", "--pathspec-file-nul"]
         paths = "\0".join(taken).encode("utf-8", "surrogateescape")
         Git(folder, context).run(arguments, input=paths)
-    if not staged_changes(folder, context):
-        return None
-    return commit(folder, message, author, context)
+    return bool(staged_changes(folder, context))
 
 
 def _carry_hidden(old: Path, new: Path, *, stale_refs: bool) -> None:

@@ -34,11 +34,11 @@ from commodore.engine.worker.pool import worker_pool
 from commodore.errors import CommodoreError, InputError, InternalError, did_you_mean, raise_all
 from commodore.events import Noted, StageAdvanced, Warned
 from commodore.names import check_name
+from commodore.pinned import pinned
 from commodore.remote_results import RemoteCache
 from commodore.results import FOLDER_MODE, ResultStore
 from commodore.tree import walk
 from commodore.workers import usable_cpus
-from commodore.pinned import pinned
 from commodore.workspace import Workspace, copy_tree, folder_beside, guard_disk, remove_tree, replace_tree
 
 __all__ = ["COMPILE_STAGE", "Engine"]

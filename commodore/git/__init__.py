@@ -18,7 +18,16 @@ from commodore.git.publish import PublishedClone, PushOutcome, commit, push, uns
 from commodore.git.repository import Repository
 from commodore.git.rights import Login, anonymous_variables
 from commodore.git.runner import Git, GitResult, clean_environment, last_words, with_settings
-from commodore.git.staging import RawChange, read_blobs, stage_all, staged_changes
+from commodore.git.staging import (
+    Entry,
+    RawChange,
+    committed_files,
+    disregard_attributes,
+    read_blobs,
+    stage_all,
+    stage_exactly,
+    staged_changes,
+)
 from commodore.git.store import FETCH_STAGE, RepositoryStore
 from commodore.git.urls import holds_credentials, normalize, redact, redact_text, repository_key
 from commodore.git.versions import check_version
@@ -30,6 +39,7 @@ __all__ = [
     "CloneStore",
     "CommitStore",
     "CommitTrees",
+    "Entry",
     "FETCH_STAGE",
     "Git",
     "GitResult",
@@ -57,6 +67,8 @@ __all__ = [
     "check_version",
     "clean_environment",
     "commit",
+    "committed_files",
+    "disregard_attributes",
     "find_root",
     "holds_credentials",
     "identity_environment",
@@ -72,6 +84,7 @@ __all__ = [
     "rejoin",
     "repository_key",
     "stage_all",
+    "stage_exactly",
     "staged_changes",
     "unstage",
     "was_overtaken",

@@ -25,6 +25,7 @@ from commodore.git.identity import Author, identity_environment
 from commodore.git.ls_remote import RemoteState
 from commodore.git.mirrors import Mirrors
 from commodore.git.runner import Git, GitResult, clean_text, last_words
+from commodore.git.staging import disregard_attributes
 from commodore.git.urls import redact, shown
 from commodore.git.versions import check_version
 from commodore.workspace import folder_beside, replace_tree
@@ -89,6 +90,7 @@ class WorkingClone:
         config = folder / ".git" / "config"
         git = Git(folder, self.context)
         if (folder / ".git").is_dir() and (is_remote(config, self.url) or _origin(git) == redact(self.url)):
+            disregard_attributes(folder)
             recover(folder, self.context, alone=True)
             set_remote(config, self.url, self.context)
             return self._update(git)
@@ -106,6 +108,7 @@ class WorkingClone:
         with folder_beside(folder, staging, parents=True) as fresh:
             git = Git(fresh, self.context)
             git.run(["init", "--quiet", "--template=", f"--initial-branch={FALLBACK_BRANCH}", "--", str(fresh)])
+            disregard_attributes(fresh)
             add_remote(fresh / ".git" / "config", self.url)
             known = self._take_known(fresh)
             made = self._update(git)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,10 +13,19 @@ from commodore.context import Context
 from commodore.errors import EnvironmentFault, PolicyError
 from commodore.git.runner import Git
 from commodore.git.urls import shown
+from commodore.tree import files
+from commodore.workspace import guard_disk, write_atomically
 
 # Only the repository's own ignore rules count; a user's global ones would change what is published.
 _SETTINGS = ("core.excludesFile=/dev/null", "core.safecrlf=false")
 _RENAME_LIMIT = 1000  # files compared for renames; above it git finds exact renames only
+_LINK, _FILE, _EXECUTABLE = "120000", "100644", "100755"
+# These attributes win over all others, and come before the first checkout: files are in the working copy what they are
+# in the commits, and no filter program of the user is started for a name that a repository has chosen.
+_NO_FILTERS = b"* -text -ident !eol !filter !working-tree-encoding\n"
+
+Entry = tuple[str, str]
+"""A file as git keeps it: its mode, like `100644`, and the id of its content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +67,94 @@ def stage_all(folder: Path, context: Context) -> None:
             locations=[str(folder)],
         )
     Git(folder, context).run(["add", "--all", "--", "."], settings=_SETTINGS)
+
+
+def disregard_attributes(folder: Path) -> None:
+    """Let no attribute of a clone's commits, or of the user, change files on their way into or out of it.
+
+    Raises:
+        EnvironmentFault: the operating system refused.
+        PolicyError: CMD-WORK-007, git's own folder is a link.
+    """
+    write_atomically(folder / ".git" / "info" / "attributes", _NO_FILTERS, root=folder)
+
+
+def stage_exactly(
+    folder: Path, roots: Sequence[str], is_own: Callable[[str], bool], context: Context
+) -> dict[str, Entry]:
+    """Let the index have the files below these folders as they are in the working copy, byte by byte: whatever
+    `.gitignore`, attributes, submodules and flags of the index say.
+
+    Args:
+        roots: folders at the top of the working copy, which need not be there.
+        is_own: accepts the paths that this holds for; others stay as they are staged.
+
+    Returns:
+        what is staged there now, by path.
+
+    Raises:
+        EnvironmentFault: git fails, or a file cannot be read.
+    """
+    git = Git(folder, context)
+    listed = git.run(["ls-files", "--stage", "-z", "--", *roots]).text.split("\0")[:-1]
+    staged = {path: (mode, sha) for line in listed for (mode, sha, _), path in [_parts(line)] if is_own(path)}
+    known = next(iter(staged.values()), None)
+    algorithm = _algorithm(len(known[1])) if known else git.ask("rev-parse", "--show-object-format") or "sha1"
+    contents = _read_files(folder, [name for name in roots if not (folder / name).is_symlink()], is_own)
+    entries = {path: (mode, _blob_id(content, algorithm)) for path, (mode, content) in contents.items()}
+    differing = {path: entry for path, entry in entries.items() if staged.get(path) != entry}
+    gone = sorted(staged.keys() - entries.keys())
+    if differing or gone:
+        blobs = (
+            b"blob\ndata %d\n%s\n" % (len(content), content) for content in (contents[path][1] for path in differing)
+        )
+        git.run(["fast-import", "--quiet"], input=b"".join(blobs))
+        none = "0" * hashlib.new(algorithm, usedforsecurity=False).digest_size * 2
+        lines = [f"0 {none}\t{path}\0" for path in gone]  # first, so that no submodule is where a folder must be
+        lines += [f"{mode} {sha}\t{path}\0" for path, (mode, sha) in sorted(differing.items())]
+        git.run(["update-index", "-z", "--index-info"], input="".join(lines).encode("utf-8", "surrogateescape"))
+    return entries
+
+
+def committed_files(
+    folder: Path, commit: str, roots: Sequence[str], is_own: Callable[[str], bool], context: Context
+) -> dict[str, Entry]:
+    """What a commit has below some folders at its top, as `stage_exactly` gives it."""
+    listed = (
+        Git(folder, context).run(["ls-tree", "-r", "-z", "--full-tree", commit, "--", *roots]).text.split("\0")[:-1]
+    )
+    return {path: (mode, sha) for line in listed for (mode, _, sha), path in [_parts(line)] if is_own(path)}
+
+
+def _parts(line: str) -> tuple[list[str], str]:
+    head, _, path = line.partition("\t")
+    return head.split(" "), path
+
+
+def _algorithm(digits: int) -> str:
+    return "sha256" if digits == 64 else "sha1"
+
+
+def _read_files(folder: Path, roots: Sequence[str], is_own: Callable[[str], bool]) -> Mapping[str, tuple[str, bytes]]:
+    contents = {}
+    with guard_disk(folder):
+        for root in roots:
+            for name, place in files(folder / root, links=True):
+                path = f"{root}/{name}"
+                if not is_own(path):
+                    continue
+                if place.is_symlink():
+                    contents[path] = _LINK, os.fsencode(os.readlink(place))
+                else:
+                    is_program = place.stat().st_mode & stat.S_IXUSR
+                    contents[path] = _EXECUTABLE if is_program else _FILE, place.read_bytes()
+    return contents
+
+
+def _blob_id(content: bytes, algorithm: str) -> str:
+    digest = hashlib.new(algorithm, b"blob %d\0" % len(content), usedforsecurity=False)
+    digest.update(content)
+    return digest.hexdigest()
 
 
 def staged_changes(folder: Path, context: Context) -> list[RawChange]:

@@ -12,13 +12,14 @@ import pytest
 import yaml
 
 from commodore.errors import CommodoreError, InputError, Location, PolicyError
+from commodore.git import Git
 from commodore.hydrate import layout
 from commodore.hydrate.provenance import read_commit
 from commodore.hydrate.reading import read_config, read_hydration
 from commodore.hydrate.sources import read_sources
 from commodore.hydrate.texts import Texts
 from commodore.limits import DEFAULT_LIMITS
-from tests.attacks.conftest import Secret, holding
+from tests.attacks.conftest import Secret, Witness, holding
 from tests.hydrate.conftest import Heard, Hydrated, collected, config_map, hydrated, output
 from tests.hydrate.conftest import world as remotes
 from tests.hydrate.test_planning import application
@@ -222,3 +223,44 @@ def test_passwords_in_urls(hydrated: Hydrated, world: GitWorld, collected: Heard
     assert hydrated.files()["hydrator.metadata"]
     assert CANARY not in str(hydrated.files()) + str(hydrated.note()) + repr(collected)
     assert holding(CANARY.encode(), [hydrated.folder]) == []
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize(
+    "files",
+    [
+        {".gitattributes": "* text eol=crlf ident filter=evil\n"},
+        {".gitattributes": "* text working-tree-encoding=UTF-16LE-BOM\n"},
+        {".gitignore": "*\n", "a/.gitignore": "*\n"},
+        {"a/.gitattributes": "* text eol=crlf filter=evil export-ignore\n"},
+    ],
+    ids=["filters", "encoding", "ignored", "below"],
+)
+def test_a_branch_that_wants_other_bytes(
+    hydrated: Hydrated, witness: Witness, monkeypatch: pytest.MonkeyPatch, files: dict[str, str]
+) -> None:
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "2")
+    for number, (key, value) in enumerate(
+        [("filter.evil.clean", f"{witness.shell}; echo evil"), ("core.autocrlf", "true")]
+    ):
+        monkeypatch.setenv(f"GIT_CONFIG_KEY_{number}", key)
+        monkeypatch.setenv(f"GIT_CONFIG_VALUE_{number}", value)
+    hydrated.remote.commit(files, branch="env/dev")
+    made = output("a", config_map("x", text="one\r\ntwo $Id$\r\n"))
+    hydrated.publish(hydrated.request(made))
+    git = Git(hydrated.remote.path, make_context())
+    assert git.run(["cat-file", "blob", "env/dev:a/manifest.yaml"]).stdout == layout.manifest(made.objects)
+    assert not witness.was_written
+
+
+def test_a_submodule_in_the_destination(hydrated: Hydrated) -> None:
+    git = Git(hydrated.remote.path, make_context())
+    before = hydrated.remote.commit({"b": "mine"}, branch="env/dev")
+    listing = f"160000 commit {before}\ta\n".encode()
+    tree = git.run(["mktree"], input=listing).text
+    made = git.run(["-c", "user.name=x", "-c", "user.email=x@example.com", "commit-tree", tree, "-m", "evil"]).text
+    git.run(["update-ref", "refs/heads/env/dev", made])
+    with pytest.raises(PolicyError) as caught:
+        hydrated.publish(hydrated.request(output("a", config_map("x"))))
+    assert caught.value.code == PATH
+    assert hydrated.remote.sha("env/dev") == made

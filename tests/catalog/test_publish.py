@@ -113,12 +113,14 @@ class TestPublish:
         assert str(change.summary) == "1 added"
         assert git(remote.path, "log", "--format=%s", "master").split("\n") == ["message", "Initial commit"]
 
-    def test_ignored_files_are_not_published(self, run: Run, remote: Remote) -> None:
-        """Git-ignore rules apply."""
+    def test_ignored_files_are_published_if_they_were_rendered(self, run: Run, remote: Remote) -> None:
+        """Git-ignore rules apply to what others have put there."""
         remote.commit({".gitignore": "*.secret\n"})
-        run.push({"a.yaml": "a: 1\n", "b.secret": "s"}, {"x/key": "ref\n"})
-        assert "manifests/b.secret" not in remote.files()
-        run.push({"a.yaml": "a: 3\n", "b.secret": "s"}, {"x/key": "ref\n"})
+        clone = run.compile({"a.yaml": "a: 1\n", "b.secret": "s"}, {"x/key": "ref\n"})
+        (clone.path / "mine.secret").write_text("s")
+        publish(clone, stage(clone, make_context()), "message\n", make_context())
+        assert "manifests/b.secret" in remote.files()
+        assert "mine.secret" not in remote.files()
         assert run.collected.codes == []
 
 
