@@ -237,7 +237,6 @@ APART = {
     "rendering/programs.py run_bounded Popen": "the one place that starts helm, kustomize and plugins, with limits",
     "rendering/programs.py write_file open": "files of this run in its scratch folder",
     "rendering/kept.py _contents read_bytes": "files of a repository, to know that they are the same",
-    "hydrate/trees.py _write write_bytes": "rendered files in a folder of this run",
     "bundle/_evaluate.py evaluate open": "the jsonnetfile of a component, which was checked to lead nowhere else",
     "bundle/_evaluate.py read open": "imports, which stay in the folder of the jsonnetfile; with limits",
     "bundle/render.py _evaluate run": "starts this program's own worker, with limits of time and memory",

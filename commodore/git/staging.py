@@ -120,9 +120,8 @@ def committed_files(
     folder: Path, commit: str, roots: Sequence[str], is_own: Callable[[str], bool], context: Context
 ) -> dict[str, Entry]:
     """What a commit has below some folders at its top, as `stage_exactly` gives it."""
-    listed = (
-        Git(folder, context).run(["ls-tree", "-r", "-z", "--full-tree", commit, "--", *roots]).text.split("\0")[:-1]
-    )
+    arguments = ["ls-tree", "-r", "-z", "--full-tree", commit, "--", *roots]
+    listed = Git(folder, context).run(arguments).text.split("\0")[:-1]
     return {path: (mode, sha) for line in listed for (mode, _, sha), path in [_parts(line)] if is_own(path)}
 
 
