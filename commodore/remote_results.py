@@ -233,9 +233,10 @@ def open_dependencies(store: RemoteStore, limits: Limits) -> RemoteDependencies:
 def _report(counts: Counts, left_out: int, announce: Announce) -> None:
     said = f"remote cache: {counts.used} used, {counts.missing} missing, {counts.written} written"
     announce(Noted(said, level=1))
-    failed = sum(count for url, count in counts.failures.items() if url not in counts.off)
+    failed = {(url, why): count for (url, why), count in counts.failures.items() if url not in counts.off}
+    reasons = ", ".join(f"{count} to {url}: {why}" for (url, why), count in sorted(failed.items()))
     trouble = [f"{url} is not used any more in this run: {reason}" for url, reason in counts.off.items()]
-    trouble += [f"requests that failed: {failed}"] if failed else []
+    trouble += [f"requests that failed: {sum(failed.values())} ({reasons})"] if failed else []
     trouble += [f"results that were not written: {left_out}"] if left_out else []
     if trouble:
         hint = "the run went on without it; what was missing was rendered here"
@@ -261,14 +262,10 @@ def _read_index(content: bytes) -> list[Shape]:
     return [(shape_of(keys), keys) for keys in shapes if keys is not None]
 
 
-_ALONE = (("root",), ("settings",), ("targets",))  # kinds of which there is one thing to read
-
-
 def _as_keys(given: object) -> tuple[Key, ...] | None:
-    """A list of what was read; None if something in it is no key."""
+    """A list of what was read; None if something in it is not a key."""
     keys = [tuple(key) if isinstance(key, list) else () for key in given] if isinstance(given, list) else [()]
-    are_keys = all(all(isinstance(word, str) for word in key) and (key[1:] or key[:1] in _ALONE) for key in keys)
-    return tuple(keys) if are_keys else None
+    return tuple(keys) if all(key and all(isinstance(word, str) for word in key) for key in keys) else None
 
 
 def _folder(subject: str) -> str:

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from commodore.engine import Engine
+from commodore.engine.cache.keys import KINDS, SOURCE
+from commodore.engine.cache.trace import usable
 from commodore.events import Event, Noted, Warned
 from commodore.fetching import DependencyCache
 from commodore.limits import DEFAULT_LIMITS, Limits
@@ -192,6 +194,20 @@ def test_a_store_that_fails_costs_a_rendering_and_one_warning(team: Team, fault:
 
 
 @pytest.mark.requirement("FC7")
+def test_a_warning_gives_the_reason_of_failures(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "v1").symlink_to(tmp_path / "file")
+    url = (tmp_path / "store").as_uri()
+    results = ResultStore(tmp_path / "local", DEFAULT_LIMITS)
+    cache = RemoteCache(RemoteOptions((url,), write=True), results)
+    cache.results.store.create("v1/x", b"content")
+    events: list[Event] = []
+    cache.close(events.append)
+    [warned] = [event.message for event in events if isinstance(event, Warned)]
+    assert f"requests that failed: 1 (1 to {url}: not a directory)" in warned
+
+
 def test_what_is_not_from_a_trusted_key_is_rendered(team: Team) -> None:
     fill(team)
     (team.root / "other.pem").write_bytes(new_key())
@@ -241,7 +257,7 @@ def test_an_index_that_is_rubbish_is_a_miss(tmp_path: Path) -> None:
         b"5",
         b'["x"]',
         b"[[[]]]",
-        b'[[["file"]]]',
+        b'[[[]], [["file"], []]]',
         b"[[[1, 2]]]",
         b'[[["file", "root:a"]], {"a": 1}, 5]',
         b"\xff",
@@ -253,6 +269,18 @@ def test_an_index_that_is_rubbish_is_a_miss(tmp_path: Path) -> None:
         assert [keys for _, keys in found] == ([(("file", "root:a"),)] if b"root:a" in content else [])
     store.create(f"v1/ff/{'f' * 64}/shapes.json", b'[[["file", "root:a"]]]')
     assert [keys for _, keys in remote.shapes(["f" * 64])["f" * 64]] == [(("file", "root:a"),)]
+
+
+def test_reads_of_other_machines_that_nothing_here_can_be() -> None:
+    """They come from another version, or are damaged; each kind of read is taken as it is written."""
+    sources = [("http", "u"), ("git", "u", "v1", "folder"), ("helm", "u", "chart", "1.0.0")]
+    sound = [(kind.name, *(("a",) if not kind.is_single else ())) for kind in KINDS.values() if kind is not SOURCE]
+    sound += [SOURCE.key(*source) for source in sources]
+    assert [keys for _, keys in usable([("x", (key,)) for key in sound])] == [(key,) for key in sound]
+    unsound = [(kind.name, *(("a",) if kind.is_single else ())) for kind in KINDS.values()]
+    unsound += [SOURCE.key(*source[:-1]) for source in (sources[0], sources[1][:3], sources[2])]
+    unsound += [("new-kind", "a"), SOURCE.key("oci", "u", "v1", "")]
+    assert usable([("x", (sound[0], key)) for key in unsound]) == ()
 
 
 def test_what_random_values_may_be_in_stays_here(team: Team) -> None:

@@ -19,6 +19,7 @@ from commodore.limits import Limits
 
 _AT_ONCE = 1000  # objects removed by one request
 _STATUS = re.compile(r"status code: (\d{3})")
+_OS_ERROR = re.compile(r"\(os error (\d{1,4})\)")
 _SCHEMES = ("s3", "gs", "az", "https", "http", "file")
 
 
@@ -157,18 +158,22 @@ class Objects:
             return self._put(name, whole, {"e_tag": e_tag} if e_tag is not None else "overwrite")
 
     def _put(self, name: str, whole: bytes, mode: Any) -> bool:
-        if self._folder is None or mode == "create":
-            try:
+        known = self._library.exceptions
+        try:
+            if self._folder is None or mode == "create":
                 self._library.put(self._store, name, whole, mode=mode, use_multipart=False)
-            except (FileExistsError, self._library.exceptions.PreconditionError):
-                return False
-            return True
-        # A folder has no conditional replacement: writers take turns, and what another one wrote meanwhile is seen.
-        with hold(self._folder / ".lock", wait=self._seconds):
-            now = self._library.head(self._store, name)["e_tag"]
-            if mode != "overwrite" and now != mode["e_tag"]:
-                return False
-            self._library.put(self._store, name, whole, mode="overwrite", use_multipart=False)
+                return True
+            # A folder has no conditional replacement: writers take turns, and what another one wrote meanwhile is seen.
+            with hold(self._folder / ".lock", wait=self._seconds):
+                try:
+                    now = self._library.head(self._store, name)["e_tag"]
+                except FileNotFoundError:
+                    return False  # it was removed meanwhile
+                if mode != "overwrite" and now != mode["e_tag"]:
+                    return False
+                self._library.put(self._store, name, whole, mode="overwrite", use_multipart=False)
+        except (known.AlreadyExistsError, known.PreconditionError):
+            return False
         return True
 
     def list(self) -> list[Stored]:
@@ -203,16 +208,23 @@ class Objects:
             raise
         except Exception as error:  # of any library below; its text has the store's answer, which is not repeated
             late = time.monotonic() - begun >= self._seconds
-            status = _STATUS.search(str(error))
-            reason = f"status {status[1]}" if status else _in_words(error, late=late)
-            raise StoreFault(reason, late=late) from None
+            raise StoreFault(self._in_words(error, late=late), late=late) from None
 
-
-def _in_words(error: Exception, *, late: bool) -> str:
-    if late:
-        return "no answer in time"
-    if isinstance(error, HeldElsewhere):
-        return "another process writes all the time"
-    if isinstance(error, PermissionError):
-        return "access denied"
-    return "no connection" if "error sending request" in str(error) else "a failed request"
+    def _in_words(self, error: Exception, *, late: bool) -> str:
+        """The reason of a failure, without any text that the store has sent."""
+        known, text = self._library.exceptions, str(error)
+        if isinstance(error, HeldElsewhere):
+            return "another process writes all the time"
+        if late:
+            return "no answer in time"
+        if status := _STATUS.search(text):
+            return f"status {status[1]}"
+        if self._folder is not None and (number := _OS_ERROR.search(text)):
+            return os.strerror(int(number[1])).lower()
+        if isinstance(error, PermissionError | known.PermissionDeniedError | known.UnauthenticatedError):
+            return "access denied"
+        if isinstance(error, known.NotSupportedError):
+            return "the store does not support the request"
+        if "error sending request" in text:
+            return "no connection"
+        return "the answer was cut off or malformed"

@@ -99,6 +99,7 @@ class Counts:
     """What came of asking: objects used and not there, those refused with the name of one of each kind, what failed.
 
     Args:
+        failures: how many requests failed, by URL and reason.
         off: why stores are not asked any more, by URL.
     """
 
@@ -107,7 +108,7 @@ class Counts:
     written: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
-    failures: Counter[str] = field(default_factory=Counter)
+    failures: Counter[tuple[str, str]] = field(default_factory=Counter)
     off: dict[str, str] = field(default_factory=dict)
 
     def add(self, other: Counts) -> None:
@@ -227,7 +228,7 @@ class RemoteStore:
             answer = ask(self._stores[url])
         except StoreFault as fault:
             with self._lock:
-                self._counts.failures[url] += 1
+                self._counts.failures[url, str(fault)] += 1
                 self._in_a_row[url] += 1
                 is_enough = fault.late or self._in_a_row[url] >= self._limits.remote_failures
             if is_enough:

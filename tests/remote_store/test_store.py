@@ -112,6 +112,24 @@ def test_an_object_is_never_replaced(bucket: Bucket, tmp_path: Path, signer: Sig
     assert writer.take_counts().written == 1
 
 
+def test_an_object_that_is_in_a_folder_already_counts_as_success(tmp_path: Path) -> None:
+    folder = ReadAccess(((tmp_path / "store").as_uri(),), Trust({}, anyone=True))
+    writers = [RemoteStore(folder, Signer(None), DEFAULT_LIMITS) for _ in range(2)]
+    for writer in writers:
+        writer.create("v1/x", b"content")
+        writer.change("v1/index", lambda before: (before or b"") + b"1", MOST)
+    assert [writer.take_counts().failures for writer in writers] == [{}, {}]
+    assert writers[0].fetch(["v1/x", "v1/index"], MOST) == {"v1/x": (b"content",), "v1/index": (b"11",)}
+
+
+def test_reasons_of_failures_are_counted(tmp_path: Path, bucket: Bucket, signer: Signer) -> None:
+    reader = store(bucket, trusting(tmp_path, signer.trust_line), limits=QUICK)
+    for fault in ("status 403", "cut", "refuse"):
+        bucket.proxy.fault = fault
+        reader.fetch(["a"], MOST)
+    assert reader.take_counts().failures == {(bucket.url, "status 403"): 1, (bucket.url, "no connection"): 2}
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [

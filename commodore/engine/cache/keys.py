@@ -7,6 +7,7 @@ while an instance is rendered; `Today` looks at the same things again.
 from __future__ import annotations
 
 import glob
+import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -99,6 +100,16 @@ class Kind(ABC):
 
     name: ClassVar[str]
     topic: ClassVar[Topic] = ""
+    is_single: ClassVar[bool] = False
+    """There is one thing of this kind, so that its key is the name of the kind alone."""
+
+    def fits(self, which: Key) -> bool:
+        """Check that a key can be of this kind: those from other machines may be anything.
+
+        Args:
+            which: the key without the name of the kind.
+        """
+        return bool(which) != self.is_single
 
     def key(self, *which: str) -> Key:
         """How a record names one thing of this kind."""
@@ -140,6 +151,7 @@ class Targets(Kind):
     """Which targets there are."""
 
     name, topic = "targets", "targets"
+    is_single = True
 
     @staticmethod
     def digest(names: Sequence[str]) -> str:
@@ -153,6 +165,7 @@ class Location(Kind):
     """Where the working directory is."""
 
     name = "root"
+    is_single = True
 
     @staticmethod
     def digest(places: PortablePaths) -> str:
@@ -166,6 +179,7 @@ class ClusterRefs(Kind):
     """Which folder has the ref files of the cluster, whose names do not tell."""
 
     name = "cluster-refs"
+    is_single = True
 
     @staticmethod
     def digest(places: PortablePaths) -> str:
@@ -179,6 +193,7 @@ class Settings(Kind):
     """What is to be done for the instance itself."""
 
     name = "settings"
+    is_single = True
 
     def observe(self, which: Key, today: Today) -> str | None:
         return settings_digest(today.nodes[today.world.instance], today.places) if today.world is not None else None
@@ -206,6 +221,10 @@ class Source(Kind):
     """What fetched files come from: a commit, a chart of a version, the content of a download."""
 
     name, topic = "source", "source"
+    texts: ClassVar[Mapping[str, int]] = {"http": 2, "git": 3, "helm": 4}  # at least, by what is fetched
+
+    def fits(self, which: Key) -> bool:
+        return bool(which) and len(which) >= self.texts.get(which[0], math.inf)
 
     def observe(self, which: Key, today: Today) -> str | None:
         return today.world.sources.digest(self.key(*which)) if today.world is not None else None

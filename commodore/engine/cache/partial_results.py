@@ -20,7 +20,7 @@ from commodore.engine.cache.portable_paths import PortablePaths, value_digest
 from commodore.engine.cache.remote_identity import Sources
 from commodore.engine.cache.static_key import installed
 from commodore.engine.cache.tool_identity import Programs
-from commodore.engine.cache.trace import Match, TraceRecorder, find_match, wanted
+from commodore.engine.cache.trace import Match, TraceRecorder, find_match, usable, wanted
 from commodore.engine.tasks import Run
 from commodore.remote_results import open_dependencies, open_results
 from commodore.remote_store import Counts
@@ -122,7 +122,7 @@ class Parts:
         match = find_match(self._store, subject, shapes, today)
         if match is not None or self._remote is None:
             return match
-        shapes = list(self._remote.shapes([subject])[subject])
+        shapes = list(usable(self._remote.shapes([subject])[subject]))
         self._sources.ask(key for _, keys in shapes for key in keys if key[0] == SOURCE.name)
         self._remote.bring(wanted(subject, shapes, today))
         return find_match(self._store, subject, shapes, today)

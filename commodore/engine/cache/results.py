@@ -17,7 +17,7 @@ from commodore.engine.cache.portable_paths import PortablePaths
 from commodore.engine.cache.remote_identity import KeptSources, Sources, source_keys
 from commodore.engine.cache.static_key import installed, settings_digest, subject_of
 from commodore.engine.cache.tool_identity import Programs
-from commodore.engine.cache.trace import Match, Shape, TraceRecorder, find_match, wanted
+from commodore.engine.cache.trace import Match, Shape, TraceRecorder, find_match, usable, wanted
 from commodore.engine.kapitan.fetched_files import FetchedFiles
 from commodore.engine.schedule.fetch_plan import Overlaps, Owner, Place, fetched_places, places_read, written_places
 from commodore.engine.tasks import KapitanDependency, Record, Run
@@ -173,7 +173,8 @@ class Lookup:
         missing = [name for name, match in found.items() if match is None]
         if self._remote is None or not missing:
             return found
-        remote = self._remote.shapes(candidates[name].subject for name in missing)
+        shapes_of = self._remote.shapes(candidates[name].subject for name in missing)
+        remote = {subject: usable(shapes) for subject, shapes in shapes_of.items()}
         sources = [key for shapes in remote.values() for _, keys in shapes for key in keys if key[0] == SOURCE.name]
         self.sources.ask(sources, run.check_host)
         results: list[Wanted] = []

@@ -349,6 +349,15 @@ def find_match(store: ResultStore, subject: str, shapes: Iterable[Shape], today:
     return None
 
 
+def usable(shapes: Iterable[Shape]) -> tuple[Shape, ...]:
+    """Shapes of other machines, without those that read what is unknown here."""
+    return tuple(
+        (name, keys)
+        for name, keys in shapes
+        if all((kind := KINDS.get(key[0])) is not None and kind.fits(key[1:]) for key in keys)
+    )
+
+
 def wanted(subject: str, shapes: Iterable[Shape], today: Today) -> Iterator[Wanted]:
     """The results of a subject that would hold today, wherever they are."""
     for _, keys in shapes:

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 
 from commodore.remote_store import new_key, read_signer
 from tests.world.many_clusters import FleetWorld
@@ -52,3 +53,25 @@ def test_a_store_that_is_killed_in_between(tmp_path: Path, monkeypatch: pytest.M
     for name in world.names:
         assert world.files(name) == world.single(name)
         assert world.commits(name) == 1
+
+
+@pytest.mark.requirement("FC7")
+def test_clusters_with_secrets_are_taken_from_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine with an empty cache renders nothing, though each cluster has ref files of its own; no write fails."""
+    world = FleetWorld(tmp_path / "world", 2)
+    secret = "?{vaultkv:${cluster:tenant}/${cluster:name}/app/password}"
+    vault = {"vault_addr": "https://vault.example.com", "vault_mount": "kv"}
+    text = yaml.safe_dump({"parameters": {"app": {"data": {"password": secret}}, "secret_management": vault}})
+    world.world.tenant_config.commit({f"{name}.yml": text for name in world.names})
+    monkeypatch.setenv("COMMODORE_CACHE_URL", (tmp_path / "store").as_uri())
+    trees: list[dict[str, str]] = []
+    for machine, mode, rendered in (("first", "write", 2), ("second", "read", 0)):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / machine))
+        done = world.cli("--cache-mode", mode, "-o", "json")
+        assert done.code == 0, done.stderr
+        assert "CMD-CACHE-020" not in done.stderr
+        clusters = json.loads(done.stdout)["clusters"]
+        assert sum(one["instances"]["rendered"] for one in clusters) == rendered
+        trees.append({one["id"]: one["tree"] for one in clusters})
+        shutil.rmtree(world.root / "work")
+    assert trees[0] == trees[1]
