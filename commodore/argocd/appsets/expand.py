@@ -104,9 +104,15 @@ class Expander:
             go=one.go,
         )
         clusters = sorted(known.values(), key=lambda cluster: (cluster.name, cluster.server))
-        generators = Generators(
-            Sources(clusters, git, self._facts, self._settings.profile.resolves_matrix_values), texts, one.place
+        early_values = self._settings.profile.resolves_matrix_values
+        sources = Sources(
+            clusters,
+            git,
+            self._facts,
+            lambda code, message, hint: self._report(one, code, "warning", message, hint),
+            early_values,
         )
+        generators = Generators(sources, texts, one.place)
         made: list[Generated] = []
         failed = False
         for entry in one.entries:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from commodore.argocd.appsets.fact_files import Facet, Facts
 from commodore.argocd.appsets.flatten import flatten
-from commodore.argocd.appsets.functions import normalized, slug
+from commodore.argocd.appsets.functions import branch_slug, normalized
 from commodore.argocd.appsets.selectors import selects
 from commodore.argocd.model import Cluster
 from commodore.errors import InputError, Location
 from commodore.gotemplate import CallProblem, Strings, printed, search_regexp, to_floats
 
 Params = dict[str, Any]
+Report = Callable[[str, str, str], None]
 
 _PROVIDERS: Final = {"azuredevops": "azureDevOps"}
 _OWNERS: Final = ("organization", "owner", "group", "project")
@@ -23,13 +24,18 @@ _REPOSITORIES: Final = ("repo", "project", "repository")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a generator asks: its fields, where they are, the form of parameters, the known clusters."""
+    """What a generator asks: its fields, where they are, the form of parameters, the known clusters.
+
+    Attributes:
+        report: hears of what does not fail, by code, message and hint.
+    """
 
     fields: Mapping[str, Any]
     path: str
     place: Location
     go: bool
     clusters: tuple[Cluster, ...]
+    report: Report = lambda *_: None
 
     def wrong(self, message: str, hint: str, code: str = "CMD-ARGO-103") -> InputError:
         """An error about the generator."""
@@ -197,7 +203,7 @@ def pull_request_params(facts: Facts, asked: Asked) -> list[Params]:
         if one.get("state", "open") not in ("open", "opened") or not wanted <= set(labels):
             continue
         if _any_filter(asked, lambda rule, one=one: _request_passes(rule, one, asked)):
-            found.append(_request(one, labels, go=asked.go))
+            found.append(_request(one, labels, asked))
     return found
 
 
@@ -206,22 +212,33 @@ def _request_passes(rule: Mapping[str, Any], one: Facet, asked: Asked) -> bool:
     return all(_fits(rule.get(pattern), str(one.get(key, "")), asked) for pattern, key in pairs)
 
 
-def _request(one: Facet, labels: list[str], *, go: bool) -> Params:
+def _request(one: Facet, labels: list[str], asked: Asked) -> Params:
     branch, target = str(one.get("branch", "")), str(one.get("targetBranch", ""))
     sha = str(one.get("headSHA", ""))
     found: Params = {
         "number": printed(one.get("number", "")),
         "title": str(one.get("title", "")),
         "branch": branch,
-        "branch_slug": slug(branch.replace("_", "-")),
+        "branch_slug": _slug(branch, asked),
         "target_branch": target,
-        "target_branch_slug": slug(target.replace("_", "-")),
+        "target_branch_slug": _slug(target, asked),
         "head_sha": sha,
         "head_short_sha": sha[:8],
         "head_short_sha_7": sha[:7],
         "author": str(one.get("author", "")),
     }
-    return {**found, "labels": Strings(labels)} if go else found
+    return {**found, "labels": Strings(labels)} if asked.go else found
+
+
+def _slug(branch: str, asked: Asked) -> str:
+    text, unknown = branch_slug(branch)
+    if unknown:
+        asked.report(
+            "CMD-ARGO-216",
+            f"{asked.path}: the slug of the branch {branch!r} leaves out {unknown}, which Argo CD spells in ASCII",
+            "names of branches in Latin, Greek and Cyrillic letters have the same slugs here",
+        )
+    return text
 
 
 def plugin_params(facts: Facts, asked: Asked) -> list[Params]:

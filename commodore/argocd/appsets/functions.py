@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
+from commodore.argocd.appsets.transliteration import in_ascii
 from commodore.errors import CommodoreError
 from commodore.gotemplate import CallProblem, Function, Table, clock_functions, function, sprig, to_floats, to_yaml
 from commodore.manifests.kube_yaml import read_documents
@@ -31,6 +32,16 @@ def slug(text: str, longest: int = _SLUG, *, smart: bool = True) -> str:
     if smart and plain[longest] != "-" and "-" in cut:
         cut = cut[: cut.rfind("-")]
     return cut.strip("-_")
+
+
+def branch_slug(branch: str) -> tuple[str, str]:
+    """The slug of a pull request's branch, and the letters of it that cannot be written in ASCII."""
+    text, unknown = in_ascii(_spelt_out(branch))
+    return slug(text.replace("_", "-")), unknown
+
+
+def _spelt_out(text: str) -> str:
+    return re.sub("[\"'’]", "", text).replace("&", "and").replace("@", "at")
 
 
 @function(_TABLE, "normalize", "string")

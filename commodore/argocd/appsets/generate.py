@@ -8,6 +8,7 @@ from typing import Any
 
 from commodore.argocd.appsets import facts
 from commodore.argocd.appsets.fact_files import Facts
+from commodore.argocd.appsets.facts import Report
 from commodore.argocd.appsets.fields import Texts
 from commodore.argocd.appsets.flatten import flatten
 from commodore.argocd.appsets.git_files import GitGenerator
@@ -30,12 +31,14 @@ class Sources:
         clusters: those of the settings and of the facts.
         git: reads repositories.
         facts: stand for what forges, decisions and plugins would say.
+        report: hears of what does not fail, by code, message and hint.
         early_values: whether `values` of the second generator of a matrix are rendered with what the first one gives.
     """
 
     clusters: Sequence[Cluster]
     git: GitGenerator
     facts: Facts
+    report: Report
     early_values: bool = True
 
 
@@ -82,7 +85,9 @@ class Generators:
             "pullRequest": facts.pull_request_params,
             "plugin": facts.plugin_params,
         }
-        asked = facts.Asked(fields, path, self._place, self._texts.go, tuple(self._sources.clusters))
+        asked = facts.Asked(
+            fields, path, self._place, self._texts.go, tuple(self._sources.clusters), self._sources.report
+        )
         return known[kind](self._sources.facts, asked)
 
     def _children(self, fields: Mapping[str, Any], path: str, depth: int) -> list[Any]:

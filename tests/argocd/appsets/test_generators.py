@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -383,6 +384,31 @@ def test_facts_stand_for_what_cannot_be_asked(sets: Sets, generator: Any, name: 
     sets.fact_file(FACTS)
     assert sets.names([generator], name) == names
     assert "202" not in sets.codes()
+
+
+@pytest.mark.requirement("D26")
+@pytest.mark.parametrize(
+    ("branch", "slug"),
+    [
+        ("feat/Ärger_1_ñx", "feat-arger-1-nx"),
+        ("Straße/ørsted_Łódź", "strasse-orsted-lodz"),
+        ("fix/ключ-Щука", "fix-kliuch-shchuka"),
+        ("fix/Αθήνα", "fix-athena"),
+        ("a&b/don't@home", "aandb-dontathome"),
+    ],
+)
+def test_slugs_of_branches_are_written_in_ascii_letters(sets: Sets, branch: str, slug: str) -> None:
+    sets.fact_file(json.dumps({"pullRequests": [{"number": 1, "branch": branch}]}))
+    assert sets.names([{"pullRequest": {"github": {"owner": "acme", "repo": "shop"}}}], "{{.branch_slug}}") == [slug]
+    assert sets.codes() == []
+
+
+@pytest.mark.requirement("D26", "D28")
+def test_letters_that_a_slug_leaves_out_are_reported(sets: Sets) -> None:
+    sets.fact_file(json.dumps({"pullRequests": [{"number": 1, "branch": "fix/影師-2"}]}))
+    assert sets.names([{"pullRequest": {"github": {"owner": "acme", "repo": "shop"}}}], "{{.branch_slug}}") == ["fix-2"]
+    (warning,) = sets.warnings()
+    assert warning.startswith("216 spec.generators[0].pullRequest: the slug of the branch 'fix/影師-2' leaves out 影師")
 
 
 @pytest.mark.requirement("D3", "D4", "D75")
