@@ -72,7 +72,7 @@ class LaterStages:
                 continue
             try:
                 tree = self.repositories.of(source, self.settings.profile)
-                folder = folder_of(tree, source.path, source.place)
+                folder = folder_of(tree, source.path, source.place, source.repo_url)
                 instance = self.settings.instance_name(application.namespace, application.name)
                 given, _ = overridden(source, folder, tree.root, instance, self.renderer.context.limits)
                 kind = source_type(given, folder, self.settings)

@@ -123,7 +123,7 @@ def _source(
         return {**found, "type": "Helm" if source.chart else ""}
     try:
         tree = run.repositories.of(source, listing.settings.profile)
-        folder = folder_of(tree, source.path, source.place)
+        folder = folder_of(tree, source.path, source.place, source.repo_url)
         instance = listing.settings.instance_name(application.namespace, application.name)
         given, files = overridden(source, folder, tree.root, instance, context.limits)
         kind = source_type(given, folder, listing.settings)

@@ -250,7 +250,7 @@ def _check_caches(tree: Tree) -> None:
         )
 
 
-_ENTRY = "commodore:entry"
+_ENTRY = "commodore:entry"  # the tree itself, for what options name
 _UNKNOWN_OFFLINE = frozenset(("CMD-ARGO-201", "CMD-ARGO-202", "CMD-ARGO-204"))  # of ApplicationSets
 _TRIES = 3  # how often settings that were rendered may change how things are rendered
 

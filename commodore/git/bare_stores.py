@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterator
+import shlex
+import shutil
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from commodore.git.runner import Git
 from commodore.workspace import guard_disk
 
 _COMMIT = re.compile(r"[0-9a-f]{40,64}-([0-9a-f]{40,64})\.git")
+_SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "fetch-once"
 _HOST_DEPTH = 12  # folders between the root and a clone; URLs with longer paths are not looked for
 
 
@@ -58,6 +61,24 @@ class CommitStore(Store):
         text = url.encode()
         name = hashlib.sha1(b"blob %d\0%s" % (len(text), text), usedforsecurity=False).hexdigest()
         return self.root / f"{name}-{commit}.git"
+
+    def write_git(self, place: Path, real: str, log: Path, *, offline: bool, exports: Mapping[str, str]) -> None:
+        """Write a program that stands in for git where kustomize calls it: each commit is fetched once.
+
+        Args:
+            place: the new program, in a folder for this run alone.
+            real: the path of git.
+            log: gets a line per fetch: URL, ref and commit, separated by tabs.
+            offline: whether refs are what they were the last time, and nothing else is fetched.
+            exports: variables of its own.
+        """
+        script = place.with_name(_SCRIPT.name)
+        shutil.copyfile(_SCRIPT, script)
+        network = "offline" if offline else "online"
+        words = [str(script), real, str(self.root), str(log), network]
+        export = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in exports.items())
+        place.write_text(f'#!/bin/sh\n{export}exec /bin/sh {shlex.join(words)} "$@"\n', encoding="utf-8")
+        place.chmod(0o700)
 
     def entries(self) -> Iterator[Entry]:
         for place in folders(self.root):

@@ -174,6 +174,38 @@ def test_sources(bad: Argo) -> None:
     assert found == {row: code for row, (_, code) in SOURCES.items()}
 
 
+REF = {"repoURL": OTHER, "path": "", "ref": "v", "targetRevision": "main"}
+BROKEN: dict[str, tuple[dict[str, str | bytes], tuple[Source, ...]]] = {
+    "a folder that is not there": ({}, ({"path": "nodir"},)),
+    "a file of another repository that is not there": (
+        chart(),
+        ({"path": ".", "helm": {"fileParameters": [{"name": "a", "path": "$v/none"}]}}, REF),
+    ),
+    "values of another repository": (chart(), ({"path": ".", "helm": {"valueFiles": ["$v/bad.yaml"]}}, REF)),
+    "a template": (chart(**{"templates/all.yaml": "{{ fail .Values.a }}"}), ({"path": "."},)),
+    "values": (chart(**{"values.yaml": "a: [\n"}), ({"path": "."},)),
+    "a base": ({"k/kustomization.yaml": "resources: [none]\n"}, ({"path": "k"},)),
+    "an edited base": (
+        {"k/kustomization.yaml": "resources: [none]\n"},
+        ({"path": "k", "kustomize": {"namespace": "n"}},),
+    ),
+    "a library": ({"a.jsonnet": "import 'none.libsonnet'"}, ({"path": "."},)),
+    "a program": ({"a.jsonnet": "{ a: error 'x' }"}, ({"path": "."},)),
+}
+
+
+@pytest.mark.requirement("D85")
+@pytest.mark.parametrize("name", BROKEN)
+def test_messages_name_no_folder_of_this_machine(name: str, argo: Argo) -> None:
+    files, sources = BROKEN[name]
+    argo.files(files)
+    argo.files({"bad.yaml": "a: [\n"}, url=OTHER)
+    with pytest.raises(CommodoreError) as caught:
+        argo.objects(*sources)
+    shown = [str(caught.value), caught.value.hint, *(one.message for one in argo.found.found())]
+    assert not [text for text in shown if str(argo.root) in text or "/tmp" in text or ".cache" in text]
+
+
 @pytest.mark.requirement("D44")
 def test_links_out_of_the_repository(bad: Argo, tmp_path: Path) -> None:
     """Argo CD renders nothing of such a repository."""

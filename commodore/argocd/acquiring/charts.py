@@ -101,7 +101,8 @@ class Charts:
         if self.context.offline and (in_registry or (_EXACT.fullmatch(wanted) and self.providers.remotes is None)):
             raise EnvironmentFault(
                 "CMD-ARGO-310",
-                f"{redact(url)}/{name} {printable(wanted)} is not in the cache, and offline nothing is fetched",
+                f"the chart {name} {printable(wanted)} of {redact(url)} is not in the cache, and offline nothing is "
+                "fetched",
                 hint="run once without --offline",
             )
         if in_registry:

@@ -1,4 +1,4 @@
-"""Files from web servers: chart indexes, charts, value files."""
+"""Files from web servers: chart indexes, charts, value files, files of kustomizations."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from commodore.argocd.acquiring import Charts, PluginSource, Repositories
+from commodore.argocd.acquiring import Charts, PluginSource, RemoteFiles, Repositories
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics, Severity
 from commodore.argocd.model.application import Application, check_application
@@ -50,11 +50,14 @@ class Renderer:
     found: Diagnostics
     _numbers: Iterator[int] = field(default_factory=itertools.count)
     _kept: Kept = field(init=False)
+    _files: RemoteFiles = field(init=False)
 
     def __post_init__(self) -> None:
         limits = self.context.limits
         root = usable(result_cache()) if limits.result_bytes else None
         self._kept = Kept(root, limits, self.settings.profile.name)
+        remotes = self.repositories.repo_map.providers.remotes
+        self._files = RemoteFiles(self.context, self.scratch, remotes, self.found)
 
     def render_all(
         self, applications: Sequence[Application], jobs: int
@@ -122,7 +125,8 @@ class Renderer:
             revision = chart.version
         else:
             tree = self.repositories.of(source, self.settings.profile)
-            folder, root, revision = folder_of(tree, source.path, source.place), tree.root, tree.revision
+            root, revision = tree.root, tree.revision
+            folder = folder_of(tree, source.path, source.place, source.repo_url)
         written = source
         source, _files = overridden(written, folder, root, instance, self.context.limits)
         if source.kustomize is not None and not self.settings.profile.overrides_kustomize_version:
@@ -152,12 +156,12 @@ class Renderer:
             capabilities=self.capabilities.of(application.destination),
             settings=settings,
             charts=self.charts,
+            files=self._files,
             context=self.context,
             scratch=scratch,
             note=noter.note,
             kept=self._kept,
             trace=trace,
-            providers=self.repositories.repo_map.providers,
             ignored=self.repositories.ignored(),
         )
         return list(_RENDERERS[kind](unit) if rule is None or rule.program is None else run_plugin(unit, rule))
@@ -213,7 +217,7 @@ class Renderer:
                 locations=[source.place],
             )
         tree = self.repositories.of(source, self.settings.profile)
-        tree.check_links()
+        tree.check_links(source.repo_url)
         return tree.root
 
 

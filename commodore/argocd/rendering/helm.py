@@ -18,7 +18,7 @@ from commodore.argocd.rendering.kept import files_below
 from commodore.argocd.rendering.model import Rendered, Unit
 from commodore.argocd.rendering.programs import Program, run_program, write_file
 from commodore.argocd.rendering.streams import objects_of_stream
-from commodore.argocd.rendering.value_files import named_file, value_files
+from commodore.argocd.rendering.value_files import named_file, ref_folders, value_files
 from commodore.argocd.rendering.value_layers import value_layers
 from commodore.confinement.chart_schemas import refers_elsewhere
 from commodore.confinement.helm_options import list_item, reads_environment
@@ -62,7 +62,7 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
         chart,
         home,
         "CMD-ARGO-405",
-        {f"{unit.root}/": "", str(unit.root): ".", f"{unit.scratch}/": ""},
+        {f"{unit.root}/": "", str(unit.root): ".", f"{unit.scratch}/": "", **ref_folders(unit)},
         profile=unit.settings.profile.name,
     )
     plain, files = _by_content(unit, arguments)
@@ -98,7 +98,11 @@ def _run(program: Program, unit: Unit, values: list[Path]) -> bytes:
                 hint="split it",
             )
     try:
-        return run_program(program, limits)
+        return run_program(
+            program,
+            limits,
+            lambda said: unit.note(program.code, f"helm says: {said}", "info", "", (unit.source.place,)),
+        )
     except InputError:
         for path in values:
             _check_values(path, limits)

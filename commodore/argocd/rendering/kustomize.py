@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from commodore.argocd.model.sources import KustomizeOptions
+from commodore.argocd.rendering.causes import remote_of
 from commodore.argocd.rendering.helm import version_for_tools
 from commodore.argocd.rendering.ignored import report_read
 from commodore.argocd.rendering.kustomize_edits import edit
+from commodore.argocd.rendering.kustomize_remotes import BaseGit, RemoteFilesOf, base_git, names_files
 from commodore.argocd.rendering.model import Rendered, Unit
 from commodore.argocd.rendering.programs import HELM_COMMAND, Program, command_of, run_program, write_file
 from commodore.argocd.rendering.streams import objects_of_stream
@@ -28,17 +30,19 @@ from commodore.argocd.trees import (
     parts_of_kustomization,
 )
 from commodore.argocd.trees.paths import check_inside
-from commodore.context import Context
-from commodore.errors import EnvironmentFault, InputError, PolicyError
-from commodore.git import anonymous_variables, with_settings
+from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
+from commodore.git import redact
 from commodore.manifests.kube_yaml import read_documents
+from commodore.printable import printable
 from commodore.tree import lies_in, walk
 
 _REFUSED = ("--enable-exec", "--network", "--network-name", "--mount", "--env", "-e")
 _HARMLESS = frozenset(("--enable-helm", "--enable-alpha-plugins"))  # of kustomizations without charts and plugins
 _UNRESTRICTED = "LoadRestrictionsNone"  # it may read any file then
 _NEEDS_HELM = "must specify --enable-helm"
-_WANTS_NETWORK = re.compile(r"no 'git' program on path|\bdial tcp\b")  # the words of kustomize
+_WANTS_NETWORK = re.compile(  # the words of kustomize and of `fetch-once`
+    r"no 'git' program on path|\bdial tcp\b|\bfatal: offline, and |failed to run '[^']*git fetch "
+)
 _NEWEST = "*"  # as helm pulls without a version
 _HELM = ("helmCharts", "helmChartInflationGenerator")
 
@@ -60,14 +64,17 @@ def render_kustomize(unit: Unit) -> Iterator[Rendered]:
     _check_options(build)
     home = unit.scratch / "home"
     home.mkdir()
+    remotes = RemoteFilesOf(unit)
     root = _workplace(unit, options, build)
     folder = root / unit.folder.relative_to(unit.root)
     report_read(unit, _ignored_files(unit))
-    kustomize = _Kustomize(unit, root, home)
     if options.edits:
         _edit(unit, options, folder)
     if not unit.context.offline:
         check_sources(folder, root)
+    if root != unit.root:
+        remotes.bring(folder, root)
+    kustomize = _Kustomize(unit, root, home, remotes)
     if unit.trace is not None:
         unit.trace.commands.extend(_commands(unit, options, build))
     arguments = ["build", str(folder), *build, *_helm_options(unit, options, build)]
@@ -126,36 +133,69 @@ def _commands(unit: Unit, options: KustomizeOptions, build: list[str]) -> Iterat
 class _Kustomize:
     """Runs kustomize in the workplace of a unit."""
 
-    def __init__(self, unit: Unit, root: Path, home: Path) -> None:
+    def __init__(self, unit: Unit, root: Path, home: Path, remotes: RemoteFilesOf) -> None:
         self._unit = unit
-        self._rename = {f"{root}/": "", str(root): ".", f"{unit.scratch}/": "", f"{unit.root}/": ""}
+        self._rename = {f"{root}/": "", str(root): ".", f"{unit.scratch}/": "", f"{unit.root}/": "", **remotes.names}
         self._home = home
+        self._remotes = remotes
 
     def run(self, folder: Path, code: str, *arguments: str) -> bytes:
         online, profile = not self._unit.context.offline, self._unit.settings.profile.name
         unknown = not online and files_of_kustomization(self._unit.folder, self._unit.root) is None
         confined = self._unit.root if unknown or any(_UNRESTRICTED in word for word in arguments) else None
-        git = _git_variables(self._home, self._unit.context) if online else {}
+        git = base_git(self._home, self._unit.context)
         program = Program(
-            "kustomize", arguments, folder, self._home, code, self._rename, online, confined, profile, git
+            "kustomize",
+            arguments,
+            folder,
+            self._home,
+            code,
+            self._rename,
+            online,
+            confined,
+            profile,
+            git.variables,
+            git.program,
+            (git.store,),
         )
+        said: list[str] = []
         try:
-            return run_program(program, self._unit.context.limits)
+            output = run_program(program, self._unit.context.limits, said.append)
         except InputError as error:
-            if _NEEDS_HELM in error.message:
-                raise InputError(
-                    code,
-                    "the kustomization has charts, which kustomize builds only with the option --enable-helm",
-                    hint="Argo CD needs it, too: name a file by --argocd-settings with a ConfigMap argocd-cm that says "
-                    "kustomize.buildOptions: --enable-helm",
-                ) from error
-            if online or not _WANTS_NETWORK.search(error.message):
-                raise
-            raise EnvironmentFault(
-                "CMD-ARGO-310",
-                f"the kustomization names what is elsewhere, and offline nothing is fetched: {error.message}",
-                hint="run without --offline",
-            ) from error
+            raise self._explained(error, "".join(said)) from error
+        if not online:
+            self._report_ages(git)
+        return output
+
+    def _explained(self, error: InputError, said: str) -> CommodoreError:
+        """The error of kustomize, or what is the matter if it lacks an option or the network."""
+        if _NEEDS_HELM in (said or error.message):
+            return InputError(
+                error.code,
+                "the kustomization has charts, which kustomize builds only with the option --enable-helm",
+                hint="Argo CD needs it, too: name a file by --argocd-settings with a ConfigMap argocd-cm that says "
+                "kustomize.buildOptions: --enable-helm",
+            )
+        if said:
+            self._unit.note(error.code, f"kustomize says: {said}", "info")
+        said = said or error.message
+        if not self._unit.context.offline or not _WANTS_NETWORK.search(said):
+            return error
+        remote = next(iter(self._remotes.missing), "") or remote_of(said)
+        return EnvironmentFault(
+            "CMD-ARGO-310",
+            f"{redact(remote) or 'a part of the kustomization'} is not in the cache, and offline nothing is fetched",
+            hint="run once without --offline",
+        )
+
+    def _report_ages(self, git: BaseGit) -> None:
+        for url, revision in git.outdated():
+            self._unit.note(
+                "CMD-ARGO-321",
+                f"the revision {printable(revision)!r} of {url} is that of the last fetch",
+                "warning",
+                "run without --offline for what the server has now",
+            )
 
 
 def _check_version(unit: Unit, options: KustomizeOptions) -> None:
@@ -200,7 +240,7 @@ def _workplace(unit: Unit, options: KustomizeOptions, build: list[str]) -> Path:
     parts = None if is_free else named
     is_read = (root / ".git").exists() and any((root / name).exists() for name in KUSTOMIZATIONS)
     inflates = "--enable-helm" in build and (_inflates(root) if parts is None else parts.charts)
-    if not options.edits and not is_read and not inflates:
+    if not (options.edits or is_read or inflates or names_files(unit.folder, root)):
         return root
     copy, source = unit.scratch / "repository", str(unit.folder)
     if parts is not None:
@@ -299,16 +339,3 @@ def _helm_options(unit: Unit, options: KustomizeOptions, build: list[str]) -> It
     for one in options.api_versions or told:
         yield from ("--helm-api-versions", one)
     yield from (HELM_COMMAND, command_of("helm", unit.settings.profile.name)[0])
-
-
-def _git_variables(home: Path, context: Context) -> dict[str, str]:
-    """What git gets that kustomize calls: where the user's configuration leads, and the credentials that are given."""
-    access = context.access
-    if access is None:
-        return anonymous_variables(home, context, logins=True)
-    given, rights = access.variables(), access.all_rights()
-    file = Path(given["HOME"]) / ".gitconfig"
-    if "GIT_CONFIG_NOSYSTEM" in given and file.is_file():  # git's own home may lie where it cannot be read
-        shutil.copyfile(file, home / ".gitconfig")
-        given = {**given, "HOME": str(home)}
-    return with_settings({**given, **rights.environment}, rights.settings)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from commodore.argocd.acquiring import Charts, Providers
+from commodore.argocd.acquiring import Charts, RemoteFiles
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Severity
 from commodore.argocd.model import Cluster
@@ -97,7 +97,7 @@ class Unit:
         scratch: a folder of the unit's own, which is there and empty.
         kept: has what programs wrote before.
         trace: takes how the source is rendered.
-        providers: what the caller gives in place of the network.
+        files: gives what sources name by URL.
         ignored: absolute paths of files and folders that are there, but not for git.
     """
 
@@ -110,12 +110,12 @@ class Unit:
     capabilities: Capabilities
     settings: ArgoSettings
     charts: Charts
+    files: RemoteFiles
     context: Context
     scratch: Path
     note: Note
     kept: Kept
     trace: Trace | None = None
-    providers: Providers = field(default_factory=Providers)
     ignored: frozenset[str] = frozenset()
 
     def output(

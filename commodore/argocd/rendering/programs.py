@@ -8,18 +8,18 @@ import os
 import re
 import resource
 import selectors
-import shlex
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
+from commodore.argocd.rendering.causes import cause_of, plain
+from commodore.child_processes import child_environment
 from commodore.confinement import NAMESPACES, View, isolation, launcher, view_of
 from commodore.errors import EnvironmentFault, InputError, PolicyError
 from commodore.git import redact_text
@@ -44,9 +44,8 @@ _LOGGED = re.compile(r'^[EF]\d{4} [\d:.]+ +\d+ \S+\] "command failed" err=(".*")
 _NOWHERE = "http://127.0.0.1:9"  # no proxy listens there, so the network is not reached
 HELM_COMMAND = "--helm-command"
 """The option that names kustomize the helm that it calls."""
-_SCRIPTS_NEED = ("dirname", "sed")
+_CONTAINERS = ("docker", "nerdctl", "podman")  # in which functions of kustomizations would run
 _OF_GIT = ("GIT_", "SSH_")
-_OF_HOME = ("HOME", "PATH", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +56,11 @@ class Program:
         code: the code of the error if it fails.
         rename: pairs of texts that are replaced in what it says, such as folders of this run.
         profile: the version of Argo CD of which the program is taken if it was installed for it.
-        git: the variables of git, if that may be called.
-        confined: the folder, besides that of `home`, that alone it may read where this machine can see to that.
+        git: the variables of git.
+        git_program: what is called as git; None if that may not be called.
+        confined: the folder, besides those of `home` and `stores`, that alone it may read where this machine can see to
+            that.
+        stores: folders that its git reads and writes.
     """
 
     name: str
@@ -71,6 +73,8 @@ class Program:
     confined: Path | None = None
     profile: str = ""
     git: Mapping[str, str] = field(default_factory=dict, repr=False)
+    git_program: Path | None = None
+    stores: tuple[Path, ...] = ()
 
 
 def command_of(name: str, profile: str = "") -> list[str]:
@@ -94,11 +98,14 @@ def command_of(name: str, profile: str = "") -> list[str]:
     return [path, "kustomize"] if found.source is Source.KUBECTL else [path]
 
 
-def run_program(program: Program, limits: Limits) -> bytes:
+def run_program(program: Program, limits: Limits, hear: Callable[[str], None]) -> bytes:
     """What a program writes to standard output.
 
+    Args:
+        hear: gets all that it says if it fails and the error is shorter.
+
     Raises:
-        InputError: it fails; the code is the program's.
+        InputError: it fails; the code is the program's, and the message begins with the cause.
         EnvironmentFault: CMD-ARGO-413, it is not installed or does not start; CMD-ARGO-418, it takes too long.
         PolicyError: CMD-ARGO-403, it writes too much.
     """
@@ -110,10 +117,12 @@ def run_program(program: Program, limits: Limits) -> bytes:
     bounds = Bounds(program.name, limits.argocd_source_seconds, limits.argocd_output_bytes, 1 << 20)
     ended = run_bounded(command, program.folder, _environment(program), bounds)
     if ended.code != 0:
-        shown = f"{program.name} {program.arguments[0]}"
-        raise InputError(
-            program.code, f"{shown} fails: {why_it_failed(ended, program.rename)}", hint="see what it says"
-        )
+        said = why_it_failed(ended, program.rename)
+        why, hint = cause_of(program.name, said)
+        if not plain(said).startswith(why):
+            hear(said)
+            hint = f"{hint}; --diagnostics all shows all that {program.name} says"
+        raise InputError(program.code, f"{program.name} {program.arguments[0]} fails: {why}", hint=hint)
     return ended.output
 
 
@@ -189,18 +198,40 @@ def run_bounded(
 
 
 def _view(program: Program, root: Path, command: str) -> View:
-    scratch = str(program.home.parent)
+    scratch, stores = str(program.home.parent), [str(one) for one in program.stores]
     called = [command, *(command_of("helm", program.profile)[:1] if HELM_COMMAND in program.arguments else ())]
-    found = [*called, *map(os.path.realpath, called), *(os.readlink(one) for one in _few_programs(program).iterdir())]
-    paths = os.pathsep.join(map(os.path.dirname, found))
-    variables = {**_environment(program), "PATH": paths}
-    return replace(view_of({str(root): "read", scratch: "read"}, (scratch,), variables), network=program.online)
+    folders = [*map(os.path.dirname, (*called, *map(os.path.realpath, called))), *_own_path().split(os.pathsep)]
+    variables = {**_environment(program), "PATH": os.pathsep.join(folders)}
+    roots = dict.fromkeys((str(root), scratch, *stores), "read")
+    return replace(view_of(roots, (scratch, *stores), variables), network=program.online)
+
+
+def _own_path() -> str:
+    return child_environment().get("PATH", os.defpath)
+
+
+def _path(program: Program) -> str:
+    """Where it finds programs: git alone, and what a wrapper script needs, but nothing that would run a container."""
+    folder = program.home / "bin"
+    if not folder.is_dir():
+        folder.mkdir()
+        if program.git_program is not None:
+            (folder / "git").symlink_to(program.git_program)
+        for name in _CONTAINERS if _is_script(program) else ():
+            write_file(folder / name, f"#!/bin/sh\necho {name} is not run here >&2\nexit 127\n")
+            (folder / name).chmod(0o700)
+    return f"{folder}{os.pathsep}{_own_path()}" if _is_script(program) else str(folder)
+
+
+def _is_script(program: Program) -> bool:
+    with open(command_of(program.name, program.profile)[0], "rb") as stream:
+        return stream.read(2) == b"#!"
 
 
 def _environment(program: Program) -> dict[str, str]:
     home = str(program.home)
     variables = {
-        "PATH": str(_few_programs(program)),
+        "PATH": _path(program),
         "HOME": home,
         "LANG": "C.UTF-8",
         "TMPDIR": home,
@@ -210,32 +241,7 @@ def _environment(program: Program) -> dict[str, str]:
         variables |= dict.fromkeys(("HTTPS_PROXY", "HTTP_PROXY"), _NOWHERE)
     else:
         variables |= {name: os.environ[name] for name in _NETWORK if name in os.environ}
-        variables |= {name: value for name, value in program.git.items() if name.startswith(_OF_GIT)}
-    return variables
-
-
-def _few_programs(program: Program) -> Path:
-    """A folder with git, if the network may be used, and what wrapper scripts need. Plugins and functions, which need
-    other programs, find none.
-    """
-    folder = program.home / "bin"
-    if not folder.is_dir():
-        folder.mkdir()
-        for name in (*_SCRIPTS_NEED, *(["git"] if program.online else [])):
-            if (path := shutil.which(name)) is not None:
-                _place(folder / name, path, program)
-    return folder
-
-
-def _place(place: Path, path: str, program: Program) -> None:
-    """Let a program be called by its name alone; git with its own home and programs, if it has such."""
-    home = program.git.get("HOME")
-    if place.name != "git" or home in (None, str(program.home)):
-        place.symlink_to(path)
-        return
-    own = [f"{name}={program.git[name]}" for name in _OF_HOME if name in program.git]
-    write_file(place, f'#!/bin/sh\nexport {shlex.join(own)}\nexec {shlex.quote(path)} "$@"\n')
-    place.chmod(0o700)
+    return variables | {name: value for name, value in program.git.items() if name.startswith(_OF_GIT)}
 
 
 def _read(process: subprocess.Popen[bytes], bounds: Bounds) -> tuple[bytes, bytes]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from commodore.argocd.model.sources import HelmOptions
 from commodore.argocd.rendering.globs import matching_paths
 from commodore.argocd.rendering.model import Unit
 from commodore.argocd.rendering.programs import write_file
@@ -18,7 +19,6 @@ from commodore.git import redact
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _MAGIC = re.compile(r"[*?\[]")
-_LARGEST = 64 << 20
 
 
 def value_files(unit: Unit) -> list[Path]:
@@ -49,6 +49,14 @@ def named_file(unit: Unit, text: str) -> Path:
         return _fetched(unit, named.text)
     check_inside(named.path, named.root, text)
     return named.path
+
+
+def ref_folders(unit: Unit) -> dict[str, str]:
+    """The folders of the repositories from which a Helm source takes files, and how it names them."""
+    helm = unit.source.helm or HelmOptions()
+    texts = [*helm.value_files, *(path for _, path in helm.file_parameters)]
+    used = {text.partition("/")[0][1:] for text in texts if text.startswith("$")} & unit.refs.keys()
+    return {f"{unit.refs[name]()}/": f"${name}/" for name in sorted(used)}
 
 
 class _Named:
@@ -136,10 +144,7 @@ def _check_lexically(path: Path, named: _Named) -> None:
 
 
 def _fetched(unit: Unit, url: str) -> Path:
-    from commodore.argocd.acquiring import fetch
-
-    shown = urlsplit(url)
-    content = fetch(url, unit.context, _LARGEST, unit.providers.remotes)
+    shown, content = urlsplit(url), unit.files.content(url)
     file = unit.scratch / f"values-{len(list(unit.scratch.iterdir()))}-{os.path.basename(shown.path) or 'file'}"
     write_file(file, content)
     return file

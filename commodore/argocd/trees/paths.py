@@ -7,10 +7,14 @@ from pathlib import Path
 
 from commodore.argocd.trees.tree import Tree
 from commodore.errors import InputError, Location, PolicyError
+from commodore.git import redact
 
 
-def folder_of(tree: Tree, path: str, place: Location) -> Path:
+def folder_of(tree: Tree, path: str, place: Location, repository: str) -> Path:
     """The folder that a source names in its repository.
+
+    Args:
+        repository: the URL by which the source names it.
 
     Raises:
         InputError: CMD-ARGO-309, the path is absolute, leaves the repository, is not there or is no folder.
@@ -25,10 +29,10 @@ def folder_of(tree: Tree, path: str, place: Location) -> Path:
     if not is_within(folder, tree.root):
         raise _bad(path, "leaves the repository", "links must stay within the repository", place)
     if not folder.exists():
-        raise _bad(path, f"is not in {tree.name}", "check the path and the revision", place)
+        raise _bad(path, f"is not in {redact(repository)}", "check the path and the revision", place)
     if not folder.is_dir():
         raise _bad(path, "is no folder", "name the folder in which the file is", place)
-    tree.check_links()
+    tree.check_links(repository)
     return folder
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from commodore.argocd.trees.ignored import IgnoredFiles
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, PolicyError
-from commodore.git import Git, HeldTree
+from commodore.git import Git, HeldTree, redact
 from commodore.tree import Entry, walk
 
 if TYPE_CHECKING:
@@ -44,8 +44,11 @@ class Tree:
     _links: list[tuple[str, ...]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def check_links(self) -> None:
+    def check_links(self, repository: str) -> None:
         """Refuse a repository with links that lead out of it, as Argo CD does.
+
+        Args:
+            repository: the URL by which it is named.
 
         Raises:
             PolicyError: CMD-ARGO-318, there are some.
@@ -56,7 +59,7 @@ class Tree:
         if found := self._links[0]:
             raise PolicyError(
                 "CMD-ARGO-318",
-                f"{self.name} has links that lead out of it: {', '.join(found[:_KNOWN_LINKS])}",
+                f"{redact(repository)} has links that lead out of it: {', '.join(found[:_KNOWN_LINKS])}",
                 hint="Argo CD renders nothing of such a repository; make the links relative, within the repository",
             )
 

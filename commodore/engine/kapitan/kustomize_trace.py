@@ -11,7 +11,6 @@ import codecs
 import contextlib
 import os
 import re
-import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -80,12 +79,8 @@ class Kustomize:
         store = self._cache
         store.sweep()  # what scripts that were killed have left
         self._folder.mkdir(parents=True)
-        script = Path(__file__).resolve().parent.parent.parent / "scripts" / "fetch-once"
-        network = "offline" if self._sources.offline else "online"
-        words = [str(script), found, str(store.root), str(self._log), network]
-        self._user_git, ours = found, self._folder / "git"
-        ours.write_text(f'#!/bin/sh\nexec /bin/sh {shlex.join(words)} "$@"\n')
-        ours.chmod(0o755)
+        self._user_git = found
+        store.write_git(self._folder / "git", found, self._log, offline=self._sources.offline, exports={})
         return {**environment, "PATH": f"{self._folder}:{environment.get('PATH', os.defpath)}"}
 
     def words(self, text: str) -> str:

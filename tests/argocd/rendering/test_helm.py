@@ -255,7 +255,7 @@ def test_dependencies_in_repositories_that_are_known_by_name(form: str, name: st
     with pytest.raises(CommodoreError) as caught:
         argo.objects({"path": "web"})
     assert caught.value.code == code
-    assert ("oci://charts.example.com/team/sub" in caught.value.message) is (code == "CMD-ARGO-310")
+    assert ("sub 1.2.3 of oci://charts.example.com/team" in caught.value.message) is (code == "CMD-ARGO-310")
 
 
 def test_templates_that_fail(argo: Argo) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -242,6 +243,37 @@ def test_remote_parts_are_not_asked_for_offline(content: str, argo: Argo) -> Non
     assert (caught.value.code, caught.value.family) == ("CMD-ARGO-310", "environment")
 
 
+@pytest.mark.requirement("D50")
+def test_remote_files_of_all_kinds_and_their_names_in_errors(argo: Argo) -> None:
+    argo.offline = False
+    with Files() as server:
+        argo.files(
+            {
+                "kustomization.yaml": f"resources: [base]\npatches: [{{path: '{server.site}/p.yaml?token=s3cret'}}]\n",
+                "base/kustomization.yaml": f"resources: ['{server.site}/a']\n",
+            }
+        )
+        (one,) = argo.objects({"path": "."})
+        assert one["metadata"]["name"] == "remote"
+        assert sorted(server.asked) == ["/a", "/p.yaml?token=s3cret"]
+        argo.files({"kustomization.yaml": f"resources: [base]\npatches: [{{path: '{server.site}/none'}}]\n"})
+        argo.offline = True
+        with pytest.raises(CommodoreError, match=f"{server.site}/none is not in the cache"):
+            argo.objects({"path": "."})
+
+
+@pytest.mark.requirement("D50")
+def test_programs_find_what_a_kustomize_that_is_a_script_needs(
+    argo: Argo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin" / "kustomize"
+    real = shutil.which("kustomize")
+    write_script(program, f'cat /dev/null; exec "$(readlink -f {real})" "$@"')
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    argo.files({"kustomization.yaml": "configMapGenerator: [{name: a}]\n"})
+    assert len(argo.objects({"path": "."})) == 1
+
+
 @pytest.mark.requirement("D80")
 def test_overrides_choose_no_version_before_3_2(argo: Argo) -> None:
     argo.files({"kustomization.yaml": "resources: []\n", ".argocd-source.yaml": "kustomize: {version: v9}\n"})
@@ -253,12 +285,15 @@ def test_overrides_choose_no_version_before_3_2(argo: Argo) -> None:
     assert caught.value.code == "CMD-ARGO-411"
 
 
-def test_errors_begin_with_what_failed(argo: Argo) -> None:
+def test_errors_begin_with_their_cause_and_all_of_it_is_info(argo: Argo) -> None:
     """Before that, kustomize warns of deprecated fields."""
     argo.files({"kustomization.yaml": "patchesStrategicMerge: [a.yaml]\nresources: [none.yaml]\n"}, below="k")
     with pytest.raises(InputError) as caught:
         argo.objects({"path": "k"})
-    assert caught.value.message.startswith("kustomize build fails: error: accumulating resources")
+    assert caught.value.message == "kustomize build fails: k/none.yaml, which a kustomization names, does not exist"
+    (info,) = argo.found.found()
+    assert (info.code, info.severity) == ("CMD-ARGO-410", "info")
+    assert info.message.startswith("kustomize says: error: accumulating resources")
 
 
 def test_errors_of_the_kustomize_within_kubectl_have_no_time(argo: Argo, tmp_path: Path, monkeypatch: Any) -> None:
@@ -269,7 +304,7 @@ def test_errors_of_the_kustomize_within_kubectl_have_no_time(argo: Argo, tmp_pat
     argo.files({"kustomization.yaml": "resources: []\n"})
     with pytest.raises(CommodoreError) as caught:
         argo.objects({"path": "."})
-    assert caught.value.message == 'kustomize build fails: error: no "a" in b'
+    assert caught.value.message == 'kustomize build fails: no "a" in b'
 
 
 class _Files(LoopbackHandler):
@@ -309,4 +344,7 @@ def test_remote_files_and_bases(argo: Argo, tmp_path: Path, monkeypatch: pytest.
             }
         )
         found = sorted(one["metadata"]["name"] for one in argo.objects({"path": "."}))
-        assert (found, len(server.asked)) == (["based", "remote"], 1)
+        assert (found, server.asked) == (["based", "remote"], ["/a.yaml"])
+        argo.offline = True
+        assert sorted(one["metadata"]["name"] for one in argo.objects({"path": "."})) == found
+        assert (server.asked, [one.code for one in argo.found.found()]) == (["/a.yaml"], ["CMD-ARGO-321"] * 2)

@@ -1,0 +1,83 @@
+"""Files of web servers that sources name: value files, and files of kustomizations."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from commodore.argocd.acquiring.providers import RemoteProvider
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics
+from commodore.caches import dependency_cache, usable
+from commodore.context import Context
+from commodore.errors import EnvironmentFault
+from commodore.events import Obtained
+from commodore.fetching import CacheKey, DependencyCache
+from commodore.git import redact
+
+_LARGEST = 64 << 20
+_FILE = "content"
+
+
+@dataclass
+class RemoteFiles:
+    """Fetches files, each once per run, and keeps what they were for runs offline.
+
+    Args:
+        scratch: a folder for this run.
+        remotes: is asked first.
+        found: collects files that may be old.
+    """
+
+    context: Context
+    scratch: Path
+    remotes: RemoteProvider | None
+    found: Diagnostics
+    _contents: dict[str, bytes] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def content(self, url: str) -> bytes:
+        """What the server has at a URL; offline what it had the last time.
+
+        Raises:
+            CommodoreError: see `fetch`.
+        """
+        with self._lock:
+            if url not in self._contents:
+                self._contents[url] = self._fetched(url)
+            return self._contents[url]
+
+    def _fetched(self, url: str) -> bytes:
+        from commodore.argocd.acquiring.web import fetch
+
+        folder = self.scratch / f"file-{len(self._contents)}"
+        plain = redact(url)
+        # A query may hold a credential.
+        key = CacheKey("argocd file", plain.partition("?")[0], "last", hashlib.sha256(plain.encode()).hexdigest())
+        store = DependencyCache(usable(dependency_cache()), self.context.limits)
+        try:
+            content = fetch(url, self.context, _LARGEST, self.remotes)
+        except EnvironmentFault as error:
+            if error.code != "CMD-ARGO-310" or not store.copy(key, folder):
+                raise
+            self._report_age(url, folder / _FILE)
+            return (folder / _FILE).read_bytes()
+        if self.remotes is None:
+            folder.mkdir(parents=True)
+            (folder / _FILE).write_bytes(content)
+            store.add(key, folder, anew=True)
+        return content
+
+    def _report_age(self, url: str, file: Path) -> None:
+        then = datetime.fromtimestamp(file.stat().st_mtime, UTC)
+        self.context.announce(Obtained(redact(url), "", "", "cache"))
+        self.found.add(
+            Diagnostic(
+                "CMD-ARGO-321",
+                f"{redact(url)} is that of {then:%Y-%m-%d %H:%M} UTC; it may have changed",
+                "warning",
+                "run without --offline for what the server has now",
+            )
+        )
