@@ -11,6 +11,7 @@ from commodore.errors import (
     EnvironmentFault,
     InputError,
     InternalError,
+    NotReady,
     PolicyError,
     UsageError,
     did_you_mean,
@@ -26,7 +27,8 @@ _KIND = re.compile(r"\*(warning|finding|(?P<family>[a-z]+) error, exit code \d+)
 _LOOSE_CODE = re.compile(r"(?:CMD)?([A-Z]+)0*(\d{1,3})")
 
 EXIT_CODES = {
-    kind.family: kind.exit_code for kind in (InputError, UsageError, EnvironmentFault, PolicyError, InternalError)
+    kind.family: kind.exit_code
+    for kind in (InputError, UsageError, EnvironmentFault, PolicyError, NotReady, InternalError)
 }
 """The exit code of each family of errors."""
 

@@ -7,6 +7,7 @@
     |-- UsageError        (2)   the command line itself
     |-- EnvironmentFault  (3)   network, git, disk, tools: the machine's operator must act
     |-- PolicyError       (4)   refused for safety: nothing was changed
+    |-- NotReady         (5)    nothing is wrong: something else has to be ready first, so nothing was done
     |-- InternalError    (70)   a bug in commodore
     `-- Findings                several errors of one stage, reported together
 
@@ -149,6 +150,13 @@ class PolicyError(CommodoreError):
 
     exit_code = 4
     family = "policy"
+
+
+class NotReady(CommodoreError):
+    """Nothing is wrong, and nothing was done: something else is not ready yet."""
+
+    exit_code = 5
+    family = "waiting"
 
 
 class InternalError(CommodoreError):

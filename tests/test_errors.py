@@ -13,6 +13,7 @@ from commodore.errors import (
     InputError,
     InternalError,
     Location,
+    NotReady,
     PolicyError,
     UsageError,
     did_you_mean,
@@ -27,6 +28,7 @@ from commodore.errors import (
         (UsageError, 2, "usage"),
         (EnvironmentFault, 3, "environment"),
         (PolicyError, 4, "policy"),
+        (NotReady, 5, "waiting"),
         (InternalError, 70, "internal"),
     ],
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,7 +12,7 @@ import click
 from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._options import options
 from commodore.cli.console import Console, console_of, paint, working_dir
-from commodore.errors import UsageError, did_you_mean
+from commodore.errors import CommodoreError, Findings, UsageError, did_you_mean, raise_all
 from commodore.printable import counted, printable_lines
 from commodore.settings.fleet import (
     FLEET_APPLICATIONSET,
@@ -24,6 +25,7 @@ from commodore.settings.fleet import (
 
 if TYPE_CHECKING:
     from commodore.fleet import FleetState, Generated, Selection
+    from commodore.fleet.objects import ObjectChanges
     from commodore.fleet.report.grouping import Group
 
 _DIMENSIONS = {"environment": "environments", "sector": "sectors", "region": "regions"}
@@ -72,29 +74,34 @@ def fleet() -> None:
 def fleet_generate(ctx: click.Context, /, **values: Any) -> int:
     """Generate the charts of all cells, or of those that options choose.
 
-    Nothing is written if anything is wrong. With --dry-run --validate, ends with exit code 1 if `rendered` is not what
-    the configuration makes.
+    Nothing is written if anything is wrong, or if an Application would disappear from a cell that --allow-removal does
+    not name. An application with a patch that is active everywhere stays as it is rendered until that is folded, which
+    is an error at the end. With --dry-run --validate, ends with exit code 1 if `rendered` is not what the configuration
+    makes.
     """
-    from commodore.fleet import GenerateOptions, generate, stale_error
+    from commodore.fleet import GenerateOptions, generate, read_config, stale_error
     from commodore.workspace import Workspace
 
     console = console_of(ctx)
+    live = live_of(ctx, values, console)
     if values["apply_patch"]:
-        _start(ctx, values["apply_patch"], console, dry_run=values["dry_run"])
+        selection_of(values).cells(read_config(Workspace.at(working_dir(ctx)).root, console.context.limits))
+        _start(ctx, values["apply_patch"], console, values)
     wanted = GenerateOptions(
         selection_of(values),
         write=not values["dry_run"],
         strict=values["strict"],
         need_helm=values["validate"],
         force=values["force"],
+        allow_removal=tuple(values["allow_removal"]),
         processes=values["processes"],
         cached=not values["no_cache"],
     )
-    with console.working():
-        done = generate(Workspace.at(working_dir(ctx)), wanted, console.context, live_of(ctx, values, console))
+    with _errors_in(values["out"], console), console.working():
+        done = generate(Workspace.at(working_dir(ctx)), wanted, console.context, live)
     show_generated(done, console, values["out"], dry_run=values["dry_run"])
-    if values["dry_run"] and values["validate"] and done.change:
-        raise stale_error(done)
+    stale = values["dry_run"] and values["validate"] and done.change
+    raise_all([*done.removals, *done.unfinished, *([stale_error(done)] if stale else [])])
     return 0
 
 
@@ -115,8 +122,10 @@ def fleet_validate(ctx: click.Context, /, **values: Any) -> int:
         processes=values["processes"],
         cached=not values["no_cache"],
     )
-    with console.working():
-        done = generate(Workspace.at(working_dir(ctx)), wanted, console.context, live_of(ctx, values, console))
+    live = live_of(ctx, values, console)
+    with _errors_in(values["out"], console), console.working():
+        done = generate(Workspace.at(working_dir(ctx)), wanted, console.context, live)
+        raise_all(done.unfinished)
     if values["out"] == "json":
         console.result(json.dumps(done.report.as_dict(), indent=2))
     else:
@@ -226,7 +235,20 @@ def selection_of(values: Mapping[str, Any]) -> Selection:
     return Selection(tuple(values["cluster_type"]), names)
 
 
-def _start(ctx: click.Context, name: str, console: Console, *, dry_run: bool) -> None:
+@contextlib.contextmanager
+def _errors_in(out: str, console: Console) -> Iterator[None]:
+    """Print errors as JSON before they are raised, if the output is JSON."""
+    try:
+        yield
+    except CommodoreError as error:
+        if out == "json":
+            errors = error.errors if isinstance(error, Findings) else (error,)
+            found = {"errors": [one.as_dict() for one in errors], "warnings": [], "notes": []}
+            console.result(json.dumps(found, indent=2))
+        raise
+
+
+def _start(ctx: click.Context, name: str, console: Console, values: Mapping[str, Any]) -> None:
     """Place a patch that is not started at its first place."""
     from commodore.fleet import load_fleet, start_patch, write_changes
     from commodore.workspace import Workspace, write_atomically
@@ -236,9 +258,11 @@ def _start(ctx: click.Context, name: str, console: Console, *, dry_run: bool) ->
         write_atomically(workspace.state / ".gitignore", b"*\n")
         context = console.context
         writes = start_patch(load_fleet(workspace.root, context), name, context)
+        show = console.status if values["out"] == "json" else console.result
         for path in writes:
-            console.result(f"{path.relative_to(workspace.root)} {'would be written' if dry_run else 'is written'}")
-        if not dry_run:
+            what = "would be written" if values["dry_run"] else "is written"
+            show(printable_lines(f"{path.relative_to(workspace.root)} {what}"))
+        if not values["dry_run"]:
             write_changes(writes, workspace.root)
 
 
@@ -280,6 +304,8 @@ def show_generated(done: Generated, console: Console, out: str, *, dry_run: bool
     if dry_run:
         for line in group_lines(done.groups, len(done.cells)):
             console.result(line)
+    for line in object_lines(done.objects, len(done.cells), "would be " if dry_run else ""):
+        console.result(line)
     number = len(done.change.files)
     changed = f"{counted(number, 'file')} {'would change' if dry_run else 'changed'}" if number else "unchanged"
     console.result(f"{counted(len(done.cells), 'cell')}, {counted(done.files, 'file')}: {changed}")
@@ -293,7 +319,9 @@ def _as_dict(done: Generated) -> dict[str, Any]:
         "files": done.files,
         "changes": changes,
         "groups": groups,
+        **done.objects.as_dict(),
         **done.report.as_dict(),
+        "errors": [one.as_dict() for one in (*done.removals, *done.unfinished)],
     }
 
 
@@ -313,6 +341,29 @@ def group_as_dict(group: Group) -> dict[str, Any]:
     }
 
 
+def object_lines(objects: ObjectChanges, cells: int, would: str) -> Iterator[str]:
+    """The Applications that come and go as lines to show.
+
+    Args:
+        cells: how many there are.
+        would: what stands before verbs: `would be ` in dry runs.
+    """
+    for one in objects.objects:
+        where = f"{'from' if one.change == 'removed' else 'to'} {len(one.cells)} of {cells} cells"
+        yield printable_lines(f"{one.kind} {one.name} {would}{one.change} {where} ({_some_cells(one.cells)})")
+    for change, those in (("removed", objects.removed), ("added", objects.added)):
+        if those and len(those) < cells:
+            yield printable_lines(f"{counted(len(those), 'whole cell')} {would}{change}: {_some_cells(those)}")
+    if objects.unknown:
+        number = counted(len(objects.unknown), "cell")
+        yield printable_lines(f"unknown: the Applications that {number} had ({_some_cells(objects.unknown)})")
+
+
+def _some_cells(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN_CELLS
+    return ", ".join(names[:_SHOWN_CELLS]) + (f" and {more} more" if more > 0 else "")
+
+
 def group_lines(groups: Iterable[Group], cells: int) -> Iterator[str]:
     """Equal changes of cells as lines to show.
 
@@ -320,8 +371,7 @@ def group_lines(groups: Iterable[Group], cells: int) -> Iterator[str]:
         cells: how many there are.
     """
     for group in groups:
-        one, more = group.example, len(group.clusters) - _SHOWN_CELLS
-        named = ", ".join(group.clusters[:_SHOWN_CELLS]) + (f" and {more} more" if more > 0 else "")
+        one, named = group.example, _some_cells(group.clusters)
         differs = f"; differs only in {', '.join(sorted(group.differing))}" if group.differing else ""
         head = f"{one.kind} {one.path} in {len(group.clusters)} of {cells} cells ({named}){differs}"
         yield click.style(printable_lines(head), bold=True)

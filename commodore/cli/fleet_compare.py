@@ -11,7 +11,7 @@ import click
 
 from commodore.cli._options import options
 from commodore.cli.console import console_of, working_dir
-from commodore.cli.fleet import group_as_dict, group_lines, states_of
+from commodore.cli.fleet import group_as_dict, group_lines, object_lines, states_of
 from commodore.errors import UsageError
 from commodore.printable import counted, printable_lines
 from commodore.settings.fleet import FLEET_DIFF, FLEET_DRIFT, FLEET_IMPORT
@@ -39,9 +39,10 @@ def fleet_diff(ctx: click.Context, /, revisions: tuple[str, ...], out: str) -> N
     if out == "json":
         changes = [{"kind": file.kind, "path": file.new_path} for file in found.change.files]
         groups = [group_as_dict(one) for one in found.groups]
-        console.result(json.dumps({"cells": found.cells, "changes": changes, "groups": groups}, indent=2))
+        data = {"cells": found.cells, "changes": changes, "groups": groups, **found.objects.as_dict()}
+        console.result(json.dumps(data, indent=2))
         return
-    for line in group_lines(found.groups, found.cells):
+    for line in (*group_lines(found.groups, found.cells), *object_lines(found.objects, found.cells, "")):
         console.result(line)
     number = len(found.change.files)
     console.result(f"{counted(found.cells, 'cell')}: {counted(number, 'file') if number else 'no file'} changed")

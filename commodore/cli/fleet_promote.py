@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,8 +12,8 @@ import click
 from commodore.cli._options import options
 from commodore.cli.console import Console, console_of, working_dir
 from commodore.cli.fleet import states_of
-from commodore.errors import CommodoreError, UsageError, raise_all
-from commodore.printable import counted, printable_lines
+from commodore.errors import CommodoreError, NotReady, UsageError, raise_all
+from commodore.printable import counted, printable_lines, some_of
 from commodore.settings.fleet import FLEET_FOLD, FLEET_GRAPH, FLEET_PLAN, FLEET_PROMOTE, FLEET_STATUS
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ def fleet_promote(ctx: click.Context, /, patch: tuple[str, ...], **values: Any) 
 
     Places that are full become one, and a patch that is everywhere becomes base values, if no cell changes by that. A
     node that is entered by hand needs --approve, or an answer at the terminal.
+
+    Ends with exit code 5 if nothing is wrong, and nothing is done as patches wait: for an approval, for an application,
+    for the end of a soak, for what they depend on.
     """
     from commodore.workspace import Workspace
 
@@ -41,6 +44,7 @@ def fleet_promote(ctx: click.Context, /, patch: tuple[str, ...], **values: Any) 
         )
     workspace = Workspace.at(working_dir(ctx))
     state = states_of(ctx, values, console)
+    check_level(values["level"], workspace, console)
     problems: list[CommodoreError] = []
     done: list[Step] = []
     with workspace.locked(console.context.limits):
@@ -53,14 +57,26 @@ def fleet_promote(ctx: click.Context, /, patch: tuple[str, ...], **values: Any) 
                     raise
                 problems.append(error)
                 continue
-            if step is not None:
-                done.append(step)
-                problems += step.problems
-    _show_steps(done, console, values["out"])
-    if values["generate"] and not values["dry_run"] and not problems and any(step.writes for step in done):
-        _generate(workspace, console)
+            done.append(step)
+            problems += step.problems
+    _show_steps(done, console, values["out"], dry_run=values["dry_run"])
+    written = [step for step in done if step.writes]
+    if values["generate"] and not values["dry_run"] and written:
+        problems += _generate(workspace, console, values, [step.found for step in written])
     raise_all(problems)
-    return 0
+    return NotReady.exit_code if not written and any(step.waits for step in done) else 0
+
+
+def check_level(level: str | None, workspace: Workspace, console: Console) -> None:
+    """Refuse a dimension that the fleet does not have.
+
+    Raises:
+        UsageError: CMD-FLT-090.
+    """
+    from commodore.fleet import check_known, read_config
+
+    if level:
+        check_known("dimension", [level], read_config(workspace.root, console.context.limits).dimensions)
 
 
 def write_gitignore(workspace: Workspace) -> None:
@@ -83,11 +99,11 @@ def _promote(
     state: FleetState | None,
     values: Mapping[str, Any],
     console: Console,
-) -> Step | None:
-    """One step of one patch, written unless it is only to be shown; None if a person has to approve it and --auto."""
+) -> Step:
+    """One step of one patch, written unless it is only to be shown; one that does nothing if the patch waits."""
     from datetime import UTC, datetime
 
-    from commodore.fleet import Conditions, find_patch, load_fleet, promote, write_changes
+    from commodore.fleet import Conditions, Step, find_patch, load_fleet, promote, write_changes
 
     context = console.context
     found = find_patch(load_fleet(workspace.root, context), *words)
@@ -102,11 +118,12 @@ def _promote(
     conditions = Conditions(approve, state, values["auto"], datetime.now(UTC))
     try:
         step = promote(found, _options(values), conditions, context)
+    except NotReady as error:
+        return Step(found, None, waits=f"{error.message} [{error.code}]")
     except CommodoreError:
         if not waiting:
             raise
-        console.result(f"{found.name} waits: {'/'.join(waiting[0].prefix)} is entered by hand")
-        return None
+        return Step(found, None, waits=f"{'/'.join(waiting[0].prefix)} is entered by hand")
     if not values["dry_run"]:
         write_changes(step.writes, workspace.root)
     return step
@@ -125,33 +142,49 @@ def _options(values: Mapping[str, Any]) -> PromoteOptions:
     return PromoteOptions(values["level"], coalesce=values["coalesce"], fold=values["fold"])
 
 
-def _generate(workspace: Workspace, console: Console) -> None:
+def _generate(
+    workspace: Workspace, console: Console, values: Mapping[str, Any], promoted: Iterable[Found]
+) -> list[CommodoreError]:
+    """Generate the fleet, those that were promoted as well if they are everywhere now, and what was left to do."""
     from commodore.cli.fleet import show_generated
     from commodore.fleet import GenerateOptions, generate
 
-    with console.working():
-        done = generate(workspace, GenerateOptions(), console.context)
-    show_generated(done, console, "text", dry_run=False)
+    apps = frozenset((one.kind.name, one.app.name) for one in promoted)
+    wanted = GenerateOptions(allow_removal=tuple(values["allow_removal"]), going_on=apps)
+    try:
+        with console.working():
+            done = generate(workspace, wanted, console.context)
+    except CommodoreError as error:
+        return [error.hinting("config is written already, rendered is not: mend it and run 'commodore fleet generate'")]
+    if values["out"] == "json":  # which stands alone on standard output
+        changed = counted(len(done.change.files), "file")
+        console.status(f"{counted(len(done.cells), 'cell')}, {counted(done.files, 'file')}: {changed} changed")
+    else:
+        show_generated(done, console, "text", dry_run=False)
+    return list(done.unfinished)
 
 
-def _show_steps(steps: list[Step], console: Console, out: str) -> None:
+def _show_steps(steps: list[Step], console: Console, out: str, *, dry_run: bool) -> None:
     if out == "json":
         console.result(json.dumps([step.as_dict() for step in steps], indent=2))
         return
     for step in steps:
-        for line in _step_lines(step):
+        for line in _step_lines(step, dry_run=dry_run):
             console.result(printable_lines(line))
 
 
-def _step_lines(step: Step) -> Iterator[str]:
-    if step.place is not None:
-        yield f"{step.found.name} goes to {'/'.join(step.place)}"
+def _step_lines(step: Step, *, dry_run: bool = False) -> Iterator[str]:
+    if step.waits:
+        yield f"{step.found.name} waits: {step.waits}"
+    elif step.place is not None:
+        yield f"{step.found.name} {'would go' if dry_run else 'goes'} to {'/'.join(step.place)}"
     elif not step.writes and not step.problems:
         yield f"{step.found.name} is everywhere"
     for place, those in step.moved:
-        yield f"  {'/'.join(place)} stands for {', '.join('/'.join(one) for one in those)}"
+        stands = "would stand" if dry_run else "stands"
+        yield f"  {'/'.join(place)} {stands} for {', '.join('/'.join(one) for one in those)}"
     if step.folded is not None:
-        yield f"  folded into {step.found.app.base.document.place}"
+        yield f"  {'would be ' if dry_run else ''}folded into {step.found.app.base.document.place}"
 
 
 @click.command("fold")
@@ -182,11 +215,11 @@ def fleet_fold(ctx: click.Context, /, cluster_type: str, app: str, patch: str, *
         gone = [str(path.relative_to(workspace.root)) for path, content in done.writes.items() if content is None]
         console.result(json.dumps({"writes": paths, "removes": gone, "changes": list(loss_lines(done))}, indent=2))
     else:
-        console.result(f"{found.name} is folded into {', '.join(paths)}")
+        console.result(f"{found.name} {'would be' if values['dry_run'] else 'is'} folded into {', '.join(paths)}")
         for line in loss_lines(done):
             console.result(printable_lines(f"  {line}"))
     if values["generate"] and not values["dry_run"]:
-        _generate(workspace, console)
+        raise_all(_generate(workspace, console, values, []))
     return 0
 
 
@@ -198,17 +231,20 @@ def fleet_fold(ctx: click.Context, /, cluster_type: str, app: str, patch: str, *
 @click.pass_context
 def fleet_plan(ctx: click.Context, /, cluster_type: str, app: str, patch: str, **values: Any) -> None:
     """Show all steps that are left for a patch: places, approvals, what changes in cells. Nothing is written."""
-    from commodore.fleet import find_patch, load_fleet, plan
+    from commodore.fleet import find_patch, load_fleet, plan, waits_of
     from commodore.workspace import Workspace
 
     console = console_of(ctx)
-    fleet = load_fleet(Workspace.at(working_dir(ctx)).root, console.context)
-    steps = list(plan(find_patch(fleet, cluster_type, app, patch), _options(values)))
+    found = find_patch(load_fleet(Workspace.at(working_dir(ctx)).root, console.context), cluster_type, app, patch)
+    steps, waits = list(plan(found, _options(values))), waits_of(found, found.merged())
     if values["out"] == "json":
         total = sum(step.soak for step in steps)
-        console.result(json.dumps({"steps": [step.as_dict() for step in steps], "soak": total}, indent=2))
+        data = {"waits": [one.as_dict() for one in waits], "steps": [step.as_dict() for step in steps], "soak": total}
+        console.result(json.dumps(data, indent=2))
         return
     markdown = values["out"] == "markdown"
+    for wait in waits:
+        console.result(printable_lines(f"now: waits for {wait.in_words}" + ("\n" if markdown else "")))
     if markdown:
         console.result("| Step | Place | Approval | Cells | Changes |\n|---|---|---|---|---|")
     for number, step in enumerate(steps, 1):
@@ -222,7 +258,9 @@ def _place(step: PlannedStep) -> str:
 
 def _changes(step: PlannedStep) -> list[str]:
     found = step.as_dict()["changes"]
-    return [f"{one['path']}: {one['before']} → {one['after']} ({counted(one['cells'], 'cell')})" for one in found]
+    changes = [f"{one['path']}: {one['before']} → {one['after']} ({counted(one['cells'], 'cell')})" for one in found]
+    applied = f"applied in {step.applied} of {len(step.cells)}"
+    return [*changes, *(f"{applied}, waits for {wait.in_words}" for wait in step.waits)]
 
 
 def _plan_row(number: int, step: PlannedStep) -> str:
@@ -233,7 +271,7 @@ def _plan_row(number: int, step: PlannedStep) -> str:
 
 def _plan_lines(number: int, step: PlannedStep) -> Iterator[str]:
     gate = f", approval of {', '.join(step.approvals)}" if step.approvals else ""
-    soak = f", after {step.soak} s of soak" if step.soak else ""
+    soak = f", after {step.soak_text} of soak" if step.soak else ""
     yield f"{number}. {_place(step)}: {counted(len(step.cells), 'cell')}{gate}{soak}"
     yield from (f"   {text}" for text in _changes(step))
     yield from (f"  {line}" for line in list(_step_lines(step.step))[1:])
@@ -244,18 +282,26 @@ def _plan_lines(number: int, step: PlannedStep) -> Iterator[str]:
 @options(*FLEET_STATUS)
 @click.pass_context
 def fleet_status(ctx: click.Context, /, **values: Any) -> None:
-    """Show where all patches are, what comes next, and which versions cells have."""
-    from commodore.fleet import load_fleet, survey
+    """Show where all patches are, what comes next, and which versions cells have.
+
+    Of many cells, only the versions of most of them and those that differ are shown, unless options choose some.
+    """
+    from commodore.fleet import Narrowing, load_fleet, survey
     from commodore.workspace import Workspace
 
     console = console_of(ctx)
     context = console.context
-    found = survey(load_fleet(Workspace.at(working_dir(ctx)).root, context), states_of(ctx, values, console))
+    types, apps, patches, cells = (tuple(values[name]) for name in ("cluster_type", "app", "patch", "cell"))
+    narrowing = Narrowing(types, apps, patches, cells, values["lagging"])
+    state = states_of(ctx, values, console)
+    found = survey(load_fleet(Workspace.at(working_dir(ctx)).root, context), state, narrowing)
     if values["out"] == "json":
         console.result(json.dumps(found.as_dict(), indent=2))
         return
     found.report.tell(context.announce)
-    for line in _status_lines(found):
+    chosen = any(values[name] for name in ("app", "cell", "lagging"))
+    versions = _matrix_lines(found) if values["matrix"] else _version_lines(found, whole=chosen)
+    for line in (*_status_lines(found), *versions):
         console.result(printable_lines(line))
 
 
@@ -265,19 +311,48 @@ def _status_lines(found: Overview) -> Iterator[str]:
     for one in found.patches:
         ready = "" if one.ready is None else f", {one.ready} healthy"
         yield f"{one.patch}: {one.reached} of {one.cells} cells{ready} ({', '.join(one.placements) or 'not started'})"
+        for wait in one.waits:
+            yield f"  applied in {one.applied} of {one.reached}, waits for {wait.in_words}"
         if one.skipped:
-            yield f"  has skipped {', '.join(one.skipped)}"
+            yield f"  has skipped {some_of(one.skipped)}"
         if one.place:
             yield f"  next: {one.place}" + (f", {one.gate} is entered by hand" if one.gate else "")
-        elif one.reached == one.cells:
+        elif one.applied == one.cells:
             yield "  everywhere: fold it"
+
+
+_MANY = 200  # lines
+
+
+def _version_lines(found: Overview, *, whole: bool) -> Iterator[str]:
+    """The versions of all cells; of many only a summary, unless the `whole` is asked for."""
+    lines = sum(map(len, found.versions.values()))
     width = max([len(cell) for cells in found.versions.values() for cell in cells], default=0)
+    short = lines > _MANY and not whole
     for (kind, name), cells in found.versions.items():
+        usual, number, all_cells = found.usual[kind, name]
+        if short:
+            yield f"{kind}/{name}: {usual} in {number} of {all_cells} cells"
+            continue
         yield ""
         yield f"{kind}/{name}"
         yield from (f"  {cell:<{width}}  {version}" for cell, version in cells.items())
     for name, usual, others in found.lagging():
-        yield f"{name}: other than {usual}: {', '.join(others)}"
+        yield f"{name}: other than {usual}: {some_of(others)}"
+    if short:
+        yield f"{lines} versions are not shown: see some with --app, --cell or --lagging, all with --matrix"
+
+
+def _matrix_lines(found: Overview) -> Iterator[str]:
+    """The versions as a table: a row for each cell, a column for each application."""
+    for kind in dict.fromkeys(kind for kind, _ in found.versions):
+        columns = {name: cells for (of, name), cells in found.versions.items() if of == kind}
+        rows = list(dict.fromkeys(cell for cells in columns.values() for cell in cells))
+        table = [[kind, *columns], *([row, *(cells.get(row, "-") for cells in columns.values())] for row in rows)]
+        widths = [max(len(row[number]) for row in table) for number in range(len(table[0]))]
+        yield ""
+        for row in table:
+            yield "  ".join(f"{text:<{width}}" for text, width in zip(row, widths, strict=True)).rstrip()
 
 
 @click.command("graph")

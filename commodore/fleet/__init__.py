@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from commodore.fleet.generating import Generated, GenerateOptions, Selection, check_known, generate, stale_error
     from commodore.fleet.importing import Imported, import_applications
     from commodore.fleet.previewing import preview
-    from commodore.fleet.promotion.changing import Found, find_patch
+    from commodore.fleet.promotion.changing import Found, find_patch, waits_of
     from commodore.fleet.promotion.folding import Fold, loss_lines
     from commodore.fleet.promotion.gates import Conditions
-    from commodore.fleet.promotion.overview import Overview, as_dot, as_mermaid, as_svg, survey
+    from commodore.fleet.promotion.overview import Narrowing, Overview, as_dot, as_mermaid, as_svg, survey
     from commodore.fleet.promotion.planning import PlannedStep, plan
     from commodore.fleet.promotion.promoting import (
         PromoteOptions,
@@ -60,10 +60,10 @@ __getattr__ = lazy_exports(
         "generating": ("GenerateOptions", "Generated", "Selection", "check_known", "generate", "stale_error"),
         "importing": ("Imported", "import_applications"),
         "previewing": ("preview",),
-        "promotion.changing": ("Found", "find_patch"),
+        "promotion.changing": ("Found", "find_patch", "waits_of"),
         "promotion.folding": ("Fold", "loss_lines"),
         "promotion.gates": ("Conditions",),
-        "promotion.overview": ("Overview", "as_dot", "as_mermaid", "as_svg", "survey"),
+        "promotion.overview": ("Narrowing", "Overview", "as_dot", "as_mermaid", "as_svg", "survey"),
         "promotion.planning": ("PlannedStep", "plan"),
         "promotion.promoting": (
             "PromoteOptions",
@@ -103,6 +103,7 @@ __all__ = [
     "GenerateOptions",
     "Generated",
     "Imported",
+    "Narrowing",
     "Overview",
     "Owners",
     "PlannedStep",
@@ -152,5 +153,6 @@ __all__ = [
     "start_patch",
     "static_schema",
     "survey",
+    "waits_of",
     "write_changes",
 ]

@@ -19,7 +19,7 @@ from commodore.fleet.repository.config import in_path
 from commodore.fleet.repository.model import APPLICATIONS, APPLICATIONSETS, SECTIONS, Fleet, Layer, TypeConfig
 from commodore.fleet.repository.schema import static_schema
 from commodore.manifests import load
-from commodore.printable import some_of
+from commodore.printable import counted, some_of
 
 _SAFE_INTEGER = 2**53
 # What the YAML writer of helm refuses; its function toYaml gives nothing then, and no error.
@@ -35,8 +35,8 @@ _QUOTING = re.compile(r"\|\s*(toJson|quote|squote)\s*-?\}\}")
 
 def check_values(fleet: Fleet, chart: Chart, cells: Sequence[CellValues], report: Report) -> None:
     """Look at the merged items of all cells, and at all files for what helm or the template would not take."""
-    report.add(*_lacking(fleet, cells))
-    templates = b"\n".join(chart.templates.values())
+    templates = _Templates(chart)
+    report.add(*_lacking(fleet, cells, templates))
     in_quotes = any(_puts_in_quotes(text) for text in chart.templates.values())
     for kind in fleet.types:
         for layer in layers_of(kind):
@@ -59,13 +59,14 @@ def _defaults_of(kind: TypeConfig) -> Iterator[Layer]:
         yield from layers
 
 
-def _lacking(fleet: Fleet, cells: Sequence[CellValues]) -> Iterator[CommodoreError | Warned]:
+def _lacking(fleet: Fleet, cells: Sequence[CellValues], templates: _Templates) -> Iterator[CommodoreError | Warned]:
     found: dict[tuple[str, str, str, str], list[str]] = {}
     known: dict[int, list[tuple[str, str, str, str]]] = {}
     items: dict[int, list[str]] = {}
+    needed = [part for part in ("project", "destination", "source") if templates.need(part)]
     for one in cells:
         if id(one.values) not in known:
-            wrong = _wrong_items(one, fleet.choices.output == "manifests")
+            wrong = _wrong_items(one, fleet.choices.output == "manifests", needed)
             known[id(one.values)] = [*wrong, *_same_keys(one, items)]
         for key in known[id(one.values)]:
             found.setdefault(key, []).append(in_path(one.cell))
@@ -87,17 +88,15 @@ def _lacking(fleet: Fleet, cells: Sequence[CellValues]) -> Iterator[CommodoreErr
             yield Warned("CMD-FLT-026", message + where, "give the name of a cluster, or the URL of its server")
 
 
-def _wrong_items(one: CellValues, resources: bool) -> Iterator[tuple[str, str, str, str]]:
+def _wrong_items(one: CellValues, resources: bool, needed: Sequence[str]) -> Iterator[tuple[str, str, str, str]]:
     """Code, type, section, and name with what is wrong."""
     for name, item in one.values.get(APPLICATIONS, {}).items():
         if not isinstance(item, dict):
             continue
         key = (one.type, APPLICATIONS)
-        for part in ("project", "destination"):
-            if not item.get(part):
+        for part in needed:
+            if not item.get(part) and not (part == "source" and item.get("sources")):
                 yield "CMD-FLT-017", *key, f"{name} has no {part}"
-        if not item.get("source") and not item.get("sources"):
-            yield "CMD-FLT-017", *key, f"{name} has no source"
         if item.get("source") and item.get("sources"):
             yield "CMD-FLT-018", *key, f"{name} has both source and sources"
         destination = item.get("destination")
@@ -151,14 +150,50 @@ def _definition(fleet: Fleet, kind: str, section: str, name: str) -> list[Locati
     return [found.at((section, name))] if found else []
 
 
-def _unread_sections(layer: Layer, templates: bytes) -> Iterator[Warned]:
-    """Sections that no template asks for, if none takes the values as a whole."""
-    for section in layer.values:
-        if section.encode() not in templates and not _ALL_VALUES.search(templates):
-            yield Warned(
-                "CMD-FLT-019",
-                f"{at(layer.at((section,)))}: the section {shown(section)} is not one that the template reads",
-                did_you_mean(section, SECTIONS) or f"known are {', '.join(SECTIONS)}",
+class _Templates:
+    """The names that the templates of a chart ask for."""
+
+    def __init__(self, chart: Chart) -> None:
+        self._text = b"\n".join(
+            text
+            for path, text in chart.files.items()
+            if path.startswith(("templates/", "charts/")) or path in ("Chart.yaml", "requirements.yaml")
+        )
+        self._own = chart.own
+        self._all_at_once = any(_ALL_VALUES.search(template) for template in chart.templates.values())
+        self.fixed = b".Values" not in self._text
+        self._known: dict[str, bool] = {}
+
+    def read_section(self, section: str) -> bool:
+        """A section is read: by name, as the values of a dependency, or with all values at once."""
+        if section not in self._known:
+            dependency = rb"^[ -]+(?:name|alias): *[\"']?" + re.escape(section.encode()) + rb"(?![\w-])"
+            found = self._names(section) or re.search(dependency, self._text, re.MULTILINE)
+            self._known[section] = self._all_at_once or bool(found)
+        return self._known[section]
+
+    def need(self, field: str) -> bool:
+        """An Application has to have a field: own templates that do not ask for it can do without."""
+        return not self._own or self._names(field)
+
+    def _names(self, name: str) -> bool:
+        return bool(re.search(rb"[.\"`']" + re.escape(name.encode()) + rb"(?![\w-])", self._text))
+
+
+def _unread_sections(layer: Layer, templates: _Templates) -> Iterator[CommodoreError | Warned]:
+    """Sections that the chart does not ask for: nothing comes of what they define."""
+    for section in (section for section in layer.values if not templates.read_section(section)):
+        location = layer.at((section,))
+        message = f"{at(location)}: no template reads the section {shown(section)}"
+        hint = did_you_mean(section, SECTIONS)
+        if templates.fixed:  # the chart makes the same of all values, which can hardly be by mistake
+            yield Warned("CMD-FLT-019", message, hint or "let a template read it")
+        else:
+            yield InputError(
+                "CMD-FLT-064",
+                f"{message}: nothing would come of its {counted(len(layer.values[section]), 'item')}",
+                hint=hint or f"known are {', '.join(SECTIONS)}; remove it, or let a template read it",
+                locations=[location],
             )
 
 

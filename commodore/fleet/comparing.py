@@ -10,11 +10,12 @@ from pathlib import Path
 
 from commodore.context import Context
 from commodore.errors import UsageError
+from commodore.fleet.objects import ObjectChanges, object_changes
 from commodore.fleet.output import Files, read_rendered
 from commodore.fleet.report.grouping import Group, Groups, Hunk
 from commodore.fleet.report.normalising import Normaliser
 from commodore.fleet.repository.config import read_config
-from commodore.fleet.repository.layout import RENDERED
+from commodore.fleet.repository.layout import RENDERED, choose
 from commodore.git import Git, read_blobs
 from commodore.manifests import ChangeKind, DiffLine, LineStyle, TreeChange, compare_trees
 
@@ -27,11 +28,13 @@ class RenderedDiff:
 
     Attributes:
         groups: the changes of files, equal ones of several cells together; their "clusters" are folders of cells.
+        objects: the Applications that come and go.
         cells: how many cells there are in both states together.
     """
 
     change: TreeChange
     groups: tuple[Group, ...]
+    objects: ObjectChanges
     cells: int
 
 
@@ -49,7 +52,9 @@ def diff_rendered(root: Path, revisions: Sequence[str], context: Context) -> Ren
     change = compare_trees(old, new, context.limits)
     depth = len(config.singulars)
     cells = {tuple(path.split("/")[: depth + 1]) for path in (*old, *new)}
-    return RenderedDiff(change, group_changes(change, old, new, config.singulars), len(cells))
+    style = choose(root, config, [kind.name for kind in config.types]).output
+    objects = object_changes(change, old, new, depth, style)
+    return RenderedDiff(change, group_changes(change, old, new, config.singulars), objects, len(cells))
 
 
 def rendered_at(root: Path, revision: str, context: Context) -> dict[str, bytes]:

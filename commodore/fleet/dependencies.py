@@ -14,6 +14,7 @@ from commodore.fleet.merging import leaves, overlap, same
 from commodore.fleet.paths import MISSING, Missing, Path_, strategy_path, value_at
 from commodore.fleet.repository.model import APPLICATIONS, PatchFile, TypeConfig
 from commodore.names import requirement
+from commodore.printable import printable
 
 LIVE = ("ready", "health", "sync", "revision")
 """Last segments below an application that mean its live state, unless it has such a key."""
@@ -60,6 +61,17 @@ class Unmet:
     def in_words(self) -> str:
         found = "missing" if isinstance(self.found, Missing) else shown(self.found)
         return f"{self.dependency.text} is {found}, not {shown(self.dependency.expected)}"
+
+    @property
+    def awaited(self) -> str:
+        """The dependency and its present value: `web >=2.0.0, which is '1.0.0'`."""
+        dependency = self.dependency
+        expected = dependency.expected if isinstance(dependency.expected, str) else shown(dependency.expected)
+        if dependency.path[2:] == ("version",) and not dependency.query:
+            awaited = f"{dependency.path[1]} {printable(expected)}"
+        else:
+            awaited = f"{printable(dependency.text)} to be {printable(expected)}"
+        return f"{awaited}, which is {'missing' if isinstance(self.found, Missing) else shown(self.found)}"
 
 
 def dependencies_of(file: PatchFile, sections: Sequence[str]) -> tuple[Dependency, ...]:

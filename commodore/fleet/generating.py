@@ -12,7 +12,7 @@ from typing import Any
 from commodore.caches import result_cache, usable
 from commodore.context import Context
 from commodore.engine import ChartResults
-from commodore.errors import CommodoreError, InputError, UsageError, did_you_mean
+from commodore.errors import CommodoreError, InputError, UsageError, did_you_mean, raise_all
 from commodore.events import Warned, stage
 from commodore.fleet.cells import CellValues, Status, merge_fleet
 from commodore.fleet.chart_files import Chart, read_chart
@@ -20,8 +20,11 @@ from commodore.fleet.charts import cell_chart, chart_yaml
 from commodore.fleet.checks import check_expressions, check_names, check_values
 from commodore.fleet.comparing import group_changes
 from commodore.fleet.findings import Report
+from commodore.fleet.finished import hold_finished
 from commodore.fleet.helm import Helm, helm_path
+from commodore.fleet.objects import ObjectChanges, object_changes, removal_errors
 from commodore.fleet.output import (
+    Files,
     Wanted,
     cell_folder,
     changes,
@@ -107,6 +110,8 @@ class GenerateOptions:
         write: replace `rendered/`; else only say what would change.
         need_helm: a chart that cannot be tried for want of helm is an error.
         force: replace what is not the generator's, too.
+        going_on: types and folders of applications that are rendered although a patch of them is everywhere.
+        allow_removal: names of Applications that may go from cells, with or without their type before them.
         processes: of helm at the same time; 0 is one per usable CPU.
         cached: keep and use results of earlier runs.
     """
@@ -116,6 +121,8 @@ class GenerateOptions:
     strict: bool = False
     need_helm: bool = False
     force: bool = False
+    allow_removal: tuple[str, ...] = ()
+    going_on: frozenset[tuple[str, str]] = frozenset()
     processes: int = 0
     cached: bool = True
 
@@ -128,7 +135,10 @@ class Generated:
         report: warnings and notes; errors were raised.
         change: of files in `rendered/`.
         groups: the same, equal ones together.
+        objects: the Applications that come and go with it.
         files: how many there are now.
+        removals: why it may not be written: Applications would go; raised already if it was to be.
+        unfinished: the applications that stay as they are rendered, since a patch of them has to be folded.
     """
 
     fleet: Fleet
@@ -136,7 +146,10 @@ class Generated:
     report: Report
     change: TreeChange
     groups: tuple[Group, ...]
+    objects: ObjectChanges
     files: int
+    removals: tuple[CommodoreError, ...]
+    unfinished: tuple[CommodoreError, ...]
 
 
 def generate(
@@ -163,10 +176,21 @@ class Prepared:
     cells: tuple[CellValues, ...]
     report: Report
     wanted: Wanted
+    unfinished: tuple[CommodoreError, ...]
 
 
-def prepare(root: Path, options: GenerateOptions, context: Context, status: Status | None = None) -> Prepared:
+def prepare(
+    root: Path,
+    options: GenerateOptions,
+    context: Context,
+    status: Status | None = None,
+    present: Files | None = None,
+) -> Prepared:
     """Read, check, merge and render a fleet. Warnings and notes are announced.
+
+    Args:
+        present: the files of `rendered/`, from which applications stay as they are while a patch of them has to be
+            folded; None for those of the configuration.
 
     Raises:
         CommodoreError: all that is wrong with it.
@@ -179,6 +203,9 @@ def prepare(root: Path, options: GenerateOptions, context: Context, status: Stat
     types = options.selection.types or tuple(kind.name for kind in fleet.types)
     with stage(context.announce, "merging values", len(cells) * len(types)):
         merged = merge_fleet(fleet, cells, types, report, status)
+    unfinished: list[CommodoreError] = []
+    if present is not None:
+        merged, unfinished = hold_finished(fleet, merged, present, report, options.going_on)
     chart = read_chart(fleet, context.limits)
     check_values(fleet, chart, merged, report)
     if report.errors:
@@ -187,20 +214,33 @@ def prepare(root: Path, options: GenerateOptions, context: Context, status: Stat
     wanted = render_cells(fleet, chart, merged, report, options, context)
     report.tell(context.announce)
     report.check()
-    return Prepared(fleet, chart, tuple(merged), report, wanted)
+    return Prepared(fleet, chart, tuple(merged), report, wanted, tuple(unfinished))
 
 
 def _generate(workspace: Workspace, options: GenerateOptions, context: Context, status: Status | None) -> Generated:
-    done = prepare(workspace.root, options, context, status)
     check_folder(workspace.root, force=options.force)
     present = read_rendered(workspace.root)
+    done = prepare(workspace.root, options, context, status, present)
     if options.selection.whole:
         check_foreign(present, force=options.force)
     change = changes(present, done.wanted, context.limits)
-    groups = group_changes(change, present, done.wanted.files, done.fleet.config.singulars)
+    wanted, config = done.wanted.files, done.fleet.config
+    objects = object_changes(change, present, wanted, config.depth, done.fleet.choices.output)
+    names = [
+        text
+        for kind in done.fleet.types
+        for app in kind.apps
+        for _, name in app.items
+        for text in (name, f"{kind.name}/{name}")
+    ]
+    removals = tuple(removal_errors(objects, options.allow_removal, names, force=options.force))
+    groups = group_changes(change, present, wanted, config.singulars)
     if options.write and change:
+        raise_all(removals)
         write_rendered(workspace, present, done.wanted)
-    return Generated(done.fleet, done.cells, done.report, change, groups, len(done.wanted.files))
+    return Generated(
+        done.fleet, done.cells, done.report, change, groups, objects, len(wanted), removals, done.unfinished
+    )
 
 
 def render_cells(

@@ -84,7 +84,7 @@ def copies_differ(patch: Patch, sections: Sequence[str]) -> tuple[PatchFile, Pat
 
 
 def check_patches(fleet: Fleet, report: Report) -> None:
-    """Look at all patches by themselves: strategies, copies, gaps, completeness, placements in placements."""
+    """Look at all patches by themselves: strategies, copies, gaps, placements in placements."""
     for kind in fleet.types:
         for app in kind.apps:
             for patch in app.patches:
@@ -120,15 +120,7 @@ def _state(config: FleetConfig, app: App, patch: Patch) -> Iterator[CommodoreErr
         outer = next((one for one in patch.placements[:number] if covers(one.prefix or (), inner.prefix or ())), None)
         if outer is not None:
             yield Finding("CMD-FLT-039", f"the placement {inner.place} is covered by {outer.place}", "remove it")
-    if patch.placements and is_complete(config, patch):
-        base = f"{app.base.document.place}"
-        yield InputError(
-            "CMD-FLT-037",
-            f"the patch {patch.name} of {app.name} is active in all {len(config.cells())} cells",
-            hint=f"fold it into {base}: commodore fleet fold {where}",
-            locations=[patch.placements[0].place],
-        )
-    elif skipped := gaps(config, patch.prefixes):
+    if skipped := gaps(config, patch.prefixes):
         last = in_path(patch.prefixes[-1])
         left = cells_in_words([in_path(cell) for cell in skipped])
         yield Warned(

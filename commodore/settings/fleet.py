@@ -54,6 +54,12 @@ NO_CACHE = Setting(
     default=False,
     environment="COMMODORE_NO_CACHE",
 )
+ALLOW_REMOVAL = _names(
+    "allow_removal",
+    "APP",
+    "Let this Application or ApplicationSet go from the cells that it would disappear from, as TYPE/APP of one cluster "
+    "type only; may be repeated.",
+)
 FLEET_GENERATE = (
     *SELECTION,
     Setting("dry_run", ("--dry-run",), "Write nothing; show what would change.", kind="switch", default=False),
@@ -71,6 +77,7 @@ FLEET_GENERATE = (
         metavar="PATCH",
     ),
     *STATUS,
+    ALLOW_REMOVAL,
     Setting("force", ("--force",), "Replace what is not the generator's in rendered/.", kind="switch", default=False),
     PROCESSES,
     NO_CACHE,
@@ -163,8 +170,9 @@ PATCH_STEP = (
         default=True,
     ),
 )
-GENERATE_AFTERWARDS = Setting(
-    "generate", ("--generate/--no-generate",), "Generate the fleet afterwards.", kind="switch", default=True
+GENERATE_AFTERWARDS = (
+    Setting("generate", ("--generate/--no-generate",), "Generate the fleet afterwards.", kind="switch", default=True),
+    ALLOW_REMOVAL,
 )
 DRY_RUN = Setting("dry_run", ("--dry-run",), "Write nothing; show what would be done.", kind="switch", default=False)
 FLEET_PROMOTE = (
@@ -187,7 +195,7 @@ FLEET_PROMOTE = (
     Setting("all", ("--all",), "With --auto: every patch of the fleet, one step each.", kind="switch", default=False),
     *STATUS,
     DRY_RUN,
-    GENERATE_AFTERWARDS,
+    *GENERATE_AFTERWARDS,
     OUTPUT,
 )
 FLEET_FOLD = (
@@ -201,14 +209,31 @@ FLEET_FOLD = (
         default="refuse",
     ),
     DRY_RUN,
-    GENERATE_AFTERWARDS,
+    *GENERATE_AFTERWARDS,
     OUTPUT,
 )
 FLEET_PLAN = (
     *PATCH_STEP,
     replace(OUTPUT, choices=("text", "json", "markdown")),
 )
-FLEET_STATUS = (*STATUS, OUTPUT)
+FLEET_STATUS = (
+    _names("cluster_type", "TYPE", "Only this cluster type; may be repeated."),
+    _names("app", "APP", "Only this application, or the applications of this folder; may be repeated."),
+    _names("patch", "PATCH", "Only this patch, by name, id or TYPE/APP/PATCH; may be repeated."),
+    _names("cell", "CELL", "Only this cell, or the cells below a node such as prod; may be repeated."),
+    Setting(
+        "lagging",
+        ("--lagging",),
+        "Only cells with other versions than most, and patches that wait, have skipped cells or are not healthy.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "matrix", ("--matrix",), "Show versions as a table of cells and applications.", kind="switch", default=False
+    ),
+    *STATUS,
+    OUTPUT,
+)
 FLEET_GRAPH = (
     Setting(
         "format",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from tests.cli.conftest import Shown
-from tests.fleet.conftest import APP, CONFIG, charts, patch
+from tests.fleet.conftest import APP, CONFIG, WEB, charts, patch
 from tests.world.folders import write_files
 
 Call = Callable[..., Shown]
@@ -202,3 +203,75 @@ def test_the_shipped_example(call: Call, tmp_path: Path) -> None:
     """Its output lies beside it, and is what it makes."""
     code, out, err = call("-d", str(ROOT / "examples/fleet"), "fleet", "generate", "--dry-run", "--validate")
     assert (code, out) == (0, "5 cells, 25 files: unchanged\n"), err
+
+
+@pytest.mark.parametrize("remove", ["folder", "override", "item"])
+def test_an_application_does_not_disappear_unasked(fleet: Call, tmp_path: Path, remove: str) -> None:
+    write_files(tmp_path, charts())
+    fleet("generate")
+    before = {path: path.read_bytes() for path in (tmp_path / "rendered").rglob("*.yaml")}
+    if remove == "folder":
+        shutil.rmtree(tmp_path / APP)
+    elif remove == "override":
+        write_files(tmp_path, {f"{APP}/prod/values.yaml": "applications: {web: null}\n"})
+    else:
+        write_files(tmp_path, {f"{APP}/values.yaml": WEB.replace("  web:", "  wbe:")})
+    number = 3 if remove == "override" else 6
+    said = f"Application web would be removed from {number} cells (main/"
+    code, out, err = fleet("generate")
+    assert (code, out, said in err, "[CMD-FLT-065]" in err) == (1, "", True, True)
+    assert "if that is meant: --allow-removal web" in err
+    code, out, err = fleet("generate", "--dry-run")
+    assert (code, f"Application web would be removed from {number} of 6 cells" in out, said in err) == (1, True, True)
+    code, out, _ = fleet("generate", "--dry-run", "-o", "json")
+    found = json.loads(out)
+    assert (code, found["objects"][0]["name"], found["errors"][0]["code"]) == (1, "web", "CMD-FLT-065")
+    code, _, err = fleet("generate", "--allow-removal", "wed")
+    assert (code, "there is no Application 'wed' in this fleet [CMD-FLT-090]\n  hint: did you mean 'web'" in err) == (
+        2,
+        True,
+    )
+    assert {path: path.read_bytes() for path in (tmp_path / "rendered").rglob("*.yaml")} == before
+    assert fleet("generate", "--dry-run", "--allow-removal", "main/web")[0] == 0
+    code, out, _ = fleet("generate", "--allow-removal", "web")
+    assert (code, f"Application web removed from {number} of 6 cells" in out) == (0, True)
+
+
+def test_what_was_rendered_may_be_unknown(fleet: Call, tmp_path: Path) -> None:
+    write_files(tmp_path, charts())
+    fleet("generate")
+    path = tmp_path / "rendered/main/int/int-1/r1/values.yaml"
+    path.write_text(f"<<<<<<< HEAD\n{path.read_text()}=======\n>>>>>>> other\n")
+    code, out, err = fleet("generate")
+    assert (code, out) == (1, "")
+    assert (
+        "the former Applications of 1 cell (main/int/int-1/r1) are unknown: values.yaml is not YAML [CMD-FLT-066]"
+        in err
+    )
+    code, out, _ = fleet("generate", "--force")
+    assert (code, "unknown: the Applications that 1 cell had" in out) == (0, True)
+
+
+def test_json_has_the_errors(fleet: Call, tmp_path: Path) -> None:
+    write_files(tmp_path, charts(**{f"{APP}/values.yaml": WEB.replace("applications", "aplications")}))
+    for command in ("generate", "validate"):
+        code, out, _ = fleet(command, "-o", "json")
+        assert (code, [one["code"] for one in json.loads(out)["errors"]]) == (1, ["CMD-FLT-064"])
+
+
+@pytest.mark.parametrize("field", ["destination", "project", "source"])
+def test_own_templates_need_what_they_ask_for(fleet: Call, tmp_path: Path, field: str) -> None:
+    """They may write a destination of their own."""
+    fixed = "spec: {destination: {name: in-cluster}, project: p, source: {}}"
+    head = "{{ range $name, $app := .Values.applications }}\nkind: Application\nmetadata: {name: {{ $name }}}\n"
+    write_files(
+        tmp_path,
+        charts(
+            **{"config/main/application-defaults.yaml": None, "templates/a.yaml": f"{head}{fixed}\n---\n{{{{ end }}}}"}
+        ),
+    )
+    write_files(tmp_path, {f"{APP}/values.yaml": "applications: {web: {info: []}}\n"})
+    assert fleet("generate")[0] == 0
+    write_files(tmp_path, {"templates/a.yaml": f"{head}{fixed}\nread: {{{{ $app.{field} }}}}\n---\n{{{{ end }}}}"})
+    code, _, err = fleet("generate")
+    assert (code, f"web has no {field} in 6 cells" in err, "[CMD-FLT-017]" in err) == (1, True, True)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from commodore.errors import UsageError
 from commodore.fleet.comparing import RenderedDiff, diff_rendered
-from tests.fleet.conftest import APP, World, charts, patch
+from commodore.fleet.objects import object_changes
+from commodore.limits import DEFAULT_LIMITS
+from commodore.manifests import compare_trees
+from tests.fleet.conftest import APP, World, charts, manifests, patch
 from tests.world.folders import write_files
 from tests.world.repos import git
 
@@ -78,3 +83,48 @@ def test_a_link_in_a_commit_is_no_file(committed: World) -> None:
     found = diff_rendered(committed.root, ("one", "two"), committed.context)
     (group,) = found.groups
     assert ("add", "+[no file]") in group.example.lines
+
+
+@pytest.mark.parametrize("style", [charts, manifests])
+def test_applications_that_come_and_go(world: World, style: Any) -> None:
+    world.lay(style()).generate()
+    git(world.root, "init", "-q", ".")
+    commit(world, "one")
+    new = "applications: {shop: {source: {repoURL: x}}}\n"
+    world.lay({"config/main/shop/values.yaml": new, f"{APP}/prod/override.yaml": "applications: {web: null}\n"})
+    world.generate(allow_removal=("main/web",))
+    found = diff_rendered(world.root, (), world.context).objects
+    assert [(one.change, one.kind, one.name, len(one.cells)) for one in found.objects] == [
+        ("removed", "Application", "web", 3),
+        ("added", "Application", "shop", 6),
+    ]
+    assert (found.added, found.removed, found.unknown) == ((), (), ())
+
+
+def test_cells_that_come_and_go_as_a_whole(committed: World) -> None:
+    config = (committed.root / "config/config.yaml").read_text()
+    write_files(committed.root, {"config/config.yaml": config.replace("regions: [r1, eu]", "regions: [r1, asia]")})
+    done = committed.generate()
+    assert (done.objects.objects, done.removals) == ((), ())
+    assert (done.objects.added, done.objects.removed) == (("main/prod/prod-2/asia",), ("main/prod/prod-2/eu",))
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        (
+            "applications:\n  web:\n    a: 1\n  '1':\n    a: 1\n  gone: null\nempty: {}\n",
+            {("Application", "web"), ("Application", "1")},
+        ),
+        ("applications: {web: {a: 1}, gone: null}\n", {("Application", "web")}),
+        ("applications:\n    web: {a: 1}\nsets: {s: {}}\n", {("Application", "web"), ("sets", "s")}),
+        ("cluster:\n  region: r1\napplications:\n  web:\n    t: 'a\n\n      b:'\n", {("Application", "web")}),
+        ("text", set()),
+        ("", set()),
+    ],
+)
+def test_the_items_of_values_however_they_are_written(text: str, items: set[tuple[str, str]]) -> None:
+    new = {"main/a/values.yaml": text.encode()}
+    change = compare_trees({"main/a/Chart.yaml": b"x"}, {"main/a/Chart.yaml": b"y", **new}, DEFAULT_LIMITS)
+    found = object_changes(change, {"main/a/Chart.yaml": b"x"}, {"main/a/Chart.yaml": b"y", **new}, 1, "charts")
+    assert {(one.kind, one.name) for one in found.objects} == items

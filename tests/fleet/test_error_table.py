@@ -13,7 +13,6 @@ from commodore.events import Noted, Warned
 from tests.fleet.conftest import APP, CONFIG, WEB, World, charts, manifests, patch
 
 CONFIG_FILE = "config/config.yaml"
-EVERYWHERE = {f"{APP}/{name}/patch-001.yaml": patch("project: p") for name in ("int", "prod")}
 
 
 def config(old: str, new: str) -> dict[str, str | None]:
@@ -223,14 +222,6 @@ ERRORS: list[tuple[str, dict[str, str | None], list[str]]] = [
         ["the patch is for applications.wep", "did you mean 'web'?"],
     ),
     (
-        "CMD-FLT-037",
-        dict(EVERYWHERE),
-        [
-            "the patch patch-001 of web is active in all 6 cells",
-            f"{APP}/values.yaml: commodore fleet fold main web patch-001",
-        ],
-    ),
-    (
         "CMD-FLT-045",
         {f"{APP}/int/patch-1.yaml": patch("project: p", "dependencies: [{/a/b: 1, /c/d: 2}]")},
         ["not one path with one value"],
@@ -261,6 +252,23 @@ ERRORS: list[tuple[str, dict[str, str | None], list[str]]] = [
             f"{APP}/int/values.yaml": patch('source: {helm: {valuesObject: {ports: {"8080": b}}}}'),
         },
         ["web has the key source.helm.valuesObject.ports.8080 as a text", "in 3 cells (int/int-1/r1,"],
+    ),
+    *(
+        (
+            "CMD-FLT-064",
+            {path: text.replace("applications", section)},
+            [f"{path}:1:1: no template reads the section '{section}'", "did you mean 'applications'"],
+        )
+        for path, text in ((f"{APP}/int/values.yaml", patch("project: p")), (f"{APP}/values.yaml", WEB))
+        for section in ("aplications", "application")
+    ),
+    (
+        "CMD-FLT-064",
+        {
+            "templates/a.yaml": "{{ range .Values.operators }}{{ end }}",
+            f"{APP}/values.yaml": WEB + "operators: {a: {}}\nsidecars: {a: {}}\n",
+        },
+        ["no template reads the section 'sidecars'", "no template reads the section 'applications'"],
     ),
     ("CMD-FLT-049", needs("/db/version", "'>=new'"), ["which is no version"]),
     (
@@ -386,11 +394,6 @@ WARNINGS: list[tuple[str, dict[str, str | None], list[str]]] = [
         "CMD-FLT-019",
         {f"{APP}/int/values.yaml": patch("syncPolcy: {}")},
         ["the key 'syncPolcy'", f"{APP}/int/values.yaml:3:5", "did you mean 'syncPolicy'?"],
-    ),
-    (
-        "CMD-FLT-019",
-        {f"{APP}/int/values.yaml": patch("project: p").replace("applications", "aplications")},
-        [f"{APP}/int/values.yaml:1:1: the section 'aplications'", "did you mean 'applications'"],
     ),
     (
         "CMD-FLT-020",

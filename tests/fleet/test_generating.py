@@ -172,7 +172,7 @@ def test_names_that_a_chart_writes_without_quotes(world: World) -> None:
 
 def test_quotes_in_other_templates_have_nothing_to_do_with_application_sets(world: World) -> None:
     files = {
-        "templates/application.yaml": "a: {{ .Values.b | squote }}\n",
+        "templates/application.yaml": "{{ range .Values.applications }}a: {{ .b | squote }}\n---\n{{ end }}",
         "templates/sets.yaml": "{{ range .Values.applicationsets }}{{ toYaml . }}{{ end }}\n",
         f"{APP}/values.yaml": WEB + "applicationsets: {s: {template: {metadata: {name: it's}}}}\n",
     }

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from commodore.errors import InputError
-from commodore.fleet.cells import Merger
-from commodore.fleet.findings import Report, dotted
+from commodore.fleet.cells import CellValues, Merger, Status
+from commodore.fleet.dependencies import Unmet
+from commodore.fleet.findings import Report, cells_in_words, dotted
 from commodore.fleet.merging import Path_, leaves, overlap, same
 from commodore.fleet.patches import copies_differ
 from commodore.fleet.paths import MISSING
-from commodore.fleet.repository.config import Prefix
+from commodore.fleet.repository.config import Prefix, in_path
 from commodore.fleet.repository.layout import PATCHES
 from commodore.fleet.repository.model import App, Fleet, Layer, Patch, PatchFile, TypeConfig, Values
 from commodore.printable import some_of
@@ -67,12 +68,52 @@ class Found:
 
     def values(self) -> dict[Prefix, Values]:
         """The merged values of all cells of the type."""
-        merger = Merger(self.fleet, self.kind, Report())
-        return {one.cell: one.values for one in merger.merge(self.fleet.config.cells())}
+        return {one.cell: one.values for one in self.merged()}
+
+    def merged(self, status: Status | None = None) -> list[CellValues]:
+        """The same with the patches that are applied and left out.
+
+        Args:
+            status: live state that dependencies may ask for.
+        """
+        return Merger(self.fleet, self.kind, Report(), status).merge(self.fleet.config.cells())
 
     def folder(self, prefix: Prefix | None) -> Path:
         """The folder of a prefix below the application's."""
         return self.app.folder.joinpath(*(prefix or ()))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Wait:
+    """A dependency that keeps a patch from being applied in cells where it is placed."""
+
+    lack: Unmet
+    cells: tuple[Prefix, ...]
+
+    @property
+    def in_words(self) -> str:
+        """What follows `waits for`."""
+        return f"{self.lack.awaited} in {cells_in_words([in_path(cell) for cell in self.cells])}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON-ready data."""
+        return {"dependency": self.lack.in_words, "cells": [in_path(cell) for cell in self.cells]}
+
+
+def waits_of(found: Found, merged: Sequence[CellValues]) -> tuple[Wait, ...]:
+    """The dependencies for which a patch waits, each with its cells.
+
+    Args:
+        merged: the values of the cells, as `Found.merged` gives them.
+    """
+    files = set(found.patch.placements)
+    groups: dict[str, Wait] = {}
+    for one in merged:
+        lack = next((lack for file, lack in one.left_out if file in files), None)
+        if lack is not None and not files.intersection(one.applied):
+            former = groups.get(lack.in_words)
+            groups[lack.in_words] = Wait(lack, (*former.cells, one.cell) if former else (one.cell,))
+    return tuple(groups.values())
 
 
 def find_patch(fleet: Fleet, kind: str, app: str, name: str) -> Found:
@@ -131,6 +172,7 @@ class Loss:
     Attributes:
         before, after: the value at the path; `MISSING` if there is none.
         override: the layer that would win, if one does.
+        wait: the dependency for which the patch waits in these cells, if it does.
     """
 
     path: Path_
@@ -138,24 +180,35 @@ class Loss:
     after: Any
     cells: tuple[Prefix, ...]
     override: Layer | None
+    wait: Wait | None = None
 
     @property
     def place(self) -> str:
         """Where the value is that would win."""
+        if self.wait is not None:
+            return f"waits for {self.wait.lack.awaited}"
         return str(self.override.at(self.path)) if self.override else "other patches"
 
 
-def losses(found: Found, before: Mapping[Prefix, Values], after: Mapping[Prefix, Values]) -> list[Loss]:
-    """What is different in cells, equal differences of several cells together."""
-    groups: dict[tuple[Path_, Layer | None], Loss] = {}
+def losses(
+    found: Found, before: Mapping[Prefix, Values], after: Mapping[Prefix, Values], waits: Sequence[Wait] = ()
+) -> list[Loss]:
+    """What is different in cells, equal differences of several cells together.
+
+    Args:
+        waits: the dependencies for which the patch has waited before.
+    """
+    groups: dict[tuple[Path_, Layer | None, Wait | None], Loss] = {}
+    waiting = {cell: wait for wait in waits for cell in wait.cells}
     for cell in before:
         for path, old, new in differences(before[cell], after[cell]):
             layers = [layer for level in found.app.levels(cell) for layer in level]
             writes = [one for one in layers if any(overlap(path, leaf) for leaf, _ in leaves(one.values))]
             override = writes[-1] if writes else None
-            known = groups.get((path, override))
+            key = (path, override, waiting.get(cell))
+            known = groups.get(key)
             cells = (*known.cells, cell) if known else (cell,)
-            groups[path, override] = Loss(path, old, new, cells, override)
+            groups[key] = Loss(path, old, new, cells, override, waiting.get(cell))
     return list(groups.values())
 
 

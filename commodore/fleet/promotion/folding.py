@@ -12,7 +12,7 @@ from commodore.fleet.findings import shown
 from commodore.fleet.merging import Path_, copy, leaves, merge, overlap, same
 from commodore.fleet.patches import strategies_of
 from commodore.fleet.paths import MISSING, Missing, value_at
-from commodore.fleet.promotion.changing import Found, Loss, losses, shown_path
+from commodore.fleet.promotion.changing import Found, Loss, losses, shown_path, waits_of
 from commodore.fleet.promotion.editing import set_values
 from commodore.fleet.repository.model import APPLICATIONS, Layer, Values
 from commodore.printable import counted
@@ -51,7 +51,9 @@ def fold(found: Found, overrides: Overrides) -> Fold:
         writes[layer.document.path] = _written(layer, values)
     for one in found.patch.files:
         writes[one.layer.document.path] = None
-    return Fold(after, writes, tuple(losses(found, found.values(), after.values())))
+    merged = found.merged()
+    before = {one.cell: one.values for one in merged}
+    return Fold(after, writes, tuple(losses(found, before, after.values(), waits_of(found, merged))))
 
 
 def _merged(found: Found, base: Layer, strategies: dict[Path_, str]) -> Values:
@@ -136,6 +138,15 @@ def loss_errors(found: Found, lost: tuple[Loss, ...], *, updated: bool = False) 
     wait = f"fold the patches first that write the same, or that it depends on; or let the values change: {keep}"
     return [
         InputError(
+            "CMD-FLT-086",
+            f"folded, {found.patch.name} of {found.app.name} would apply in {counted(len(one.cells), 'cell')} where it "
+            f"waits for {one.wait.lack.awaited}: {shown_path(one.path)} "
+            f"({value_in_words(one.before)}, {value_in_words(one.after)})",
+            hint="let that be met first, or remove the dependency from the patch",
+            locations=[one.wait.lack.dependency.location],
+        )
+        if one.wait is not None
+        else InputError(
             "CMD-FLT-086",
             f"folded, {found.patch.name} of {found.app.name} would lose against {one.place} at {shown_path(one.path)} "
             f"({value_in_words(one.before)}, {value_in_words(one.after)}) in "

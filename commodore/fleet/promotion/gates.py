@@ -9,11 +9,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, PolicyError
+from commodore.errors import CommodoreError, InputError, NotReady, PolicyError
+from commodore.events import Warned
 from commodore.fleet.dependencies import dependencies_of, is_live, unmet, wanted_revision
-from commodore.fleet.findings import at
+from commodore.fleet.findings import at, cells_in_words
 from commodore.fleet.patches import covered
-from commodore.fleet.promotion.changing import Found
+from commodore.fleet.promotion.changing import Found, placed_at, waits_of
 from commodore.fleet.promotion.next_place import entered, left
 from commodore.fleet.promotion.status_file import FleetState
 from commodore.fleet.repository.config import Node, Prefix, covers, in_path
@@ -60,16 +61,15 @@ def check_gates(found: Found, place: Prefix, conditions: Conditions, context: Co
     """Raise if a patch may not go on to a place.
 
     Raises:
-        CommodoreError: CMD-FLT-050, 073, 074, 075.
+        CommodoreError: CMD-FLT-073, as `check_dependencies`; with `health` 068, 074 and 075.
     """
     for node in manual_nodes(found, place):
         if not conditions.approve(node):
             raise approval_error(node)
-    values = found.values()
-    _check_dependencies(found, place, values, conditions.state)
+    check_dependencies(found, place, conditions, context)
     if conditions.health and found.patch.placements:
         reached = covered(found.fleet.config, found.patch.prefixes)
-        _check_health(found, reached, values, conditions.state or FleetState())
+        _check_health(found, reached, found.values(), conditions.state or FleetState())
         _check_soak(found, place, reached, conditions, context)
 
 
@@ -79,9 +79,40 @@ def applications_of(found: Found) -> list[str]:
     return sorted(own or {name for section, name in found.app.items if section == APPLICATIONS})
 
 
-def _check_dependencies(found: Found, place: Prefix, values: dict[Prefix, Values], state: FleetState | None) -> None:
+def check_dependencies(found: Found, place: Prefix | None, conditions: Conditions, context: Context) -> None:
+    """Raise if what a patch depends on is not met where it is, or where it goes; without `health` warn of that.
+
+    Raises:
+        InputError: CMD-FLT-050, it depends on the live state of the cells at `place`, which is not given; 074, it is
+            unknown there.
+        NotReady: CMD-FLT-067, values do not meet a dependency; 068, the live state does not.
+    """
+    after = found
+    if place is not None:
+        placed = placed_at(found, found.patch.files[-1], place)
+        after = found.with_placements([*found.patch.placements, placed])
+        _check_live(found, place, conditions.state)
+    for wait in waits_of(after, after.merged()):
+        if conditions.health:
+            raise NotReady(
+                "CMD-FLT-067",
+                f"needs {wait.in_words}",
+                hint="promote what it depends on first, or remove the dependency",
+                locations=[wait.lack.dependency.location],
+            )
+        context.announce(
+            Warned(
+                "CMD-FLT-047",
+                f"the patch {found.name} is not applied in {cells_in_words([in_path(cell) for cell in wait.cells])}: "
+                f"{wait.lack.in_words}",
+                wait.lack.hint,
+            )
+        )
+
+
+def _check_live(found: Found, place: Prefix, state: FleetState | None) -> None:
     """The live state that the patch depends on, in the cells that it goes to."""
-    kind = found.kind.name
+    kind, values = found.kind.name, found.values()
     for dependency in dependencies_of(found.patch.files[-1], found.kind.sections):
         cells = [cell for cell in values if covers(place, cell) and is_live(dependency, values[cell])]
         if cells and state is None:
@@ -92,32 +123,42 @@ def _check_dependencies(found: Found, place: Prefix, values: dict[Prefix, Values
                 locations=[dependency.location],
             )
         for cell in cells:
-            if state is None:
-                break
+            assert state is not None
             lack = unmet(dependency, values[cell], state.live(kind, cell))
             if lack is not None:
-                raise InputError(
-                    "CMD-FLT-074",
-                    f"not ready in {kind}/{in_path(cell)}: {lack.in_words}",
-                    hint="wait for it, or look at the application",
-                    locations=[dependency.location],
-                )
+                where = f"not ready in {kind}/{in_path(cell)}: {lack.in_words}"
+                if state.of(kind, cell, str(dependency.path[1])) is None:
+                    raise InputError(
+                        "CMD-FLT-074",
+                        where,
+                        hint="give its state with --status",
+                        locations=[dependency.location],
+                    )
+                raise NotReady("CMD-FLT-068", where, hint="wait for it", locations=[dependency.location])
 
 
 def _check_health(found: Found, cells: Sequence[Prefix], values: dict[Prefix, Values], state: FleetState) -> None:
+    """Raise for the first application that is broken or unknown, else for the first that is on its way."""
     kind = found.kind.name
+    on_the_way: list[str] = []
     for cell in cells:
         for application in applications_of(found):
-            if not state.is_ready(kind, cell, application, wanted_revision(values[cell], application)):
-                known = state.of(kind, cell, application)
-                told = (
-                    known.in_words + (f", at {known.revision}" if known.revision else "") if known else "state unknown"
-                )
+            if state.is_ready(kind, cell, application, wanted_revision(values[cell], application)):
+                continue
+            known = state.of(kind, cell, application)
+            words = known.in_words + (f", at {known.revision}" if known.revision else "") if known else "state unknown"
+            if known is None or not known.may_become_ready:
                 raise InputError(
                     "CMD-FLT-074",
-                    f"not healthy in {kind}/{in_path(cell)}: {application} ({told})",
-                    hint="wait for it, look at the application, or give its state with --status",
+                    f"not healthy in {kind}/{in_path(cell)}: {application} ({words})",
+                    hint="look at the application, or give its state with --status",
                 )
+            on_the_way.append(f"{application} ({words}) in {kind}/{in_path(cell)}")
+    if on_the_way:
+        more = f" and {len(on_the_way) - 1} more" if len(on_the_way) > 1 else ""
+        raise NotReady(
+            "CMD-FLT-068", f"not healthy yet: {on_the_way[0]}{more}", hint="wait for it, or look at the application"
+        )
 
 
 def _check_soak(
@@ -135,9 +176,9 @@ def _check_soak(
         since_all = max(times, default=conditions.now)
         ready = since_all + timedelta(seconds=node.soak)
         if ready > conditions.now:
-            raise InputError(
+            raise NotReady(
                 "CMD-FLT-075",
-                f"{in_path(node.prefix)} is healthy since {_timestamp(since_all)} and soaks for {node.soak} s: "
+                f"{in_path(node.prefix)} is healthy since {_timestamp(since_all)} and soaks for {node.soak_text}: "
                 f"ready at {_timestamp(ready)}",
                 hint="wait until then",
                 locations=[node.location],

@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from commodore.fleet.cells import Merger
+from commodore.fleet.cells import CellValues, Merger
 from commodore.fleet.dependencies import wanted_revision
 from commodore.fleet.findings import Report
+from commodore.fleet.generating import check_known
 from commodore.fleet.patches import covered, gaps
-from commodore.fleet.promotion.changing import Found
+from commodore.fleet.promotion.changing import Found, Wait, waits_of
 from commodore.fleet.promotion.gates import applications_of, manual_nodes
 from commodore.fleet.promotion.next_place import next_prefix
 from commodore.fleet.promotion.status_file import FleetState
-from commodore.fleet.repository.config import Prefix, in_path
-from commodore.fleet.repository.model import APPLICATIONS, Fleet
+from commodore.fleet.repository.config import FleetConfig, Prefix, in_path
+from commodore.fleet.repository.model import APPLICATIONS, App, Fleet, Patch
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,8 @@ class PatchStatus:
 
     Attributes:
         reached, cells: how many cells have it, of how many.
+        applied: in how many of those that have it its dependencies are met.
+        waits: the dependencies for which it waits in the others.
         place: where it goes next, if it is not everywhere.
         gate: the first node on its way there that a person has to approve.
         skipped: cells that it has left out.
@@ -35,11 +38,18 @@ class PatchStatus:
     patch: str
     reached: int
     cells: int
+    applied: int
+    waits: tuple[Wait, ...]
     placements: tuple[str, ...]
     place: str | None
     gate: str | None
     skipped: tuple[str, ...]
     ready: int | None
+
+    @property
+    def lags(self) -> bool:
+        """Something keeps it from going on: a dependency, a cell that it has skipped, an unhealthy one."""
+        return bool(self.waits or self.skipped) or (self.ready is not None and self.ready < self.reached)
 
     def as_dict(self) -> dict[str, Any]:
         """The status as JSON-ready data."""
@@ -47,6 +57,8 @@ class PatchStatus:
             "patch": self.patch,
             "reached": self.reached,
             "cells": self.cells,
+            "applied": self.applied,
+            "waits": [wait.as_dict() for wait in self.waits],
             "placements": list(self.placements),
             "next": self.place,
             "gate": self.gate,
@@ -56,22 +68,83 @@ class PatchStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class Narrowing:
+    """The part of an overview that is shown; all of it by default.
+
+    Attributes:
+        types: cluster types.
+        apps: applications, or folders of applications.
+        patches: names or ids of patches, or `TYPE/APP/NAME`.
+        cells: cells or nodes above them (`prod`, `prod/eu-1`), with or without their type before them.
+        lagging: only cells with other versions than most, and patches that wait, have skipped cells or are not healthy.
+    """
+
+    types: tuple[str, ...] = ()
+    apps: tuple[str, ...] = ()
+    patches: tuple[str, ...] = ()
+    cells: tuple[str, ...] = ()
+    lagging: bool = False
+
+    def check(self, fleet: Fleet) -> None:
+        """Refuse names that do not exist.
+
+        Raises:
+            UsageError: CMD-FLT-090.
+        """
+        kinds = [kind for kind in fleet.types if not self.types or kind.name in self.types]
+        apps = [app for kind in kinds for app in kind.apps]
+        patches = [patch for app in apps for patch in app.patches]
+        prefixes = [in_path(prefix) for prefix in fleet.config.prefixes()]
+        check_known("cluster type", self.types, [kind.name for kind in fleet.types])
+        check_known(
+            "application", self.apps, dict.fromkeys(name for app in apps for name in (app.name, *_applications(app)))
+        )
+        check_known("patch", self.patches, dict.fromkeys(name for one in patches for name in _names(one)))
+        check_known("cell", self.cells, [*prefixes, *(f"{kind.name}/{one}" for kind in kinds for one in prefixes)])
+
+    def has_app(self, app: App, name: str = "") -> bool:
+        """An application's folder, or one application of it, is shown."""
+        if self.types and app.type not in self.types:
+            return False
+        names = (app.name, name) if name else (app.name, *_applications(app))
+        chosen = not self.apps or any(one in self.apps for one in names)
+        return chosen and (not self.patches or any(self.has_patch(patch) for patch in app.patches))
+
+    def has_patch(self, patch: Patch) -> bool:
+        return not self.patches or any(name in self.patches for name in _names(patch))
+
+    def has_cell(self, kind: str, cell: Prefix) -> bool:
+        above = [in_path(cell[:depth]) for depth in range(1, len(cell) + 1)]
+        return not self.cells or any(one in self.cells or f"{kind}/{one}" in self.cells for one in above)
+
+
+def _applications(app: App) -> list[str]:
+    return sorted(name for section, name in app.items if section == APPLICATIONS)
+
+
+def _names(patch: Patch) -> tuple[str, ...]:
+    return (patch.name, *(file.id for file in patch.files), f"{patch.type}/{patch.app}/{patch.name}")
+
+
+@dataclass(frozen=True, slots=True)
 class Overview:
     """The state of a fleet.
 
     Attributes:
         versions: the version by type, application and cell.
+        usual: the version that most cells have, and in how many of how many it is, by type and application.
         report: conflicts, and patches that are left out.
     """
 
     patches: tuple[PatchStatus, ...]
     versions: dict[tuple[str, str], dict[str, str]]
+    usual: dict[tuple[str, str], tuple[str, int, int]]
     report: Report
 
     def lagging(self) -> Iterator[tuple[str, str, list[str]]]:
         """Applications whose cells have different versions: the most frequent one, and the cells with others."""
         for (kind, application), cells in self.versions.items():
-            usual = Counter(cells.values()).most_common(1)[0][0]
+            usual = self.usual[kind, application][0]
             others = [cell for cell, version in cells.items() if version != usual]
             if others:
                 yield f"{kind}/{application}", usual, others
@@ -85,31 +158,54 @@ class Overview:
         }
 
 
-def survey(fleet: Fleet, state: FleetState | None) -> Overview:
-    """Look at all patches and cells of a fleet.
+def survey(fleet: Fleet, state: FleetState | None, narrowing: Narrowing | None = None) -> Overview:
+    """Look at the patches and cells of a fleet.
 
     Args:
         state: what is known about applications.
+        narrowing: what of it is shown.
+
+    Raises:
+        UsageError: CMD-FLT-090, it names what does not exist.
     """
+    chosen = narrowing or Narrowing()
+    chosen.check(fleet)
     report = Report()
     patches: list[PatchStatus] = []
     versions: dict[tuple[str, str], dict[str, str]] = {}
+    usual: dict[tuple[str, str], tuple[str, int, int]] = {}
     for kind in fleet.types:
-        merged = Merger(fleet, kind, report).merge(fleet.config.cells())
-        values = {one.cell: one.values for one in merged}
-        for app in kind.apps:
-            patches += [_status(Found(fleet, kind, app, patch), values, state) for patch in app.patches]
-            for section, name in sorted(app.items):
-                if section == APPLICATIONS:
-                    versions[kind.name, name] = {
-                        in_path(cell): str(found)
-                        for cell in values
-                        if (found := wanted_revision(values[cell], name)) is not None
-                    }
-    return Overview(tuple(patches), {key: cells for key, cells in versions.items() if cells}, report)
+        merged = Merger(fleet, kind, report, state.live if state else None).merge(fleet.config.cells())
+        for app in (app for app in kind.apps if chosen.has_app(app)):
+            patches += [
+                _status(Found(fleet, kind, app, patch), merged, state)
+                for patch in app.patches
+                if chosen.has_patch(patch) and _is_in(fleet.config, patch, chosen)
+            ]
+            for name in (name for name in _applications(app) if chosen.has_app(app, name)):
+                all_cells = {one.cell: wanted_revision(one.values, name) for one in merged}
+                known = {cell: str(version) for cell, version in all_cells.items() if version is not None}
+                if not known:
+                    continue
+                most, number = Counter(known.values()).most_common(1)[0]
+                usual[kind.name, name] = (most, number, len(known))
+                versions[kind.name, name] = {
+                    in_path(cell): version
+                    for cell, version in known.items()
+                    if chosen.has_cell(kind.name, cell) and not (chosen.lagging and version == most)
+                }
+    shown = [one for one in patches if one.lags or not chosen.lagging]
+    return Overview(tuple(shown), {key: cells for key, cells in versions.items() if cells}, usual, report)
 
 
-def _status(found: Found, values: dict[Prefix, Any], state: FleetState | None) -> PatchStatus:
+def _is_in(config: FleetConfig, patch: Patch, chosen: Narrowing) -> bool:
+    """A patch has reached one of the cells that are shown."""
+    return not chosen.cells or any(chosen.has_cell(patch.type, cell) for cell in covered(config, patch.prefixes))
+
+
+def _status(found: Found, merged: list[CellValues], state: FleetState | None) -> PatchStatus:
+    values = {one.cell: one.values for one in merged}
+    waits = waits_of(found, merged)
     config, prefixes = found.fleet.config, found.patch.prefixes
     reached = covered(config, prefixes)
     place = next_prefix(config, prefixes, found.fleet.choices.promotion_depth)
@@ -127,6 +223,8 @@ def _status(found: Found, values: dict[Prefix, Any], state: FleetState | None) -
         found.name,
         len(reached),
         len(config.cells()),
+        len(reached) - sum(len(wait.cells) for wait in waits),
+        waits,
         tuple(in_path(prefix) for prefix in prefixes),
         in_path(place) if place else None,
         in_path(gates[0].prefix) if gates else None,

@@ -8,7 +8,7 @@ from typing import Any
 
 from commodore.fleet.merging import Path_
 from commodore.fleet.patches import covered
-from commodore.fleet.promotion.changing import Found, differences, shown_path
+from commodore.fleet.promotion.changing import Found, Wait, differences, shown_path, waits_of
 from commodore.fleet.promotion.folding import value_in_words
 from commodore.fleet.promotion.gates import manual_nodes
 from commodore.fleet.promotion.next_place import left
@@ -25,6 +25,8 @@ class PlannedStep:
         cells: those that the patch reaches in this step.
         changes: what is different in them: path, value before and after, and how many cells.
         soak: seconds for which nodes soak before it.
+        soak_text: the same as it is written.
+        waits: the dependencies for which the patch waits in `cells`.
     """
 
     step: Step
@@ -32,6 +34,13 @@ class PlannedStep:
     cells: tuple[Prefix, ...]
     changes: tuple[tuple[Path_, Any, Any, int], ...]
     soak: int
+    soak_text: str
+    waits: tuple[Wait, ...]
+
+    @property
+    def applied(self) -> int:
+        """The number of `cells` in which the patch is applied."""
+        return len(self.cells) - sum(len(wait.cells) for wait in self.waits)
 
     def as_dict(self) -> dict[str, Any]:
         """The step as JSON-ready data."""
@@ -39,6 +48,8 @@ class PlannedStep:
             **self.step.as_dict(),
             "approvals": list(self.approvals),
             "cells": [in_path(cell) for cell in self.cells],
+            "applied": self.applied,
+            "waits": [wait.as_dict() for wait in self.waits],
             "soak": self.soak,
             "changes": [
                 {
@@ -64,7 +75,8 @@ def plan(found: Found, options: PromoteOptions) -> Iterator[PlannedStep]:
             return
         assert step.after is not None
         config = found.fleet.config
-        before, after = found.values(), step.after.values()
+        before, merged = found.values(), step.after.merged()
+        after = {one.cell: one.values for one in merged}
         counts: dict[Path_, tuple[Any, Any, int]] = {}
         for cell in before:
             for path, old, new in differences(before[cell], after[cell]):
@@ -72,13 +84,17 @@ def plan(found: Found, options: PromoteOptions) -> Iterator[PlannedStep]:
         reached = set(covered(config, found.patch.prefixes))
         place = step.place
         new_cells = covered(config, [place]) if place else ()
-        waits = left(config, found.patch.prefixes, place) if place and found.patch.prefixes else []
+        cells = tuple(cell for cell in new_cells if cell not in reached)
+        soaking = left(config, found.patch.prefixes, place) if place and found.patch.prefixes else []
+        longest = max(soaking, key=lambda node: node.soak, default=None)
         yield PlannedStep(
             step,
             tuple(in_path(node.prefix) for node in manual_nodes(found, place)) if place else (),
-            tuple(cell for cell in new_cells if cell not in reached),
+            cells,
             tuple((path, *rest) for path, rest in counts.items()),
-            max((node.soak for node in waits), default=0),
+            longest.soak if longest else 0,
+            longest.soak_text if longest else "",
+            waits_of(step.after, [one for one in merged if one.cell in cells]),
         )
         if step.folded is not None or step.problems or place is None:
             return

@@ -14,7 +14,7 @@ from commodore.fleet.generating import check_known
 from commodore.fleet.patches import covered, gaps, is_complete
 from commodore.fleet.promotion.changing import Found, Loss, file_at, find_patch, losses, placed_at, shown_path
 from commodore.fleet.promotion.folding import Fold, Overrides, fold, loss_errors, value_in_words
-from commodore.fleet.promotion.gates import Conditions, check_gates
+from commodore.fleet.promotion.gates import Conditions, check_dependencies, check_gates
 from commodore.fleet.promotion.next_place import coalesced, is_foldable, next_prefix
 from commodore.fleet.repository.apps import read_fleet
 from commodore.fleet.repository.config import Prefix, in_path
@@ -48,6 +48,7 @@ class Step:
         after: the fleet afterwards; of a fold that is refused, before it.
         writes: files with their new content, in their order; None for those that go.
         problems: why a fold is not made.
+        waits: for what the patch waits, if nothing is done for that.
     """
 
     found: Found
@@ -58,6 +59,7 @@ class Step:
     after: Found | None = None
     writes: dict[Path, bytes | None] = field(default_factory=dict)
     problems: tuple[CommodoreError, ...] = ()
+    waits: str = ""
 
     def as_dict(self) -> dict[str, object]:
         """The step as JSON-ready data."""
@@ -70,6 +72,7 @@ class Step:
             "writes": [str(path.relative_to(root)) for path, content in self.writes.items() if content is not None],
             "removes": [str(path.relative_to(root)) for path, content in self.writes.items() if content is None],
             "problems": [one.as_dict() for one in self.problems],
+            "waits": self.waits or None,
         }
 
 
@@ -198,6 +201,8 @@ def promote(found: Found, options: PromoteOptions, conditions: Conditions, conte
     step = next_step(found, options)
     if step.place is not None:
         check_gates(found, step.place, conditions, context)
+    elif step.writes or step.problems:
+        check_dependencies(found, None, conditions, context)
     tell(step, context)
     return step
 
@@ -236,8 +241,8 @@ def fold_patch(found: Found, overrides: Overrides) -> Fold:
             hint=f"promote it first: commodore fleet promote {found.words}",
         )
     done = fold(found, overrides)
-    if overrides != "keep":
-        raise_all(loss_errors(found, done.lost, updated=overrides == "update"))
+    refused = tuple(one for one in done.lost if overrides != "keep" or one.wait is not None)
+    raise_all(loss_errors(found, refused, updated=overrides == "update"))
     return done
 
 

@@ -37,6 +37,11 @@ class AppState:
     since: datetime | None = None
 
     @property
+    def may_become_ready(self) -> bool:
+        """It is on its way: neither broken nor unknown."""
+        return self.health not in ("", "Unknown", "Degraded") and self.sync not in ("", "Unknown")
+
+    @property
     def in_words(self) -> str:
         return ", ".join(filter(None, (self.health or "health unknown", self.sync or "sync unknown")))
 

@@ -32,12 +32,14 @@ class Node:
         prefix: the names from the top down to its own.
         manual: a promotion enters it only if a person approves.
         soak: seconds for which its cells must have been healthy before a promotion leaves it.
+        soak_text: the same as it is written, such as `2h`.
         children: the nodes of the next dimension, none at the last.
     """
 
     prefix: Prefix
     manual: bool
     soak: int
+    soak_text: str
     children: tuple[Node, ...]
     location: Location
 
@@ -185,12 +187,14 @@ def _nodes(
     for number, item in enumerate(items):
         data = item if isinstance(item, dict) else {"name": item}
         place, prefix = (*path, number), (*above, data["name"])
+        soak = data.get("soak", "0s")
         below = dimensions[len(prefix)] if len(prefix) < len(dimensions) else ""
         nodes.append(
             Node(
                 prefix,
                 data.get("promotion") == "manual",
-                seconds(data.get("soak", "0s")),
+                seconds(soak),
+                soak,
                 _nodes(document, data[below], (*place, below), prefix, dimensions) if below else (),
                 document.at((*place, "name") if isinstance(item, dict) else place),
             )

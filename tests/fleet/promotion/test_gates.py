@@ -60,6 +60,28 @@ def test_health_of_the_cells_that_have_it(world: World, state: Any, said: str) -
     assert judge(world, None).startswith("CMD-FLT-074: not healthy in main/int/int-1/r1")
 
 
+@pytest.mark.requirement("F56")
+@pytest.mark.parametrize(
+    ("state", "code"),
+    [
+        ({**GOOD, "health": "Progressing"}, "CMD-FLT-068"),
+        ({**GOOD, "health": "Missing"}, "CMD-FLT-068"),
+        ({**GOOD, "sync": "OutOfSync"}, "CMD-FLT-068"),
+        ({**GOOD, "revision": "v4.17.0"}, "CMD-FLT-068"),
+        ({**GOOD, "health": "Degraded"}, "CMD-FLT-074"),
+        ({**GOOD, "health": "Unknown"}, "CMD-FLT-074"),
+        ({**GOOD, "sync": "Unknown"}, "CMD-FLT-074"),
+        ({}, "CMD-FLT-074"),
+    ],
+)
+def test_what_is_on_its_way_is_waited_for_and_what_is_broken_or_unknown_is_an_error(
+    world: World, state: Any, code: str
+) -> None:
+    world.lay(charts(**FIRST))
+    found = judge(world, states(world.root / "s.json", {"main/int/int-1/r1": {"web": state}}))
+    assert found.startswith(code)
+
+
 @pytest.mark.parametrize(("since", "ready"), [(59, ""), (29, "2026-01-31T12:01:00Z"), (61, "")])
 def test_soak(world: World, since: int, ready: str) -> None:
     config = CONFIG.replace("{name: r1}", "{name: r1, soak: 30m}")
@@ -68,7 +90,7 @@ def test_soak(world: World, since: int, ready: str) -> None:
     found = judge(world, states(world.root / "s.json", {"main/int/int-1/r1": {"web": {**GOOD, "since": healthy}}}))
     assert (found == "") is (ready == "")
     if ready:
-        assert found.startswith("CMD-FLT-075: int/int-1/r1 is healthy since 2026-01-31T11:31:00Z and soaks for 1800 s")
+        assert found.startswith("CMD-FLT-075: int/int-1/r1 is healthy since 2026-01-31T11:31:00Z and soaks for 30m")
         assert ready in found
 
 
@@ -117,7 +139,7 @@ def test_without_git_nothing_is_known(world: World) -> None:
     )
 
 
-@pytest.mark.parametrize(("state", "code"), [(None, "CMD-FLT-050"), ({}, "CMD-FLT-074"), ({"db": GOOD}, "CMD-FLT-074")])
+@pytest.mark.parametrize(("state", "code"), [(None, "CMD-FLT-050"), ({}, "CMD-FLT-074"), ({"db": GOOD}, "CMD-FLT-068")])
 def test_live_dependencies_are_judged_where_the_patch_goes(world: World, state: Any, code: str) -> None:
     text = patch("source: {targetRevision: v5.0.0}", "dependencies: [{/db/ready: true}]")
     world.lay(charts(**{f"{APP}/int/int-1/r1/patch-001.yaml": text}))
