@@ -26,6 +26,11 @@ def printable_lines(text: str) -> str:
     return "".join(character if character in "\n\t" else _without(character) for character in text)
 
 
+def capitalized(text: str) -> str:
+    """Text as the beginning of a line: its first letter in upper case, the others as they are."""
+    return text[:1].upper() + text[1:]
+
+
 def counted(number: int, noun: str, plural: str = "") -> str:
     """A number of things: `1 file`, `2 files`; `plural` where it is not the noun with an s."""
     return f"{number} {noun if number == 1 else plural or f'{noun}s'}"

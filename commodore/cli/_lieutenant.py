@@ -14,6 +14,27 @@ from commodore.errors import UsageError
 
 if TYPE_CHECKING:
     from commodore.lieutenant import LieutenantClient
+    from commodore.lieutenant.login import LoginOptions
+
+
+def login_options(ctx: click.Context, values: Mapping[str, Any]) -> LoginOptions:
+    """How to log in, from the options of a command, of which some need not exist."""
+    from commodore.lieutenant.login import CallbackSettings, LoginOptions
+
+    default = CallbackSettings()
+    address, port = values.get("callback_address"), values.get("callback_port")
+    callback = CallbackSettings(address or default.address, default.port if port is None else port)
+    callback.addresses()
+    prepared = address is not None or port is not None
+    return LoginOptions(
+        api_url=(values["api_url"] or "").strip() or None,
+        client_id=values["oidc_client"],
+        discovery_url=values["oidc_discovery_url"],
+        timeout=ctx.find_root().obj["request_timeout"],
+        callback=callback,
+        device=True if values.get("device") else False if prepared else None,
+        keyring=bool(values.get("keyring")),
+    )
 
 
 def connect(ctx: click.Context, values: Mapping[str, Any], console: Console) -> LieutenantClient:
@@ -26,7 +47,6 @@ def connect(ctx: click.Context, values: Mapping[str, Any], console: Console) -> 
         CommodoreError: the API's URL is missing or wrong.
     """
     from commodore.caches import token_cache
-    from commodore.cli.login import login_options
     from commodore.lieutenant import LieutenantClient, TokenStore, given_token
     from commodore.lieutenant.login import TokenSource
 

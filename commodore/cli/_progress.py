@@ -22,7 +22,6 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from commodore.cli.console import sentence
 from commodore.events import (
     ClusterBegun,
     ClusterEnded,
@@ -37,7 +36,7 @@ from commodore.events import (
     WaveBegun,
     WaveEnded,
 )
-from commodore.printable import printable
+from commodore.printable import capitalized, printable
 
 _Work = tuple[str, str, str]
 _FETCHES, _UNSEEN, _CLUSTER = "fetch", "inspect", "cluster"
@@ -66,7 +65,7 @@ class _Wave:
         if left > 0 and self.done and spent > 0:
             seconds = self.expected * left / self.total or spent * left / self.done
             told.append(f"{60 * self.done / spent:.1f} a minute, about {_rounded(seconds)} left")
-        return sentence(f"wave {name}{': ' if told else ''}{', '.join(told)}")
+        return capitalized(f"wave {name}{': ' if told else ''}{', '.join(told)}")
 
 
 def _rounded(seconds: float) -> str:
@@ -122,7 +121,7 @@ class Display:
         """Draw what has happened."""
         match event:
             case StageStarted(stage, total):
-                self._stages[stage] = self._progress.add_task(sentence(stage), total=total)
+                self._stages[stage] = self._progress.add_task(capitalized(stage), total=total)
             case StageGrown(stage, items):
                 if (known := self._task(stage)) is not None:
                     self._progress.update(known, total=(self._progress.task(known).total or 0) + items)
@@ -142,7 +141,7 @@ class Display:
     def _on_fleet_event(self, event: WaveBegun | WaveEnded | ClusterBegun | ClusterEnded | InCluster) -> None:
         match event:
             case WaveBegun(wave, total, expected):
-                bar = self._progress.add_task(sentence(f"wave {wave}"), total=total)
+                bar = self._progress.add_task(capitalized(f"wave {wave}"), total=total)
                 self._waves[wave] = _Wave(bar, total, expected)
             case WaveEnded(wave):
                 if (known := self._waves.pop(wave, None)) is not None:
@@ -182,7 +181,7 @@ class Display:
             self._running.clear()  # a worker that has died does not say so
         if self._keep:
             count = f"{done.completed:.0f}" if done.completed else ""
-            self.say(f"  {sentence(stage):<32} {count:>4}  {seconds:7.2f} s")
+            self.say(f"  {capitalized(stage):<32} {count:>4}  {seconds:7.2f} s")
 
 
 class _Progress(Progress):

@@ -35,7 +35,7 @@ from commodore.events import (
     as_record,
 )
 from commodore.limits import DEFAULT_LIMITS
-from commodore.printable import cells, counted, printable_lines, shortened
+from commodore.printable import capitalized, cells, counted, printable_lines, shortened
 from commodore.settings.model import Settings
 
 if TYPE_CHECKING:
@@ -204,18 +204,18 @@ class Console:
             return
         match event:
             case StageStarted(stage) if self._display is None:
-                self._write_line(f"{sentence(stage)} …")
+                self._write_line(f"{capitalized(stage)} …")
             case StageAdvanced(_, item, seconds, source) if self.verbosity >= 1 and (seconds or source):
                 how, took = f": {source}" if source else "", f" ({seconds:.2f} s)" if seconds else ""
                 self._write_line(f"  {printable_lines(item)}{how}{took}")
             case StageFinished(stage, seconds) if self._display is None:
-                self._write_line(f"{sentence(stage)}: {seconds:.1f} s")
+                self._write_line(f"{capitalized(stage)}: {seconds:.1f} s")
 
     def _wave(self, event: WaveBegun | ClusterEnded | WaveEnded) -> None:
         """The clusters of a fleet: a line for each, or where a person is looking lines for failures only."""
         if isinstance(event, WaveBegun) and self._display is None and not self.quiet:
             clusters = counted(event.total, "cluster")
-            self._write_line(f"{sentence(f'wave {event.wave}')}: {clusters} …")
+            self._write_line(f"{capitalized(f'wave {event.wave}')}: {clusters} …")
         if not isinstance(event, ClusterEnded):
             return
         failed = bool(event.code)
@@ -273,11 +273,6 @@ def paint(lines: Iterable[tuple[str, str]]) -> Iterator[str]:
     for kind, text in lines:
         shown = printable_lines(text)
         yield click.style(shown, fg=colours[kind], bold=kind in bold or None) if kind in colours else shown
-
-
-def sentence(stage: str) -> str:
-    """The name of a stage as the beginning of a line."""
-    return stage[:1].upper() + stage[1:]
 
 
 def fitted(text: str, stream: IO[str], indent: int = 4) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from commodore.cli._lieutenant import login_options
 from commodore.cli._options import options
 from commodore.cli.console import console_of
 from commodore.errors import InputError, UsageError
@@ -16,7 +16,7 @@ from commodore.printable import printable_lines
 from commodore.settings.common import FETCH_TOKEN, LOGIN, LOGOUT
 
 if TYPE_CHECKING:
-    from commodore.lieutenant.login import Identity, LoginOptions
+    from commodore.lieutenant.login import Identity
 
 
 @click.command("login")
@@ -103,26 +103,6 @@ def logout(ctx: click.Context, /, **values: Any) -> None:
         console.status(printable_lines(f"Logged out of {url}."))
     if not ended:
         console.status(printable_lines("There was no login" + (f" to {wanted.api_url}." if not values["all"] else ".")))
-
-
-def login_options(ctx: click.Context, values: Mapping[str, Any]) -> LoginOptions:
-    """How to log in, from the options of a command, of which some need not exist."""
-    from commodore.lieutenant.login import CallbackSettings, LoginOptions
-
-    default = CallbackSettings()
-    address, port = values.get("callback_address"), values.get("callback_port")
-    callback = CallbackSettings(address or default.address, default.port if port is None else port)
-    callback.addresses()
-    prepared = address is not None or port is not None
-    return LoginOptions(
-        api_url=(values["api_url"] or "").strip() or None,
-        client_id=values["oidc_client"],
-        discovery_url=values["oidc_discovery_url"],
-        timeout=ctx.find_root().obj["request_timeout"],
-        callback=callback,
-        device=True if values.get("device") else False if prepared else None,
-        keyring=bool(values.get("keyring")),
-    )
 
 
 def until(identity: Identity) -> str:

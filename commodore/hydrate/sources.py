@@ -21,7 +21,8 @@ from commodore.git import Author, RepositoryStore
 from commodore.hydrate.reading import API_VERSION, CONFIG_KIND, is_hydrated, read_config
 from commodore.hydrate.texts import NO_TEXTS, Texts
 from commodore.limits import Limits
-from commodore.manifests.kube_yaml import Problem, read_placed_documents
+from commodore.manifests.kube_scalars import Problem
+from commodore.manifests.kube_yaml import read_placed_documents
 from commodore.staging import temporary_folder
 from commodore.tree import walk
 

@@ -19,7 +19,7 @@ from yaml.constructor import ConstructorError
 from commodore.limits import DEFAULT_LIMITS
 from commodore.manifests._loader import Loader as _Bounded
 from commodore.manifests._loader import TooMuchError, explain
-from commodore.manifests.kube_yaml import Problem, scalar_text, whole
+from commodore.manifests.kube_scalars import Problem, scalar_text, whole
 
 _TRUE = {"y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "true", "True", "TRUE"}
 _FALSE = {"n", "N", "no", "No", "NO", "off", "Off", "OFF", "false", "False", "FALSE"}

@@ -7,15 +7,11 @@ read by `yaml_in`, with the meaning that Kapitan gives them.
 from __future__ import annotations
 
 import json
-import math
-import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from commodore.errors import InputError, Location
-
-Problem = tuple[str, int]
-"""What is odd about a text that can be read all the same, and its line."""
+from commodore.manifests.kube_scalars import Problem, whole
 
 
 def read_documents(text: str | bytes, *, place: str, problems: list[Problem] | None = None) -> Iterator[Any]:
@@ -81,28 +77,3 @@ def _number(text: str) -> int | float:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"JSON has no {name}")
-
-
-def whole(number: float) -> int | float:
-    """The integer that a float is, if it is one that fits into 64 bits."""
-    return int(number) if number.is_integer() and abs(number) < 1 << 63 else number
-
-
-def scalar_text(value: str | int | float) -> str:
-    """A scalar as Kubernetes reads it where a text belongs, as keys are. Floats have 32 bits there."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if not isinstance(value, float):
-        return str(value)
-    from commodore.gotemplate import float_text
-
-    return float_text(_single(value))
-
-
-def _single(number: float) -> float:
-    """The number of the fewest digits that is the same in 32 bits."""
-    try:
-        bits = struct.pack("<f", number)
-    except OverflowError:
-        return math.copysign(math.inf, number)
-    return next(few for digits in range(1, 10) if struct.pack("<f", few := float(f"{number:.{digits}g}")) == bits)

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from commodore.errors import InputError
-from commodore.manifests.kube_yaml import Problem, read_documents, read_json, read_placed_documents, scalar_text
+from commodore.manifests.kube_scalars import scalar_text
+from commodore.manifests.kube_yaml import Problem, read_documents, read_json, read_placed_documents
 
 
 def read(text: str | bytes, problems: list[Problem] | None = None) -> Any:

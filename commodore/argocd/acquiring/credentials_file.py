@@ -18,7 +18,8 @@ from commodore.argocd.model.fields import Fields
 from commodore.errors import CommodoreError, InputError, Location, PolicyError
 from commodore.git import Login, holds_credentials, normalize, redact
 from commodore.limits import Limits
-from commodore.manifests.kube_yaml import Problem, read_placed_documents
+from commodore.manifests.kube_scalars import Problem
+from commodore.manifests.kube_yaml import read_placed_documents
 
 _PORTS = {"http": ":80", "https": ":443", "ssh": ":22", "oci": ":443"}
 _KNOWN = (

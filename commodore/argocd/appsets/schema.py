@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from commodore.argocd.model.fields import wrong_type
 from commodore.errors import Location, did_you_mean
-from commodore.manifests.kube_yaml import scalar_text
+from commodore.manifests.kube_scalars import scalar_text
 
 
 class Kind:

@@ -13,7 +13,8 @@ from commodore.argocd.model.fields import Fields
 from commodore.argocd.model.plugins import Base, Engine, PluginProgram, PluginRule
 from commodore.errors import InputError, Location, did_you_mean
 from commodore.limits import Limits
-from commodore.manifests.kube_yaml import Problem, read_placed_documents
+from commodore.manifests.kube_scalars import Problem
+from commodore.manifests.kube_yaml import read_placed_documents
 
 _ENGINES: tuple[Engine, ...] = get_args(Engine)
 _COMMON = ("name", "repositories", "engine")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from commodore.errors import InputError, Location, did_you_mean
-from commodore.manifests.kube_yaml import scalar_text
+from commodore.manifests.kube_scalars import scalar_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 from commodore.engine.cache.portable_paths import (
     MISSING,
@@ -31,9 +31,6 @@ from commodore.engine.cache.tool_identity import Programs, defaults_digest, tool
 from commodore.results import Key as Key
 from commodore.tree import lies_in
 
-if TYPE_CHECKING:
-    from commodore.engine.cache.remote_identity import Sources
-
 Nodes = Mapping[str, Mapping[str, Any]]
 """The rendered inventory: every target with its node."""
 
@@ -42,6 +39,13 @@ MADE = "made"
 
 Topic = Literal["value", "names", "targets", "file", "existence", "tree", "pattern", "source", "program", ""]
 """The heading under which a kind of read is shown to the user; empty for what is not shown."""
+
+
+class SourceDigests(Protocol):
+    """Identities of remote sources today."""
+
+    def digest(self, key: Key) -> str | None:
+        """The identity of a source; None if it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,7 @@ class World:
 
     instance: str
     programs: Programs
-    sources: Sources
+    sources: SourceDigests
     environment: Mapping[str, str]
 
 
