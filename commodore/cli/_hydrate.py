@@ -161,14 +161,13 @@ def _job(
     diagnostics: Diagnostics,
 ) -> Job:
     from commodore.argocd.acquiring import RepoMap, parse_repo_map
-    from commodore.argocd.configuration import read_settings
     from commodore.git import author_from
     from commodore.hydrate.jobs import Job, Narrowing
     from commodore.hydrate.rendering import author_of, templates_of
-    from commodore.hydrate.sources import expanded, read_sources
+    from commodore.hydrate.sources import expanded, read_installation, read_sources
 
-    settings = read_settings(values["argocd_settings"], context.limits, diagnostics)
     found = read_sources(sources, context.limits, shown)
+    settings = read_installation(found, values["argocd_settings"], context.limits, diagnostics)
     texts = templates_of(settings, values["readme_template"], values["message_template"], found.texts)
     texts.check()
     given = author_from(values.get("git_author_name"), values.get("git_author_email"), context.announce)

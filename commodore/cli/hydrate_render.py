@@ -59,12 +59,11 @@ def _bundle(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, A
 
 def _trees(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, Any]) -> int:
     from commodore.argocd.acquiring import RepoMap, parse_repo_map
-    from commodore.argocd.configuration import read_settings
     from commodore.argocd.diagnostics import Diagnostics
     from commodore.argocd.rendering import Capabilities
     from commodore.argocd.running import open_run
     from commodore.hydrate.rendering import GroupRenderer, templates_of
-    from commodore.hydrate.sources import expanded, read_sources
+    from commodore.hydrate.sources import expanded, read_installation, read_sources
     from commodore.hydrate.trees import render_trees
 
     console = console_of(ctx)
@@ -75,8 +74,8 @@ def _trees(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, An
         missing = "--app" if not sources else "--tree or --bundle"
         raise UsageError("CMD-HYD-013", f"{missing} is missing", hint="see 'commodore hydrate render --help'")
     context, found = console.context, Diagnostics()
-    settings = read_settings(values["argocd_settings"], context.limits, found)
     read = read_sources(places, context.limits)
+    settings = read_installation(read, values["argocd_settings"], context.limits, found)
     texts = templates_of(settings, values["readme_template"], values["message_template"], read.texts)
     rules = rules_of(values, texts, context)
     repo_map = RepoMap(parse_repo_map(values["repo_map"]))

@@ -217,7 +217,7 @@ class Committer:
         else:
             self._warn(
                 "CMD-HYD-032",
-                f"edits of others on the branch {branch} are overwritten: {shown}",
+                f"--edited overwrite writes over edits of others on the branch {branch}: {shown}",
                 "the edits are in the history of the branch; change the sources, not what is rendered of them",
             )
 

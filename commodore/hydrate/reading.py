@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from commodore.argocd.model.fields import Fields
+from commodore.argocd.model.fields import Fields, kind_of
 from commodore.argocd.planning.generate_paths import GENERATE_PATHS
 from commodore.errors import CommodoreError, InputError, Location, did_you_mean
 from commodore.events import Warned
@@ -30,6 +30,7 @@ _OPTIONS = ("helm", "kustomize", "directory")
 _ADDITIONAL = ("repoURL", "targetRevision", "path", "chart", "ref", *_OPTIONS)
 _EXACT = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
 _SYNC = ("targetBranch", "path", "repoURL")
+_NAMING = ("repoURL", "targetRevision", "path", "targetBranch", "chart", "ref", "name", "catalog")
 _OTHER_SOURCE = re.compile(r"\$(?!ARGOCD_|\$)\w[^/]*/")
 _OLD_WORDS = {"drySources": "drySource", "writeTo": "hydrateTo"}
 
@@ -379,14 +380,24 @@ def _required(fields: Fields, key: str) -> str:
 
 
 def _check_known(fields: Fields, known: tuple[str, ...]) -> None:
-    for key in fields.data:
+    """See that fields are known, and that those that name something are texts: YAML reads `n` as false, 1.10 as 1.1."""
+    for key, value in fields.data.items():
+        if key in _NAMING and value is not None and not isinstance(value, str):
+            raise InputError(
+                "CMD-HYD-002",
+                f"{fields.at(key)} must be text, not {kind_of(value)}",
+                hint="write it in quotes",
+                locations=[fields.place],
+            )
         if key not in known:
             hint = f"it is called {_OLD_WORDS[key]} now" if key in _OLD_WORDS else did_you_mean(key, known)
             raise InputError("CMD-HYD-002", f"{fields.at(key)} is not known", hint=hint, locations=[fields.place])
 
 
 def _wrong(message: str, place: Location) -> InputError:
-    return InputError("CMD-HYD-002", message, hint="see the reference of what hydration reads", locations=[place])
+    return InputError(
+        "CMD-HYD-002", message, hint="see docs/how-to/hydrate-branches.md for the fields", locations=[place]
+    )
 
 
 def _merged(defaults: Any, entry: Any) -> Any:

@@ -13,8 +13,9 @@ from typing import Any
 
 from commodore.argocd.acquiring import RepoMap, Repositories
 from commodore.argocd.appsets import Expander, Facts, read_set
-from commodore.argocd.configuration import ArgoSettings, read_file
-from commodore.argocd.diagnostics import Diagnostics
+from commodore.argocd.configuration import ArgoSettings, read_candidates, read_file
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics
+from commodore.argocd.discovery.scan import is_of_argo
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, Location, raise_all
 from commodore.git import Author, RepositoryStore
@@ -28,7 +29,10 @@ from commodore.tree import walk
 
 _ENDINGS = (".yaml", ".yml", ".json")
 _PROJECT, _STRATEGY, _SET = "AppProject", "PromotionStrategy", "ApplicationSet"
-_MARKS = (b"sourceHydrator", CONFIG_KIND.encode(), _PROJECT.encode(), _STRATEGY.encode())
+_INSTALLATION = ("ConfigMap", "ArgoCD")
+_MARKS = tuple(
+    one.encode() for one in ("sourceHydrator", CONFIG_KIND, _PROJECT, _STRATEGY, "argocd-cm", *_INSTALLATION[1:])
+)
 
 Placed = tuple[Mapping[str, Any], Location]
 
@@ -43,6 +47,8 @@ class Found:
         projects, strategies: AppProjects, and PromotionStrategies of gitops-promoter.
         protect: patterns of branches that may be written; empty for all.
         texts, author: of a `hydrate.yaml`.
+        installation: the ConfigMaps of Argo CD, and what its operator makes them of.
+        unread: files that seem to be templates of other programs.
     """
 
     applications: tuple[Placed, ...]
@@ -52,6 +58,8 @@ class Found:
     protect: tuple[str, ...] = ()
     texts: Texts = NO_TEXTS
     author: Author | None = None
+    installation: tuple[Placed, ...] = ()
+    unread: tuple[Diagnostic, ...] = ()
 
 
 _REMOTE = re.compile(r"(?P<url>[a-z+]+://[^/]*/[^@:]+)(?:@(?P<revision>[^:]+))?(?::(?P<path>.+))?")
@@ -111,7 +119,14 @@ def read_sources(paths: Iterable[Path], limits: Limits, shown: Mapping[Path, str
             continue
         place = _shown(file, shown)
         twice: list[Problem] = []
-        for value, line in read_placed_documents(content, place=place, problems=twice):
+        try:
+            documents = list(read_placed_documents(content, place=place, problems=twice))
+        except InputError as error:
+            if file in given or not _is_foreign_template(content):
+                raise
+            found = replace(found, unread=(*found.unread, _unread(place, error)))
+            continue
+        for value, line in documents:
             if isinstance(value, Mapping):
                 _check_config(value, place, twice)
                 found = _with(found, value, Location(place, line), file.parent)
@@ -124,6 +139,31 @@ def read_sources(paths: Iterable[Path], limits: Limits, shown: Mapping[Path, str
             hint="name files or folders with Applications that have spec.sourceHydrator, or with a hydrate.yaml",
         )
     return found
+
+
+def _is_foreign_template(content: bytes) -> bool:
+    """Whether a file may have settings or projects, or be a template that other programs make some of."""
+    return b"{{" in content and b"sourceHydrator" not in content and CONFIG_KIND.encode() not in content
+
+
+def _unread(place: str, why: InputError) -> Diagnostic:
+    message = f"{place} seems to be a template of settings of Argo CD, and is not read: {why.message}"
+    hint = "name what is made of it by --argocd-settings, or keep it out of the sources"
+    return Diagnostic("CMD-ARGO-102", message, "warning", hint, locations=why.locations)
+
+
+def read_installation(found: Found, files: Iterable[Path], limits: Limits, diagnostics: Diagnostics) -> ArgoSettings:
+    """The settings of the installation: those of files that are named, which count more, and of the sources.
+
+    Raises:
+        InputError: see `commodore.argocd.configuration.read_candidates`.
+    """
+    for one in found.unread:
+        diagnostics.add(one)
+    candidates = read_candidates(files, limits, diagnostics)
+    for value, place in found.installation:
+        candidates.take(value, place)
+    return candidates.settings()
 
 
 def _check_config(value: Mapping[str, Any], place: str, twice: Iterable[Problem]) -> None:
@@ -172,6 +212,8 @@ def _with(found: Found, value: Mapping[str, Any], place: Location, folder: Path)
         return replace(found, projects=(*found.projects, placed))
     if kind == _STRATEGY:
         return replace(found, strategies=(*found.strategies, placed))
+    if kind in _INSTALLATION and is_of_argo(value):
+        return replace(found, installation=(*found.installation, placed))
     if kind == CONFIG_KIND and value.get("apiVersion") == API_VERSION:
         config = read_config(value, place, folder)
         return replace(

@@ -33,7 +33,8 @@ README = """\
 To render it by hand:
 
 ```shell
-git clone {{ .RepoURL }}
+git clone {{ .RepoURL }} {{ .repoName }}
+cd {{ .repoName }}
 git checkout {{ .DrySHA }}
 {{- range .Commands }}
 {{ . }}
@@ -50,7 +51,7 @@ MESSAGE = """\
 {{ .metadata.drySha | trunc 7 }}: {{ .metadata.subject }}
 {{- if .metadata.body }}
 
-{{ .metadata.body }}
+{{ .metadata.body | trim }}
 {{- end }}
 {{ range .metadata.references }}{{ if .commit.author }}
 Co-authored-by: {{ .commit.author }}
@@ -62,6 +63,8 @@ Co-authored-by: {{ .metadata.author }}
 
 _MESSAGE_KEYS = ("repoURL", "drySha", "author", "date", "subject", "body", "references")
 _LONGEST_MESSAGE = 64 << 10
+_LONGEST_PARTS = {"subject": 1 << 10, "body": 60 << 10}
+"""Templates get no more of a commit: their output has a limit, and what follows is to find room in a message."""
 _LONGEST_TEMPLATE = 1 << 20
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|])")
 
@@ -99,9 +102,12 @@ class Texts:
         """
         # As in Argo CD, a key without value is not there: `toJson` shows it.
         data = {key: root[key] for key in _MESSAGE_KEYS if root.get(key)}
+        for key, most in _LONGEST_PARTS.items():
+            if key in data:
+                data[key] = _cut(data[key], most)
         text = _render("the commit message", self.message or MESSAGE, {"metadata": data})
         text = "\n".join(line.rstrip() for line in text.strip().replace("\0", "").split("\n"))
-        text = text.encode("utf-8", "replace")[:_LONGEST_MESSAGE].decode("utf-8", "ignore")
+        text = _cut(text, _LONGEST_MESSAGE)
         if not text:
             raise InputError(
                 "CMD-HYD-026",
@@ -118,7 +124,7 @@ class Texts:
         """
         own = not self.readme
         shown = _escaped if own else str
-        sha, url = commit.sha, root.get("repoURL", "")
+        sha, url, subject = commit.sha, root.get("repoURL", ""), _cut(commit.subject, _LONGEST_PARTS["subject"])
         commands = list(output.metadata.get("commands", []))
         references = [_reference(one["commit"], own) for one in root.get("references", [])]
         applications = [{"metadata": dict(one)} for one in output.metadata.get("applications", [])]
@@ -128,12 +134,12 @@ class Texts:
             "Commands": commands,
             "Author": shown(commit.author),
             "Date": commit.date,
-            "Subject": shown(commit.subject),
-            "Body": shown(commit.body),
+            "Subject": shown(subject),
+            "Body": shown(_cut(commit.body, _LONGEST_PARTS["body"])),
             "References": references,
             "applications": applications,
             "commitAuthor": shown(commit.author),
-            "commitMessage": shown(commit.subject),
+            "commitMessage": shown(subject),
             "commitTime": commit.date,
             "repoURL": url,
             "repoName": url.rstrip("/").rpartition("/")[2].removesuffix(".git"),
@@ -189,6 +195,11 @@ def _reference(commit: Mapping[str, str], own: bool) -> dict[str, Any]:
     parts = {"Author": "author", "Date": "date", "Subject": "subject", "Body": "body", "SHA": "sha"}
     found = {name: shown(commit.get(key, "")) for name, key in parts.items()}
     return {"Commit": {**found, "RepoURL": commit.get("repoURL", "")}}
+
+
+def _cut(text: str, most: int) -> str:
+    """As much of a text as `most` bytes can hold."""
+    return text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore")
 
 
 def _escaped(text: str) -> str:

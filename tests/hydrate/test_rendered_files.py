@@ -93,6 +93,22 @@ def test_a_message_has_the_metadata_as_argo_cd_gives_it() -> None:
     )
 
 
+def test_a_body_stands_between_empty_lines() -> None:
+    message = Texts().message_of({**ROOT, "body": "More.\n\nAnd more.\n"})
+    assert message == "0000000: Change 1\n\nMore.\n\nAnd more.\n\nCo-authored-by: Jo <jo@example.com>"
+
+
+@pytest.mark.parametrize("key", ["subject", "body"])
+def test_a_message_of_a_mebibyte(key: str) -> None:
+    """It must not fail the template: the branch would wait for the next dry commit."""
+    long = {**ROOT, key: "ö" * (1 << 19)}
+    message = Texts().message_of(long)
+    assert len(message.encode()) <= 64 << 10
+    assert message.endswith("ö\n\nCo-authored-by: Jo <jo@example.com>")
+    commit = replace(dry(), **{key: long[key]})
+    assert len(Texts(readme="{{ .Subject }}{{ .Body }}").readme_of(output("a"), long, commit)) < 64 << 10
+
+
 @pytest.mark.parametrize(
     ("texts", "code"),
     [

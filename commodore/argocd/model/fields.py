@@ -122,10 +122,11 @@ class Fields:
 
 def wrong_type(path: str, expected: str, value: Any, place: Location) -> InputError:
     """A field has a value of the wrong type."""
+    is_unquoted = expected == "text" and isinstance(value, bool | int | float)
     return InputError(
         "CMD-ARGO-103",
         f"{path} must be {expected}, not {kind_of(value)}",
-        hint="see the reference of Argo CD's fields",
+        hint="write it in quotes" if is_unquoted else "see the reference of Argo CD's fields",
         locations=[place],
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -13,6 +12,7 @@ from pathlib import Path
 from commodore.argocd.configuration import read_file
 from commodore.argocd.model.sources import HelmOptions, HelmParameter
 from commodore.argocd.rendering.chart_dependencies import with_dependencies
+from commodore.argocd.rendering.commands import helm_commands
 from commodore.argocd.rendering.ignored import chart_files, report_read
 from commodore.argocd.rendering.kept import files_below
 from commodore.argocd.rendering.model import Rendered, Unit
@@ -52,7 +52,7 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
     helm = _without_foreign_schemas(unit, helm, chart)
     arguments = ["template", ".", *_arguments(unit, _with_apis(unit, helm, chart))]
     if unit.trace is not None:
-        unit.trace.commands.append(shlex.join(["helm", *(_shown(word, unit) for word in arguments)]))
+        unit.trace.commands.extend(helm_commands(unit, chart, arguments, unit.scratch / _INLINE))
         if unit.trace.layers is not None:
             short = {f"{unit.scratch}/": "", f"{unit.root}/": ""}
             unit.trace.layers.extend(value_layers(chart, arguments, _INLINE, short))
@@ -75,11 +75,6 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
     )
     text = output.decode("utf-8", "replace")
     yield from objects_of_stream(text, "the output of helm")
-
-
-def _shown(word: str, unit: Unit) -> str:
-    """An argument without the folders of this run; what the source says itself is a file of its own."""
-    return word.replace(f"{unit.scratch}/", "").replace(f"{unit.root}/", "./")
 
 
 def _run(program: Program, unit: Unit, values: list[Path]) -> bytes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -14,6 +13,7 @@ from typing import Any
 
 from commodore.argocd.model.sources import KustomizeOptions
 from commodore.argocd.rendering.causes import remote_of
+from commodore.argocd.rendering.commands import kustomize_commands
 from commodore.argocd.rendering.helm import version_for_tools
 from commodore.argocd.rendering.ignored import report_read
 from commodore.argocd.rendering.kustomize_edits import edit
@@ -68,16 +68,16 @@ def render_kustomize(unit: Unit) -> Iterator[Rendered]:
     root = _workplace(unit, options, build)
     folder = root / unit.folder.relative_to(unit.root)
     report_read(unit, _ignored_files(unit))
-    if options.edits:
-        _edit(unit, options, folder)
+    edited = _edit(unit, options, folder) if options.edits else None
     if not unit.context.offline:
         check_sources(folder, root)
     if root != unit.root:
         remotes.bring(folder, root)
     kustomize = _Kustomize(unit, root, home, remotes)
+    helm = [*_helm_options(unit, options, build)]
     if unit.trace is not None:
-        unit.trace.commands.extend(_commands(unit, options, build))
-    arguments = ["build", str(folder), *build, *_helm_options(unit, options, build)]
+        unit.trace.commands.extend(kustomize_commands(unit, [*build, *helm[:-2]], edited))
+    arguments = ["build", str(folder), *build, *helm]
     output = unit.output(
         "kustomize",
         [str(folder.relative_to(root)), *arguments[2:]],
@@ -109,25 +109,6 @@ def _ignored_files(unit: Unit) -> Iterator[str]:
         is_named = name in (*KUSTOMIZATIONS, "charts") or name in text
         if is_named and (os.path.dirname(path) in folders or path in folders):
             yield path
-
-
-def _commands(unit: Unit, options: KustomizeOptions, build: list[str]) -> Iterator[str]:
-    """The commands that would give the same from the root of the repository; patches have none."""
-    labels, annotations = options.common_labels, options.common_annotations
-    edits = (
-        (options.name_prefix, ["set", "nameprefix", "--", options.name_prefix]),
-        (options.name_suffix, ["set", "namesuffix", "--", options.name_suffix]),
-        (options.images, ["set", "image", *options.images]),
-        (options.replicas, ["set", "replicas", *(f"{name}={count}" for name, count in options.replicas)]),
-        (labels, ["add", "label", ",".join(f"{key}:{value}" for key, value in labels)]),
-        (annotations, ["add", "annotation", ",".join(f"{key}:{value}" for key, value in annotations)]),
-        (options.namespace, ["set", "namespace", "--", options.namespace]),
-        (options.components, ["add", "component", *options.components]),
-    )
-    for wanted, words in edits:
-        if wanted:
-            yield shlex.join(["kustomize", "edit", *words])
-    yield shlex.join(["kustomize", "build", f"./{unit.folder.relative_to(unit.root)}", *build])
 
 
 class _Kustomize:
@@ -302,8 +283,8 @@ def _read(path: Path) -> str:
         return ""
 
 
-def _edit(unit: Unit, options: KustomizeOptions, folder: Path) -> None:
-    """Change the kustomization of the copy."""
+def _edit(unit: Unit, options: KustomizeOptions, folder: Path) -> dict[str, Any]:
+    """Change the kustomization of the copy. Returns it."""
     present = [folder / name for name in KUSTOMIZATIONS if (folder / name).is_file()]
     if len(present) != 1:
         found = "several of" if present else "none of"
@@ -319,6 +300,7 @@ def _edit(unit: Unit, options: KustomizeOptions, folder: Path) -> None:
     components = tuple(_components(unit, options))
     edited = edit(content, replace(options, components=components), unit.environment.substitute, folder)
     write_file(present[0], json.dumps(edited))
+    return edited
 
 
 def _components(unit: Unit, options: KustomizeOptions) -> Iterator[str]:
@@ -330,7 +312,7 @@ def _components(unit: Unit, options: KustomizeOptions) -> Iterator[str]:
 
 
 def _helm_options(unit: Unit, options: KustomizeOptions, build: list[str]) -> Iterator[str]:
-    """What kustomize tells helm, if the build options let it use charts."""
+    """What kustomize tells helm, if the build options let it use charts; the last two words are helm's own place."""
     if "--enable-helm" not in build:
         return
     if version := options.kube_version or unit.capabilities.kube_version:

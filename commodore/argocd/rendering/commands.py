@@ -1,0 +1,58 @@
+"""The commands that give the same objects as a rendering, from the root of the repository."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from commodore.argocd.rendering.model import Unit
+from commodore.argocd.trees import KUSTOMIZATIONS
+
+
+def helm_commands(unit: Unit, chart: Path, arguments: Sequence[str], inline: Path) -> Iterator[str]:
+    """Those of a chart.
+
+    Args:
+        chart: the folder that was rendered: the chart's own, or a copy with its dependencies.
+        arguments: of helm, the first two are `template` and the chart.
+        inline: where the values of the source itself were written, if there are some.
+    """
+    folder = _folder_of(unit)
+    if set(_charts(chart)) - set(_charts(unit.folder)):
+        yield shlex.join(["helm", "dependency", "build", folder])
+    if str(inline) in arguments:
+        yield f"printf %s {shlex.quote(inline.read_text(encoding='utf-8'))} > {inline.name}"
+    yield shlex.join(["helm", arguments[0], folder, *(_shown(word, unit) for word in arguments[2:])])
+
+
+def kustomize_commands(unit: Unit, build: Sequence[str], edited: Mapping[str, Any] | None) -> Iterator[str]:
+    """Those of a kustomization. `kustomize edit` would do less than Argo CD: an edited one is written as a whole.
+
+    Args:
+        build: the options of `kustomize build`.
+        edited: the kustomization as the options of the source change it; None if they do not.
+    """
+    folder = _folder_of(unit)
+    if edited is not None:
+        file = next(name for name in KUSTOMIZATIONS if (unit.folder / name).is_file())
+        yield f"printf %s {shlex.quote(json.dumps(edited))} > {shlex.quote(f'{folder}/{file}')}"
+    yield shlex.join(["kustomize", "build", folder, *build])
+
+
+def _charts(chart: Path) -> list[str]:
+    """The names of the charts that lie in a chart."""
+    folder = chart / "charts"
+    return [one.name for one in folder.iterdir()] if folder.is_dir() else []
+
+
+def _folder_of(unit: Unit) -> str:
+    relative = unit.folder.relative_to(unit.root).as_posix()
+    return "." if relative == "." else f"./{relative}"
+
+
+def _shown(word: str, unit: Unit) -> str:
+    """An argument without the folders of this run."""
+    return word.replace(f"{unit.scratch}/", "").replace(f"{unit.root}/", "./")

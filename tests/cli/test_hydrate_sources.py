@@ -1,0 +1,81 @@
+"""What is read of sources beside Applications, and Applications that are not what their authors meant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.cli.hydrated_place import Place
+from tests.world.repos import git
+
+SETTINGS = {
+    "sourceHydrator.commitMessageTemplate": "Hydrate {{ .metadata.drySha | trunc 7 }}",
+    "sourceHydrator.readmeMessageTemplate": "Of {{ .RepoURL }}",
+    "commit.author.name": "Argo",
+    "commit.author.email": "argo@example.com",
+}
+
+
+def config_map(**data: str) -> str:
+    metadata = {"name": "argocd-cm", "namespace": "argocd"}
+    return yaml.safe_dump({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data})
+
+
+@pytest.mark.requirement("H28")
+def test_the_installation_of_the_sources_counts(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As an AppProject beside the Applications does; a file that is named counts more."""
+    monkeypatch.delenv("GIT_AUTHOR_NAME")
+    monkeypatch.delenv("GIT_AUTHOR_EMAIL")
+    (place.folder / "argo.yaml").write_text(config_map(**SETTINGS))
+    (place.folder / "b.yaml").unlink()
+    assert place.run()[0] == 0
+    first = git(place.remote.path, "rev-parse", "--short=7", "main")
+    assert (
+        git(place.remote.path, "log", "-1", "--format=%an <%ae> %s", "env/dev")
+        == f"Argo <argo@example.com> Hydrate {first}"
+    )
+    assert git(place.remote.path, "show", "env/dev:a/README.md") == f"Of {place.remote.url}"
+    named = place.folder.parent / "named.yaml"
+    named.write_text(config_map(**{"sourceHydrator.commitMessageTemplate": "Named"}))
+    place.change(2)
+    assert place.run("--argocd-settings", str(named))[0] == 0
+    assert git(place.remote.path, "log", "-1", "--format=%an %s", "env/dev") == "Argo Named"
+
+
+def test_templates_of_settings_are_passed_over(place: Place) -> None:
+    """A repository may have the chart that Argo CD is installed by."""
+    text = "{{ if .Values.x }}\nkind: ConfigMap\nmetadata: {name: argocd-cm, n: {{ .Values.n }}}\n{{ end }}\n"
+    (place.folder / "template.yaml").write_text(text)
+    code, out, err = place.call("-d", str(place.folder.parent / "work"), "hydrate", "plan", str(place.folder))
+    assert (code, "CMD-ARGO-102" in err, "template.yaml" in err, "env/dev" in out) == (0, True, True, True)
+
+
+@pytest.mark.requirement("H18")
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"metadata": {"name": False}}, "metadata.name must be text, not false"),
+        ({"dry": {"path": False}}, "spec.sourceHydrator.drySource.path must be text, not false"),
+        ({"dry": {"targetRevision": 1.1}}, "spec.sourceHydrator.drySource.targetRevision must be text, not a number"),
+        ({"sync": {"path": True}}, "spec.sourceHydrator.syncSource.path must be text, not true"),
+    ],
+)
+def test_names_without_quotes(place: Place, change: dict[str, dict[str, Any]], message: str) -> None:
+    """YAML reads `n` as false. Other branches are hydrated."""
+    file = place.folder / "a.yaml"
+    data = yaml.safe_load(file.read_text())
+    hydrator = data["spec"]["sourceHydrator"]
+    parts = {"metadata": data["metadata"], "dry": hydrator["drySource"], "sync": hydrator["syncSource"]}
+    for name, fields in change.items():
+        parts[name].update(fields)
+    file.write_text(yaml.safe_dump(data))
+    place.application("b", branch="env/b")
+    code, out, err = place.call("-d", str(place.folder.parent / "work"), "hydrate", "run", str(place.folder))
+    assert (code, message in err, "hint: write it in quotes" in err, "env/b  committed" in out) == (
+        1,
+        True,
+        True,
+        True,
+    ), err
