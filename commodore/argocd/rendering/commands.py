@@ -12,19 +12,19 @@ from commodore.argocd.rendering.model import Unit
 from commodore.argocd.trees import KUSTOMIZATIONS
 
 
-def helm_commands(unit: Unit, chart: Path, arguments: Sequence[str], inline: Path) -> Iterator[str]:
+def helm_commands(unit: Unit, chart: Path, arguments: Sequence[str], inline: tuple[str, str] | None) -> Iterator[str]:
     """Those of a chart.
 
     Args:
         chart: the folder that was rendered: the chart's own, or a copy with its dependencies.
         arguments: of helm, the first two are `template` and the chart.
-        inline: where the values of the source itself were written, if there are some.
+        inline: the name of the file with the values of the source itself, and these; None if there are none.
     """
     folder = _folder_of(unit)
     if set(_charts(chart)) - set(_charts(unit.folder)):
         yield shlex.join(["helm", "dependency", "build", folder])
-    if str(inline) in arguments:
-        yield f"printf %s {shlex.quote(inline.read_text(encoding='utf-8'))} > {inline.name}"
+    if inline is not None:
+        yield f"printf %s {shlex.quote(inline[1])} > {inline[0]}"
     yield shlex.join(["helm", arguments[0], folder, *(_shown(word, unit) for word in arguments[2:])])
 
 

@@ -52,7 +52,9 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
     helm = _without_foreign_schemas(unit, helm, chart)
     arguments = ["template", ".", *_arguments(unit, _with_apis(unit, helm, chart))]
     if unit.trace is not None:
-        unit.trace.commands.extend(helm_commands(unit, chart, arguments, unit.scratch / _INLINE))
+        values = _inline_values(helm)
+        inline = None if values is None else (_INLINE, values)
+        unit.trace.commands.extend(helm_commands(unit, chart, arguments, inline))
         if unit.trace.layers is not None:
             short = {f"{unit.scratch}/": "", f"{unit.root}/": ""}
             unit.trace.layers.extend(value_layers(chart, arguments, _INLINE, short))
