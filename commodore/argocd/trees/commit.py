@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from commodore.argocd.trees.repository import DEFAULT_BRANCHES, ask
 from commodore.argocd.trees.tree import Tree
 from commodore.caches import tree_cache, usable
 from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, did_you_mean
-from commodore.git import CommitTrees, Git, check_out_tree
+from commodore.errors import InputError, did_you_mean
+from commodore.git import CommitTrees, check_out_tree
 from commodore.printable import printable
-
-DEFAULT_BRANCHES = ("refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master")
-"""Where a clone has the default branch of `origin`: what that says, else the usual ones."""
 
 
 def repository_of(folder: Path, context: Context) -> tuple[Path, str]:
@@ -94,12 +92,3 @@ def commit_tree(repository: Path, commit: str, folder: Path, name: str, context:
             return Tree(held.folder.resolve(), commit, name, held)
     check_out_tree(repository, commit, folder, context)
     return Tree(folder.resolve(), commit, name)
-
-
-def ask(folder: Path, context: Context, *arguments: str) -> str:
-    """What git says about a folder; empty if it fails, as in a folder that is in no repository."""
-    try:
-        answer = Git(folder, context).run(arguments, check=False)
-    except CommodoreError:
-        return ""
-    return answer.text if answer.returncode == 0 else ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from commodore.argocd.trees.commit import DEFAULT_BRANCHES, ask
+from commodore.argocd.trees.repository import DEFAULT_BRANCHES, ask
 from commodore.context import Context
 
 SelfRevisions = Literal["branches", "all", "declared"]

@@ -10,8 +10,8 @@ from typing import Any
 from commodore.errors import CommodoreError, InputError, did_you_mean
 from commodore.events import Warned
 from commodore.fleet.findings import Finding, Report, at, shown
-from commodore.fleet.repository.config import FleetConfig, Prefix, read_config
-from commodore.fleet.repository.files import Document, check_folder, read_document
+from commodore.fleet.repository.config import Prefix, read_config
+from commodore.fleet.repository.files import Document, check_folder
 from commodore.fleet.repository.layout import (
     APPLICATION_DEFAULTS,
     BASE,
@@ -26,35 +26,11 @@ from commodore.fleet.repository.layout import (
 )
 from commodore.fleet.repository.model import APPLICATIONS, RESERVED, SECTIONS, App, Fleet, Layer, Patch, TypeConfig
 from commodore.fleet.repository.patch_files import read_patches
+from commodore.fleet.repository.reader import Reader
 from commodore.fleet.repository.schema import schema_problems, static_schema
 from commodore.limits import Limits
 from commodore.names import check_name
 from commodore.tree import files
-
-
-class Reader:
-    """Reads files of one repository; what is wrong with one goes to the report, and the file counts as missing."""
-
-    def __init__(self, root: Path, config: FleetConfig, report: Report, limits: Limits) -> None:
-        self.root = root
-        self.config = config
-        self.report = report
-        self.limits = limits
-
-    def document(self, path: Path, schema: str | None = None) -> Document | None:
-        """A file, or None if something is wrong with it."""
-        try:
-            document = read_document(path, self.root, self.limits)
-        except CommodoreError as error:
-            self.report.add(error)
-            return None
-        problems = schema_problems(document, static_schema(schema)) if schema else []
-        self.report.add(*problems)
-        return None if problems else document
-
-    def name(self, path: Path) -> str:
-        """A path for messages."""
-        return str(path.relative_to(self.root))
 
 
 def read_fleet(root: Path, report: Report, limits: Limits) -> Fleet:

@@ -14,7 +14,7 @@ from commodore.fleet.repository.model import APPLICATIONS, Layer, Patch, PatchFi
 from commodore.fleet.repository.schema import schema_problems, static_schema
 
 if TYPE_CHECKING:
-    from commodore.fleet.repository.apps import Reader
+    from commodore.fleet.repository.reader import Reader
 
 STRATEGIES = ("replace", "append", "append-unique")
 

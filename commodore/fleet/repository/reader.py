@@ -1,0 +1,37 @@
+"""Reading files of a fleet's repository, with a report of what is wrong with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from commodore.errors import CommodoreError
+from commodore.fleet.findings import Report
+from commodore.fleet.repository.config import FleetConfig
+from commodore.fleet.repository.files import Document, read_document
+from commodore.fleet.repository.schema import schema_problems, static_schema
+from commodore.limits import Limits
+
+
+class Reader:
+    """Reads files of one repository; what is wrong with one goes to the report, and the file counts as missing."""
+
+    def __init__(self, root: Path, config: FleetConfig, report: Report, limits: Limits) -> None:
+        self.root = root
+        self.config = config
+        self.report = report
+        self.limits = limits
+
+    def document(self, path: Path, schema: str | None = None) -> Document | None:
+        """A file, or None if something is wrong with it."""
+        try:
+            document = read_document(path, self.root, self.limits)
+        except CommodoreError as error:
+            self.report.add(error)
+            return None
+        problems = schema_problems(document, static_schema(schema)) if schema else []
+        self.report.add(*problems)
+        return None if problems else document
+
+    def name(self, path: Path) -> str:
+        """A path for messages."""
+        return str(path.relative_to(self.root))
