@@ -307,14 +307,17 @@ class Destination:
             work.notes[built.commit] = note.text()
 
     def _note_before(self, request: CommitRequest, built: Built, work: _Round) -> Note | None:
-        """What is noted so far of what a commit stands on; a new branch begins with what is noted of its base."""
+        """The note of what a commit stands on.
+
+        A new branch begins with what is noted of its base. Another branch may have the same commit, if it holds the
+        same and was written in the same second; then its note is there already.
+        """
         for commit in (built.commit, work.noted.get(request.branch, "")):
             if commit in work.notes:
                 return read_note(work.notes[commit].encode())
-        if request.branch in self._heads:
+        if request.branch in self._heads and built.commit not in self._heads.values():
             return self.note_of(request.branch)
-        base = built.base if built.base in self._heads.values() else ""
-        return self._head(base, request.branch).note if base else None
+        return self._head(built.commit, request.branch).note
 
     def _leave_superseded(
         self, waiting: list[CommitRequest], work: _Round, superseded: Superseding, results: dict[str, Result]

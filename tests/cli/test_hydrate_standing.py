@@ -111,6 +111,20 @@ def test_a_branch_without_applications_is_named(place: Place) -> None:
     assert "a/manifest.yaml" in git(place.remote.path, "ls-tree", "-r", "--name-only", "feature")
 
 
+@pytest.mark.requirement("H40")
+def test_branches_may_have_one_commit(place: Place) -> None:
+    """Equal manifests, of one dry commit in one second, are one commit: its note names all branches that have it."""
+    only_dev(place, "a", "b")
+    place.run("--commit-date", "dry")
+    for name in "ab":
+        place.application(name, branch="env/other")
+    code, groups = place.run("--commit-date", "dry")
+    assert (code, outcomes(groups)) == (1, {"env/other": "committed", "env/dev": "failed"})
+    assert place.remote.sha("env/other") == place.remote.sha("env/dev")
+    _, found = place.ask("status")
+    assert [one["branch"] for one in found["branches"]] == ["env/other", "env/dev"]
+
+
 @pytest.mark.requirement("H40", "H41")
 def test_edits_of_others_are_neither_overwritten_nor_kept_in_silence(place: Place) -> None:
     only_dev(place, "a", "b")
