@@ -6,6 +6,7 @@
     |-- InputError        (1)   files, hierarchy, flags: their author must act
     |-- UsageError        (2)   the command line itself
     |-- EnvironmentFault  (3)   network, git, disk, tools: the machine's operator must act
+    |   `-- Refused             the rules of a server: another attempt would be refused, too
     |-- PolicyError       (4)   refused for safety: nothing was changed
     |-- NotReady         (5)    nothing is wrong: something else has to be ready first, so nothing was done
     |-- InternalError    (70)   a bug in commodore
@@ -143,6 +144,10 @@ class EnvironmentFault(CommodoreError):
 
     exit_code = 3
     family = "environment"
+
+
+class Refused(EnvironmentFault):
+    """Refused by the rules of a server: another attempt would be refused, too."""
 
 
 class PolicyError(CommodoreError):

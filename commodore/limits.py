@@ -104,7 +104,8 @@ class Limits:
     helm_timeout: float = 120.0  # rendering the chart of one cell
     # For a cluster's workspace: what another thread is just starting has the lock that this one has left, for a moment.
     fleet_lock_wait: float = 10.0
-    dask_wait: float = 60.0  # for a scheduler that does not answer, and for its first worker
+    dask_connect: float = 10.0  # for a scheduler to take a connection
+    dask_wait: float = 60.0  # for a scheduler that does not answer any more, and for its first worker
     fleet_pauses: tuple[float, ...] = (5.0, 20.0)  # before a cluster is tried again; the last one for all further times
     status_age: float = 900.0  # older files with the state of applications are refused
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from commodore.context import Context
-from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
+from commodore.errors import CommodoreError, EnvironmentFault, PolicyError, Refused
 from commodore.events import Noted, Warned
 from commodore.git._bare_clone import still_true
 from commodore.git._empty_repository import FALLBACK_BRANCH
@@ -189,7 +189,8 @@ def push(folder: Path, branch: str, context: Context, *, url: str | None = None)
     When the remote has moved meanwhile, its new state is fetched and `MOVED` returned: update, build again, push again.
 
     Raises:
-        EnvironmentFault: the remote refused, in its own words, or does not answer.
+        Refused: the rules of the remote refuse it, in its own words.
+        EnvironmentFault: the remote cannot take it, or does not answer.
     """
     check_version(branch, str(folder))
     arguments = ["push", "--porcelain", "--no-verify", "--recurse-submodules=no", "origin", f"HEAD:refs/heads/{branch}"]
@@ -293,7 +294,14 @@ def _rejection(folder: Path, branch: str, rejected: str, answer: GitResult) -> C
     said = [line.removeprefix("remote:").strip() for line in answer.stderr.splitlines() if line.startswith("remote:")]
     words = "; ".join(line for line in said if line) or last_words(answer.stderr)
     reason = clean_text(rejected.rpartition("\t")[2])
-    return EnvironmentFault(
+    if was_overtaken(rejected) or "unpacker error" in rejected:  # a lock of another push, or a full disk of the server
+        return EnvironmentFault(
+            "CMD-GIT-056",
+            f"the remote could not take the push to '{shown(branch)}': {reason}: {words}",
+            hint="push again; if that fails, look at the disk and the logs of the server",
+            locations=[str(folder)],
+        )
+    return Refused(
         "CMD-GIT-051",
         f"the remote refused the push to '{shown(branch)}': {reason}: {words}",
         hint="check your rights and the rules of the branch on the server",

@@ -24,7 +24,7 @@ def test_the_report(tmp_path: Path) -> None:
     assert done.code == 1
     lines = done.stdout.splitlines()
     assert lines[0] == "Fleet of 3 clusters: 1 pushed, 1 changed, 1 failed"
-    assert lines[1] == "1  in c-1, c-2; differs only in cluster.name"
+    assert lines[1] == "1  in c-1, c-2; differs only in cluster.name; as in c-1"
     assert "     -  value: '1'" in lines
     assert "failed: c-3" in lines
     assert "Wave rest: 1 of 2 clusters of wave rest failed, none may (--max-failures 0)" in lines
@@ -43,6 +43,12 @@ def test_the_report(tmp_path: Path) -> None:
     assert again.stdout.splitlines() == lines
     only = json.loads(world.world.run(*work, "--failed", "-o", "json").stdout)
     assert [one["id"] for one in only["clusters"]] == ["c-3"]
+    some = world.world.run(*work, "--cluster", "c-2").stdout.splitlines()
+    assert some[:2] == [
+        "Fleet of 3 clusters, 1 of them shown: 1 changed",
+        "1  in c-2; differs only in cluster.name; as in c-1",
+    ]
+    assert some[-1] == lines[-1]
     unknown = world.world.run("--log-format", "json", *work, "--group", "none")
     assert (unknown.code, unknown.error["code"]) == (1, "CMD-FLT-120")
 

@@ -10,26 +10,19 @@ import json
 import os
 import secrets
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from commodore.errors import InputError, PolicyError
+from commodore.errors import CommodoreError, InputError, PolicyError
 from commodore.printable import some_of
 from commodore.workspace import guard_disk, write_atomically
 
 _PLAN, _JOURNAL = "plan.json", "journal.jsonl"
 _ENDED = "ended"
-_PLANNED = (
-    ("commodore", "versions of commodore"),
-    ("clusters", "clusters"),
-    ("digest", "options"),
-    ("push", "values of --push"),
-    ("shard", "shards"),
-)
-"""What must be the same for a run to go on, by its name in the plan."""
+_RUNS_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +62,7 @@ class RunFolder:
             text = self.plan.read_bytes()
         try:
             plan = json.loads(text)
-            plan["clusters"], plan["digest"]
+            dict(plan["clusters"]), plan["digest"]
         except (ValueError, TypeError, KeyError):
             raise self._damaged(self.plan) from None
         return dict(plan)
@@ -92,7 +85,15 @@ class RunFolder:
     @property
     def is_unfinished(self) -> bool:
         """Whether there is something to go on with."""
-        return self.plan.is_file() and not any(entry["event"] == _ENDED for entry in self.entries())
+        return self.plan.is_file() and not any(entry.get("event") == _ENDED for entry in self.entries())
+
+    @property
+    def state(self) -> str:
+        """`finished`, `unfinished` or `damaged`, in which case nothing is known of it."""
+        try:
+            return "unfinished" if self.is_unfinished else "finished" if self.plan.is_file() else "damaged"
+        except CommodoreError:
+            return "damaged"
 
 
 def runs(folder: Path) -> list[RunFolder]:
@@ -115,16 +116,27 @@ def new_run(folder: Path, plan: Mapping[str, Any]) -> RunFolder:
 def find_run(folder: Path, name: str) -> RunFolder:
     """A run by its name; without one, the newest that is unfinished.
 
+    An unfinished run is not taken without its name if a newer one has pushed all that it was to: going on would take
+    catalogs back to the commits of then.
+
     Raises:
-        InputError: CMD-FLT-115, there is none.
+        InputError: CMD-FLT-115, there is no such run.
     """
     known = runs(folder)
     for run in known:
         if run.name == name if name else run.is_unfinished:
             return run
+        if not name and run.plan.is_file() and run.read_plan().get("push"):
+            break
     what = f"there is no run {name!r}" if name else "there is no unfinished run"
-    hint = f"there are {some_of([run.name for run in known])}" if known else "nothing was run here"
-    raise InputError("CMD-FLT-115", f"{what} below {folder}", hint=hint)
+    raise InputError("CMD-FLT-115", f"{what} below {folder}", hint=list_runs(known))
+
+
+def list_runs(known: Sequence[RunFolder]) -> str:
+    """The newest runs, each with its state, for a hint."""
+    shown = ", ".join(f"{run.name} ({run.state})" for run in known[:_RUNS_SHOWN])
+    older = f" and {len(known) - _RUNS_SHOWN} older" if len(known) > _RUNS_SHOWN else ""
+    return f"the newest runs are {shown}{older}" if known else "nothing was run here"
 
 
 def check_same(run: RunFolder, plan: Mapping[str, Any]) -> None:
@@ -133,15 +145,34 @@ def check_same(run: RunFolder, plan: Mapping[str, Any]) -> None:
     Raises:
         PolicyError: CMD-FLT-111, with what differs.
     """
-    before = run.read_plan()
-    for key, what in _PLANNED:
+    difference = _difference(run.read_plan(), plan)
+    if difference:
+        raise PolicyError(
+            "CMD-FLT-111",
+            f"the run {run.name} cannot go on: it was begun with {difference}",
+            hint="give the options and clusters of then, or begin a new run without --resume",
+            locations=[str(run.plan)],
+        )
+
+
+def _difference(before: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
+    """In words, what of a plan was different before; empty if nothing was."""
+    if before.get("commodore") != plan["commodore"]:
+        return f"version {before.get('commodore')} of commodore"
+    for key in ("push", "shard"):
         if before.get(key) != plan[key]:
-            raise PolicyError(
-                "CMD-FLT-111",
-                f"the run {run.name} cannot go on: it was begun with other {what}",
-                hint="give the options and clusters of then, or begin a new run without --resume",
-                locations=[str(run.plan)],
-            )
+            return f"other values of --{key}"
+    waves_then, waves = dict(before["clusters"]), dict(plan["clusters"])
+    gone, new = sorted(waves_then.keys() - waves), sorted(waves.keys() - waves_then)
+    if gone or new:
+        more = [f"with {some_of(gone)}"] if gone else []
+        return f"other clusters: {' and '.join([*more, *([f'without {some_of(new)}'] if new else [])])}"
+    if before["digest"] != plan["digest"]:
+        options = before.get("options", {})
+        different = [option for option, value in plan["options"].items() if options.get(option) != value]
+        return f"other options: {', '.join(different)}"
+    moved = [name for name, wave in waves.items() if waves_then[name] != wave]
+    return f"other waves for {some_of(moved)}" if moved else ""
 
 
 class Journal:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.metadata
+import logging
 import platform
 import secrets
 import threading
@@ -39,6 +40,7 @@ from commodore.workers import usable_cpus
 _LOOK = 0.5  # seconds between two looks at a task, and at which workers there are
 _DEATHS = 2  # workers that one cluster may take with it
 _CancelledInside = UnboundLocalError  # what distributed.utils.sync raises if a call is cancelled as it times out
+_LOGGERS = ("distributed", "tornado", "asyncio")
 _LIBRARIES = ("commodore-catalog", "kapitan", "gojsonnet", "reclass-rs")
 _TOOLS = ("helm", "kustomize")
 
@@ -68,8 +70,7 @@ class _Answer:
     @property
     def may_pass(self) -> bool:
         """Whether the cluster failed for a reason that another worker may not have."""
-        outcome = self.compiled.outcome
-        return bool(self.worker) and outcome.state == "failed" and outcome.exit_code == EnvironmentFault.exit_code
+        return bool(self.worker) and self.compiled.outcome.may_pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +227,9 @@ class DaskWork:
         self._looked = 0.0
         self._cluster: Any = None
         self._client: Any = None
+        self._awaited = ""
+        self._logs = contextlib.ExitStack()
+        self._logs.enter_context(_announcing_logs(context))
         try:
             with _reaching(self._scheduler):
                 self._connect(options)
@@ -246,9 +250,20 @@ class DaskWork:
                     dashboard_address=None,
                     silence_logs=50,
                 )
-        wait = self._limits.dask_wait
+        wait = self._limits.dask_connect
+        if options.scheduler:
+            self._await(f"for {self._scheduler}", wait)
         self._client = distributed.Client(self._cluster or options.scheduler, timeout=wait, set_as_default=False)
-        self._client.wait_for_workers(1, timeout=wait)
+        if not self._client.scheduler_info()["workers"]:
+            self._await(f"for a worker of {self._scheduler}", self._limits.dask_wait)
+        self._client.wait_for_workers(1, timeout=self._limits.dask_wait)
+
+    def _await(self, what: str, limit: float) -> None:
+        """Announce, once, what is waited for; `what` is empty when it is there."""
+        with self._lock:
+            is_new, self._awaited = bool(what) and what != self._awaited, what
+        if is_new:
+            self._context.announce(Noted(f"waiting {what}, at most {limit:g} s"))
 
     def _look_for_workers(self) -> None:
         """Wait until there is a worker that can be used; those that are there may just be ending."""
@@ -351,7 +366,10 @@ class DaskWork:
         answer = self._ask(task)
         self._count(answer)
         while answer.may_pass and number <= local.retries and not local.stopped.is_set():
-            local.pause(number, context)
+            local.pause(
+                replace(answer.compiled.outcome, attempts=number),
+                context.with_announce(lambda event: context.announce(InCluster(task.cluster.id, event))),
+            )
             number, before = number + 1, answer
             answer = self._ask(task, before.worker)
             self._count(answer)
@@ -408,6 +426,8 @@ class DaskWork:
                 if connected:
                     self._look()
             alone_since = 0.0 if connected and self._usable else alone_since or time.monotonic()
+            missing = "a worker" if connected else "the scheduler"
+            self._await(f"for {missing} to come back" if alone_since else "", self._limits.dask_wait)
             if alone_since and time.monotonic() - alone_since > self._limits.dask_wait:
                 raise _lost("no worker is left" if connected else "the scheduler does not answer any more")
         if given is not None:
@@ -452,6 +472,7 @@ class DaskWork:
             with contextlib.suppress(Exception):
                 if one is not None:
                     one.close()
+        self._logs.close()
 
 
 def _divided(request: CatalogCompile, workers: int) -> CatalogCompile:
@@ -482,6 +503,34 @@ def _report(source: ClusterSource, cluster: str, bodies: Sequence[Mapping[str, A
             )
 
 
+class _LogRecords(logging.Handler):
+    """Announces the messages of loggers, without their tracebacks: what matters to a user is in the error."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__()
+        self._context = context
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if message := record.getMessage():
+            self._context.announce(Noted(f"{record.name}: {message}", level=1))
+
+
+@contextlib.contextmanager
+def _announcing_logs(context: Context) -> Iterator[None]:
+    """Let what Dask logs in this process be announced. It writes to standard error otherwise."""
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in _LOGGERS]
+    loggers = [logging.getLogger(name) for name in names]
+    before = [(logger, logger.handlers, logger.propagate) for logger in loggers]
+    for logger in loggers:
+        is_top = logger.name in _LOGGERS
+        logger.handlers, logger.propagate = ([_LogRecords(context)] if is_top else []), not is_top
+    try:
+        yield
+    finally:
+        for logger, handlers, propagate in before:
+            logger.handlers, logger.propagate = handlers, propagate
+
+
 @contextlib.contextmanager
 def _reaching(scheduler: str) -> Iterator[None]:
     """What Dask raises where it cannot reach its scheduler, as the error that ends a run.
@@ -492,7 +541,7 @@ def _reaching(scheduler: str) -> Iterator[None]:
     try:
         yield
     except distributed.CancelledError as error:
-        raise _lost("the scheduler has forgotten its tasks") from error
+        raise _lost("the scheduler is gone, or has forgotten its tasks") from error
     except (OSError, distributed.client.ClosedClientError) as error:
         raise _lost(f"{scheduler} cannot be used: {error}") from error
 

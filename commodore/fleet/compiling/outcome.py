@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from commodore.errors import CommodoreError
+from commodore.errors import CommodoreError, EnvironmentFault, Refused
 
 State = Literal["unchanged", "changed", "pushed", "failed", "timeout", "cancelled", "not-begun"]
 FAILURES_IN_A_ROW = 3
@@ -16,14 +16,19 @@ FAILED: tuple[State, ...] = ("failed", "timeout")
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a cluster has failed: its error as `CommodoreError.as_dict`, and the exit code of the error."""
+    """Why a cluster has failed: its error as `CommodoreError.as_dict`, and the exit code of the error. `may_pass` says
+    that another attempt may end otherwise.
+    """
 
     error: Mapping[str, Any]
     exit_code: int
+    may_pass: bool = False
 
     @classmethod
     def of(cls, error: CommodoreError) -> Failure:
-        return cls(error.as_dict(), error.exit_code)
+        is_refused = isinstance(error, Refused) or isinstance(error.__cause__, Refused)
+        may_pass = error.exit_code == EnvironmentFault.exit_code and not is_refused
+        return cls(error.as_dict(), error.exit_code, may_pass)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,11 @@ class ClusterOutcome:
     @property
     def has_failed(self) -> bool:
         return self.state in FAILED
+
+    @property
+    def may_pass(self) -> bool:
+        """It has failed for a reason that another attempt may not meet."""
+        return self.state == "failed" and self.failure is not None and self.failure.may_pass
 
     @property
     def exit_code(self) -> int:

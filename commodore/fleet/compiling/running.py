@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -40,10 +40,11 @@ from commodore.fleet.report.model import FleetReport, WaveResult, as_pins, pins_
 from commodore.git import Pin, RemoteAnswers
 from commodore.pipeline import CatalogCompile, Shared
 from commodore.printable import some_of
-from commodore.stages import CompileOptions, open_engine
+from commodore.stages import open_engine
 from commodore.workers import usable_cpus
 from commodore.workspace import Workspace, write_atomically
 
+_GOOD = ("compiled", "published")
 Ask = Callable[[Wave, FleetReport], bool]
 """Is shown a wave that is good, and says whether to publish it."""
 
@@ -86,14 +87,35 @@ class FleetCompile:
     judged: FleetReport | None = None
 
     @property
+    def deciding(self) -> dict[str, str]:
+        """A digest of each option that decides about the catalogs, and of the waves in which they are pushed."""
+        values: dict[str, object] = {"--waves, --canary or --max-failures": self.waves}
+        for given in (self.request, self.request.options, self.selection):
+            for field_ in fields(given):
+                if field_.name not in _NOT_DECIDING:
+                    option = _OPTIONS.get(field_.name, f"--{field_.name.replace('_', '-')}")
+                    values[option] = getattr(given, field_.name)
+        return {option: hashlib.sha256(repr(value).encode()).hexdigest() for option, value in values.items()}
+
+    @property
     def digest(self) -> str:
-        """Of everything that decides about the catalogs, and in which waves they are pushed, if they are."""
-        given = self.request.options  # caches are left out: jobs of one run may write to them, or only read
-        options = CompileOptions(fetch=given.fetch, jsonnet_engine=given.jsonnet_engine, policy=given.policy)
-        request = replace(
-            self.request, workspace=Workspace(Path()), cluster="", push=False, author=None, options=options
-        )
-        return hashlib.sha256(repr((request, self.selection, self.waves)).encode()).hexdigest()
+        """A digest of all that decides."""
+        return hashlib.sha256(json.dumps(self.deciding).encode()).hexdigest()
+
+
+# Caches are left out: jobs of one run may write to them, or only read.
+_NOT_DECIDING = {"cluster", "workspace", "push", "author", "options"}
+_NOT_DECIDING |= {"processes", "verbose", "cached", "shadow", "remote", "allowed"}
+_OPTIONS = {
+    "global_revision": "--global-repo-revision-override",
+    "tenant_revision": "--tenant-repo-revision-override",
+    "diff_mode": "--migration",
+    "fetch": "--fetch-dependencies",
+    "policy": "--trust-policy",
+    "ids": "CLUSTER",
+    "tenants": "--tenant",
+    "facts": "--fact",
+}
 
 
 def compile_fleet(wanted: FleetCompile, source: FleetSource, ask: Ask, context: Context) -> FleetReport:
@@ -172,6 +194,7 @@ def _open_run(folder: Path, wanted: FleetCompile, assigned: Sequence[tuple[Wave,
         "commodore": __version__,
         "started": _now(),
         "digest": wanted.digest,
+        "options": wanted.deciding,
         "push": wanted.request.push,
         "shard": None if shard is None else [shard.index, shard.of],
         "clusters": [[one.id, wave.name] for wave, ones in assigned for one in ones],
@@ -250,6 +273,7 @@ class _Fleet:
         for entry in self._run.entries():
             match entry["event"]:
                 case "compiled":
+                    self._groups.remove(entry["cluster"]["id"])  # it may have failed before
                     self._outcomes[entry["cluster"]["id"]] = ClusterOutcome.parse(entry["cluster"])
                     self._groups.add(entry["cluster"]["id"], map(Hunk.parse, entry["hunks"]))
                 case "published":
@@ -264,6 +288,20 @@ class _Fleet:
                     self._soaked.add(entry["wave"])
                 case "pin":
                     self._noted[entry["url"], entry["ref"]] = entry["commit"]
+        for wave, ones in self._waves:
+            clusters = self._of(one.id for one in ones)
+            if refusal(wave, clusters):
+                self._forget_failures(clusters)
+
+    def _forget_failures(self, clusters: Sequence[ClusterOutcome]) -> None:
+        """Let the clusters of a wave that stopped the run be compiled and judged again, for the cause may be removed.
+        What was refused for safety is not: it needs a run that compares anew.
+        """
+        for one in clusters:
+            if one.has_failed and one.exit_code != PolicyError.exit_code:
+                self._outcomes[one.id] = ClusterOutcome(one.id, one.display_name, one.tenant, one.wave)
+                self._groups.remove(one.id)
+                self._judged.discard(one.wave)
 
     def _take_over(self, judged: FleetReport) -> None:
         """Go on where the run of a report has ended, as if it was this one."""
@@ -303,12 +341,12 @@ class _Fleet:
                 result = self._wave(wave, [one.id for one in ones])
                 self._states[wave.name] = result
                 self._context.announce(WaveEnded(wave.name, result.state))
-                if result.state not in ("compiled", "published"):
+                if result.state not in _GOOD:
                     break
             if any(not future.done() for future in self._begun.values()):
                 self._stop()  # what was begun ahead, of waves that have no turn
-            if not any(result.state == "refused" for result in self._states.values()):
-                self._journal.end()
+            if all(result.state in _GOOD for result in self._states.values()):
+                self._journal.end()  # else it can go on once the cause is removed
         except BaseException:
             self._stop()
             self._write(self.report())

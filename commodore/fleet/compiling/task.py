@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from commodore.catalog import moved_meanwhile, pending_file, tree_digest
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, Findings, InternalError, PolicyError
-from commodore.events import Announce, Event, InCluster, TaskBegun, TaskEnded, as_record
+from commodore.events import Announce, Event, InCluster, Noted, TaskBegun, TaskEnded, as_record
 from commodore.exhaustion import judge, refusal
 from commodore.fleet.compiling.outcome import ClusterOutcome
 from commodore.fleet.report.grouping import Hunk
@@ -270,16 +270,20 @@ class ClusterWork:
                     late = f"cluster {one.id} took longer than {self.timeout:g} seconds"
                     error = EnvironmentFault("CMD-FLT-109", late, hint=_MORE_TIME)
                     raise _Failed(outcome.failing(error, "timeout")) from raised
-                if error.exit_code != EnvironmentFault.exit_code or number > self.retries:
-                    raise _Failed(outcome.failing(error)) from raised
-            self.pause(number, context)
+                failed = outcome.failing(error)
+                if not failed.may_pass or number > self.retries:
+                    raise _Failed(failed) from raised
+            self.pause(failed, context)
             self.answers.forget()
 
-    def pause(self, number: int, context: Context) -> None:
-        """Wait before a cluster is tried again, after so many attempts, or until the run is to end."""
+    def pause(self, failed: ClusterOutcome, context: Context) -> None:
+        """Announce that a cluster is tried again, and wait until then, or until the run is to end."""
         pauses = context.limits.fleet_pauses
-        pause = pauses[min(number, len(pauses)) - 1]
-        self.stopped.wait(pause * random.uniform(1 - _SPREAD, 1 + _SPREAD))  # noqa: S311 - no secret
+        pause = pauses[min(failed.attempts, len(pauses)) - 1] * random.uniform(1 - _SPREAD, 1 + _SPREAD)  # noqa: S311 - no secret
+        error = failed.failure.error if failed.failure is not None else {}
+        again = f"attempt {failed.attempts + 1} of {self.retries + 1} in {pause:.0f} s"
+        context.announce(Noted(f"{error.get('message')} [{error.get('code')}]; {again}"))
+        self.stopped.wait(pause)
 
 
 class _Failed(Exception):

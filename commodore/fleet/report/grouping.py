@@ -63,15 +63,17 @@ def _masked(line: str) -> str:
 
 @dataclass(slots=True)
 class Group:
-    """A change that several clusters have in common; `example` is that of the first of them.
+    """A change that several clusters have in common; `example` is that of the first of them, `cluster`.
 
     Attributes:
+        cluster: empty if an older version has written the report.
         differing: the names of the values in which they differ.
     """
 
     example: Hunk
     clusters: list[str] = field(default_factory=list)
     differing: set[str] = field(default_factory=set)
+    cluster: str = ""
 
     def add(self, cluster: str, values: Mapping[str, str]) -> None:
         """Count one more cluster."""
@@ -91,6 +93,7 @@ class Group:
         return {
             "id": one.id,
             "clusters": sorted(self.clusters),
+            "example": self.cluster,
             "kind": one.kind,
             "path": one.path,
             "normalised": one.normalised,
@@ -107,7 +110,7 @@ class Group:
         example = Hunk(
             data["id"], data["values"], data["kind"], data["path"], data["normalised"], lines, data["left_out"]
         )
-        return cls(example, list(data["clusters"]), set(data["differs_in"]))
+        return cls(example, list(data["clusters"]), set(data["differs_in"]), data.get("example", ""))
 
 
 class Groups:
@@ -121,10 +124,16 @@ class Groups:
         first = []
         for hunk in hunks:
             if hunk.id not in self._groups:
-                self._groups[hunk.id] = Group(hunk)
+                self._groups[hunk.id] = Group(hunk, cluster=cluster)
                 first.append(hunk)
             self._groups[hunk.id].add(cluster, hunk.values)
         return first
+
+    def remove(self, cluster: str) -> None:
+        """Forget the changes of a cluster that is compiled again."""
+        for group in self._groups.values():
+            group.clusters = [name for name in group.clusters if name != cluster]
+        self._groups = {name: group for name, group in self._groups.items() if group.clusters}
 
     def __iter__(self) -> Iterator[Group]:
         """The groups in the order in which they are shown: those of most clusters first, equal sets together."""

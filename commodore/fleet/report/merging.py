@@ -78,7 +78,7 @@ def _groups(reports: Sequence[FleetReport]) -> tuple[Group, ...]:
     merged = []
     for same in found.values():
         first, *others = sorted(same, key=lambda group: min(group.clusters))
-        made = Group(first.example, list(first.clusters), set(first.differing))
+        made = Group(first.example, list(first.clusters), set(first.differing), first.cluster)
         for other in others:
             made.absorb(other)
         made.clusters.sort()

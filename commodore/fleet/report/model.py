@@ -50,6 +50,7 @@ class FleetReport:
         planned: how many clusters were to be compiled in all shards.
         shard: which part of how many, or None.
         pins: the commits of all branches and tags: `url`, `ref`, `commit`.
+        totals: how many clusters of the run have each state; `clusters` may be some of them only.
     """
 
     run: str
@@ -65,6 +66,7 @@ class FleetReport:
     clusters: tuple[ClusterOutcome, ...]
     groups: tuple[Group, ...]
     folder: Path | None = None
+    totals: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def exit_code(self) -> int:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
 from commodore.errors import InputError, did_you_mean
-from commodore.fleet.compiling.journal import runs
+from commodore.fleet.compiling.journal import list_runs, runs
 from commodore.fleet.report.model import FleetReport
-from commodore.printable import some_of
 
 
 def report_file(root: Path, run: str) -> Path:
@@ -23,14 +23,14 @@ def report_file(root: Path, run: str) -> Path:
         if not run or one.name == run:
             return one.report
     what = f"there is no run {run!r} with a report" if run else "there is no run with a report"
-    hint = f"there are {some_of([one.name for one in known])}" if known else "nothing was run here"
-    raise InputError("CMD-FLT-115", f"{what} below {root / 'fleet'}", hint=hint)
+    raise InputError("CMD-FLT-115", f"{what} below {root / 'fleet'}", hint=list_runs(known))
 
 
 def narrow_report(
     report: FleetReport, *, clusters: Collection[str], group: str | None, changed: bool, failed: bool
 ) -> FleetReport:
-    """The report of some clusters: of these, of those that have a change in common, that change, or have failed.
+    """The report of some clusters: of these, of those that have a change in common, that change, or have failed. Its
+    totals are those of the run.
 
     Raises:
         InputError: CMD-FLT-100, the report has no such cluster; CMD-FLT-120, no such group.
@@ -57,4 +57,5 @@ def narrow_report(
         for one in report.groups
         if (left := [name for name in one.clusters if name in ids]) and group in (None, one.example.id)
     ]
-    return replace(report, clusters=tuple(kept), groups=tuple(groups))
+    totals = Counter[str](one.state for one in report.clusters)
+    return replace(report, clusters=tuple(kept), groups=tuple(groups), totals=totals)

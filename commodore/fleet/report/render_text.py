@@ -21,10 +21,13 @@ def render_text(report: FleetReport, *, full: bool = False) -> Iterator[Line]:
     Args:
         full: name all clusters of each group.
     """
-    counts = Counter(one.state for one in report.clusters)
-    states = ", ".join(f"{count} {state}" for state, count in counts.items())
+    shown_states = Counter(one.state for one in report.clusters)
+    totals = report.totals or shown_states
+    size = sum(totals.values())
+    some = f", {len(report.clusters)} of them shown" if len(report.clusters) < size else ""
     shard = f", shard {report.shard[0]} of {report.shard[1]}" if report.shard else ""
-    yield "title", f"Fleet of {counted(len(report.clusters), 'cluster')}{shard}: {states}"
+    states = ", ".join(f"{count} {state}" for state, count in shown_states.items())
+    yield "title", f"Fleet of {counted(size, 'cluster')}{shard}{some}{f': {states}' if states else ''}"
     shown = groupby(report.groups, key=lambda group: sorted(group.clusters))
     for number, (_, groups) in enumerate(shown, start=1):
         yield from _groups(number, list(groups), report, full)
@@ -37,16 +40,18 @@ def render_text(report: FleetReport, *, full: bool = False) -> Iterator[Line]:
     if brought := sum(one.brought for one in report.clusters):
         rendered = sum(one.rendered for one in report.clusters)
         yield "plain", f"Instances: {rendered} rendered, {brought} from the remote cache."
-    pushed = counts["pushed"]
+    pushed = totals.get("pushed", 0)
     if not report.push:
         yield "plain", "Nothing was pushed: add --push to commit and push."
     else:
-        yield "plain", f"Pushed: {pushed} of {len(report.clusters)}." if pushed else "Nothing was pushed."
+        yield "plain", f"Pushed: {pushed} of {size}." if pushed else "Nothing was pushed."
 
 
 def _groups(number: int, groups: Sequence[Group], report: FleetReport, full: bool) -> Iterator[Line]:
     clusters, differing = groups[0].clusters, sorted({name for group in groups for name in group.differing})
     differs = f"; differs only in {', '.join(differing)}" if differing else ""
+    examples = sorted({group.cluster for group in groups if group.differing and group.cluster})
+    differs += f"; as in {' and '.join(examples)}" if examples else ""
     yield "title", f"{number}  in {_clusters(clusters, report, full)}{differs}"
     for group in groups:
         for style, text in group.example.lines:
@@ -62,7 +67,7 @@ def _clusters(ids: Sequence[str], report: FleetReport, full: bool) -> str:
         return ", ".join(names)
     tenants = Counter(one.tenant for one in report.clusters if one.id in set(names))
     told = ", ".join(f"{tenant} {count}" for tenant, count in tenants.most_common())
-    return f"{counted(len(names), 'cluster')} of {len(report.clusters)} ({told})"
+    return f"{counted(len(names), 'cluster')} of {sum(report.totals.values()) or len(report.clusters)} ({told})"
 
 
 def _errors(report: FleetReport) -> Iterator[Line]:

@@ -30,6 +30,22 @@ def test_a_line_that_was_cut_off_does_not_count(tmp_path: Path) -> None:
     assert not run.is_unfinished
 
 
+def test_an_old_run_is_not_gone_on_with_by_chance(tmp_path: Path) -> None:
+    """A newer one has pushed: the commits of the old one would take catalogs back. With its name it can be."""
+    old = new_run(tmp_path, {**PLAN, "push": True})
+    for push in (False, True):
+        run = new_run(tmp_path, {**PLAN, "push": push})
+        journal = Journal(run)
+        journal.end()
+        journal.close()
+        if not push:
+            assert find_run(tmp_path, "") == old
+    with pytest.raises(CommodoreError) as error:
+        find_run(tmp_path, "")
+    assert f"{old.name} (unfinished)" in error.value.hint
+    assert find_run(tmp_path, old.name) == old
+
+
 def test_runs_that_are_not_there(tmp_path: Path) -> None:
     for name in ("", "20260101T000000Z-abcd"):
         with pytest.raises(CommodoreError) as error:

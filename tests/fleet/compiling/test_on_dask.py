@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from commodore.errors import CommodoreError, EnvironmentFault
-from commodore.events import Warned
+from commodore.events import Noted, Warned
 from commodore.fleet import DaskOptions, FleetReport, Wave
 from commodore.fleet.compiling.sources import FileFleet
 from commodore.lieutenant import read_cluster_file
@@ -90,7 +90,7 @@ def killing(dask: Dask) -> str:
 
 
 @pytest.mark.requirement("FC2", "FC5", "FC13", "FC14")
-def test_clusters_on_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clusters_on_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     """The catalogs are those of single compiles, also if a worker is killed between its push and its answer. Without
     its scheduler a run ends, and can go on without Dask.
     """
@@ -117,6 +117,7 @@ def test_clusters_on_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
             world.run(dask=DaskOptions(dask.address(1)), ask=kill)
     assert error.value.code == "CMD-FLT-106"
     assert [world.commits(name) for name in world.names] == [1, 1, 1]
+    assert "Traceback" not in capfd.readouterr().err
     report = world.run(resume="")
     assert [one.failure for one in report.clusters] == [None] * 3
     assert {one.id: one.state for one in report.clusters} == dict.fromkeys(world.names, "pushed")
@@ -168,10 +169,11 @@ def test_workers_that_come_and_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.requirement("FC13")
 def test_a_scheduler_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world = FleetWorld(tmp_path, 1)
-    monkeypatch.setattr(many_clusters, "LIMITS", Limits(dask_wait=1.0))
+    monkeypatch.setattr(many_clusters, "LIMITS", Limits(dask_connect=1.0))
     with pytest.raises(CommodoreError) as error:
         world.run(dask=DaskOptions("tcp://127.0.0.1:1"))
     assert (error.value.code, error.value.exit_code) == ("CMD-FLT-106", 3)
+    assert Noted("waiting for tcp://127.0.0.1:1, at most 1 s") in world.events
     with pytest.raises(CommodoreError) as error:
         world.run(dask=DaskOptions("tcp://dask.example.com:8786"))
     assert (error.value.code, error.value.exit_code) == ("CMD-FLT-105", 4)

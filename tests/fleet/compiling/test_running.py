@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 from commodore.context import Context
-from commodore.errors import PolicyError
-from commodore.events import ClusterEnded
+from commodore.errors import InputError, PolicyError
+from commodore.events import ClusterEnded, InCluster, Noted
 from commodore.fleet import FleetReport, Wave, canary
 from commodore.fleet.compiling.journal import find_run
 from commodore.fleet.compiling.sources import FileFleet
@@ -38,6 +38,12 @@ def states(report: FleetReport) -> dict[str, str]:
 
 def codes(report: FleetReport) -> dict[str, str]:
     return {one.id: one.failure.error["code"] for one in report.clusters if one.failure is not None}
+
+
+def attempts_told(world: FleetWorld) -> list[str]:
+    """The announcements of further attempts."""
+    notes = (event.event for event in world.events if isinstance(event, InCluster) and isinstance(event.event, Noted))
+    return [note.message.rpartition("; ")[2] for note in notes if "attempt " in note.message]
 
 
 def break_cluster(world: FleetWorld, name: str) -> None:
@@ -356,7 +362,7 @@ def test_a_machine_that_lacks_something_begins_no_more(tmp_path: Path, sound: st
     [wave] = report.waves
     assert ("in a row" in wave.reason) == (not sound)
     if not sound:
-        assert (wave.state, find_run(tmp_path / "work" / "fleet", report.run).is_unfinished) == ("failed", False)
+        assert (wave.state, find_run(tmp_path / "work" / "fleet", report.run).is_unfinished) == ("failed", True)
 
 
 @pytest.mark.requirement("FC14")
@@ -391,11 +397,32 @@ def test_another_run_is_not_gone_on_with(tmp_path: Path) -> None:
     assert "begun with other values of --push" in error.value.message
     with pytest.raises(PolicyError) as error:
         world.run(Wave("prod"), resume="")
-    assert "begun with other options" in error.value.message
+    assert "begun with other options: --waves, --canary or --max-failures" in error.value.message
     world.names.remove("c-2")
     with pytest.raises(PolicyError) as error:
         world.run(wave, resume="")
-    assert "begun with other clusters" in error.value.message
+    assert "begun with other clusters: with c-2" in error.value.message
+
+
+@pytest.mark.requirement("FC8")
+def test_a_run_with_a_failed_wave_goes_on_after_the_repair(tmp_path: Path) -> None:
+    """A refusal by the rules of a server is no reason to try again at once, but later. What is pushed stays."""
+    world = FleetWorld(tmp_path, 2)
+    tried = tmp_path / "tried"
+    world.catalogs["c-2"].hook("pre-receive", f"echo x >> {tried}; echo 'not on Fridays' >&2; exit 1")
+    failed = world.run(Wave("one"), retries=2)
+    assert states(failed) == {"c-1": "pushed", "c-2": "failed"}
+    assert (codes(failed), failed.waves[0].state) == ({"c-2": "CMD-CAT-013"}, "failed")
+    assert tried.read_text().splitlines() == ["x"]
+    assert attempts_told(world) == []
+    (world.catalogs["c-2"].path / "hooks" / "pre-receive").unlink()
+    report = world.run(Wave("one"), resume="")
+    assert (report.run, states(report)) == (failed.run, {"c-1": "pushed", "c-2": "pushed"})
+    assert report.waves[0].state == "published"
+    assert [world.commits(name) for name in world.names] == [1, 1]
+    with pytest.raises(InputError) as error:
+        world.run(Wave("one"), resume="")
+    assert (error.value.code, "(finished)" in error.value.hint) == ("CMD-FLT-115", True)
 
 
 @pytest.mark.requirement("FC8", "FC13")
@@ -407,3 +434,4 @@ def test_environments_are_tried_again(tmp_path: Path) -> None:
     report = world.run(retries=2)
     assert [one.attempts for one in report.clusters] == [1, 3]
     assert report.exit_code == 3
+    assert attempts_told(world) == ["attempt 2 of 3 in 0 s", "attempt 3 of 3 in 0 s"]
