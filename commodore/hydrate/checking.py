@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -91,8 +91,9 @@ class Checker:
                 if commit and head:
                     head = self._past(first, head, commit)
                 known = known or bool(head)
-                if head:
-                    found += self._branch(several, head)
+                checked = self._branch(several, head) if head else []
+                missing = [] if commit else _missing(several, {one.path for one in checked})
+                found += [*checked, *missing]
         if commit and not known:
             raise InputError(
                 "CMD-HYD-016", f"no hydrated branch has the commit {commit}", hint="name a commit of such a branch"
@@ -112,12 +113,7 @@ class Checker:
         metadata = destination.metadata_of(commit)
         paths = sorted(path for path in metadata if path)
         manifests = destination.manifests_of(commit, paths)
-        members = {
-            member.path: (one.group, member)
-            for one in several
-            if one.decision != "abandoned"
-            for member in one.group.members
-        }
+        members = _members(several)
         found = []
         for path in paths:
             data = read_metadata(metadata[path])
@@ -177,6 +173,22 @@ class Checker:
 
     def _git(self, planned: Planned) -> Git:
         return Git(self.hydrator.store.repository(planned.group.first.url).path, self.hydrator.context)
+
+
+def _members(several: Sequence[Planned]) -> dict[str, tuple[Group, Hydration]]:
+    """The Applications that write to a branch, by output path, each with its group."""
+    groups = (one.group for one in several if one.decision != "abandoned")
+    return {member.path: (group, member) for group in groups for member in group.members}
+
+
+def _missing(several: Sequence[Planned], there: Collection[str]) -> list[PathCheck]:
+    """The output paths of Applications that are not on their branch."""
+    members = sorted(_members(several).items())
+    return [
+        PathCheck(member.branch, path, "cannot", "it is not hydrated yet")
+        for path, (_, member) in members
+        if path not in there
+    ]
 
 
 def _as_recorded(application: Mapping[str, Any], metadata: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -40,7 +40,7 @@ def output_path(path: str, place: Location) -> str:
     """An output path in its normal form: relative, without `.` and empty parts.
 
     Raises:
-        PolicyError: CMD-HYD-007, it is the root, leaves the tree, or has a part that cannot be a folder everywhere.
+        PolicyError: CMD-HYD-007, it is the root, has the part `..`, or has a part that cannot be a folder everywhere.
     """
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if path.startswith("/"):
@@ -66,7 +66,7 @@ def output_path(path: str, place: Location) -> str:
 def _refusal(part: str) -> str:
     """Why a part of a path cannot be a folder; empty if it can."""
     if part == "..":
-        return "leaves the branch's tree"
+        return "has a part '..'"
     if _GIT_FOLDER.match(_IGNORED.sub("", part)):
         return "leads into git's own folder"
     if re.search(r"[\x00-\x1f\x7f\\]", part):

@@ -161,10 +161,17 @@ class Destination:
         groups = known.note.groups if known.note is not None else {}
         if any(one.branch for one in groups.values()):
             return frozenset(name for name, one in groups.items() if one.branch == branch)
-        place = f"{head}:{METADATA}"
-        is_made = is_made_by_hydration(known.past[0], self._committer.blobs_at([place]).get(place))
+        is_made = self.is_made_by_hydration(branch)
         is_alone = list(self._heads.values()).count(head) == 1
         return frozenset(groups or [branch]) if is_made and is_alone else frozenset()
+
+    def is_made_by_hydration(self, branch: str) -> bool:
+        """Whether the newest commit of a branch is one of a hydration."""
+        head = self._heads.get(branch)
+        if not head:
+            return False
+        place = f"{head}:{METADATA}"
+        return is_made_by_hydration(self._head(head, branch).past[0], self._committer.blobs_at([place]).get(place))
 
     def is_noted(self, branch: str) -> bool:
         """Whether a hydration has seen the head of a branch."""

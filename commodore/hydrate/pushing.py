@@ -14,6 +14,9 @@ _LOST_RACE = re.compile(r"cannot lock ref|incorrect old value|reference already 
 """What servers say of all refs of an atomic push when another push was quicker."""
 _ATOMIC_SIBLING = re.compile(r"\(atomic (push|transaction) fail(ed|ure)\)")
 _NOT_ATOMIC = "the receiving end does not support --atomic push"
+_UNKNOWN_USER = re.compile(r"could not read (Username|Password) for")
+"""git would ask for it: nothing that it was given is let in, or it was given nothing."""
+_WRONG_USER = re.compile(r"Authentication failed|Permission denied \(")
 _HEADS = "refs/heads/"
 
 Answer = Literal["pushed", "moved", "refused", "held"]
@@ -99,14 +102,30 @@ def _push(
         # By HTTP, git tells only of the ref that was refused.
         found = {**dict.fromkeys(refs, ("held", "")), **found}
     if set(found) != set(refs) or (done.returncode != 0 and all(answer == "pushed" for answer, _ in found.values())):
-        said = redact_text(last_words(done.stderr)) or "no reason was given"
-        raise EnvironmentFault(
-            "CMD-HYD-051",
-            f"{repository.display_url} does not take the push: {said}",
-            hint="check the URL, the network and the credentials of git, and run again",
-        )
+        raise _failure(repository, done.stderr, has_rights=rights is not None)
     reasons = {ref: words or why for ref, (answer, why) in found.items() if answer == "refused"}
     return Pushed({ref: answer for ref, (answer, _) in found.items()}, reasons)
+
+
+def _failure(repository: Repository, stderr: str, *, has_rights: bool) -> EnvironmentFault:
+    """The error of a push that the remote did not answer to.
+
+    Args:
+        has_rights: whether credentials for pushes were given.
+    """
+    url = repository.display_url
+    said = redact_text(last_words(stderr)) or "no reason was given"
+    message, hint = f"{url} does not take the push: {said}", "check the URL and the network, and run again"
+    if has_rights and (_UNKNOWN_USER.search(stderr) or _WRONG_USER.search(stderr)):
+        message = f"{url} refuses the credentials that --push-credentials has for it"
+        hint = "check user name, password, token or key in the Secret, and whether they have expired"
+    elif _UNKNOWN_USER.search(stderr):
+        message = f"{url} asks for credentials to push, and there are none"
+        hint = "name a file with a Secret for this URL by --push-credentials, or give git a credential helper"
+    elif _WRONG_USER.search(stderr):
+        message = f"{url} refuses the credentials that git has for it: {said}"
+        hint = "correct them, or name others for pushes by --push-credentials"
+    return EnvironmentFault("CMD-HYD-051", message, hint=hint)
 
 
 def _read(text: str, *, lost_race: bool) -> dict[str, tuple[Answer, str]]:

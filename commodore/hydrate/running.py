@@ -80,6 +80,7 @@ class Hydrator:
     _renderers: dict[tuple[str, str], GroupRenderer] = field(default_factory=dict)
     _written: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     _projects: dict[str, set[str]] = field(default_factory=dict)
+    _commits: dict[tuple[str, str], DryCommit] = field(default_factory=dict)
     _data: dict[tuple[str, str, str], Mapping[str, Any]] = field(default_factory=dict)
     _destinations: dict[str, Destination] = field(default_factory=dict)
     _collected: dict[str, _Collected] = field(default_factory=dict)
@@ -228,6 +229,7 @@ class Hydrator:
                 yield
             finally:
                 self._renderers.clear()
+                self._commits.clear()
 
     def render(
         self,
@@ -398,7 +400,7 @@ class Hydrator:
         if self.job.verify_dry:
             tags = {one.dry_revision for one in group.members} & repository.refs().tags.keys()
             check_signature(repository.path, group.dry_sha, sorted(tags), self.context)
-        commit = read_commit(repository.path, group.dry_sha, self.context)
+        commit = self._dry_commit(group, repository)
         pins = self._pins(group)
         references = {one.reference for one in pins.values()}
         if len(pins) == len(group.members) and len(references) == 1 and None not in references:
@@ -420,6 +422,13 @@ class Hydrator:
             paths=outputs,
             author=self.job.author,
         )
+
+    def _dry_commit(self, group: Group, repository: Repository) -> DryCommit:
+        """What is written down of a group's dry commit: read, and warned of, once for all groups."""
+        key = (group.dry_key, group.dry_sha)
+        if key not in self._commits:
+            self._commits[key] = read_commit(repository.path, group.dry_sha, self.context)
+        return self._commits[key]
 
     def _pins(self, group: Group) -> dict[str, Pins]:
         """The other commits that members are made of, by output path; without members that have none."""

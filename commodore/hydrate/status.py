@@ -8,7 +8,7 @@ from typing import Any
 
 from commodore.git import Git, redact
 from commodore.hydrate.jobs import Planned
-from commodore.hydrate.layout import METADATA, read_metadata
+from commodore.hydrate.layout import read_metadata
 from commodore.hydrate.running import Hydrator
 
 
@@ -86,7 +86,6 @@ def _status(hydrator: Hydrator, several: Sequence[Planned]) -> BranchStatus:
     edits = {path: edit.by for scope in scopes for path, edit in destination.edits(first.branch, scope).items()}
     note = destination.note_of(first.branch)
     git = Git(hydrator.store.repository(first.url).path, hydrator.context)
-    last = git.run(["log", "-1", "--format=%H", head, "--", METADATA]).text
     return BranchStatus(
         url=first.url,
         branch=first.branch,
@@ -100,7 +99,7 @@ def _status(hydrator: Hydrator, several: Sequence[Planned]) -> BranchStatus:
         foreign=tuple(sorted({path for one in owned for path in one.foreign})),
         edited=edits,
         author=git.run(["log", "-1", "--format=%an <%ae>", head]).text,
-        ours=last == head,
+        ours=destination.is_made_by_hydration(first.branch),
     )
 
 

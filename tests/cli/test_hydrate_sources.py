@@ -79,3 +79,11 @@ def test_names_without_quotes(place: Place, change: dict[str, dict[str, Any]], m
         True,
         True,
     ), err
+
+
+@pytest.mark.requirement("H15")
+def test_a_dry_commit_is_warned_of_once(place: Place) -> None:
+    """Not for each branch."""
+    place.remote.commit({"x": "1"}, message="Broken \ufffd text")
+    code, out, err = place.call("-d", str(place.folder.parent / "work"), "hydrate", "run", str(place.folder))
+    assert (code, out.count("committed"), err.count("CMD-HYD-027")) == (0, 2, 1), err

@@ -73,6 +73,7 @@ def test_stale_paths_are_said_at_each_run_and_removed_when_that_is_wanted(place:
     assert (code, group["outcome"], group["removed"]) == (0, "committed", ["b"])
     assert "b/manifest.yaml" not in git(place.remote.path, "ls-tree", "-r", "--name-only", "env/dev")
     assert place.ask("plan", "--check")[0] == 0
+    assert place.ask("status")[1]["branches"][0]["ours"], "the dry commit is the same, and so is the root's metadata"
 
 
 @pytest.mark.requirement("H40")
@@ -236,6 +237,17 @@ def test_metadata_without_options_make_no_false_alarm(place: Place) -> None:
     code, found = place.ask("check", "--commit", old)
     assert (code, found["paths"][0]["answer"]) == (1, "cannot")
     assert found["paths"][0]["reason"].startswith("options have changed")
+
+
+@pytest.mark.requirement("H52")
+def test_what_is_not_hydrated_yet_cannot_be_checked(place: Place) -> None:
+    """Green would mean that branches are what their Applications say."""
+    for hydrated in ([], ["a"]):
+        code, found = place.ask("check")
+        answers = {one["path"]: one["answer"] for one in found["paths"]}
+        assert (code, found["partial"]) == (1, True)
+        assert answers == {path: "same" if path in hydrated else "cannot" for path in "ab"}
+        place.run("--only", "a")
 
 
 @pytest.mark.requirement("H18")

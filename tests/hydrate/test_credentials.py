@@ -51,8 +51,12 @@ def test_a_push_with_its_own_password(hydrated: Hydrated, tmp_path: Path) -> Non
         with RepositoryStore(tmp_path / "repos", hydrated.context) as store:
             store.sync([(url, "env/dev")])
             repository = store.repository(url)
-            with pytest.raises(EnvironmentFault) as caught:
+            with pytest.raises(EnvironmentFault, match="asks for credentials to push, and there are none") as caught:
                 Destination(repository, hydrated.context, Writing()).publish([request], lambda asked: [""] * len(asked))
+            assert (caught.value.code, "--push-credentials" in caught.value.hint) == ("CMD-HYD-051", True)
+            wrong = read(tmp_path, secret("writer", url=url, username="bot", password="wr0ng")).rights(url, NO_PROJECTS)
+            with pytest.raises(EnvironmentFault, match="refuses the credentials that --push-credentials has") as caught:
+                Destination(repository, hydrated.context, Writing(), rights=wrong).can_push()
             assert caught.value.code == "CMD-HYD-051"
             rights = credentials.rights(url, NO_PROJECTS)
             done = Destination(repository, hydrated.context, Writing(), rights=rights)
