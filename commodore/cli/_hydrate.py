@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,7 +62,7 @@ def opened(
     workspace = Workspace.at(working_dir(ctx))
     with (
         pushing(values, context) as rights,
-        workspace.locked(context.limits),
+        held(workspace, context),
         RepositoryStore(workspace.repositories, context) as store,
         _present(sources, values.get("dry_sha") or "", store) as (places, shown),
         _catalogs(ctx, workspace, values, context) as catalogs,
@@ -72,6 +72,25 @@ def opened(
     for warned in map(as_warning, diagnostics.found()):
         if warned is not None:
             context.announce(warned)
+
+
+@contextlib.contextmanager
+def held(workspace: Workspace, context: Context) -> Iterator[None]:
+    """Hold the working directory. It may be a checkout, where git should not see what is kept in it."""
+    from commodore.workspace import write_atomically
+
+    with workspace.locked(context.limits):
+        for folder in (workspace.state, workspace.repositories):
+            write_atomically(folder / ".gitignore", b"*\n", root=workspace.root)
+        yield
+
+
+def warn_of_local_edits(sources: Sequence[Source], planned: Iterable[Planned], context: Context) -> None:
+    """Warn of files of the sources' checkouts that are not committed, and so are not hydrated."""
+    from commodore.hydrate.checkouts import warn_of_edits
+
+    places = [one for one in sources or [Path.cwd()] if isinstance(one, Path) and str(one) != "-"]
+    warn_of_edits(places, (one.group for one in planned), context)
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from commodore.cli._hydrate import pushing, result_data, writing_of
+from commodore.cli._hydrate import held, pushing, result_data, writing_of
 from commodore.cli._hydrate_report import report
 from commodore.cli._options import options
 from commodore.cli.console import console_of, working_dir
@@ -42,7 +42,7 @@ def commit(ctx: click.Context, /, bundle: Path, **values: Any) -> int:
     sign = values["sign"]
     with (
         pushing(values, context) as rights,
-        workspace.locked(context.limits),
+        held(workspace, context),
         RepositoryStore(workspace.repositories, context) as store,
     ):
         results = publish_bundle(

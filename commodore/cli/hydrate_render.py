@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from commodore.cli._hydrate import SOURCES, Source, opened, report_left_out, rules_of
+from commodore.cli._hydrate import SOURCES, Source, opened, report_left_out, rules_of, warn_of_local_edits
 from commodore.cli._options import options
 from commodore.cli.console import console_of
 from commodore.errors import UsageError
@@ -49,6 +49,7 @@ def _bundle(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, A
         with hydrator.rendering():
             requests, failed = hydrator.requests(planned)
         write_bundle(values["bundle"], [request for _, request in requests])
+    warn_of_local_edits(sources, planned, console.context)
     for one in planned:
         error = failed.get(one.group.id)
         console.result(printable(f"{one.group.branch}  {'failed' if error else one.decision}"))

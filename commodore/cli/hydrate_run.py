@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._hydrate import NOTHING, SOURCES, Source, group_data, opened, report_left_out
+from commodore.cli._hydrate import (
+    NOTHING,
+    SOURCES,
+    Source,
+    group_data,
+    opened,
+    report_left_out,
+    warn_of_local_edits,
+)
 from commodore.cli._hydrate_report import report, shown
 from commodore.cli._hydrate_watch import watch
 from commodore.cli._options import options
@@ -36,6 +44,7 @@ def plan(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> i
     context = Context(console.announce, console.context.limits, values["offline"])
     with opened(ctx, sources, values, context) as hydrator:
         planned = hydrator.plan()
+    warn_of_local_edits(sources, planned, context)
     code = 1 if values["check"] and not all(_is_settled(one, values["edited"]) for one in planned) else 0
     code = max(code, report_left_out(hydrator, console))
     if values["out"] == "json":
@@ -87,6 +96,8 @@ def run(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> in
     try:
         with opened(ctx, sources, values, context) as hydrator:
             results = hydrator.run()
+        if not values["repo_map"]:
+            warn_of_local_edits(sources, (planned for planned, _ in results), context)
     except InputError as error:
         if error.code != NOTHING or not values["allow_none"]:
             raise
