@@ -53,6 +53,7 @@ def test_options_stand_under_headings(call: Call) -> None:
         "What to compile",
         "From where",
         "Publishing",
+        "Watching",
         "Output",
         "Safety",
         "Cache and speed",
@@ -62,6 +63,15 @@ def test_options_stand_under_headings(call: Call) -> None:
     first = dict(re.findall(r"^(\w.*):\n(?:  .*\n)*?  (?:-\w, )?(--[\w-]+)", out, re.MULTILINE))
     assert (first["From where"], first["Publishing"], first["Output"]) == ("--api-url", "--push", "--diff")
     assert out.rstrip().endswith("Documentation: docs/how-to/compile-and-push.md in commodore's repository")
+
+
+@pytest.mark.parametrize("words", ["hydrate run", "hydrate plan", "hydrate check", "observe once", "observe run"])
+def test_most_options_of_a_command_have_a_heading(call: Call, words: str) -> None:
+    """Those without one are what is special about the command."""
+    code, out, _ = call(*words.split(), "--help")
+    plain = re.search(r"^Options:\n((?:  .*\n|\n(?=  ))*)", out, re.MULTILINE)
+    assert (code, len(re.findall(r"^  --", plain[1], re.MULTILINE)) <= 3 if plain else True) == (0, True)
+    assert out.index("Selection:") < out.index("Messages and help:")
 
 
 def test_few_options_stand_under_one_heading(call: Call) -> None:
