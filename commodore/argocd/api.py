@@ -17,8 +17,8 @@ from commodore.argocd.comparing import State
 from commodore.argocd.comparing.document import difference_data
 from commodore.argocd.comparing.images import Use, changed_uses, uses_of
 from commodore.argocd.configuration import Provenanced
-from commodore.argocd.diagnostics import Diagnostic
-from commodore.argocd.discovery import Origin
+from commodore.argocd.diagnostics import Diagnostic, is_partial
+from commodore.argocd.discovery import Lost, Origin, may_be_meant
 from commodore.argocd.explaining_objects import explain_object
 from commodore.argocd.model import Cluster, KnownRepository
 from commodore.argocd.model.application import Application, Destination
@@ -90,11 +90,7 @@ class Found:
     @property
     def partial(self) -> bool:
         """Whether something failed, so that there may be more than the result says."""
-        return _failed(self.diagnostics)
-
-
-def _failed(diagnostics: Sequence[Diagnostic]) -> bool:
-    return any(one.severity == "error" for one in diagnostics)
+        return is_partial(self.diagnostics)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +176,7 @@ class Difference(Found):
     @property
     def partial(self) -> bool:
         """Whether something failed, so that there may be more differences."""
-        return _failed(self.diagnostics) or any(one.state == "unknown" for one in self.applications)
+        return is_partial(self.diagnostics) or any(one.state == "unknown" for one in self.applications)
 
     @property
     def changed(self) -> bool:
@@ -262,7 +258,7 @@ def list_applications(tree: Tree, options: Options | None = None, select: Sequen
         CommodoreError: the tree is not there or cannot be read, or a name fits no Application.
     """
     with _asked(options) as asked:
-        listing = asked.listing(tree)
+        listing = asked.listing(tree, select)
         found = tuple(_described(one, listing) for one in asked.selected(listing, select))
         return Listing(asked.listed(listing), found)
 
@@ -309,12 +305,13 @@ def test(tree: Tree, options: Options | None = None, select: Sequence[str] = ())
         CommodoreError: as `render`.
     """
     with _asked(options) as asked:
-        listing = asked.listing(tree)
+        listing = asked.listing(tree, select)
         wanted = asked.selected(listing, select)
         with asked.run(listing) as run:
             tester = Tester(listing.settings, run.renderer, asked.checks, asked.found)
             outcomes = tuple(tester.run(wanted, asked.options.jobs))
-        return Report(asked.rendered(listing, wanted), outcomes)
+        lost = (_untested(one) for one in listing.lost if may_be_meant(one, select))
+        return Report(asked.rendered(listing, wanted), (*lost, *outcomes))
 
 
 def diff(base: Tree | None, target: Tree, options: Options | None = None, select: Sequence[str] = ()) -> Difference:
@@ -393,7 +390,7 @@ def explain(
             such object, or nothing at the pointer; CMD-ARGO-036, no layer has the value.
     """
     with _asked(options) as asked:
-        listing = asked.listing(tree)
+        listing = asked.listing(tree, (application,))
         wanted = asked.selected(listing, (application,))
         if len(wanted) != 1:
             raise UsageError(
@@ -410,6 +407,12 @@ def explain(
         if object_ and made.error is None:
             made.data["object"] = explain_object(made.stages, object_)
         return Explanation(asked.rendered(listing, wanted), made.data)
+
+
+def _untested(lost: Lost) -> Outcome:
+    """The outcome of a definition that is lost: what it makes is not tested."""
+    name = lost.label if lost.kind == "Application" else f"{lost.kind} {lost.label}"
+    return Outcome(name, "UNKNOWN", 0, (lost.reason,))
 
 
 def _described(application: Application, listing: running.Listing) -> ListedApplication:
@@ -437,7 +440,7 @@ def _asked(options: Options | None) -> Question:
 def _rendered(
     asked: Question, tree: Tree, select: Sequence[str], stage: Stage = "desired"
 ) -> tuple[tuple[RenderedApplication, ...], tuple[Diagnostic, ...]]:
-    listing = asked.listing(tree)
+    listing = asked.listing(tree, select)
     wanted = asked.selected(listing, select)
     with asked.run(listing) as run:
         made = tuple(render_applications(asked, listing, wanted, run, stage))

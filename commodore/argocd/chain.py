@@ -11,7 +11,7 @@ from commodore.argocd.acquiring import Repositories
 from commodore.argocd.appsets import Facts
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostics
-from commodore.argocd.discovery import may_define
+from commodore.argocd.discovery import holds_settings, may_define
 from commodore.argocd.finishing import opened
 from commodore.argocd.model.application import Application
 from commodore.argocd.planning import overridden, source_type
@@ -65,7 +65,7 @@ class LaterStages:
         self.generated += made
         return [(each.data, each.path) for each in made if each.is_named]
 
-    def may_define(self, application: Application) -> bool:
+    def may_define(self, application: Application, *, settings: bool = False) -> bool:
         """See `Chain.may_define`. Only sources in the tree itself and in mapped repositories are looked at."""
         for source in application.sources:
             if source.chart or not source.path or not self.repositories.is_local(source, self.settings.profile):
@@ -78,6 +78,8 @@ class LaterStages:
                 kind = source_type(given, folder, self.settings)
             except CommodoreError:
                 continue  # rendering the Application says so
+            if settings and not holds_settings(kind, folder, tree.root, self.scanned):
+                continue
             if may_define(given, kind, folder, tree.root, self.scanned):
                 return True
         return False

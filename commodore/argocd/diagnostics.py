@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -26,6 +26,7 @@ class Diagnostic:
         application: what it concerns, as `namespace/name`; empty if nothing of that kind, as the next ones.
         object: the Kubernetes object that it concerns.
         escalated: whether it is an error only because `--strict` was given.
+        before: whether it was found before the change of a comparison, too.
         count: how many equal ones it stands for.
     """
 
@@ -40,6 +41,7 @@ class Diagnostic:
     object: str = ""
     locations: tuple[Location, ...] = ()
     escalated: bool = False
+    before: bool = False
     count: int = 1
 
     @property
@@ -61,8 +63,14 @@ class Diagnostic:
             "object": self.object,
             "locations": [{"place": one.place, "line": one.line, "column": one.column} for one in self.locations],
             "escalated": self.escalated,
+            "before": self.before,
             "count": self.count,
         }
+
+
+def is_partial(diagnostics: Iterable[Diagnostic]) -> bool:
+    """Whether something failed, or an ApplicationSet cannot be expanded, so that there may be more than is known."""
+    return any(one.severity == "error" or (one.severity == "boundary" and one.set) for one in diagnostics)
 
 
 class Diagnostics:
@@ -77,15 +85,14 @@ class Diagnostics:
         with self._lock:
             self._found.append(diagnostic)
 
-    def join(self, others: Diagnostics, boundaries: Collection[str] = ()) -> None:
+    def join(self, others: Diagnostics, change: Callable[[Diagnostic], Diagnostic] = lambda one: one) -> None:
         """Take all of another collection in.
 
         Args:
-            boundaries: codes of errors that are no more than limits of working offline here.
+            change: gives what is taken in for each.
         """
         for one in others._found:
-            limit = one.severity == "error" and one.code in boundaries
-            self.add(replace(one, severity="boundary", family="") if limit else one)
+            self.add(change(one))
 
     def take(
         self,
@@ -101,18 +108,7 @@ class Diagnostics:
             place: where the Application or the set is, for errors that name no place, such as those of a fetch.
         """
         for one in error.errors if isinstance(error, Findings) else (error,):
-            self.add(
-                Diagnostic(
-                    code=one.code,
-                    severity="error",
-                    message=one.message,
-                    hint=one.hint,
-                    family=one.family,
-                    application=application,
-                    set=set_,
-                    locations=one.locations or ((place,) if place else ()),
-                )
-            )
+            self.add(diagnostic_of(one, application=application, set_=set_, place=place))
 
     def found(self, *, strict: bool = False) -> tuple[Diagnostic, ...]:
         """What was found, by severity, code, application and place; equal ones once, with their number.
@@ -126,6 +122,27 @@ class Diagnostics:
         if strict:
             found = [_escalated(one) for one in found]
         return tuple(_folded(sorted(found, key=_order)))
+
+
+def diagnostic_of(
+    error: CommodoreError, *, application: str = "", set_: str = "", place: Location | None = None
+) -> Diagnostic:
+    """An error as a diagnostic; see `Diagnostics.take`."""
+    return Diagnostic(
+        code=error.code,
+        severity="error",
+        message=error.message,
+        hint=error.hint,
+        family=error.family,
+        application=application,
+        set=set_,
+        locations=error.locations or ((place,) if place else ()),
+    )
+
+
+def lowered(one: Diagnostic, severity: Severity = "warning") -> Diagnostic:
+    """An error as what is no error; others as they are."""
+    return replace(one, severity=severity, family="") if one.severity == "error" else one
 
 
 _STRICT = (

@@ -118,7 +118,9 @@ class Options:
         kinds: objects of these kinds alone; all if there are none.
         left_out: no objects of these kinds.
         changed_only: compare only Applications that read a file that has changed.
-        strict_changed_only: make it an error if it cannot be told what an Application reads.
+        strict_changed_only: make it an error if it cannot be told what an Application reads, or which one reads a file.
+        allow_unknown: make no error of what is unknown: definitions that cannot be read or expanded, Applications that
+            do not render.
         changed_include, changed_ignore: patterns of the changed files that count, and of those that do not.
         changed_file: a file that lists the changed files, instead of a comparison of the trees.
         rules: whose ignore rules count in a comparison.
@@ -186,6 +188,7 @@ class Options:
     left_out: tuple[str, ...] = ()
     changed_only: bool = True
     strict_changed_only: bool = False
+    allow_unknown: bool = False
     changed_include: tuple[str, ...] = ()
     changed_ignore: tuple[str, ...] = ()
     changed_file: Path | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -17,8 +17,8 @@ from commodore.argocd.appsets import Facts, read_facts
 from commodore.argocd.checking import Checks
 from commodore.argocd.comparing import Considered, Side, Wanted, find_merge_base, find_side, pair_of
 from commodore.argocd.configuration import ArgoSettings, Given, choose_profile, read_policy
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics
-from commodore.argocd.discovery import Kinds, Narrowing, parse_selector, select
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics, lowered
+from commodore.argocd.discovery import Kinds, Narrowing, Origin, is_exact, parse_selector, select
 from commodore.argocd.finishing import hook_phases
 from commodore.argocd.model.application import Application
 from commodore.argocd.model.plugins import PluginRule
@@ -60,6 +60,7 @@ class Question:
         self.repo_map = RepoMap(_mapped(options), options.providers, options.refresh)
         self._folders = contextlib.ExitStack()
         self._compared: tuple[Path, ...] = ()
+        self._subjects: tuple[set[str], set[str]] | None = None
 
     def __enter__(self) -> Question:
         given, file = self.options, self.options.credentials
@@ -74,10 +75,15 @@ class Question:
     def __exit__(self, *_: object) -> None:
         self._folders.close()
 
-    def listing(self, tree: Tree) -> running.Listing:
-        """The Applications and settings of a tree, or of the files that the options name."""
+    def listing(self, tree: Tree, names: Sequence[str] = ()) -> running.Listing:
+        """The Applications and settings of a tree, or of the files that the options name.
+
+        Args:
+            names: the Applications that are wanted; if these are known, others are not rendered to look for more.
+        """
         named = self.named(tree.path)
-        return self.listing_of(self.side(tree).named if tree.revision and not named.files else named)
+        named = self.side(tree).named if tree.revision and not named.files else named
+        return self.listing_of(replace(named, names=tuple(names)))
 
     def given_settings(self) -> ArgoSettings:
         """The settings of the files that the options name, without any tree."""
@@ -87,19 +93,32 @@ class Question:
 
     def listing_of(self, named: Named) -> running.Listing:
         """The Applications and settings of what is named."""
+        collected = Diagnostics()
         with stage(self.context.announce, "looking for Applications"):
-            return running.list_applications(named, self.context, self.found, self.repo_map, self.capabilities)
+            listing = running.list_applications(named, self.context, collected, self.repo_map, self.capabilities)
+        lost = {one.reason for one in listing.lost} if self.options.allow_unknown else set()
+        sets = {one.set for one in lost} - {""}
+        self.found.join(collected, lambda one: lowered(one) if one in lost or one.set in sets else one)
+        return listing
 
     def selected(self, listing: running.Listing, names: Sequence[str]) -> list[Application]:
-        """The Applications that are wanted."""
+        """The Applications that are wanted. If they are named, what is found of others is left out from now on."""
         settings = listing.settings
-        return select(
+        selected = select(
             listing.applications,
             names,
             controller=settings.namespace,
             narrowing=self.narrowing,
             clusters=settings.clusters,
+            lost=listing.unseen,
         )
+        self._look_at(names, [(listing.label(one), listing.origins.get(listing.label(one))) for one in selected])
+        return selected
+
+    def _look_at(self, names: Sequence[str], applications: Sequence[tuple[str, Origin | None]]) -> None:
+        if names and all(map(is_exact, names)):
+            sets = {origin.set for _, origin in applications if origin is not None}
+            self._subjects = {label for label, _ in applications}, sets | {name.rpartition("/")[2] for name in sets}
 
     @property
     def narrowing(self) -> Narrowing:
@@ -181,7 +200,9 @@ class Question:
     def compare(self, sides: tuple[Side, Side], names: Sequence[str]) -> comparing.Difference:
         """What differs between two trees."""
         with stage(self.context.announce, "comparing"):
-            return comparing.diff(*sides, self._wanted(names), self.repo_map, self.context, self.found)
+            found = comparing.diff(*sides, self._wanted(names), self.repo_map, self.context, self.found)
+        self._look_at(names, [(one.name, one.origin) for one in found.applications])
+        return found
 
     def _wanted(self, names: Sequence[str]) -> Wanted:
         options = self.options
@@ -191,6 +212,7 @@ class Question:
             kinds=self.kinds,
             changed_only=options.changed_only,
             strict_changed_only=options.strict_changed_only,
+            allow_unknown=options.allow_unknown,
             considered=Considered(options.changed_include, options.changed_ignore, options.changed_file),
             rules=options.rules,
             noise=options.noise,
@@ -206,7 +228,8 @@ class Question:
 
     def told(self) -> tuple[Diagnostic, ...]:
         """What was found so far."""
-        return self.found.found(strict=self.options.strict)
+        found = self.found.found(strict=self.options.strict)
+        return found if self._subjects is None else tuple(_concerning(found, *self._subjects))
 
     def listed(self, listing: running.Listing) -> tuple[Diagnostic, ...]:
         """The same at the end of a question that renders only to find Applications."""
@@ -352,6 +375,23 @@ def _telling_origins(announce: Announce, found: Diagnostics) -> Announce:
             found.add(Diagnostic("CMD-ARGO-330", f"{printable(event.what)}{wanted}{version}: {way}", "info"))
 
     return on_event
+
+
+_OF_FILES = frozenset(("CMD-ARGO-101", "CMD-ARGO-102"))
+
+
+def _concerning(
+    found: Iterable[Diagnostic], applications: Collection[str], sets: Collection[str]
+) -> Iterator[Diagnostic]:
+    """What concerns these Applications, or no others. What fails in the sets that make them is no error of theirs."""
+    for one in found:
+        if one.application or one.code in _OF_FILES:
+            if one.application in applications:
+                yield one
+        elif not one.set:
+            yield one
+        elif one.set in sets:
+            yield lowered(one)
 
 
 def _moment(text: str) -> datetime:

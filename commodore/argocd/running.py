@@ -26,9 +26,10 @@ from commodore.argocd.configuration import (
     read_file,
     take_values,
 )
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics, diagnostic_of, lowered
 from commodore.argocd.discovery import (
     Discovered,
+    Lost,
     Origin,
     Raw,
     Rounds,
@@ -91,6 +92,7 @@ class Named:
         exact: whether it is an error if a tool has another version than Argo CD runs.
         version: the version of Argo CD that is followed; if empty, the one that the tree installs, else the newest one.
         tree: the tree that the folder is in and that stands for `self_urls` alone; if None, the checkout around it.
+        names: the Applications that are looked for, see `Rounds`; all if there are none.
     """
 
     folder: Path
@@ -111,6 +113,7 @@ class Named:
     exact: bool = False
     version: str = ""
     tree: Tree | None = None
+    names: tuple[str, ...] = ()
 
     def candidates(self, profile: Profile, limits: Limits, found: Diagnostics) -> Candidates:
         """What the files that are given say of the installation.
@@ -145,6 +148,7 @@ class Listing:
         failures: why Applications could not be rendered to look for further ones, by their `namespace/name`.
         sets: the ApplicationSets that are defined, as far as they can be read.
         generated: what they make.
+        lost: what defines Applications and cannot be read or expanded.
     """
 
     settings: ArgoSettings
@@ -154,6 +158,7 @@ class Listing:
     failures: Mapping[str, CommodoreError] = field(default_factory=dict)
     sets: tuple[ApplicationSet, ...] = ()
     generated: tuple[Generated, ...] = ()
+    lost: tuple[Lost, ...] = ()
 
     def seen_by(self, capabilities: Capabilities, limits: Limits) -> Capabilities:
         """What charts are told of clusters, with what the tree shows."""
@@ -161,6 +166,15 @@ class Listing:
             return capabilities
         served = ServedApis(self.own, self.applications, self.settings.clusters, limits)
         return capabilities.seeing(served.of)
+
+    @property
+    def unseen(self) -> tuple[Lost, ...]:
+        """All that may define Applications which are not listed: what is lost, and what Applications render."""
+        rendered = (
+            Lost("entry", f"what {label} renders", Location(label), diagnostic_of(error, application=label))
+            for label, error in self.failures.items()
+        )
+        return (*self.lost, *rendered)
 
     def label(self, application: Application) -> str:
         """An Application as `namespace/name`."""
@@ -215,7 +229,7 @@ def list_applications(
             listing = search.listing()
         finally:
             repositories.close()
-    if not listing.applications and not listing.failures:
+    if not listing.applications and not listing.failures and not listing.lost:
         found.add(
             Diagnostic(
                 "CMD-ARGO-011",
@@ -292,7 +306,7 @@ class _Search:
             )
         discovered = rounds.discovered
         settings = _with_chart(rounds.candidates, scanned)
-        self.found.join(collected, boundaries=_UNKNOWN_OFFLINE)
+        self.found.join(collected, _offline)
         return Listing(
             settings,
             tuple(_watched(discovered.listed(), settings, self.found)),
@@ -301,6 +315,7 @@ class _Search:
             rounds.failures,
             tuple(rounds.chain.sets),
             tuple(rounds.chain.generated),
+            (*scanned.lost, *_lost(rounds, collected)),
         )
 
     def _scanned(self) -> Scanned:
@@ -345,7 +360,7 @@ class _Search:
             stages = LaterStages(settings, self.repositories, renderer, facts, files, collected, jobs)
             discovered = Discovered(settings.namespace, self.context.limits, dry=self.named.dry)
             candidates = self._candidates(scanned, rendered, collected)
-            rounds = Rounds(discovered, candidates, stages, self.named.depth, collected)
+            rounds = Rounds(discovered, candidates, stages, self.named.depth, collected, self.named.names)
             rounds.run(scanned.objects, [self._entry(path, settings) for path in self.named.entries])
         return rounds
 
@@ -358,6 +373,30 @@ class _Search:
         return read_application({"metadata": {"name": "entry"}, "spec": spec}, Location(path))
 
 
+def _lost(rounds: Rounds, collected: Diagnostics) -> Iterator[Lost]:
+    """What a search cannot read, expand or follow.
+
+    Args:
+        collected: what was found during it.
+    """
+    discovered = rounds.discovered
+    yield from discovered.lost
+    failures = {one.set: _offline(one) for one in reversed(collected.found()) if one.severity in ("error", "boundary")}
+    for (namespace, name), (value, place) in discovered.sets.items():
+        if reason := failures.get(name):
+            yield Lost("ApplicationSet", f"{namespace}/{name}", place, reason, value)
+    yield from rounds.lost
+    labels = {discovered.label(one) for one in discovered.applications.values()}
+    for label, error in rounds.failures.items():
+        if label not in labels:
+            yield Lost("entry", label, Location(label), diagnostic_of(error, application=label))
+
+
+def _offline(one: Diagnostic) -> Diagnostic:
+    """An error that is no more than a limit of working without a cluster as what it is."""
+    return lowered(one, "boundary") if one.code in _UNKNOWN_OFFLINE else one
+
+
 def _looked_at(scanned: Scanned, ignored: PathPatterns, tree: Tree) -> Scanned:
     return Scanned(
         [one for one in scanned.objects if not ignored.cover(one[1].place)],
@@ -365,6 +404,7 @@ def _looked_at(scanned: Scanned, ignored: PathPatterns, tree: Tree) -> Scanned:
         {one for one in scanned.files if not ignored.cover(os.path.relpath(one, tree.root))},
         {name: place for name, place in scanned.versions.items() if not ignored.cover(place.place)},
         scanned.lines,
+        [one for one in scanned.lost if not ignored.cover(one.name)],
     )
 
 

@@ -261,6 +261,12 @@ def write_file(file: Path, text: str) -> None:
 
 def document(command: str, found: Sequence[Diagnostic], **parts: Any) -> dict[str, Any]:
     """The JSON-ready result of a command, with what every one has."""
+    from commodore.argocd.diagnostics import is_partial
+
     diagnostics = [one.as_dict() for one in found]
-    partial = any(one.severity == "error" for one in found)
-    return {"schema": f"commodore.argocd/{command}/v1", **parts, "diagnostics": diagnostics, "partial": partial}
+    return {
+        "schema": f"commodore.argocd/{command}/v1",
+        **parts,
+        "diagnostics": diagnostics,
+        "partial": is_partial(found),
+    }

@@ -41,7 +41,7 @@ def render(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
 
     analysis = Analysis.of(ctx, values)
     with analysis.question() as asked:
-        listing = asked.listing(analysis.tree)
+        listing = asked.listing(analysis.tree, apps)
         wanted = asked.selected(listing, apps)
         with asked.run(listing) as run:
             made = list(render_applications(asked, listing, wanted, run, values["stage"]))

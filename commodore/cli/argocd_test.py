@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
 def test(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     """Render Applications, check what their AppProjects allow, and run the health scripts of the settings.
 
-    Each Application is PASS, FAIL or SKIPPED; the latter two make exit code 2. Applications are chosen as for `render`.
+    Each Application is PASS, FAIL or SKIPPED; the latter two make exit code 2. An ApplicationSet that cannot be
+    expanded, or an Application or file that cannot be read, is UNKNOWN, which does so unless --allow-unknown is given.
+    Applications are chosen as for `render`.
+
     AppProjects are those in the files of --path and of --argocd-settings; without any, projects are not checked.
 
     --schema compares objects with the schemas of Kubernetes and of CustomResourceDefinitions among them, which needs
@@ -41,7 +45,8 @@ def test(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     _show(report.outcomes, values["out"], analysis.console, report.diagnostics)
     told = [problem for one in report.outcomes for problem in one.problems] if values["out"] == "text" else []
     code = analysis.finish(report.diagnostics, but=told)
-    return max(code, FAILED if any(one.status != "PASS" for one in report.outcomes) else code)
+    accepted = ("PASS", "UNKNOWN") if values["allow_unknown"] else ("PASS",)
+    return max(code, FAILED if any(one.status not in accepted for one in report.outcomes) else code)
 
 
 def _show(outcomes: Sequence[Outcome], form: str, console: Console, found: Sequence[Diagnostic]) -> None:
@@ -68,12 +73,17 @@ def _show(outcomes: Sequence[Outcome], form: str, console: Console, found: Seque
             for problem in one.problems:
                 for line in places_and_hint(problem):
                     console.result(f"  {line}")
-        counts = ((sum(one.status == status for one in outcomes), status) for status in ("PASS", "FAIL", "SKIPPED"))
-        console.result(", ".join(f"{count} {status}" for count, status in counts))
+        counts = Counter[str](one.status for one in outcomes)
+        statuses = ("PASS", "FAIL", "SKIPPED", *(["UNKNOWN"] if counts["UNKNOWN"] else []))
+        console.result(", ".join(f"{counts[status]} {status}" for status in statuses))
+
+
+_FAILURES = ("FAIL", "UNKNOWN")
 
 
 def _junit(outcomes: Sequence[Outcome]) -> str:
-    failed, skipped = (sum(one.status == status for one in outcomes) for status in ("FAIL", "SKIPPED"))
+    failed = sum(one.status in _FAILURES for one in outcomes)
+    skipped = sum(one.status == "SKIPPED" for one in outcomes)
     suite = ElementTree.Element(
         "testsuite", name="commodore argocd test", tests=str(len(outcomes)), failures=str(failed), skipped=str(skipped)
     )
@@ -81,6 +91,6 @@ def _junit(outcomes: Sequence[Outcome]) -> str:
         case = ElementTree.SubElement(suite, "testcase", name=printable(one.name), classname="argocd")
         if one.status != "PASS":
             text = "\n".join(printable(f"{problem.code}: {problem.message}") for problem in one.problems)
-            kind = "failure" if one.status == "FAIL" else "skipped"
+            kind = "failure" if one.status in _FAILURES else "skipped"
             ElementTree.SubElement(case, kind, message=text.partition("\n")[0]).text = text
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=False)

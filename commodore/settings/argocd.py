@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from commodore.limits import DEFAULT_LIMITS
 from commodore.settings.argocd_access import CREDENTIALS, OFFLINE, REFRESH, REPO_MAP
-from commodore.settings.argocd_compared import CHANGED, REPORTS
+from commodore.settings.argocd_compared import ALLOW_UNKNOWN, CHANGED, REPORTS
 from commodore.settings.common import REVIEWED
 from commodore.settings.model import Setting
 
@@ -467,6 +467,7 @@ ARGOCD_RENDER = (
 ARGOCD_TEST = (
     APP,
     *SEARCH,
+    ALLOW_UNKNOWN,
     CLUSTER_SCOPED,
     Setting(
         "skip_lua_health",
@@ -592,6 +593,7 @@ ARGOCD_DIFF = (
     *SEARCH,
     CLUSTER_SCOPED,
     *CHANGED,
+    ALLOW_UNKNOWN,
     *_COUNTED,
     *REVIEWED,
     *REPORTS,
@@ -604,6 +606,7 @@ ARGOCD_IMAGES = (
     *SKIPPED,
     HOOKS,
     *SEARCH,
+    ALLOW_UNKNOWN,
     IMAGE_POINTER,
     *COMMON,
     output("table", "name", "json", "yaml", "markdown"),

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from commodore.settings.model import Setting
 
+ALLOW_UNKNOWN = Setting(
+    "allow_unknown",
+    ("--allow-unknown",),
+    "Make no error of what is unknown: definitions of Applications that cannot be read or expanded, and Applications "
+    "that do not render. They are named all the same.",
+    kind="switch",
+    default=False,
+)
 CHANGED = (
     Setting(
         "changed_only",

@@ -487,3 +487,45 @@ def test_a_person_sees_what_goes_on(tree: Path) -> None:
     assert "Rendering" in seen
     assert "kind: A" in seen.rpartition("Rendering")[2]
     assert "Rendering" not in run_on_terminal(command, environment, streams=["stdout"])[1]
+
+
+@pytest.mark.requirement("D84", "D86")
+def test_testing_what_cannot_be_expanded(call: Call, tree: Path) -> None:
+    """A test that says nothing of a set's Applications has not passed."""
+    (tree / "apps" / "bad.yaml").unlink()
+    plugin = SET.replace("list: {elements: [{name: one}, {name: two}]}", "plugin: {configMapRef: {name: p}}")
+    (tree / "set.yaml").write_text(f"apiVersion: argoproj.io/v1alpha1{plugin}")
+    given = ("argocd", "test", "--path", str(tree), "--self-url", "https://git.example.com/shop", "--offline")
+    code, out, err = call(*given)
+    assert (code, out.splitlines()[0][:40]) == (2, "UNKNOWN ApplicationSet argocd/s CMD-ARGO")
+    assert (out.splitlines()[-1], "CMD-ARGO-202" in err) == ("1 PASS, 0 FAIL, 0 SKIPPED, 1 UNKNOWN", False)
+    assert call(*given, "--allow-unknown")[0] == 0
+    assert call(*given, "web")[:2] == (0, "PASS argocd/web 1 object\n1 PASS, 0 FAIL, 0 SKIPPED\n")
+    assert json.loads(call("argocd", "apps", *given[2:], "-o", "json")[1])["partial"]
+
+
+@pytest.mark.requirement("D16", "D84")
+def test_naming_an_application_neither_renders_nor_reports_others(call: Call, tree: Path) -> None:
+    other = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: %s}\nspec: {source: {repoURL: "
+    other += "'https://git.example.com/shop', path: %s}, destination: {name: in-cluster}}\n"
+    (tree / "apps" / "parent.yaml").write_text(other % ("parent", "parent"))
+    (tree / "apps" / "broken.yaml").write_text("kind: Application\napiVersion: argoproj.io/v1alpha1\n\tmetadata:\n")
+    (tree / "apps" / "nameless.yaml").write_text(other % ("true", "web"))
+    (tree / "parent").mkdir()
+    parent = tree / "parent" / "kustomization.yaml"
+    parent.write_text("resources: [missing.yaml]\ncommonAnnotations: {a: argoproj.io/v1}\n")
+    given = ("--path", str(tree), "--self-url", "https://git.example.com/shop", "--offline")
+    code, _, err = call("argocd", "render", *given)
+    assert (code, {line for line in ("parent", "broken.yaml", "nameless.yaml") if line in err}) == (
+        2,
+        {"parent", "broken.yaml", "nameless.yaml"},
+    )
+    for command in ("render", "test", "images", "explain", "apps"):
+        code, _, err = call("argocd", command, *given, "web")
+        assert (code, err) == (0, "")
+    assert call("argocd", "render", *given, "w*")[0] == 2
+    parent.write_text("resources: [missing.yaml]\nconfigMapGenerator: [{name: argocd-cm}]\n")
+    code, _, err = call("argocd", "render", *given, "web")
+    assert (code, "[CMD-ARGO-109]" in err) == (0, True)
+    code, _, err = call("argocd", "render", *given, "child")
+    assert (code, "no Application fits 'child'" in err, "argocd/parent" in err) == (2, True, True)

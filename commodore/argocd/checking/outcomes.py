@@ -20,17 +20,17 @@ from commodore.manifests.object_diff import PlacedObject, compare, path_text
 from commodore.printable import some_of
 
 _SKIPPED = frozenset(("CMD-ARGO-420", "CMD-ARGO-904"))  # what is not done by decision, or for want of a library
-Status = Literal["PASS", "FAIL", "SKIPPED"]
+Status = Literal["PASS", "FAIL", "SKIPPED", "UNKNOWN"]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One Application.
+    """One Application, or what defines some and cannot be read or expanded.
 
     Attributes:
-        name: `namespace/name`.
+        name: `namespace/name`; of what is no Application with its kind before it.
         objects: how many it has.
-        problems: the errors, or why it is skipped.
+        problems: the errors, or why it is skipped or unknown.
     """
 
     name: str

@@ -10,8 +10,10 @@ from typing import Any, Literal
 from commodore.argocd.comparing.canonical import canonical
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostics
+from commodore.argocd.discovery import LostKind, Origin
 from commodore.argocd.model.application import Application
 from commodore.argocd.normalising import Normaliser
+from commodore.errors import Location
 from commodore.manifests.object_diff import (
     Comparison,
     Flag,
@@ -47,8 +49,12 @@ class Verdict:
         ignored_only: how many objects differ in nothing else.
         unchanged: how many objects are the same.
         note: why it is unknown, or what it was called.
-        before: whether it is unknown for the same reason on both sides.
+        before: whether it is unknown for the same reason on both sides, and nothing that it reads has changed.
         files: the changed files for which it was rendered; none if all Applications are.
+        kind: `Application`, or what is lost: an `ApplicationSet`, a `file`, an `entry` folder.
+        place: where it is defined, of what is lost.
+        origin: how the Application was found, on the target if it is there.
+        reported: whether an error of its own says why it is unknown.
     """
 
     name: str
@@ -63,6 +69,10 @@ class Verdict:
     note: str = ""
     before: bool = False
     files: tuple[str, ...] = ()
+    kind: LostKind = "Application"
+    place: Location | None = None
+    origin: Origin | None = None
+    reported: bool = True
 
 
 @dataclass(frozen=True, slots=True)

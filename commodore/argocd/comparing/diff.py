@@ -18,18 +18,20 @@ from commodore.argocd.comparing.applications import (
     own_change,
 )
 from commodore.argocd.comparing.changed import Considered
+from commodore.argocd.comparing.inputs import Inputs, OpenTree
 from commodore.argocd.comparing.owners import ChangedFiles, generate_paths, missed_by, unowned
 from commodore.argocd.comparing.reads import reads_of
 from commodore.argocd.comparing.sides import Side
+from commodore.argocd.comparing.unknown import failed_verdict, join, lost_verdicts, report_failure, report_unknown
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
-from commodore.argocd.discovery import Kinds, Narrowing, Origin, select, served_by
+from commodore.argocd.discovery import Kinds, Narrowing, Origin, names_fit, select, served_by
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.finishing.hooks import hook_phases
 from commodore.argocd.model.application import Application
 from commodore.argocd.normalising.server_side import report_server_side
 from commodore.argocd.rendering import Capabilities, Rendered
-from commodore.argocd.running import Listing, Run, list_applications, open_run
+from commodore.argocd.running import Listing, list_applications, open_run
 from commodore.context import Context
 from commodore.errors import CommodoreError
 from commodore.git import redact
@@ -49,7 +51,6 @@ from commodore.manifests.objects import ObjectKey
 from commodore.manifests.textdiff import CONTEXT
 from commodore.printable import some_of
 
-_NOTE = 200
 _MASS_APPLICATIONS = 3
 
 
@@ -62,7 +63,8 @@ class Wanted:
         narrowing: which Applications count; one side must fit.
         kinds: which kinds of objects are compared.
         changed_only: render only the Applications of which a file that they read has changed.
-        strict_changed_only: it is an error if it cannot be told what an Application reads.
+        strict_changed_only: it is an error if it cannot be told what an Application reads, or which one reads a file.
+        allow_unknown: what is unknown is a warning, though its inputs have changed.
         considered: which changed files count.
         rules: whose ignore rules count.
         noise: what is counted instead of shown.
@@ -81,6 +83,7 @@ class Wanted:
     kinds: Kinds = field(default_factory=Kinds)
     changed_only: bool = True
     strict_changed_only: bool = False
+    allow_unknown: bool = False
     considered: Considered = field(default_factory=Considered)
     rules: Rules = "both"
     noise: tuple[NoiseRule, ...] = DEFAULT_NOISE
@@ -92,17 +95,6 @@ class Wanted:
     follow_renames: bool = False
     cluster_scoped: tuple[str, ...] = ()
     capabilities: Capabilities = field(default_factory=Capabilities)
-
-
-@dataclass(frozen=True, slots=True)
-class _Tree:
-    """One side while it is worked on."""
-
-    side: Side
-    listing: Listing
-    found: Diagnostics
-    run: Run
-    applications: Mapping[str, Application]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +115,7 @@ def diff(
     """
     collected = Diagnostics(), Diagnostics()
     listings = [
-        list_applications(side.named, context, one, repo_map, wanted.capabilities)
+        list_applications(replace(side.named, names=wanted.apps), context, one, repo_map, wanted.capabilities)
         for side, one in zip((base, target), collected, strict=True)
     ]
     for listing, one in zip(listings, collected, strict=True):
@@ -144,25 +136,18 @@ def diff(
         if wanted.follow_renames:
             known = _as_called_now(*known), known[1]
         old, new = (
-            _Tree(side, listing, one, run, applications)
+            OpenTree(side, listing, one, run, applications)
             for side, listing, one, run, applications in zip(
                 (base, target), listings, collected, (first, second), known, strict=True
             )
         )
-        verdicts = _Work(old, new, wanted, context, found).verdicts()
-    _join(found, *collected)
+        inputs = Inputs(old, new, wanted.considered, context.limits)
+        verdicts = _Work(old, new, wanted, context, found, inputs).verdicts()
+        verdicts = [*lost_verdicts(old.listing, new.listing, verdicts, wanted.apps, inputs), *verdicts]
+    join(found, *collected, allowed=wanted.allow_unknown)
+    report_unknown(verdicts, found, allowed=wanted.allow_unknown)
     verdicts = _with_own_changes(verdicts, old.listing.settings, new.listing.settings)
-    return _difference(verdicts, _lost_parts(verdicts, *listings), wanted)
-
-
-def _lost_parts(verdicts: Sequence[Verdict], old: Listing, new: Listing) -> list[Part]:
-    """Folders that were to be rendered to find Applications, and do not: what they define is unknown."""
-    known = {one.name for one in verdicts}
-    lost = []
-    for label in sorted((old.failures.keys() | new.failures.keys()) - known - {*_labelled(old), *_labelled(new)}):
-        errors = old.failures.get(label), new.failures.get(label)
-        lost.append(Part(label, "unknown", note=_note(*errors)))
-    return lost
+    return _difference(verdicts, wanted)
 
 
 def _labelled(listing: Listing) -> dict[str, Application]:
@@ -191,11 +176,12 @@ def _deploys(one: Application) -> list[Any]:
 class _Work:
     """A comparison under way."""
 
-    old: _Tree
-    new: _Tree
+    old: OpenTree
+    new: OpenTree
     wanted: Wanted
     context: Context
     found: Diagnostics
+    inputs: Inputs
 
     def verdicts(self) -> list[Verdict]:
         names = self._selected()
@@ -209,13 +195,18 @@ class _Work:
         }
         for name, files in (owners or {}).items():
             verdicts[name] = replace(verdicts[name], files=tuple(sorted(files)))
-        return [
-            verdicts.get(name)
-            or Verdict(name, self.old.applications.get(name), self.new.applications.get(name), "not-rendered")
-            for name in names
-        ]
+        origins = {**self.old.listing.origins, **self.new.listing.origins}
+        return [replace(verdicts.get(name) or self._unrendered(name), origin=origins.get(name)) for name in names]
 
-    def _rendered(self, tree: _Tree, names: Iterable[str]) -> dict[str, _Rendered]:
+    def _unrendered(self, name: str) -> Verdict:
+        """The verdict on an Application that reads nothing that has changed. If it was rendered to look for others and
+        did not render, what it defines is unknown.
+        """
+        verdict = Verdict(name, self.old.applications.get(name), self.new.applications.get(name), "not-rendered")
+        errors = self.old.listing.failures.get(name), self.new.listing.failures.get(name)
+        return self._failed(verdict, errors) if any(errors) else verdict
+
+    def _rendered(self, tree: OpenTree, names: Iterable[str]) -> dict[str, _Rendered]:
         """What the Applications of a side render to, those that are there."""
         there = [name for name in names if name in tree.applications]
         made = tree.run.renderer.render_all([tree.applications[name] for name in there], tree.side.named.jobs)
@@ -223,16 +214,22 @@ class _Work:
             name: self._finished(name, one, objects, tree) for name, (one, objects) in zip(there, made, strict=True)
         }
 
-    def _sides(self, name: str) -> list[tuple[_Tree, Application]]:
+    def _sides(self, name: str) -> list[tuple[OpenTree, Application]]:
         return [(tree, tree.applications[name]) for tree in (self.old, self.new) if name in tree.applications]
 
     def _selected(self) -> list[str]:
         """The Applications that are looked at, of either side, by name."""
         union = {**self.old.applications, **self.new.applications}
-        if not union:
+        lost = (*self.old.listing.unseen, *self.new.listing.unseen)
+        unread = [one.label for one in lost if one.kind == "Application"]
+        apps = self.wanted.apps
+        only_lost = {text for text in apps if any(names_fit([text], label) for label in unread)}
+        only_lost -= {text for text in only_lost if any(names_fit([text], name) for name in union)}
+        names = [text for text in apps if text not in only_lost]
+        if not names and (apps or not union):
             return []
         controller = self.new.listing.settings.namespace
-        chosen = {id(one) for one in select(list(union.values()), self.wanted.apps, controller=controller)}
+        chosen = {id(one) for one in select(list(union.values()), names, controller=controller, lost=lost)}
         fits = self.wanted.narrowing.fits
         return sorted(
             name
@@ -267,14 +264,13 @@ class _Work:
         if self.old.listing.settings.profile != self.new.listing.settings.profile:
             return None
         roots = [tree.side.root for tree in (self.old, self.new)]
-        ignored = self.old.side.ignored | self.new.side.ignored
-        changed = ChangedFiles(self.wanted.considered.paths(roots[0], roots[1], ignored))
+        changed = self.inputs.changed
         if not changed.paths:
             self.found.add(
                 Diagnostic("CMD-ARGO-802", "no file that counts has changed, so nothing is rendered", "info")
             )
             return {}
-        if _values(self.old.listing.settings) != _values(self.new.listing.settings):
+        if self.inputs.settings_differ:
             return None
         if self.wanted.capabilities.from_tree and self._serve_others(changed.paths, roots):
             return None
@@ -355,30 +351,39 @@ class _Work:
             return Verdict(name, before or after, before or after, "unknown", note=reason)
         unknown = Verdict(name, before, after, "unknown")
         if old.error is not None or new.error is not None:
-            return _failed_verdict(unknown, (old.error, new.error), self.found)
+            return self._failed(unknown, (old.error, new.error))
         try:
             return compare_application(old.edition, new.edition, self.wanted.rules, self.wanted.watched, self.found)
         except CommodoreError as error:
-            return _failed_verdict(unknown, (None, error), self.found)
+            return self._failed(unknown, (None, error))
+
+    def _failed(self, verdict: Verdict, errors: tuple[CommodoreError | None, CommodoreError | None]) -> Verdict:
+        """The verdict on an Application that does not render on a side. It is no error if it was the same before."""
+        verdict = failed_verdict(verdict, errors, lambda: self.inputs.of(verdict.name))
+        report_failure(verdict, errors, self.found, allowed=self.wanted.allow_unknown)
+        return verdict
 
     def _why_unknown(self, name: str) -> str:
         """Why an Application of one side cannot be told to be missing on the other: what makes it fails there."""
         here = self._sides(name)
         if len(here) != 1:
             return ""
+        place = here[0][1].place.place
         there, side = (self.new, "") if here[0][0] is self.old else (self.old, "in the base, ")
         origin = here[0][0].listing.origins.get(name, Origin())
         if origin.kind == "rendered" and origin.parent in there.listing.failures:
             return f"{side}{origin.parent}, which renders it, does not render"
         if origin.kind == "rendered" and origin.parent and origin.parent not in there.applications:
             return self._why_unknown(origin.parent)
-        failed = {one.set for one in there.found.found() if one.severity in ("error", "boundary")}
-        if origin.kind == "set" and (failed - {""}) & {origin.set, origin.set.rpartition("/")[2]}:
-            return f"{side}the ApplicationSet {origin.set}, which makes it, fails"
+        for lost in there.listing.lost:
+            if lost.kind == "ApplicationSet" and origin.kind == "set" and lost.name == origin.set:
+                return f"{side}the ApplicationSet {origin.set}, which makes it, fails"
+            if lost.name == name or (origin.kind == "file" and lost.kind != "ApplicationSet" and lost.at(place)):
+                return f"{side}{lost.reason.message}"
         return ""
 
     def _finished(
-        self, name: str, application: Application, rendered: tuple[Rendered, ...] | CommodoreError, tree: _Tree
+        self, name: str, application: Application, rendered: tuple[Rendered, ...] | CommodoreError, tree: OpenTree
     ) -> _Rendered:
         """The objects of an Application, tracked by the name that it is compared by."""
         if isinstance(rendered, CommodoreError):
@@ -402,44 +407,6 @@ class _Work:
         return _Rendered(Edition(application, settings, kept))
 
 
-def _values(settings: ArgoSettings) -> list[Any]:
-    """The settings without the places that they are from."""
-    rows = [{key: one.value for key, one in table.items()} for table in (settings.config, settings.parameters)]
-    return [settings.namespace, *rows, settings.clusters]
-
-
-def _failed_verdict(
-    unknown: Verdict, errors: tuple[CommodoreError | None, CommodoreError | None], found: Diagnostics
-) -> Verdict:
-    """The verdict on an Application that does not render on a side. It is no error if it was the same before."""
-    error = errors[1] or errors[0]
-    assert error is not None
-    before = _is_as_before(*errors)
-    side = "" if errors[1] is not None else "in the base: "
-    collected = Diagnostics()
-    collected.take(error, application=unknown.name)
-    for one in collected.found():
-        if before:
-            found.add(_as_before(one))
-        else:
-            found.add(replace(one, message=f"{side}{one.message}"))
-    return replace(unknown, note=_note(*errors), before=before)
-
-
-def _is_as_before(old: CommodoreError | None, new: CommodoreError | None) -> bool:
-    return old is not None and new is not None and old.message == new.message
-
-
-def _note(old: CommodoreError | None, new: CommodoreError | None) -> str:
-    """Why something is unknown, in short. At least one side fails."""
-    error = new or old
-    assert error is not None
-    lines = error.message.splitlines()
-    said = next((line for line in lines if "Error: " in line), lines[0])
-    side = "as before, " if _is_as_before(old, new) else "" if new is not None else "in the base: "
-    return f"{side}{said[:_NOTE]}"
-
-
 def _with_own_changes(verdicts: list[Verdict], old: ArgoSettings, new: ArgoSettings) -> list[Verdict]:
     """The verdicts with the changes of the Applications themselves, but those that another Application renders."""
     shown = {change.key for one in verdicts for change in one.changes if change.key.kind == "Application"}
@@ -457,7 +424,7 @@ def _with_own_changes(verdicts: list[Verdict], old: ArgoSettings, new: ArgoSetti
     return result
 
 
-def _difference(verdicts: list[Verdict], lost: list[Part], wanted: Wanted) -> Difference:
+def _difference(verdicts: list[Verdict], wanted: Wanted) -> Difference:
     flags = [flag for one in verdicts for flag in one.flags]
     gone = [one.name for one in verdicts if one.state == "removed"]
     if len(gone) > _MASS_APPLICATIONS:
@@ -473,7 +440,7 @@ def _difference(verdicts: list[Verdict], lost: list[Part], wanted: Wanted) -> Di
     for change in review.comparison.changes:
         if not is_noise(change):
             visible.setdefault(change.source, []).append(change.kind)
-    parts = lost
+    parts = []
     shown = []
     for one in verdicts:
         kinds = visible.get(one.name, [])
@@ -482,7 +449,8 @@ def _difference(verdicts: list[Verdict], lost: list[Part], wanted: Wanted) -> Di
         shown.append(one)
         if kinds or one.state in ("added", "removed", "renamed", "unknown"):
             added, changed, removed = (kinds.count(kind) for kind in ("added", "changed", "removed"))
-            parts.append(Part(one.name, one.state, added, changed, removed, one.note))
+            parts.append(Part(one.name, one.state, added, changed, removed, one.note, one.kind))
+    parts.sort(key=lambda part: part.state != "unknown")
     review = replace(
         review,
         groups=tuple(replace(one, context=wanted.context) for one in review.groups),
@@ -491,20 +459,3 @@ def _difference(verdicts: list[Verdict], lost: list[Part], wanted: Wanted) -> Di
         ignored_only=sum(one.ignored_only for one in verdicts),
     )
     return Difference(tuple(shown), review)
-
-
-def _join(found: Diagnostics, base: Diagnostics, target: Diagnostics) -> None:
-    """What both sides say, once; of the base alone only errors: the rest is what the change mends.
-
-    An error of both sides is not one of the change.
-    """
-    told, before = target.found(), base.found()
-    for one in told:
-        found.add(_as_before(one) if one.severity == "error" and one in before else one)
-    for one in before:
-        if one.severity == "error" and one not in told:
-            found.add(replace(one, message=f"in the base: {one.message}"))
-
-
-def _as_before(one: Diagnostic) -> Diagnostic:
-    return replace(one, severity="info", family="", message=f"as before: {one.message}")

@@ -55,8 +55,10 @@ def difference_data(found: Difference) -> dict[str, Any]:
         "applications": [
             {
                 "name": one.name,
+                "kind": one.kind,
                 "state": one.state,
                 "note": one.note,
+                "asBefore": one.before,
                 "files": list(one.files),
                 "objects": changes.get(one.name, []),
             }

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,6 +41,12 @@ class Reads:
     files: set[str] = field(default_factory=set)
     folders: set[str] = field(default_factory=set)
     flat: set[str] = field(default_factory=set)
+
+    def add(self, other: Reads) -> None:
+        """Take in the paths of another one."""
+        self.files |= other.files
+        self.folders |= other.folders
+        self.flat |= other.flat
 
     def as_lines(self) -> list[str]:
         """The paths in order, as people write them, without those that are below others."""
@@ -233,7 +239,7 @@ class _Reader:
                         self._texts(self._document(posixpath.normpath(posixpath.join(path, text))), path)
 
     def _texts(self, value: Any, path: str) -> None:
-        for text in _texts_of(value):
+        for text in texts_of(value):
             for word in {text, text.partition("=")[2]}:
                 if word and len(word) < 1000 and "\n" not in word and "\0" not in word and "://" not in word:
                     self._candidate(posixpath.normpath(posixpath.join(path, word)))
@@ -297,12 +303,13 @@ class _Reader:
             return b""
 
 
-def _texts_of(value: Any) -> Iterable[str]:
+def texts_of(value: Any) -> Iterator[str]:
+    """All texts in a value, in their order."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         for inner in value.values():
-            yield from _texts_of(inner)
+            yield from texts_of(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from _texts_of(inner)
+            yield from texts_of(inner)

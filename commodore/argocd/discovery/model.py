@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics, diagnostic_of
 from commodore.argocd.model.application import Application, read_application
-from commodore.errors import Location, PolicyError
+from commodore.errors import CommodoreError, Location, PolicyError
 from commodore.limits import Limits
 
 Raw = tuple[Mapping[str, Any], Location]
@@ -40,6 +40,37 @@ class Origin:
         return "a file"
 
 
+LostKind = Literal["Application", "ApplicationSet", "file", "entry"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A definition of Applications that cannot be read, expanded or followed, so that they are unknown.
+
+    Attributes:
+        kind: `entry` is a folder that was to be rendered first.
+        name: `namespace/name`, of a file its path; empty if it has none.
+        place: where it is defined.
+        reason: the first diagnostic about it.
+        data: the object as written; None for files and entries.
+    """
+
+    kind: LostKind
+    name: str
+    place: Location
+    reason: Diagnostic
+    data: Mapping[str, Any] | None = None
+
+    def at(self, path: str) -> bool:
+        """Indicate that it has no name and is defined in this file, as may be what is missing."""
+        return self.place.place == path and (not self.name or self.kind == "file")
+
+    @property
+    def label(self) -> str:
+        """Its name, or else its place."""
+        return self.name or str(self.place)
+
+
 @dataclass
 class Discovered:
     """Applications and ApplicationSets, each of which counts once.
@@ -48,6 +79,7 @@ class Discovered:
         controller: the namespace of Argo CD, which objects without one belong to.
         sets: ApplicationSets as written, with their places.
         set_origins: how each was found.
+        lost: objects that cannot be read.
         dry: whether Applications that are hydrated stand for their dry source.
     """
 
@@ -58,6 +90,7 @@ class Discovered:
     origins: dict[Key, Origin] = field(default_factory=dict)
     sets: dict[Key, Raw] = field(default_factory=dict)
     set_origins: dict[Key, Origin] = field(default_factory=dict)
+    lost: list[Lost] = field(default_factory=list)
 
     def listed(self) -> list[Application]:
         """The Applications by namespace and name."""
@@ -74,6 +107,18 @@ class Discovered:
     def label(self, application: Application) -> str:
         """An Application as `namespace/name`."""
         return "/".join(filter(None, self.key(application.namespace, application.name)))
+
+    def lose(self, value: Mapping[str, Any], place: Location, error: CommodoreError, found: Diagnostics) -> None:
+        """Report an Application or an ApplicationSet that cannot be read, and keep what it is."""
+        metadata = value.get("metadata")
+        parts = [metadata.get(key) for key in ("namespace", "name")] if isinstance(metadata, Mapping) else [None, None]
+        namespace, name = (part if isinstance(part, str) else "" for part in parts)
+        label = "/".join(filter(None, self.key(namespace, name))) if name else ""
+        is_set = value["kind"] == "ApplicationSet"
+        subject = (name if is_set else label) or str(place)
+        reason = diagnostic_of(error, application="" if is_set else subject, set_=subject if is_set else "")
+        self.lost.append(Lost("ApplicationSet" if is_set else "Application", label, place, reason, value))
+        found.add(reason)
 
     def add(self, application: Application, origin: Origin, found: Diagnostics) -> None:
         """Take an Application in. If it is known already, the one that was taken first counts.

@@ -22,6 +22,7 @@ _APPLICATION = re.compile(rb"^ *kind: *[\"']?Application(Set)?\b", re.MULTILINE)
 _IMPORT = re.compile(rb"""\bimport(?:str|bin)?\s*@?(?:"([^"\\]+)"|'([^'\\]+)')""")
 _NAMED = 3  # folders that a message names
 _PLAIN = (b"argoproj.io/", b"argocd-cm")  # one of them is in all that the pattern finds, many times as fast
+_SETTINGS = re.compile(rb"argocd-cm\b|argocd-cmd-params-cm\b|argocd\.argoproj\.io/secret-type|\bkind: *AppProject\b")
 _WORDS = re.compile(rb"(?<![.\w])argoproj\.io/|argocd-cm\b|argocd-cmd-params-cm\b|argocd\.argoproj\.io/secret-type")
 
 
@@ -46,6 +47,17 @@ def may_define(source: Source, kind: SourceType, folder: Path, root: Path, scann
     if kind == "Helm":
         return _chart(source, folder, root)
     return False
+
+
+def holds_settings(kind: SourceType, folder: Path, root: Path, scanned: frozenset[str]) -> bool:
+    """Whether rendering a source certainly gives settings of Argo CD that the files which were scanned do not show.
+
+    Args:
+        folder, scanned: see `may_define`.
+    """
+    files = (files_of_kustomization(folder, root) or _files(folder)) if kind == "Kustomize" else _files(folder)
+    plain = kind == "Directory"
+    return any(_SETTINGS.search(_content(path)) is not None for path in files if not plain or path not in scanned)
 
 
 def defining_folders(folder: Path, limits: Limits) -> list[str]:

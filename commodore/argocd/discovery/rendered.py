@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from commodore.argocd.configuration.operator import KIND as OPERATED
 from commodore.argocd.configuration.read import Candidates
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
-from commodore.argocd.discovery.model import Discovered, Key, Origin, Raw
+from commodore.argocd.discovery.model import Discovered, Key, Lost, Origin, Raw
 from commodore.argocd.discovery.scan import is_of_argo, take
+from commodore.argocd.discovery.select import is_exact, names_fit
 from commodore.argocd.model.application import Application, read_application
 from commodore.errors import CommodoreError, InputError, Location
 
@@ -31,8 +32,12 @@ class Chain(Protocol):
     def expand(self, value: Mapping[str, Any], place: Location) -> Iterable[tuple[Mapping[str, Any], str]]:
         """The Applications of an ApplicationSet, each with the place of its generator. What is wrong is reported."""
 
-    def may_define(self, application: Application) -> bool:
-        """Whether what an Application renders may hold objects of Argo CD."""
+    def may_define(self, application: Application, *, settings: bool = False) -> bool:
+        """Whether what an Application renders may hold objects of Argo CD.
+
+        Args:
+            settings: whether only settings of Argo CD count, and only where its files show them.
+        """
 
     def render(
         self, applications: Sequence[Application]
@@ -47,10 +52,12 @@ class Rounds:
     Args:
         candidates: takes settings.
         depth: the most rounds; 0 for none, with ApplicationSets expanded all the same.
+        names: the Applications that are looked for; when all are known, the others are rendered for settings alone.
 
     Attributes:
         failures: why an Application could not be rendered, by `namespace/name`.
         settings: the ConfigMaps of Argo CD that were rendered.
+        lost: what Applications render that were not followed.
     """
 
     discovered: Discovered
@@ -58,8 +65,11 @@ class Rounds:
     chain: Chain
     depth: int
     found: Diagnostics
+    names: Sequence[str] = ()
     failures: dict[str, CommodoreError] = field(default_factory=dict)
     settings: list[Raw] = field(default_factory=list)
+    lost: list[Lost] = field(default_factory=list)
+    _only_settings: bool = False
     _expanded: set[Key] = field(default_factory=set)
     _seen: set[Key] = field(default_factory=set)
 
@@ -87,21 +97,33 @@ class Rounds:
             self._expand()
         if self.depth and (left := self._fresh()):
             names = ", ".join(self.discovered.label(one) for one in left[:3])
-            self.found.add(
-                Diagnostic(
-                    "CMD-ARGO-107",
-                    f"after {self.depth} rounds of rendering, Applications are left that may define others: {names}",
-                    "warning",
-                    "raise --max-depth, or see whether they define each other without end",
-                    locations=tuple(one.place for one in left[:3]),
-                )
+            reason = Diagnostic(
+                "CMD-ARGO-107",
+                f"after {self.depth} rounds of rendering, Applications are left that may define others: {names}",
+                "warning",
+                "raise --max-depth, or see whether they define each other without end",
+                locations=tuple(one.place for one in left[:3]),
+            )
+            self.found.add(reason)
+            self.lost += (
+                Lost("Application", f"what {self.discovered.label(one)} renders", one.place, reason, one.data)
+                for one in left
             )
 
     def _fresh(self) -> list[Application]:
         """Applications that were not looked at and may define others."""
         keys = sorted(self.discovered.applications.keys() - self._seen)
         self._seen |= set(keys)
-        return [one for key in keys if self.chain.may_define(one := self.discovered.applications[key])]
+        self._only_settings = self._has_all()
+        applications = map(self.discovered.applications.__getitem__, keys)
+        return [one for one in applications if self.chain.may_define(one, settings=self._only_settings)]
+
+    def _has_all(self) -> bool:
+        """Whether the Applications are known that are looked for, each by its very name."""
+        labels = list(map(self.discovered.label, self.discovered.applications.values()))
+        return bool(self.names) and all(
+            is_exact(text) and any(names_fit([text], label) for label in labels) for text in self.names
+        )
 
     def _rendered(
         self,
@@ -112,6 +134,9 @@ class Rounds:
     ) -> None:
         if isinstance(rendered, CommodoreError):
             self.failures[label] = rendered
+            if self._only_settings and not names_fit(self.names, label):
+                message = f"what {label} renders seems to hold settings of Argo CD, and is unknown: {rendered.message}"
+                self.found.add(Diagnostic("CMD-ARGO-109", message, "warning", rendered.hint))
             return
         namespace = application.destination.namespace
         for value in rendered:

@@ -14,9 +14,9 @@ from commodore.argocd.configuration import objects_of_values
 from commodore.argocd.configuration.keys import CONFIG, PARAMETERS
 from commodore.argocd.configuration.operator import KIND as OPERATED
 from commodore.argocd.configuration.read import PLUGIN, Candidates, lines_of
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics, diagnostic_of
 from commodore.argocd.discovery.documents import of_interest
-from commodore.argocd.discovery.model import Discovered, Origin, Raw
+from commodore.argocd.discovery.model import Discovered, Lost, Origin, Raw
 from commodore.argocd.model.application import GROUP, Application, read_application
 from commodore.argocd.model.cluster import SECRET_TYPE
 from commodore.argocd.model.fields import Fields
@@ -46,6 +46,7 @@ class Scanned:
         files: the paths of the files that were looked at.
         versions: the versions of Argo CD that they install, such as `3.1.2`, each with a place.
         lines: those of settings, by the places of the documents that have them.
+        lost: files that seem to define Applications and cannot be read.
     """
 
     objects: list[Raw] = field(default_factory=list)
@@ -53,6 +54,7 @@ class Scanned:
     files: set[str] = field(default_factory=set)
     versions: dict[str, Location] = field(default_factory=dict)
     lines: dict[Location, dict[str, int]] = field(default_factory=dict)
+    lost: list[Lost] = field(default_factory=list)
 
 
 def scan(tree: Tree, folder: Path, parsed: ParsedFiles, limits: Limits, found: Diagnostics) -> Scanned:
@@ -67,7 +69,13 @@ def scan(tree: Tree, folder: Path, parsed: ParsedFiles, limits: Limits, found: D
         try:
             content = path.read_bytes()
         except OSError as error:
-            _report_unreadable(found, name, error.strerror or str(error), b"")
+            unopened = InputError(
+                "CMD-ARGO-101",
+                f"the file {name} cannot be opened, and may define Applications: {error.strerror}",
+                hint="make it readable, or leave it out with --ignore-path",
+                locations=[name],
+            )
+            _unread(scanned, found, name, unopened)
             continue
         if covers(ignored, str(path)):
             _report_ignored(of_interest(content), name, parsed, found)
@@ -178,7 +186,7 @@ def _read(content: bytes, name: str, parsed: ParsedFiles, scanned: Scanned, foun
                 if lines := lines_of(content, one, line):
                     scanned.lines.setdefault(place, {}).update(lines)
     except InputError as error:
-        _report_unreadable(found, name, error.message, content, error.locations)
+        _report_unparsed(scanned, found, name, error, content)
 
 
 def objects_of(value: Any) -> Iterator[Mapping[str, Any]]:
@@ -232,7 +240,10 @@ def take(
         else:
             candidates.take(value, place)
     except InputError as error:
-        found.take(error)
+        if value["kind"] in ("Application", "ApplicationSet"):
+            discovered.lose(value, place, error, found)
+        else:
+            found.take(error)
 
 
 def report_unknown_fields(application: Application, label: str, found: Diagnostics) -> None:
@@ -254,24 +265,46 @@ def _group(value: Mapping[str, Any]) -> str:
     return str(value.get("apiVersion") or "").partition("/")[0]
 
 
-def _report_unreadable(
-    found: Diagnostics, name: str, why: str, content: bytes, places: tuple[Location, ...] = ()
-) -> None:
-    """An error if the file seems to define something of Argo CD, and to be no template of another program; else a
-    warning or a remark.
+def _unread(scanned: Scanned, found: Diagnostics, name: str, error: InputError) -> None:
+    """Report a file that defines Applications, or may do so, and cannot be read."""
+    reason = diagnostic_of(error)
+    found.add(reason)
+    scanned.lost.append(Lost("file", name, error.locations[0], reason))
+
+
+def _report_unparsed(scanned: Scanned, found: Diagnostics, name: str, error: InputError, content: bytes) -> None:
+    """Report a file that is not YAML: an error if it seems to define something of Argo CD, and to be no template of
+    another program; else a warning or a remark.
     """
+    why, places = error.message, error.locations
+    is_template = b"{{" in content
     defines = b"argoproj.io/v1alpha1" in content and b"kind: Application" in content
-    if defines and b"{{" in content and b"kind: ApplicationSet" not in content:
-        message = f"{name} seems to be a template of Applications, and is not read: {why}"
-        hint = "look at what is made of it, and leave it out with --ignore-path"
-        found.add(Diagnostic("CMD-ARGO-102", message, "warning", hint, locations=places))
+    if defines and is_template and b"kind: ApplicationSet" not in content:
+        found.add(
+            Diagnostic(
+                "CMD-ARGO-102",
+                f"{name} seems to be a template of Applications, and is not read: {why}",
+                "warning",
+                "look at what is made of it, and leave it out with --ignore-path",
+                locations=places,
+            )
+        )
     elif defines:
-        found.take(
-            InputError(
-                "CMD-ARGO-101",
-                f"the file {name} cannot be read, and seems to define Applications: {why}",
-                hint="correct it",
-                locations=places or (Location(name),),
+        unread = InputError(
+            "CMD-ARGO-101",
+            f"the file {name} cannot be read, and seems to define Applications: {why}",
+            hint="correct it",
+            locations=places or (Location(name),),
+        )
+        _unread(scanned, found, name, unread)
+    elif not is_template and (b"argoproj.io/" in content or CONFIG.encode() in content):
+        found.add(
+            Diagnostic(
+                "CMD-ARGO-102",
+                f"the file {name} cannot be read, and seems to hold settings of Argo CD: {why}",
+                "warning",
+                "correct it, or leave it out with --ignore-path",
+                locations=places,
             )
         )
     else:

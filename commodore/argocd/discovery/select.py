@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from commodore.argocd.appsets.selectors import selects
+from commodore.argocd.discovery.model import Lost
 from commodore.argocd.model.application import Application
 from commodore.argocd.model.cluster import Cluster
 from commodore.errors import InputError, UsageError, did_you_mean
@@ -111,6 +112,7 @@ def select(
     controller: str,
     narrowing: Narrowing = Narrowing(),
     clusters: tuple[Cluster, ...] = (),
+    lost: Sequence[Lost] = (),
 ) -> list[Application]:
     """The Applications that are named, in their order; all if none is named.
 
@@ -119,33 +121,62 @@ def select(
         controller: the namespace of Applications that name none.
         narrowing: which of them count.
         clusters: those that are known.
+        lost: what defines Applications and cannot be read or expanded.
 
     Raises:
-        InputError: CMD-ARGO-006, a name fits none; CMD-ARGO-007, an exact name fits several namespaces.
+        InputError: CMD-ARGO-006, a name fits none, or one that cannot be read; CMD-ARGO-007, an exact name fits several
+            namespaces.
     """
     places = {id(one): f"{one.namespace or controller}/{one.name}" for one in applications}
     kept = [one for one in applications if narrowing.fits(one, clusters)]
     if not wanted:
         return kept
-    chosen = {id(one) for text in wanted for one in _named(text, kept, places)}
+    chosen = {id(one) for text in wanted for one in _named(text, kept, places, lost)}
     return [one for one in kept if id(one) in chosen]
 
 
-def _named(text: str, kept: Sequence[Application], places: Mapping[int, str]) -> Iterator[Application]:
-    pattern = text if "/" in text else f"*/{text}"
-    fits = [one for one in kept if fnmatch.fnmatchcase(places[id(one)], pattern)]
-    exact = not any(character in text for character in "*?[")
+def is_exact(text: str) -> bool:
+    """Whether a text names one Application: it is not a pattern."""
+    return not any(character in text for character in "*?[")
+
+
+def names_fit(names: Sequence[str], label: str) -> bool:
+    """Whether an Application, as `namespace/name`, is among those that names or patterns of them choose."""
+    return any(fnmatch.fnmatchcase(label, text if "/" in text else f"*/{text}") for text in names)
+
+
+def may_be_meant(lost: Lost, names: Sequence[str]) -> bool:
+    """Whether a lost definition may be of an Application that is named: an exact name is that of one that is known."""
+    if not names or (lost.kind == "Application" and names_fit(names, lost.label)):
+        return True
+    return lost.kind != "Application" and not all(map(is_exact, names))
+
+
+def _named(
+    text: str, kept: Sequence[Application], places: Mapping[int, str], lost: Sequence[Lost]
+) -> Iterator[Application]:
+    fits = [one for one in kept if names_fit([text], places[id(one)])]
     if not fits:
-        names = sorted({one.name for one in kept})
-        raise InputError(
-            "CMD-ARGO-006",
-            f"no Application fits {text!r}",
-            hint=did_you_mean(text.rpartition("/")[2], names) or f"there are {some_of(names) or 'none'}",
-        )
-    if exact and len(fits) > 1:
+        raise _no_fit(text, sorted({one.name for one in kept}), lost)
+    if is_exact(text) and len(fits) > 1:
         raise InputError(
             "CMD-ARGO-007",
             f"the Application {text!r} is in several namespaces",
             hint=f"name one of {', '.join(places[id(one)] for one in fits)}",
         )
     yield from fits
+
+
+def _no_fit(text: str, names: Sequence[str], lost: Sequence[Lost]) -> InputError:
+    for one in lost:
+        if one.kind == "Application" and names_fit([text], one.label):
+            return InputError(
+                "CMD-ARGO-006",
+                f"the Application {one.label} cannot be read: {one.reason.message}",
+                hint="correct it",
+                locations=[one.place],
+            )
+    hint = did_you_mean(text.rpartition("/")[2], names) or f"there are {some_of(names) or 'none'}"
+    if labels := list(dict.fromkeys(one.label for one in lost)):
+        hint += f"; it may be among what cannot be read or expanded: {some_of(labels)}"
+    return InputError("CMD-ARGO-006", f"no Application fits {text!r}", hint=hint)

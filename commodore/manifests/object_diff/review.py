@@ -23,6 +23,7 @@ class Part:
         state: what became of it: `added`, `removed`, `changed`, `renamed`, or `unknown` if it could not be rendered.
         added, changed, removed: how many objects are shown.
         note: why it is unknown, or what it was called; not safe to print.
+        kind: the kind of thing that it is; what is not an Application cannot be read, and is unknown.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Part:
     changed: int = 0
     removed: int = 0
     note: str = ""
+    kind: str = "Application"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from commodore.manifests.object_diff.review import Review
 from commodore.manifests.objects import ObjectKey
 from commodore.manifests.textdiff import DiffLine
 from commodore.manifests.yaml_out import dump
-from commodore.printable import counted, printable, printable_lines
+from commodore.printable import counted, printable, printable_lines, some_of
 
 VALUE_CHARACTERS = 2048
 """A value on one line that is longer is shortened around what differs."""
@@ -54,8 +54,9 @@ def summary(review: Review) -> str:
     parts = [f"{counts[kind]} {kind}" for kind in ("added", "changed", "removed", "moved") if counts[kind]]
     line = ", ".join(parts) if parts else "no object differs"
     line += f" ({counted(len(review.groups), 'different change')})" if len(review.groups) < counts.total() else ""
-    if unknown := sum(one.state == "unknown" for one in review.parts):
-        line += f", {counted(unknown, 'Application')} unknown"
+    if unknown := Counter(one.kind for one in review.parts if one.state == "unknown"):
+        kinds = " and ".join(_kinds(count, kind) for kind, count in sorted(unknown.items()))
+        line = f"{kinds} unknown, {line if parts else 'the rest is equal'}"
     if review.flags:
         worst = Counter(flag.severity for flag in review.flags)
         line += f"; dangers: {', '.join(f'{count} {severity}' for severity, count in worst.items())}"
@@ -71,22 +72,35 @@ def summary(review: Review) -> str:
 _STATES = {"added": "+", "removed": "-", "changed": "~", "renamed": ">", "unknown": "?"}
 
 
+def _kinds(count: int, kind: str) -> str:
+    return counted(count, kind, "entries" if kind == "entry" else "")
+
+
 def part_rows(review: Review) -> Iterator[tuple[str, str]]:
     """Each Application of a review, and what is to be said of it; those that are unknown for one reason together."""
     dangers: dict[str, dict[str, None]] = {}
     for flag in review.flags:
         dangers.setdefault(flag.source, {})[flag.name] = None
-    unknown = Counter(one.note for one in review.parts if one.state == "unknown")
+    unknown: dict[tuple[str, str], list[str]] = {}
     for one in review.parts:
-        if one.state == "unknown" and one.name not in dangers and not unknown[one.note]:
+        if one.state == "unknown":
+            unknown.setdefault((one.kind, one.note), []).append(one.name)
+    for one in review.parts:
+        alike = unknown.get((one.kind, one.note), [])
+        if one.state == "unknown" and one.name not in dangers and not alike:
             continue  # said with the first of them
         counts = (("added", one.added), ("changed", one.changed), ("removed", one.removed))
         said = ", ".join(f"{count} {kind}" for kind, count in counts if count)
         name = f"{one.name} ({one.note})" if one.state == "renamed" else one.name
         if one.state == "unknown":
             said = f"unknown: {one.note}"
-            name = f"{unknown[one.note]} Applications" if unknown[one.note] > 1 and one.name not in dangers else name
-            unknown[one.note] = 0
+            name = one.name if one.kind == "Application" else f"{one.kind} {one.name}"
+            if one.name in dangers:
+                alike.remove(one.name)
+            else:
+                if len(alike) > 1:
+                    name, said = _kinds(len(alike), one.kind), f"{said} ({some_of(alike)})"
+                alike.clear()
         if one.name in dangers:
             said += f"; dangers: {', '.join(dangers[one.name])}"
         yield f"{_STATES[one.state]} {printable(name)}", printable(said.removeprefix("; "))

@@ -117,8 +117,8 @@ def test_what_does_not_render_is_unknown_and_nothing_of_it_is_removed(two: Trees
 
 
 def test_what_did_not_render_before_is_no_error(two: Trees) -> None:
-    two.write({"one/b.json": "{broken"})
-    found = two.diff()
+    two.write({"one/b.json": "{broken", "one/a.json": config(k="1")})
+    found = two.diff(changed_only=False)
     assert [one.before for one in found.applications if one.state == "unknown"] == [True]
     assert [(one.code, one.severity) for one in two.found.found()] == [("CMD-ARGO-401", "info")]
     two.write({"one/b.json": config("b")}, "target")
@@ -436,7 +436,7 @@ def test_what_a_broken_set_made_is_unknown(trees: Trees) -> None:
     trees.write({"x/c.json": config(k="1")})
     trees.write({"set.json": appset({"list": {"elements": [{"name": "a"}]}})}, "base")
     trees.write({"set.json": appset({"git": {"repoURL": URL, "directories": [{"path": "["}]}})}, "target")
-    assert trees.states() == {"a": "unknown"}
+    assert trees.states() == {"set": "unknown", "a": "unknown"}
 
 
 @pytest.mark.requirement("D61")

@@ -358,3 +358,13 @@ def test_documents_of_earlier_runs_go_when_they_are_many(folder: Folder) -> None
         return kept.read_bytes().count(b'"Application"')
 
     assert [run(*names) for names in (("a", "b"), ("c", "a"), ("d", "e"), ("a",))] == [2, 3, 4, 4]
+
+
+def test_settings_that_cannot_be_read_are_a_warning(folder: Folder) -> None:
+    folder.write(a=app("web"), cm="kind: ConfigMap\nmetadata: {name: argocd-cm}\ndata:\n\tx: y\n")
+    folder.listing()
+    (told,) = folder.found.found()
+    assert (told.code, told.severity) == ("CMD-ARGO-102", "warning")
+    folder.write(cm="kind: ConfigMap\nmetadata: {name: argocd-cm}\ndata: {{ .Values.x }}\n")
+    folder.listing()
+    assert [one.severity for one in folder.found.found()] == ["info"]

@@ -1,0 +1,248 @@
+"""The inputs of what is compared: which changed files an Application may read, and a definition that is lost."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from commodore.argocd.acquiring import repository_identity
+from commodore.argocd.comparing.changed import Considered
+from commodore.argocd.comparing.owners import ChangedFiles
+from commodore.argocd.comparing.reads import Reads, reads_of, texts_of
+from commodore.argocd.comparing.sides import Side
+from commodore.argocd.configuration import ArgoSettings
+from commodore.argocd.diagnostics import Diagnostics
+from commodore.argocd.discovery import Lost
+from commodore.argocd.model import IN_CLUSTER
+from commodore.argocd.model.application import Application, read_application
+from commodore.argocd.running import Listing, Run
+from commodore.errors import CommodoreError
+from commodore.limits import Limits
+from commodore.printable import some_of
+
+_OPEN = "{{"
+_TEMPLATE = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_MAGIC = re.compile(r"[*?\[{]")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTree:
+    """One side while it is worked on."""
+
+    side: Side
+    listing: Listing
+    found: Diagnostics
+    run: Run
+    applications: Mapping[str, Application]
+
+
+@dataclass(frozen=True, slots=True)
+class InputChange:
+    """How the inputs of something differ between the two trees. False if they do not.
+
+    Attributes:
+        files: the changed files among them, sorted.
+        other: what else differs, in words.
+    """
+
+    files: tuple[str, ...] = ()
+    other: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.files or self.other)
+
+    def __str__(self) -> str:
+        return some_of(self.files) or self.other
+
+
+class Inputs:
+    """The changed files of a comparison, and what reads them."""
+
+    def __init__(self, old: OpenTree, new: OpenTree, considered: Considered, limits: Limits) -> None:
+        self._trees = old, new
+        self._considered = considered
+        self._limits = limits
+
+    @cached_property
+    def changed(self) -> ChangedFiles:
+        """The changed files that count.
+
+        Raises:
+            CommodoreError: see `Considered.paths`.
+        """
+        roots = [tree.side.root for tree in self._trees]
+        ignored = self._trees[0].side.ignored | self._trees[1].side.ignored
+        return ChangedFiles(self._considered.paths(roots[0], roots[1], ignored))
+
+    @cached_property
+    def settings_differ(self) -> bool:
+        """Indicate that the installations of the two trees have other settings or another version."""
+        old, new = (tree.listing.settings for tree in self._trees)
+        return old.profile != new.profile or _values(old) != _values(new)
+
+    def of(self, name: str) -> InputChange:
+        """How the inputs of an Application differ."""
+        if self.settings_differ:
+            return _SETTINGS
+        sides = [(tree, tree.applications[name]) for tree in self._trees if name in tree.applications]
+        files: set[str] = set()
+        other = ""
+        if len(sides) < 2 or sides[0][1].data != sides[1][1].data:
+            files |= {application.place.place for _, application in sides} & self.changed.paths
+            other = "its definition"
+        for tree, application in sides:
+            files |= self._read_by(_reads(application, tree, self._limits))
+        return InputChange(tuple(sorted(files)), other)
+
+    def of_lost(self, old: Lost | None, new: Lost | None) -> InputChange:
+        """How the inputs of a definition differ that is lost on a side or on both."""
+        if self.settings_differ:
+            return _SETTINGS
+        files: set[str] = set()
+        for tree, lost in zip(self._trees, (old, new), strict=True):
+            if lost is not None:
+                files |= {lost.place.place} & self.changed.paths
+                files |= self._read_by(reads_of_lost(lost, tree, self._limits))
+        other = "" if old is not None and new is not None and old.data == new.data else "its definition"
+        return InputChange(tuple(sorted(files)), other)
+
+    def _read_by(self, reads: Reads | None) -> set[str]:
+        """The changed files that are among those read; if that is not known, those that nothing else reads."""
+        return self.changed.read_by(reads) if reads is not None else {*self.changed.paths} - self._owned
+
+    @cached_property
+    def _owned(self) -> set[str]:
+        """The changed files that Applications are defined in or read."""
+        owned: set[str] = set()
+        for tree in self._trees:
+            for application in tree.applications.values():
+                owned.add(application.place.place)
+                owned |= self.changed.read_by(_reads(application, tree, self._limits) or Reads())
+            owned |= {one.place.place for one in tree.listing.sets}
+            owned |= {one.place.place for one in tree.listing.lost}
+        return owned
+
+
+_SETTINGS = InputChange(other="the settings of Argo CD")
+
+
+def _values(settings: ArgoSettings) -> list[Any]:
+    """The settings without the places that they are from."""
+    rows = [{key: one.value for key, one in table.items()} for table in (settings.config, settings.parameters)]
+    return [settings.namespace, *rows, settings.clusters]
+
+
+def _reads(application: Application, tree: OpenTree, limits: Limits) -> Reads | None:
+    try:
+        return reads_of(application, tree.listing.settings, tree.listing.own, limits)
+    except CommodoreError:
+        return None
+
+
+def reads_of_lost(lost: Lost, tree: OpenTree, limits: Limits) -> Reads | None:
+    """What a definition that is lost, or the Applications that it makes, read of the tree; None if that is not known.
+
+    An Application may be sound but for its name; the template of an ApplicationSet names folders, or the begins of
+    their paths.
+    """
+    if lost.data is None:
+        return None
+    spec = lost.data.get("spec")
+    if not isinstance(spec, Mapping):
+        return None
+    if lost.kind == "Application":
+        return _of_spec(spec, lost, tree, limits)
+    if spec.get("templatePatch"):
+        return None
+    whole = Reads()
+    for part in (*_templates(spec), *_git_generators(spec)):
+        reads = _of_template(part, lost, tree, limits)
+        if reads is None:
+            return None
+        whole.add(reads)
+    return whole
+
+
+def _of_spec(spec: Mapping[str, Any], lost: Lost, tree: OpenTree, limits: Limits) -> Reads | None:
+    sound = {**spec, "destination": {"name": IN_CLUSTER}, "project": "default"}
+    try:
+        application = read_application({"metadata": {"name": "lost"}, "spec": sound}, lost.place)
+    except CommodoreError:
+        return None
+    return _reads(application, tree, limits)
+
+
+def _of_template(part: Mapping[str, Any], lost: Lost, tree: OpenTree, limits: Limits) -> Reads | None:
+    """What the sources of a template read, or a git generator."""
+    sources = part.get("sources") or [part.get("source", part)]
+    if not isinstance(sources, list) or not all(isinstance(one, Mapping) for one in sources):
+        return None
+    named = (text for source in sources for text in (*_paths(source), str(source.get("repoURL"))))
+    if "repoURL" not in part and not any(_OPEN in text for text in named):
+        return _of_spec({"sources": _filled(sources)}, lost, tree, limits)
+    reads = Reads()
+    for source in sources:
+        url = str(source.get("repoURL") or "")
+        foreign = _OPEN not in url and repository_identity(url) not in tree.listing.own
+        if foreign and not any(text.startswith("$") for text in texts_of(source)):
+            continue
+        for text in _paths(source):
+            folder = _folder(text)
+            if not folder:
+                return None
+            reads.folders.add(folder)
+    return reads
+
+
+def _filled(value: Any) -> Any:
+    """A value with a word in place of each template in its texts."""
+    if isinstance(value, Mapping):
+        return {key: _filled(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_filled(inner) for inner in value]
+    return _TEMPLATE.sub("x", value) if isinstance(value, str) else value
+
+
+def _paths(source: Mapping[str, Any]) -> Iterator[str]:
+    """The texts of a source or of a git generator that are paths; of value files in another folder, those paths."""
+    path = source.get("path")
+    if isinstance(path, str):
+        yield path
+    for key in ("directories", "files"):
+        yield from (text for text in texts_of(source.get(key)) if text)
+    helm = source.get("helm")
+    listed = helm.get("valueFiles") if isinstance(helm, Mapping) else ()
+    for file in filter(lambda text: text.startswith(("$", "..")), texts_of(listed)):
+        yield file.partition("/")[2] if file.startswith("$") else ""
+
+
+def _folder(text: str) -> str:
+    """The folder that all paths are in which a template or a pattern stands for; empty for the root."""
+    text = posixpath.normpath(text.strip("/")) if text else ""
+    first = _MAGIC.search(text)
+    folder = posixpath.dirname(text[: first.start()]) if first else text
+    return "" if folder == "." or folder.startswith("..") else folder
+
+
+def _templates(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The specifications of Applications in an ApplicationSet that have sources: its own, and those of generators."""
+    for one in _mappings([spec.get("template"), spec.get("generators")]):
+        inner = one.get("spec")
+        if isinstance(inner, Mapping) and ("source" in inner or "sources" in inner):
+            yield inner
+
+
+def _git_generators(spec: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    return (one["git"] for one in _mappings(spec.get("generators")) if isinstance(one.get("git"), Mapping))
+
+
+def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:
+    if isinstance(value, Mapping):
+        yield value
+        value = list(value.values())
+    for inner in value if isinstance(value, list) else ():
+        yield from _mappings(inner)

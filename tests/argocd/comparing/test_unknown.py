@@ -1,0 +1,156 @@
+"""What cannot be read, expanded or rendered is unknown: named in every report, and an error if its inputs changed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from commodore.argocd.comparing import Difference
+from commodore.argocd.comparing.document import difference_data
+from commodore.argocd.sarif import as_sarif
+from commodore.errors import InputError
+from commodore.manifests.object_diff import html_report, markdown_report, text_report
+from tests.argocd.comparing.conftest import URL, Trees, app, config
+
+
+def appset(generator: dict[str, Any], path: str = "x", url: str = URL) -> str:
+    """The text of an ApplicationSet, as JSON."""
+    template = {"metadata": {"name": "{{name}}"}, "spec": json.loads(app("x", path).replace(URL, url))["spec"]}
+    spec = {"generators": [generator], "template": template}
+    metadata = {"name": "set", "namespace": "argocd"}
+    return json.dumps(
+        {"apiVersion": "argoproj.io/v1alpha1", "kind": "ApplicationSet", "metadata": metadata, "spec": spec}
+    )
+
+
+PLUGIN: dict[str, Any] = {"plugin": {"configMapRef": {"name": "values"}}}
+FILES: dict[str, Any] = {"git": {"repoURL": URL, "files": [{"path": "envs/*.json"}]}}
+OTHER = "https://other.example.com/r"
+TAB = "kind: Application\napiVersion: argoproj.io/v1alpha1\nmetadata:\n\tname: a\n"
+NAMELESS = json.dumps({**json.loads(app("n", "x")), "metadata": {"name": True}})
+
+
+def head(found: Difference) -> str:
+    return next(iter(text_report(found.review))).text
+
+
+def severities(trees: Trees, code: str) -> list[str]:
+    return [one.severity for one in trees.found.found() if one.code == code]
+
+
+@pytest.fixture
+def plugin(trees: Trees) -> Trees:
+    """A set that asks a plugin, whose template reads the folder `x`, and a change of that folder."""
+    trees.write({"set.json": appset(PLUGIN), "x/c.json": config(k="1")})
+    trees.write({"x/c.json": config(k="2")}, "target")
+    return trees
+
+
+@pytest.mark.requirement("D86", "D87")
+def test_a_set_that_cannot_be_expanded_is_unknown_in_every_report(plugin: Trees) -> None:
+    found = plugin.diff()
+    assert head(found) == "1 ApplicationSet unknown, the rest is equal"
+    reports = (
+        "\n".join(line.text for line in text_report(found.review)),
+        markdown_report(found.review),
+        html_report(found.review),
+        json.dumps(difference_data(found)),
+        as_sarif(plugin.found.found(), plugin.root / "target", found),
+    )
+    assert all("argocd/set" in report and "x/c.json" in report for report in reports)
+    assert not any("no object differs" in report for report in reports)
+    (data,) = difference_data(found)["applications"]
+    assert (data["kind"], data["state"], data["asBefore"], data["files"]) == (
+        "ApplicationSet",
+        "unknown",
+        False,
+        ["x/c.json"],
+    )
+
+
+@pytest.mark.requirement("D86")
+def test_it_is_an_error_unless_allowed_or_its_inputs_are_the_same(plugin: Trees) -> None:
+    plugin.diff()
+    assert severities(plugin, "CMD-ARGO-807") == ["error"]
+    plugin.diff(allow_unknown=True)
+    assert severities(plugin, "CMD-ARGO-807") == ["warning"]
+    plugin.write({"x/c.json": config(k="1")}, "target")
+    found = plugin.diff()
+    assert (severities(plugin, "CMD-ARGO-807"), head(found)) == ([], "1 ApplicationSet unknown, the rest is equal")
+    assert [one.before for one in found.applications] == [True]
+
+
+@pytest.mark.parametrize(
+    ("text", "changed", "is_input"),
+    [
+        (appset(PLUGIN, "apps/{{name}}/base"), "apps/a/base/c.json", True),
+        (appset(PLUGIN, "apps/{{name}}/base"), "README.md", False),
+        (appset(PLUGIN, "{{path}}"), "README.md", True),
+        (appset(PLUGIN, "{{path}}"), "one/c.json", False),
+        (appset(PLUGIN, "{{path}}", OTHER), "README.md", False),
+        (appset({"matrix": {"generators": [PLUGIN, FILES]}}), "envs/a.json", True),
+        (NAMELESS, "x/c.json", True),
+        (NAMELESS, "README.md", False),
+        (app("n", "x", source="x"), "README.md", True),
+        (TAB, "README.md", True),
+        (TAB, "one/c.json", False),
+    ],
+    ids=lambda value: str(value)[-20:],
+)
+def test_the_inputs_of_what_is_unknown(trees: Trees, text: str, changed: str, is_input: bool) -> None:
+    """What reads files that are not known may read those that nothing else reads."""
+    trees.write({"lost.yaml": text, "one.json": app("one", "one"), "one/a.json": config(), "x/a.json": config()})
+    trees.write({changed: config("new")}, "target")
+    found = trees.diff()
+    assert ("unknown" in {one.state for one in found.applications}, severities(trees, "CMD-ARGO-807")) == (
+        True,
+        ["error"] if is_input else [],
+    )
+
+
+@pytest.mark.requirement("D84", "D87")
+def test_an_application_that_fails_as_before_with_other_inputs(trees: Trees) -> None:
+    """The same message on both sides says nothing if what it reads has changed."""
+    trees.write({"one.json": app("one", "one"), "two.json": app("two", "two"), "two/a.json": config()})
+    trees.write({"one/broken.json": "{", "one/a.json": config(k="1")})
+    found = trees.diff(changed_only=False)
+    assert ([one.before for one in found.applications if one.state == "unknown"], trees.codes()) == (
+        [True],
+        ["CMD-ARGO-401"],
+    )
+    trees.write({"one/a.json": config(k="2")}, "target")
+    for changed_only in (True, False):
+        found = trees.diff(changed_only=changed_only)
+        assert severities(trees, "CMD-ARGO-807") == ["error"]
+        assert head(found) == "1 Application unknown, the rest is equal"
+
+
+def test_an_application_that_cannot_be_read_any_more_is_not_removed(trees: Trees) -> None:
+    trees.write({"one.json": app("one", "x"), "two.json": app("two", "x"), "x/a.json": config()}, "base")
+    trees.write({"one.json": app("one", "x", source=5), "x/a.json": config()}, "target")
+    trees.write({"two.json": app("two", "x")[:-1] + ',"kind: Application":'}, "target")
+    states = trees.states()
+    assert (states["one"], states["two"]) == ("unknown", "unknown")
+
+
+def test_an_application_of_applications_that_fails_is_named_though_nothing_has_changed(trees: Trees) -> None:
+    trees.write({"root.json": app("root", "apps"), "two.json": app("two", "two"), "two/a.json": config(k="1")})
+    trees.write({"apps/kustomization.yaml": "resources: [missing.yaml]\ncommonLabels: {a: argoproj.io/b}\n"})
+    trees.write({"two/a.json": config(k="2")}, "target")
+    found = trees.diff()
+    assert {one.name: (one.state, one.before) for one in found.applications} == {
+        "argocd/root": ("unknown", True),
+        "argocd/two": ("changed", False),
+    }
+    assert head(found) == "1 Application unknown, 1 changed"
+
+
+def test_names_of_what_cannot_be_read(trees: Trees) -> None:
+    trees.write({"one.json": app("one", "x"), "jn.json": app("jn", "x", source=5), "x/a.json": config()})
+    assert trees.states(apps=("jn",)) == {"jn": "unknown"}
+    assert trees.states(apps=("one",)) == {"one": "unchanged"}
+    with pytest.raises(InputError, match="no Application fits 'other'") as raised:
+        trees.diff(apps=("other",))
+    assert raised.value.hint.endswith("it may be among what cannot be read or expanded: argocd/jn")
