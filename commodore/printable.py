@@ -73,9 +73,9 @@ def in_markdown(text: str) -> str:
 _ACTIVE = re.compile(r"[\\`*_\[\]#|~<>@$&]|(?<=:)//|(?<=www)\.", re.IGNORECASE)
 
 
-def some_of(names: Sequence[str]) -> str:
+def some_of(names: Sequence[str], most: int = NAMES_SHOWN) -> str:
     """The first names of a list, and how many more there are."""
-    shown = [only_printable(name, "?") for name in names[:NAMES_SHOWN]]
+    shown = [only_printable(name, "?") for name in names[:most]]
     more = len(names) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
 

@@ -162,8 +162,7 @@ def fleet_applicationset(ctx: click.Context, /, cluster_type: str, **values: Any
 @click.pass_context
 def fleet_preview(ctx: click.Context, /, cell: str, **values: Any) -> None:
     """Show what Argo CD would apply: the chart of CELL, such as prod/eu-1, with the values of a cluster."""
-    from commodore.fleet import preview
-    from commodore.manifests import dump_flush
+    from commodore.fleet import as_yaml, preview
     from commodore.workspace import Workspace
 
     console = console_of(ctx)
@@ -173,7 +172,7 @@ def fleet_preview(ctx: click.Context, /, cell: str, **values: Any) -> None:
         console.result(json.dumps(found, indent=2, default=str))
         return
     for one in found:
-        console.result("---\n" + printable_lines(dump_flush(one, lambda _: False)), newline=False)
+        console.result("---\n" + printable_lines(as_yaml(one)), newline=False)
 
 
 @click.command("init")

@@ -38,10 +38,15 @@ def fleet_owners() -> None:
 @options(*FLEET_OWNERS_CHECK)
 @click.pass_context
 def owners_check(ctx: click.Context, /, **values: Any) -> None:
-    """Check that the author, or a user who has approved, may change each file below `config` that differs."""
+    """Check that the author, or a user who has approved, may change what differs: files below `config`, the templates,
+    OWNERS and OWNERS_ALIASES. Files in `rendered` that differ must be what the configuration makes.
+    """
+    from commodore.fleet import check_output
+
     console = console_of(ctx)
     owners = _owners(ctx, values["base"], console)
-    raise_all(list(owners.refusals(values["author"], values["approved_by"])))
+    refusals = list(owners.refusals(values["author"], values["approved_by"]))
+    raise_all([*refusals, *check_output(owners.root, owners.changed, values["base"], console.context)])
     console.result("all changes have an owner's approval")
 
 

@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from commodore.fleet.compiling.waves import ALL_CLUSTERS, Wave, allow_failures, canary
     from commodore.fleet.drifting import Drifts, drift
     from commodore.fleet.examples import new_fleet
-    from commodore.fleet.generating import Generated, GenerateOptions, Selection, check_known, generate, stale_error
+    from commodore.fleet.generating import (
+        Generated,
+        GenerateOptions,
+        Selection,
+        check_known,
+        check_output,
+        generate,
+        stale_error,
+    )
     from commodore.fleet.importing import Imported, import_applications
     from commodore.fleet.previewing import preview
     from commodore.fleet.promotion.changing import Found, find_patch, waits_of
@@ -43,6 +51,7 @@ if TYPE_CHECKING:
     from commodore.fleet.repository.config import read_config
     from commodore.fleet.repository.owners import Owners
     from commodore.fleet.repository.schema import STATIC_SCHEMAS, config_schema, static_schema
+    from commodore.fleet.values_text import as_yaml
 
 __getattr__ = lazy_exports(
     __name__,
@@ -57,7 +66,15 @@ __getattr__ = lazy_exports(
         "compiling.waves": ("ALL_CLUSTERS", "Wave", "allow_failures", "canary"),
         "drifting": ("Drifts", "drift"),
         "examples": ("new_fleet",),
-        "generating": ("GenerateOptions", "Generated", "Selection", "check_known", "generate", "stale_error"),
+        "generating": (
+            "GenerateOptions",
+            "Generated",
+            "Selection",
+            "check_known",
+            "check_output",
+            "generate",
+            "stale_error",
+        ),
         "importing": ("Imported", "import_applications"),
         "previewing": ("preview",),
         "promotion.changing": ("Found", "find_patch", "waits_of"),
@@ -83,6 +100,7 @@ __getattr__ = lazy_exports(
         "repository.config": ("read_config",),
         "repository.owners": ("Owners",),
         "repository.schema": ("STATIC_SCHEMAS", "config_schema", "static_schema"),
+        "values_text": ("as_yaml",),
     },
 )
 
@@ -120,8 +138,10 @@ __all__ = [
     "as_mermaid",
     "as_pins",
     "as_svg",
+    "as_yaml",
     "canary",
     "check_known",
+    "check_output",
     "compile_fleet",
     "config_schema",
     "diff_rendered",

@@ -185,14 +185,14 @@ def _unread_sections(layer: Layer, templates: _Templates) -> Iterator[CommodoreE
     for section in (section for section in layer.values if not templates.read_section(section)):
         location = layer.at((section,))
         message = f"{at(location)}: no template reads the section {shown(section)}"
-        hint = did_you_mean(section, SECTIONS)
+        hint = did_you_mean(section, SECTIONS) if section not in SECTIONS else ""
         if templates.fixed:  # the chart makes the same of all values, which can hardly be by mistake
             yield Warned("CMD-FLT-019", message, hint or "let a template read it")
         else:
             yield InputError(
                 "CMD-FLT-064",
                 f"{message}: nothing would come of its {counted(len(layer.values[section]), 'item')}",
-                hint=hint or f"known are {', '.join(SECTIONS)}; remove it, or let a template read it",
+                hint=hint or "remove it, or let a template read it",
                 locations=[location],
             )
 
@@ -302,7 +302,7 @@ def check_expressions(
             found.inside += [layer.at(path)] if any(one in text for one in inside) else []
             found.eaten += [layer.at(path)] if any(one in text for one in eaten) else []
     else:
-        left = {one for text in _plain_texts(proofs) for one in _ANY.findall(text) if ".Values." in one}
+        left = _unresolved(fleet, proofs)
         texts = [text.decode("utf-8", "replace") for text in chart.templates.values()]
         resolving = any(re.search(r"\btpl\b", text) for text in texts)
         into_yaml = any(re.search(r"\btpl\s*\(\s*toYaml\b", text) for text in texts)
@@ -373,9 +373,25 @@ def _scalars(value: Any, path: tuple[object, ...] = ()) -> Iterator[tuple[tuple[
         yield path, value
 
 
-def _plain_texts(objects: Iterable[Any]) -> Iterator[str]:
-    for one in objects:
-        yield from (text for _, text in _scalars(one) if isinstance(text, str) and "{{" in text)
+def _unresolved(fleet: Fleet, proofs: Iterable[Any]) -> set[str]:
+    """The expressions that stay in the objects of charts, without those that the fleet's texts escape in the same field
+    for what is deployed.
+    """
+    left = {
+        (one, path[-1])
+        for proof in proofs
+        for path, text in _scalars(proof)
+        if isinstance(text, str)
+        for one in _ANY.findall(text)
+        if ".Values." in one
+    }
+    escaped = {
+        (one, path[-1])
+        for _, path, text in _all_texts(fleet)
+        for literal in _LITERAL.findall(text)
+        for one in _ANY.findall(literal[2:-2])
+    }
+    return {one for one, _ in left - escaped}
 
 
 def _expressions(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from commodore.errors import CommodoreError, InputError, Location, raise_all
 from commodore.events import Announce, Noted, Warned
-from commodore.printable import counted, printable, some_of
+from commodore.printable import NAMES_SHOWN, counted, printable, some_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +112,9 @@ def dotted(path: Sequence[object]) -> str:
     return ".".join(printable(str(step)) for step in path)
 
 
-def cells_in_words(names: Sequence[str]) -> str:
+def cells_in_words(names: Sequence[str], most: int = NAMES_SHOWN) -> str:
     """Some cells of many."""
-    return f"{counted(len(names), 'cell')} ({some_of(names)})"
+    return f"{counted(len(names), 'cell')} ({some_of(names, most)})"
 
 
 def at(location: Location) -> str:

@@ -13,12 +13,12 @@ from commodore.caches import result_cache, usable
 from commodore.context import Context
 from commodore.engine import ChartResults
 from commodore.errors import CommodoreError, InputError, UsageError, did_you_mean, raise_all
-from commodore.events import Warned, stage
+from commodore.events import Warned, ignore, stage
 from commodore.fleet.cells import CellValues, Status, merge_fleet
 from commodore.fleet.chart_files import Chart, read_chart
 from commodore.fleet.charts import cell_chart, chart_yaml
 from commodore.fleet.checks import check_expressions, check_names, check_values
-from commodore.fleet.comparing import group_changes
+from commodore.fleet.comparing import group_changes, rendered_at
 from commodore.fleet.findings import Report
 from commodore.fleet.finished import hold_finished
 from commodore.fleet.helm import Helm, helm_path
@@ -38,6 +38,7 @@ from commodore.fleet.rendering import Job, Renderer
 from commodore.fleet.report.grouping import Group
 from commodore.fleet.repository.apps import read_fleet
 from commodore.fleet.repository.config import FleetConfig, Prefix
+from commodore.fleet.repository.layout import CONFIG, RENDERED
 from commodore.fleet.repository.model import Fleet
 from commodore.fleet.values_text import ValuesWriter
 from commodore.manifests import TreeChange
@@ -198,7 +199,7 @@ def prepare(
     report = Report(options.strict)
     fleet = read_fleet(root, report, context.limits)
     cells = options.selection.cells(fleet.config)
-    report.check()
+    _stop_at_errors(report, context)
     check_patches(fleet, report)
     types = options.selection.types or tuple(kind.name for kind in fleet.types)
     with stage(context.announce, "merging values", len(cells) * len(types)):
@@ -208,13 +209,18 @@ def prepare(
         merged, unfinished = hold_finished(fleet, merged, present, report, options.going_on)
     chart = read_chart(fleet, context.limits)
     check_values(fleet, chart, merged, report)
-    if report.errors:
-        report.tell(context.announce)
-    report.check()
+    _stop_at_errors(report, context)
     wanted = render_cells(fleet, chart, merged, report, options, context)
     report.tell(context.announce)
     report.check()
     return Prepared(fleet, chart, tuple(merged), report, wanted, tuple(unfinished))
+
+
+def _stop_at_errors(report: Report, context: Context) -> None:
+    """Raise the errors, if there are any, after the warnings."""
+    if report.errors:
+        report.tell(context.announce)
+    report.check()
 
 
 def _generate(workspace: Workspace, options: GenerateOptions, context: Context, status: Status | None) -> Generated:
@@ -295,6 +301,30 @@ def _with_helm(
             if resources:
                 return renderer.resources(jobs, report), []
             return [], [one for objects in renderer.prove(jobs, report) for one in objects]
+
+
+def check_output(root: Path, changed: Sequence[str], revision: str, context: Context) -> list[CommodoreError]:
+    """Report changed files of `rendered/` that are not what the configuration makes.
+
+    Args:
+        changed: paths in the repository that differ from the revision.
+        revision: what the change is compared with.
+    """
+    paths = [path for path in changed if path.startswith(f"{RENDERED}/")]
+    if not paths:
+        return []
+    try:
+        before = rendered_at(root, revision, context)
+        made = prepare(root, GenerateOptions(), context.with_announce(ignore), present=before).wanted.files
+    except CommodoreError as error:
+        return [error]
+    now = read_rendered(root)
+    edited = [path for path in paths if now.get(name := path.removeprefix(f"{RENDERED}/")) != made.get(name)]
+    if not edited:
+        return []
+    message = f"{RENDERED}/ was changed without a cause in {CONFIG}/: {some_of(edited)}"
+    hint = "change the configuration, and run 'commodore fleet generate'"
+    return [InputError("CMD-FLT-060", message, hint=hint, locations=edited[:1])]
 
 
 def stale_error(generated: Generated) -> CommodoreError:

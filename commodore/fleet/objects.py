@@ -213,7 +213,7 @@ def removal_errors(
         more = f", and so on for {len(names) - _HINTED} more" if len(names) > _HINTED else ""
         yield InputError(
             "CMD-FLT-065",
-            f"{kind} {some_of(names)} would be removed from {cells_in_words(cells)}",
+            f"{kind} {some_of(names)} would be removed from {cells_in_words(cells, 3)}",
             hint=f"if that is meant: {options}{more}; else look for what defined it in config",
         )
 

@@ -27,6 +27,12 @@ from commodore.manifests import load_rendered
 _APPS = "temp-chart"
 _LACKING = "checking for chart dependencies"
 _QUOTED = re.compile(r'"([^"]+)"')
+_CELLS_SHOWN = 3
+_STEPS = re.compile(
+    r'.*template: [^\s:]+:\d+(?::\d+)?: executing "[^"]*" at <.*?>: |^execution error at \([^()]*\): ', re.DOTALL
+)
+_CALLS = re.compile(r"^error calling \w+: |\btemplate: gotpl:\d+: ")
+_TEMPLATE = re.compile(r"templates/([^\s:]+):(\d+)")
 _POSITION = re.compile(r":\d+(:\d+)?")
 
 
@@ -155,19 +161,26 @@ class Renderer:
         for found in groups.values():
             job, reason = found[0]
             names = [self._alike.get((one.cell.type, one.text), [one.name]) for one, _ in found]
-            cells = cells_in_words([name for alike in names for name in alike])
+            cells = cells_in_words([name for alike in names for name in alike], _CELLS_SHOWN)
             if _LACKING in reason:
                 report.add(self._without_dependencies(cells, reason))
                 continue
+            if self._fails_without_items(job, reason):
+                template = self._template_of(reason)
+                chart = f"the chart {self._fleet.choices.chart or 'that is built in'} fails whatever the applications"
+                message = f"{_cause(reason)}; {chart}, in {cells}"
+                hint = "look at the template that is named"
+                report.add(InputError("CMD-FLT-056", message, hint=hint, locations=template))
+                continue
             for section, name, alone in self._guilty(job) or [("", "", reason)]:
                 place = self._place_of(job.cell, section, name, alone)
-                what = f"application {name} ({place[0]}): " if place else ""
+                what = f"application {name} ({place[0]}) in {cells}" if place else f"in {cells}"
                 report.add(
                     InputError(
                         "CMD-FLT-056",
-                        f"{cells}: {what}helm says {alone}",
+                        f"{_cause(alone)}; {what}",
                         hint="look at the expressions in its values, and at the chart's templates",
-                        locations=place,
+                        locations=[*place, *self._template_of(alone)],
                     )
                 )
 
@@ -200,6 +213,35 @@ class Renderer:
                     return [layer.at(path)]
         return [layer.at((section, name)) for layer in layers if name in layer.values.get(section, {})][:1]
 
+    def _fails_without_items(self, job: Job, reason: str) -> bool:
+        """Helm says the same of a cell in which nothing is defined: no application is the cause."""
+        said = self._said_of(job, {section: {} for section in job.cell.values})
+        return said is not None and _POSITION.sub("", said) == _POSITION.sub("", reason)
+
+    def _said_of(self, job: Job, values: Mapping[str, Any]) -> str | None:
+        """Why helm refuses other values of a cell; None if it takes them."""
+        text = as_yaml({**({"cluster": dict(job.cluster)} if job.cluster else {}), **values})
+        try:
+            if self._fleet.choices.output == "manifests":
+                _as_files(self._twice(job.cell.type, text, job.name))
+            else:
+                self._once(job.cell.type, text, Job(job.cell, job.cluster, text))
+        except HelmRefused as refused:
+            return refused.reason
+        except CommodoreError as error:
+            return error.message
+        return None
+
+    def _template_of(self, reason: str) -> list[Location]:
+        """The innermost template of the repository's chart that helm names."""
+        folder = self._fleet.choices.chart
+        whole = folder is not None and (self._fleet.root / folder / "templates").is_dir()
+        for path, line in reversed(_TEMPLATE.findall(reason)):
+            place = f"{folder}/{'templates/' if whole else ''}{path}"
+            if folder is not None and (self._fleet.root / place).is_file():
+                return [Location(place, int(line))]
+        return []
+
     def _guilty(self, job: Job) -> list[tuple[str, str, str]]:
         """The items that helm refuses alone, with what it says."""
         items = [(section, name) for section, members in job.cell.values.items() for name in members]
@@ -208,19 +250,15 @@ class Renderer:
             section, name = item
             values: dict[str, Any] = {other: {} for other in job.cell.values}
             values[section] = {name: job.cell.values[section][name]}
-            text = as_yaml({**({"cluster": dict(job.cluster)} if job.cluster else {}), **values})
-            try:
-                if self._fleet.choices.output == "manifests":
-                    _as_files(self._twice(job.cell.type, text, job.name))
-                else:
-                    self._once(job.cell.type, text, Job(job.cell, job.cluster, text))
-            except HelmRefused as refused:
-                return section, name, refused.reason
-            except CommodoreError as error:
-                return section, name, error.message
-            return None
+            said = self._said_of(job, values)
+            return None if said is None else (section, name, said)
 
         return [found for found in self._helm.each(attempt, items) if found is not None]
+
+
+def _cause(reason: str) -> str:
+    """Why helm fails, without the names of the steps that have led there."""
+    return "helm fails: " + _CALLS.sub("", _STEPS.sub("", reason))
 
 
 def _patched(cell: CellValues, app: App) -> list[Layer]:

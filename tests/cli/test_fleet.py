@@ -162,6 +162,14 @@ def test_preview(fleet: Call, tmp_path: Path) -> None:
     assert (code, "[CMD-FLT-094]" in err) == (2, True)
 
 
+def test_a_preview_keeps_texts(fleet: Call, tmp_path: Path) -> None:
+    """They can be piped to kubectl, which reads some texts without quotes as numbers or booleans."""
+    texts = ["08", "1234e56", "1e3", "y", "0o17", "on"]
+    write_files(tmp_path, charts(**{f"{APP}/int/values.yaml": patch(f"info: [{{name: a, value: {texts!r}}}]")}))
+    code, out, _ = fleet("preview", "int/int-1/r1")
+    assert (code, [text for text in texts if f"'{text}'" not in out]) == (0, [])
+
+
 def test_a_preview_that_argo_cd_could_not_render(fleet: Call, tmp_path: Path) -> None:
     strict = '{{ required "a name is needed" .Values.cluster.name }}'
     write_files(tmp_path, charts(**{f"{APP}/int/values.yaml": patch(f"project: '{strict}'")}))

@@ -60,15 +60,13 @@ def test_changes_need_an_owner(fleet: Call, tmp_path: Path) -> None:
     assert fleet("check", "--author", "x")[0] == 0
     write_files(
         tmp_path,
-        {f"{APP}/int/values.yaml": patch("project: p"), f"{APP}/OWNERS": "approvers: [x]\n", "rendered/a": "x"},
+        {f"{APP}/int/values.yaml": patch("project: p"), f"{APP}/OWNERS": "approvers: [x]\n"},
     )
     (tmp_path / "config/main/db/values.yaml").rename(tmp_path / "config/main/db/moved.yaml")
     code, _, err = fleet("check", "--author", "X", "--approved-by", "DEV")
     assert code == 1
     assert f"{APP}/int/values.yaml" not in err
-    assert (
-        f"{APP}/OWNERS may be changed by ann, bob, boss; dev, x is none of them [CMD-FLT-080]" in err
-    )  # those of HEAD count
+    assert f"{APP}/OWNERS may be changed by ann, bob, boss, not by dev, x [CMD-FLT-080]" in err  # those of HEAD count
     assert "config/main/db/values.yaml may be changed by boss" in err
     assert fleet("check", "--author", "boss", "--approved-by", "dev")[0] == 0
 
@@ -77,6 +75,39 @@ def test_a_change_of_rendered_needs_a_cause(fleet: Call, tmp_path: Path) -> None
     write_files(tmp_path, {"rendered/main/a": "x"})
     code, _, err = fleet("check", "--author", "boss")
     assert (code, "[CMD-FLT-060]" in err) == (1, True)
+
+
+@pytest.mark.requirement("F62")
+def test_output_that_was_edited_is_seen_beside_other_changes(fleet: Call, tmp_path: Path, call: Call) -> None:
+    """What the configuration makes needs no owner, whatever else has changed; anything else has no cause."""
+    assert call("-d", str(tmp_path), "fleet", "generate")[0] == 0
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "generated")
+    edited = tmp_path / "rendered/main/prod/prod-1/r1/values.yaml"
+    edited.write_text(edited.read_text().replace("v4.17.0", "evil"))
+    write_files(tmp_path, {"README.md": "hi\n", f"{APP}/int/values.yaml": patch("project: p")})
+    code, _, err = fleet("check", "--author", "dev")
+    assert (code, "rendered/main/prod/prod-1/r1/values.yaml [CMD-FLT-060]" in err) == (1, True)
+    assert call("-d", str(tmp_path), "fleet", "generate")[0] == 0
+    assert "evil" not in edited.read_text()
+    assert fleet("check", "--author", "dev")[0] == 0
+    write_files(tmp_path, {"config/config.yaml": "[]"})
+    assert fleet("check", "--author", "boss", "--approved-by", "dev")[0] == 1  # what it makes is unknown
+
+
+@pytest.mark.requirement("F62")
+@pytest.mark.parametrize("path", ["OWNERS", "OWNERS_ALIASES", "templates/application.yaml", "argocd-apps/x", "chart/x"])
+def test_the_rules_and_the_templates_have_owners(fleet: Call, tmp_path: Path, path: str) -> None:
+    """Or the next change would be its author's own, or reach all cells."""
+    text = (tmp_path / "config/config.yaml").read_text()
+    write_files(tmp_path, {"config/config.yaml": f"{text}generator: {{chart: chart}}\n", "chart/a.yaml": "a"})
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "y")
+    write_files(tmp_path, {path: "approvers: [mallory]\n"})
+    code, _, err = fleet("check", "--author", "mallory")
+    assert (code, f"{path} may be changed by boss, not by mallory [CMD-FLT-080]" in err) == (1, True)
+    assert "and no author or approver is given" in fleet("check")[2]
+    assert fleet("check", "--author", "boss")[0] == 0
 
 
 def test_owners_files_that_are_wrong(fleet: Call, tmp_path: Path) -> None:
@@ -88,3 +119,7 @@ def test_owners_files_that_are_wrong(fleet: Call, tmp_path: Path) -> None:
     git(tmp_path, "commit", "-qam", "z")
     code, _, err = fleet("list", "config/x")
     assert (code, "OWNERS is a list, must be a map" in err, "[CMD-FLT-082]" in err) == (1, True, True)
+    write_files(tmp_path, {"OWNERS": "approvers: 3\nfilters: {'(': {}}\n"})
+    git(tmp_path, "commit", "-qam", "z")
+    code, _, err = fleet("list", "config/x")
+    assert (code, "/approvers is a number (3)" in err, "'(' is not a regular expression" in err) == (1, True, True)

@@ -277,7 +277,7 @@ ERRORS: list[tuple[str, dict[str, str | None], list[str]]] = [
         [
             "3 cells (main/prod/prod-1/r1, ",
             f"application web ({APP}/prod/values.yaml:3:5)",
-            'function "nofunc" not defined',
+            'helm fails: cannot parse template "{{ nofunc }}": function "nofunc" not defined; application web',
         ],
     ),
 ]

@@ -12,7 +12,9 @@ import pytest
 import yaml
 
 from commodore.errors import EnvironmentFault, PolicyError
+from commodore.events import Warned
 from commodore.file_lock import hold
+from commodore.fleet import chart_files
 from commodore.fleet.generating import GenerateOptions, Selection, generate
 from commodore.fleet.previewing import preview
 from commodore.fleet.values_text import as_yaml
@@ -98,6 +100,63 @@ def test_stale_output_is_found_and_goes(world: World) -> None:
     assert stale.exists()
     world.generate()
     assert not stale.exists()
+
+
+@pytest.mark.requirement("F45")
+def test_an_escaped_expression_beside_the_same_one_that_is_resolved(world: World) -> None:
+    """Only an expression that stays by mistake is a finding: the escaped one is for what is deployed."""
+    expression = "{{ .Values.cluster.region }}"
+    escaped = f"{{{{`{expression}`}}}}"
+    values = {"esc": escaped, "plain": expression}
+    world.lay(charts(**{f"{APP}/int/values.yaml": patch(f"source: {{helm: {{valuesObject: {values!r}}}}}")}))
+    world.generate(strict=True)
+    world.lay({"templates/a.yaml": "{{ range .Values.applications }}\n---\n{{ toYaml . }}\n{{ end }}"})
+    assert [error.code for error in world.refused(strict=True)] == ["CMD-FLT-051"]
+
+
+@pytest.mark.requirement("F58", "F66")
+def test_the_mistakes_of_all_files_are_reported_at_once(world: World) -> None:
+    world.lay(
+        charts(
+            **{
+                f"{APP}/values.yaml": "applications: [1]\n",
+                f"{APP}/int/patch-1.yaml": "metadata: {ids: x}\napplications: {web: {project: p}}\n",
+                "config/main/db/OWNERS": "approvers: 3\n",
+                "OWNERS_ALIASES": "aliases: {team: ann}\n",
+                "config/OWNERS": "approver: [a]\nfilters: {'(': {}}\n",
+            }
+        )
+    )
+    places = {(error.code, str(error.locations[0]).partition(":")[0]) for error in world.refused()}
+    assert places == {
+        ("CMD-FLT-003", f"{APP}/values.yaml"),
+        ("CMD-FLT-003", f"{APP}/int/patch-1.yaml"),
+        ("CMD-FLT-003", "config/main/db/OWNERS"),
+        ("CMD-FLT-003", "OWNERS_ALIASES"),
+        ("CMD-FLT-082", "config/OWNERS"),
+    }
+    assert [event.hint for event in world.events if isinstance(event, Warned)] == [
+        "did you mean 'approvers' or 'emeritus_approvers'?"
+    ]
+
+
+@pytest.mark.requirement("F65")
+def test_a_template_that_always_fails_is_the_charts_mistake(world: World) -> None:
+    """It is reported once, and not of each application."""
+    built_in = Path(chart_files.__file__).parent / "chart"
+    files = {f"templates/{path.name}": path.read_text() for path in built_in.iterdir() if path.name != "_plain.tpl"}
+    world.lay(charts(**files, **{"templates/bad.yaml": '\nx: {{ .Values.nope | required "nope is needed" }}\n'}))
+    [error] = world.refused()
+    assert (error.code, [str(one) for one in error.locations]) == ("CMD-FLT-056", ["templates/bad.yaml:2"])
+    assert error.message.startswith("helm fails: nope is needed; the chart templates fails whatever the applications")
+
+
+def test_a_mistake_at_many_nodes_is_one_error(world: World) -> None:
+    world.lay(charts(**{"config/config.yaml": CONFIG.replace("sectors, regions]", "sectors, region]")}))
+    errors = world.refused()
+    assert [error.code for error in errors] == ["CMD-FLT-004", "CMD-FLT-003"]
+    assert [len(error.locations) for error in errors] == [4, 4]
+    assert "(and 3 more)" in errors[0].message
 
 
 @pytest.mark.requirement("F39", "FP1")

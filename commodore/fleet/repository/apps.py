@@ -25,6 +25,7 @@ from commodore.fleet.repository.layout import (
     is_patch,
 )
 from commodore.fleet.repository.model import APPLICATIONS, RESERVED, SECTIONS, App, Fleet, Layer, Patch, TypeConfig
+from commodore.fleet.repository.owners import owners_files, owners_problems
 from commodore.fleet.repository.patch_files import read_patches
 from commodore.fleet.repository.reader import Reader
 from commodore.fleet.repository.schema import schema_problems, static_schema
@@ -62,6 +63,9 @@ def read_fleet(root: Path, report: Report, limits: Limits) -> Fleet:
             continue
         check_folder(folder, root)
         types.append(_read_type(reader, folder, kind.applications, choices.output == "manifests"))
+    for path in owners_files(root):
+        if (document := reader.document(path)) is not None:
+            report.add(*owners_problems(document))
     return Fleet(root, config, choices, tuple(types))
 
 
@@ -188,10 +192,10 @@ def _empty(document: Document) -> CommodoreError:
 
 def _read_app(reader: Reader, kind: str, folder: Path, sections: Sequence[str]) -> App | None:
     base = reader.document(folder / BASE)
-    if base is None:
-        return None
     layer = None
-    if isinstance(base.data, dict) and base.data and any(base.data.values()):
+    if base is None:
+        pass  # that is reported, and so is what is wrong with the other files
+    elif isinstance(base.data, dict) and base.data and any(base.data.values()):
         layer = _layer(reader, base, folder.name, "values", sections)
         if layer is not None and not any(layer.values.values()):
             layer = None
@@ -201,10 +205,10 @@ def _read_app(reader: Reader, kind: str, folder: Path, sections: Sequence[str]) 
     _check_metadata(reader, folder)
     places = _Places(reader, folder, sections)
     places.look()
+    known = tuple(dict.fromkeys((*SECTIONS, *sections, *(layer.values if layer is not None else ()))))
+    patches = tuple(read_patches(reader, kind, folder.name, places.patches, known))
     if layer is None:
         return None
-    known = tuple(dict.fromkeys((*SECTIONS, *sections, *layer.values)))
-    patches = tuple(read_patches(reader, kind, folder.name, places.patches, known))
     app = App(kind, folder.name, folder, layer, places.overrides, places.flat, patches)
     reader.report.add(*_foreign(app, patches), *_same_ids(app))
     return app

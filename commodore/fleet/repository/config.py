@@ -138,7 +138,7 @@ def read_config(root: Path, limits: Limits) -> FleetConfig:
     problems = [_without_children(document, one, names) for one in schema_problems(document, config_schema(names))]
     if usable:
         problems += _twice_named(document, names)
-    raise_all(problems)
+    raise_all(list(_alike_together(problems)))
     config = FleetConfig(
         tuple(names),
         _nodes(document, data["sequence"][names[0]], ("sequence", names[0]), (), names),
@@ -148,6 +148,19 @@ def read_config(root: Path, limits: Limits) -> FleetConfig:
     )
     raise_all(_repeated(document, config))
     return config
+
+
+def _alike_together(problems: Sequence[CommodoreError]) -> Iterator[CommodoreError]:
+    """One error for the same mistake at many nodes, such as a dimension under another name, with all places."""
+    groups: dict[tuple[str, str], list[CommodoreError]] = {}
+    for problem in problems:
+        words = re.sub(r"/\d+", "", problem.message)
+        words = re.sub("'[^']*'", "", words) if problem.code == "CMD-FLT-004" else words
+        groups.setdefault((problem.code, words), []).append(problem)
+    for first, *others in groups.values():
+        message = f"{first.message} (and {len(others)} more)" if others else first.message
+        places = [location for one in (first, *others) for location in one.locations]
+        yield type(first)(first.code, message, hint=first.hint, locations=places)
 
 
 def _without_children(document: Document, problem: CommodoreError, dimensions: Sequence[str]) -> CommodoreError:

@@ -56,10 +56,17 @@ def read_document(path: Path, root: Path, limits: Limits) -> Document:
         InputError: CMD-FLT-002, it is not YAML, or a key stands there twice; 006, it is no file, leads out of the
             repository, or is larger than a limit; CMD-YAML-003, nested too deeply.
     """
+    return parse_document(str(path.relative_to(root)), path, read_bytes(path, root, limits), limits)
+
+
+def parse_document(place: str, path: Path, text: bytes, limits: Limits) -> Document:
+    """The content of a file as a document.
+
+    Raises:
+        InputError: as `read_document`.
+    """
     from commodore.manifests import compose, load
 
-    place = str(path.relative_to(root))
-    text = read_bytes(path, root, limits)
     try:
         nodes = compose(text, place=place)
         if len(nodes) > 1:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import os
 import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,19 +12,52 @@ from pathlib import Path
 from typing import Any
 
 from commodore.context import Context
-from commodore.errors import CommodoreError, InputError
+from commodore.errors import CommodoreError, InputError, did_you_mean, raise_all
 from commodore.events import Warned
-from commodore.fleet.findings import kind_of
-from commodore.fleet.repository.layout import CONFIG, METADATA, OWNERS, RENDERED
+from commodore.fleet.findings import at, kind_of, shown
+from commodore.fleet.repository.config import read_config
+from commodore.fleet.repository.files import Document, parse_document
+from commodore.fleet.repository.layout import CHARTS, CONFIG, METADATA, OWNERS
+from commodore.fleet.repository.schema import schema_problems, static_schema
 from commodore.git import Git
-from commodore.manifests import load
 from commodore.printable import some_of
+from commodore.tree import files
 
-_LISTS = ("approvers", "reviewers", "emeritus_approvers", "labels")
-_KNOWN = (*_LISTS, "options", "filters")
+_ALIASES = "OWNERS_ALIASES"
 
 
-@dataclass(slots=True)
+def owners_files(root: Path) -> Iterator[Path]:
+    """The files of a fleet that say who may change what."""
+    yield from (path for name in (OWNERS, _ALIASES) if os.path.lexists(path := root / name))
+    yield from (path for _, path in files(root / CONFIG, links=True) if path.name == OWNERS)
+
+
+def owners_problems(document: Document) -> list[CommodoreError | Warned]:
+    """Report the mistakes in a file with owners or aliases: unknown keys are warnings."""
+    schema = static_schema("owners-aliases" if document.path.name == _ALIASES else "owners")
+    known = list(schema["properties"])
+    data = document.data if isinstance(document.data, dict) else {}
+    problems: list[CommodoreError | Warned] = list(schema_problems(document, schema))
+    for key in (key for key in data if key not in known):
+        hint = did_you_mean(str(key), known) or f"known are {', '.join(known)}"
+        problems.append(Warned("CMD-FLT-081", f"{at(document.at((key,)))}: the key {shown(key)} is unknown", hint))
+    filters = data.get("filters")
+    for pattern in filters if isinstance(filters, dict) and schema is static_schema("owners") else ():
+        try:
+            re.compile(str(pattern))
+        except re.error as error:
+            problems.append(
+                InputError(
+                    "CMD-FLT-082",
+                    f"{document.place}: the filter {shown(pattern)} is not a regular expression: {error}",
+                    hint="write '.*' for all files",
+                    locations=[document.at(("filters", pattern))],
+                )
+            )
+    return problems
+
+
+@dataclass
 class Owners:
     """The owners of a fleet's files at a revision.
 
@@ -36,6 +71,7 @@ class Owners:
     context: Context
     _read: dict[str, Any] = field(default_factory=dict)
 
+    @functools.cached_property
     def changed(self) -> list[str]:
         """The files of the fleet that differ from the revision, renamed ones by both names.
 
@@ -80,27 +116,27 @@ class Owners:
         Raises:
             CommodoreError: git fails, or an OWNERS file cannot be read.
         """
-        people = {one.lower() for one in (*([author] if author else []), *approved_by)}
-        changed = self.changed()
-        own = [path for path in changed if not path.startswith(f"{RENDERED}/")]
-        for path in own:
-            if not path.startswith(f"{CONFIG}/"):
+        people = sorted({one.lower() for one in (*([author] if author else []), *approved_by)})
+        charts = self._charts()
+        for path in self.changed:
+            if not (path.startswith((f"{CONFIG}/", *charts)) or path in (OWNERS, _ALIASES)):
                 continue
             allowed = self.approvers(path)
-            if not people & set(allowed):
-                asked = some_of(sorted(people)) or "no one"
+            if not set(people) & set(allowed):
+                asked = f"not by {some_of(people)}" if people else "and no author or approver is given"
                 yield InputError(
                     "CMD-FLT-080",
-                    f"{path} may be changed by {some_of(allowed) or 'no one'}; {asked} is none of them",
+                    f"{path} may be changed by {some_of(allowed) or 'no one'}, {asked}",
                     hint="let one of them approve" if allowed else "name approvers in an OWNERS file above it",
                     locations=[path],
                 )
-        if len(changed) > len(own) and not own:
-            yield InputError(
-                "CMD-FLT-060",
-                f"{RENDERED}/ was changed without a cause in {CONFIG}/: {some_of(changed)}",
-                hint="change the configuration, and run 'commodore fleet generate'",
-            )
+
+    def _charts(self) -> tuple[str, ...]:
+        """The folders with templates, before and after the change: they make the output of all cells."""
+        places = {*CHARTS, read_config(self.root, self.context.limits).generator.get("chart")}
+        generator = (self._file(f"{CONFIG}/{CONFIG}.yaml") or {}).get("generator")
+        places.add(generator.get("chart") if isinstance(generator, dict) else None)
+        return tuple(f"{posixpath.normpath(place)}/" for place in sorted(filter(None, places)))
 
     def _of(self, data: Mapping[str, Any], path: str) -> list[str]:
         found = self._texts(data.get("approvers"))
@@ -113,7 +149,7 @@ class Owners:
         return [str(one).lower() for one in value] if isinstance(value, list) else []
 
     def _expanded(self, names: Sequence[str]) -> Iterator[str]:
-        aliases = (self._file("OWNERS_ALIASES") or {}).get("aliases") or {}
+        aliases = (self._file(_ALIASES) or {}).get("aliases") or {}
         known = {str(name).lower(): members for name, members in aliases.items()}
         for name in names:
             yield from self._texts(known[name]) if name in known else [name]
@@ -126,19 +162,18 @@ class Owners:
         return self._read[path]
 
     def _checked(self, path: str, text: str) -> Mapping[str, Any]:
-        data = load(text, place=path) or {}
-        if not isinstance(data, dict) or not isinstance(data.get("filters") or {}, dict):
+        document = parse_document(path, self.root / path, text.encode(), self.context.limits)
+        if document.data is not None and not isinstance(document.data, dict):
             raise InputError(
                 "CMD-FLT-082",
-                f"{path} is {kind_of(data)}, must be a map"
-                if not isinstance(data, dict)
-                else f"{path}: filters must be a map",
+                f"{path} is {kind_of(document.data)}, must be a map",
                 hint="write approvers and reviewers as lists of logins",
                 locations=[path],
             )
-        if path.endswith(OWNERS):
-            for key in (key for key in data if key not in _KNOWN):
-                self.context.announce(
-                    Warned("CMD-FLT-081", f"{path}: the key {key!r} is unknown", f"known are {', '.join(_KNOWN)}")
-                )
-        return data
+        if document.path.name in (OWNERS, _ALIASES):
+            problems = owners_problems(document)
+            raise_all([one for one in problems if isinstance(one, CommodoreError)])
+            for warning in problems:
+                if isinstance(warning, Warned):
+                    self.context.announce(warning)
+        return document.data or {}
