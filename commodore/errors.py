@@ -40,6 +40,14 @@ class Location:
                 text += f":{self.column}"
         return text
 
+    def at(self, _path: str = "") -> Location:
+        """The location of a field of what is there, by the field's path; the same where fields have none."""
+        return self
+
+    def below(self, _path: str) -> Location:
+        """The same, as what paths of fields begin below. It is looked for when an error has it."""
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class Setting(Location):
@@ -92,7 +100,7 @@ class CommodoreError(Exception):
         self.message = message
         self.hint = hint
         self.locations: tuple[Location, ...] = tuple(
-            loc if isinstance(loc, Location) else Location(loc) for loc in locations
+            loc.at() if isinstance(loc, Location) else Location(loc) for loc in locations
         )
 
     def __str__(self) -> str:

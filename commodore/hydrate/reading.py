@@ -69,7 +69,7 @@ def read_hydration(
             "CMD-HYD-003",
             f"Application {metadata.text('name')} has both {other} and a source hydrator",
             hint=f"remove {other}, which Argo CD ignores then",
-            locations=[place],
+            locations=[place.at(other)],
         )
     hydrator = _hydrator(spec, metadata.text("name"), is_entry=is_entry)
     dry, sync, to = hydrator.fields("drySource"), hydrator.fields("syncSource"), hydrator.optional("hydrateTo")
@@ -78,25 +78,25 @@ def read_hydration(
         origin = _catalog(hydrator, clusters)
     else:
         origin = _files(hydrator, options_in_git, is_entry=is_entry)
-    branch = check_branch(_required(sync, "targetBranch"), place)
+    branch = _branch(sync)
     if to is not None:
         _check_known(to, ("targetBranch",))
-    target = branch if to is None else check_branch(_required(to, "targetBranch"), place)
+    target = branch if to is None else _branch(to)
     return Hydration(
         name=metadata.required("name"),
         namespace=metadata.text("namespace"),
         project=spec.text("project") or "default",
-        dry_url=_git_url(origin.url, place),
+        dry_url=_git_url(origin.url, dry, "repoURL"),
         dry_revision=origin.revision,
         dry_path=dry.text("path"),
-        url=_git_url(sync.text("repoURL") or origin.destination, place),
+        url=_git_url(sync.text("repoURL") or origin.destination, sync, "repoURL"),
         sync_branch=branch,
         branch=target,
-        path=output_path(sync.text("path"), place),
+        path=output_path(sync.text("path"), sync.place.below(sync.at("path"))),
         target_namespace=spec.fields("destination").text("namespace"),
         settings=_settings(hydrator),
         generate_paths=metadata.text_map("annotations").get(GENERATE_PATHS, ""),
-        place=place,
+        place=place.below(hydrator.path),
         catalog=origin.catalog,
         additional=origin.additional,
     )
@@ -164,17 +164,17 @@ def _additional(fields: Fields, dry: Fields, options_in_git: bool) -> Additional
             "CMD-HYD-043",
             f"{fields.at('targetRevision')} is {revision or 'missing'}, which is no exact version of the chart {chart}",
             hint="name one version: the same dry commit is to give the same manifests",
-            locations=[fields.place],
+            locations=[fields.place_of("targetRevision")],
         )
     if not chart:
-        _git_url(url, fields.place)
+        _git_url(url, fields, "repoURL")
         own = repository_key(url) == repository_key(_required(dry, "repoURL"))
         if own and revision and revision_of(revision) != revision_of(dry.text("targetRevision")):
             raise InputError(
                 "CMD-HYD-043",
                 f"{fields.at('targetRevision')} is {revision}, and the dry repository is read at the dry commit alone",
                 hint="leave targetRevision out",
-                locations=[fields.place],
+                locations=[fields.place_of("targetRevision")],
             )
     return Additional(url, revision, bool(chart), dict(fields.data))
 
@@ -188,7 +188,7 @@ def _catalog(hydrator: Fields, clusters: Clusters | None) -> _Origin:
                 "CMD-HYD-002",
                 f"{dry.at('catalog')} and {dry.at(key)} exclude each other",
                 hint=f"leave {key} out: the cluster has the URLs of its configuration",
-                locations=[dry.place],
+                locations=[dry.place_of(key)],
             )
     _check_known(dry, ("catalog", "targetRevision"))
     name = _required(dry, "catalog")
@@ -197,7 +197,7 @@ def _catalog(hydrator: Fields, clusters: Clusters | None) -> _Origin:
             "CMD-HYD-039",
             f"{dry.at('catalog')} is {name}, and compiled catalogs are not written as folders",
             hint="use 'commodore hydrate run --dry-run', or 'commodore hydrate render --bundle'",
-            locations=[dry.place],
+            locations=[dry.place_of("catalog")],
         )
     cluster = clusters(name)
     tenant = cluster.tenant
@@ -252,7 +252,7 @@ def _entries(fields: Fields) -> Iterator[dict[str, Any]]:
         _check_known(entry, ("name", "drySource", "additionalSources", "syncSource", "hydrateTo"))
         name = _required(entry, "name")
         if name in names:
-            raise _wrong(f"{entry.at('name')}: there are two entries with the name {name}", fields.place)
+            raise _wrong(f"{entry.at('name')}: there are two entries with the name {name}", entry.place_of("name"))
         names.add(name)
         parts = {key: value for key, value in entry.data.items() if key != "name"}
         # What files have in common says nothing about a catalog.
@@ -328,14 +328,14 @@ def _check_dry(dry: Fields, options_in_git: bool, refs: Collection[str]) -> None
             "CMD-HYD-004",
             f"{dry.at('repoURL')} is {redact(url)}, which is no git repository",
             hint="hydration begins and ends in git; put a chart that needs the chart into git",
-            locations=[dry.place],
+            locations=[dry.place_of("repoURL")],
         )
     if "plugin" in dry:
         raise InputError(
             "CMD-HYD-005",
             f"{dry.at('plugin')} is rendered by a program of other people, which is not run",
             hint="render it by helm, kustomize or as a directory",
-            locations=[dry.place],
+            locations=[dry.place_of("plugin")],
         )
     _check_value_files(dry, refs)
     _check_options(dry, options_in_git)
@@ -348,7 +348,7 @@ def _check_options(source: Fields, options_in_git: bool) -> None:
             "CMD-HYD-010",
             f"{source.at(given[0])} sets options outside of the dry commit",
             hint="write them into .argocd-source.yaml in the path of the source",
-            locations=[source.place],
+            locations=[source.place_of(given[0])],
         )
 
 
@@ -360,22 +360,26 @@ def _check_value_files(dry: Fields, refs: Collection[str]) -> None:
                 f"{dry.at('helm')}.valueFiles names {name}, a file of another source; there is one dry source",
                 hint="commit an umbrella chart beside the values, with the chart that they are for as its dependency;"
                 " an entry of a hydrate.yaml may have additionalSources",
-                locations=[dry.place],
+                locations=[dry.place_of("helm")],
             )
 
 
-def _git_url(url: str, place: Location) -> str:
+def _git_url(url: str, fields: Fields, key: str) -> str:
     try:
         normalize(url)
     except CommodoreError as error:
-        raise error.about(at=[place]) from error
+        raise error.about(at=[fields.place_of(key)]) from error
     return url
+
+
+def _branch(fields: Fields) -> str:
+    return check_branch(_required(fields, "targetBranch"), fields.place.below(fields.at("targetBranch")))
 
 
 def _required(fields: Fields, key: str) -> str:
     value = fields.text(key)
     if not value:
-        raise _wrong(f"{fields.at(key)} is missing", fields.place)
+        raise _wrong(f"{fields.at(key)} is missing", fields.place_of(key))
     return value
 
 
@@ -387,11 +391,13 @@ def _check_known(fields: Fields, known: tuple[str, ...]) -> None:
                 "CMD-HYD-002",
                 f"{fields.at(key)} must be text, not {kind_of(value)}",
                 hint="write it in quotes",
-                locations=[fields.place],
+                locations=[fields.place_of(key)],
             )
         if key not in known:
             hint = f"it is called {_OLD_WORDS[key]} now" if key in _OLD_WORDS else did_you_mean(key, known)
-            raise InputError("CMD-HYD-002", f"{fields.at(key)} is not known", hint=hint, locations=[fields.place])
+            raise InputError(
+                "CMD-HYD-002", f"{fields.at(key)} is not known", hint=hint, locations=[fields.place_of(key)]
+            )
 
 
 def _wrong(message: str, place: Location) -> InputError:

@@ -23,7 +23,7 @@ from commodore.hydrate.reading import API_VERSION, CONFIG_KIND, is_hydrated, rea
 from commodore.hydrate.texts import NO_TEXTS, Texts
 from commodore.limits import Limits
 from commodore.manifests.kube_scalars import Problem
-from commodore.manifests.kube_yaml import read_placed_documents
+from commodore.manifests.kube_yaml import DocumentLocation, read_placed_documents
 from commodore.staging import temporary_folder
 from commodore.tree import walk
 
@@ -129,7 +129,7 @@ def read_sources(paths: Iterable[Path], limits: Limits, shown: Mapping[Path, str
         for value, line in documents:
             if isinstance(value, Mapping):
                 _check_config(value, place, twice)
-                found = _with(found, value, Location(place, line), file.parent)
+                found = _with(found, value, DocumentLocation(place, line, content=content), file.parent)
             twice.clear()
     if not found.applications and not found.sets:
         names = [_shown(one, shown) for one in given]
@@ -189,7 +189,7 @@ def expanded(found: Found, settings: ArgoSettings, context: Context, diagnostics
         try:
             expander = Expander(settings, repositories.tree, Facts(), context, collected)
             for data, place in found.sets:
-                made += [(one.data, place) for one in expander.expand(read_set(data, place))]
+                made += [(one.data, place.at("spec.template")) for one in expander.expand(read_set(data, place))]
         finally:
             repositories.close()
     errors: list[CommodoreError] = []

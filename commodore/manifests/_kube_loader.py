@@ -9,7 +9,7 @@ import base64
 import binascii
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import yaml
@@ -74,6 +74,38 @@ def documents(text: str | bytes, place: str, problems: list[Problem] | None) -> 
         raise
     except Exception as error:
         raise explain(error, text, place) from error
+
+
+def field_line(text: bytes, start: int | None, path: Sequence[str]) -> int | None:
+    """The line of a field, or of the nearest one above it; None if there is no document that begins on a line.
+
+    Args:
+        start: the first line of the document.
+        path: keys; of items of a list their indexes, or their `name`.
+    """
+    try:
+        node = next((one for one in _nodes(text) if one.start_mark.line + 1 == start), None)
+    except yaml.YAMLError:
+        return None
+    line = start if node is not None else None
+    for part in path:
+        children = _children(node)
+        if part not in children:
+            break
+        line, node = children[part]
+    return line
+
+
+def _children(node: Any) -> dict[str, tuple[int, Any]]:
+    """What a node holds, each with its line, by key, or by index and `name`."""
+    if type(node) is yaml.MappingNode:
+        return {str(key.value): (key.start_mark.line + 1, value) for key, value in node.value}
+    children: dict[str, tuple[int, Any]] = {}
+    for number, item in enumerate(node.value if type(node) is yaml.SequenceNode else ()):
+        named = _children(item).get("name") if type(item) is yaml.MappingNode else None
+        names = [str(number), *([str(named[1].value)] if named is not None else [])]
+        children |= dict.fromkeys(names, (item.start_mark.line + 1, item))
+    return children
 
 
 def _nodes(text: str | bytes) -> Iterator[Any]:

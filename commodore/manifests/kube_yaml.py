@@ -7,11 +7,15 @@ read by `yaml_in`, with the meaning that Kapitan gives them.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from commodore.errors import InputError, Location
 from commodore.manifests.kube_scalars import Problem, whole
+
+_PARTS = re.compile(r"[^.\[\]]+")  # of the path of a field
 
 
 def read_documents(text: str | bytes, *, place: str, problems: list[Problem] | None = None) -> Iterator[Any]:
@@ -44,6 +48,30 @@ def read_placed_documents(
     for value, line in documents(text, place, problems):
         if value is not None:
             yield value, line
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentLocation(Location):
+    """A document of a YAML stream, whose fields have lines of their own.
+
+    Args:
+        content: the whole stream.
+        start: the path that paths of fields begin below.
+    """
+
+    content: bytes = field(default=b"", repr=False, compare=False)
+    start: str = ""
+
+    def at(self, path: str = "") -> Location:
+        """The location of a field such as `spec.sources[0].path`; of the nearest one above it that is there."""
+        from commodore.manifests._kube_loader import field_line
+
+        parts = _PARTS.findall(f"{self.start}.{path}")
+        return Location(self.place, field_line(self.content, self.line, parts) or self.line)
+
+    def below(self, path: str) -> Location:
+        """The same document, of which a part is meant."""
+        return replace(self, start=path)
 
 
 def read_json(text: str | bytes, *, place: str) -> Any:

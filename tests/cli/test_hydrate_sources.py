@@ -87,3 +87,23 @@ def test_a_dry_commit_is_warned_of_once(place: Place) -> None:
     place.remote.commit({"x": "1"}, message="Broken \ufffd text")
     code, out, err = place.call("-d", str(place.folder.parent / "work"), "hydrate", "run", str(place.folder))
     assert (code, out.count("committed"), err.count("CMD-HYD-027")) == (0, 2, 1), err
+
+
+@pytest.mark.requirement("H38", "H42")
+def test_errors_name_the_lines_of_fields(place: Place) -> None:
+    """Not the first ones of their files."""
+    texts = [(place.folder / f"{name}.yaml").read_text() for name in "aa"]
+    (place.folder / "b.yaml").unlink()
+    stream = "\n---\n".join(("# two of one path", *texts))
+    lines = stream.splitlines()
+    (place.folder / "a.yaml").write_text(stream)
+    words = ["-d", str(place.folder.parent / "work"), "hydrate", "plan", str(place.folder)]
+    code, _, err = place.call(*words)
+    starts = [number for number, line in enumerate(lines, 1) if line == "  sourceHydrator:"]
+    assert (code, "CMD-HYD-006" in err) == (1, True)
+    assert [line.rpartition(":")[2] for line in err.splitlines() if "  at " in line] == [str(one) for one in starts]
+    (place.folder / "a.yaml").write_text(stream.replace("path: a", "path: a/../b"))
+    code, _, err = place.call(*words)
+    paths = [number for number, line in enumerate(lines, 1) if line == "      path: a"]
+    assert [line.rpartition(":")[2] for line in err.splitlines() if "  at " in line] == [str(one) for one in paths]
+    assert (code, "has a part '..'" in err) == (4, True)

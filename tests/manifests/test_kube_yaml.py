@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from commodore.errors import InputError
+from commodore.errors import InputError, Location
 from commodore.manifests.kube_scalars import scalar_text
-from commodore.manifests.kube_yaml import Problem, read_documents, read_json, read_placed_documents
+from commodore.manifests.kube_yaml import DocumentLocation, Problem, read_documents, read_json, read_placed_documents
 
 
 def read(text: str | bytes, problems: list[Problem] | None = None) -> Any:
@@ -172,6 +172,31 @@ def test_deep_nesting_is_refused() -> None:
     with pytest.raises(InputError) as caught:
         list(read_documents("[" * 100_000, place="a"))
     assert caught.value.code == "CMD-YAML-003"
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("", 4),
+        ("metadata.name", 5),
+        ("spec.sources", 7),
+        ("spec.sources[1]", 9),
+        ("spec.sources[1].path", 10),
+        ("spec.sources.second.path", 10),
+        ("spec.sources[7].path", 7),
+        ("spec.missing.path", 6),
+        ("missing", 4),
+    ],
+)
+def test_lines_of_fields(path: str, line: int) -> None:
+    """A field that is not there is where the nearest one above it is."""
+    stream = "# first\na: 1\n---\nkind: A\nmetadata: {name: a}\nspec:\n  sources:\n  - name: first\n"
+    stream += "  - name: second\n    path: x\n---\nspec: {}\n"
+    assert DocumentLocation("x.yaml", 4, content=stream.encode()).at(path) == Location("x.yaml", line)
+    if path.startswith("spec."):
+        below = DocumentLocation("x.yaml", 4, content=stream.encode()).below("spec")
+        assert InputError("CMD-YAML-001", "", locations=[below]).locations == (Location("x.yaml", 6),)
+        assert below.at(path.removeprefix("spec.")).line == line
 
 
 def test_json() -> None:

@@ -39,6 +39,10 @@ class Fields:
         """The path of a field."""
         return f"{self.path}.{key}" if self.path else key
 
+    def place_of(self, key: str) -> Location:
+        """Where a field is, for errors."""
+        return self.place.at(self.at(key))
+
     def raw(self, key: str) -> Any:
         """A value of any type; None if it is absent."""
         return self.data.get(key)
@@ -63,7 +67,8 @@ class Fields:
         if value is not None and not isinstance(value, str):
             raise wrong_type(self.at(key), "text", value, self.place)
         if not value:
-            raise InputError("CMD-ARGO-103", f"{self.at(key)} is missing", hint="add the field", locations=[self.place])
+            place = self.place_of(key)
+            raise InputError("CMD-ARGO-103", f"{self.at(key)} is missing", hint="add the field", locations=[place])
         return value
 
     def flag(self, key: str, default: bool = False) -> bool:
@@ -127,7 +132,7 @@ def wrong_type(path: str, expected: str, value: Any, place: Location) -> InputEr
         "CMD-ARGO-103",
         f"{path} must be {expected}, not {kind_of(value)}",
         hint="write it in quotes" if is_unquoted else "see the reference of Argo CD's fields",
-        locations=[place],
+        locations=[place.at(path)],
     )
 
 
