@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from commodore.argocd.running import Listing
 from commodore.errors import CommodoreError
 
 _NOTE = 200
+_CONTINUED = re.compile(r"\n\s+")
 Errors = tuple[CommodoreError | None, CommodoreError | None]
 
 
@@ -45,7 +47,7 @@ def _unknown(verdict: Verdict, messages: Sequence[str], change: InputChange | No
 
 
 def _short(message: str) -> str:
-    lines = message.splitlines() or [""]
+    lines = _CONTINUED.sub(" ", message).splitlines() or [""]
     return next((line for line in lines if "Error: " in line), lines[0])[:_NOTE]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ def overridden(source: Source, folder: Path, root: Path, instance: str, limits: 
         if not file.is_file():
             continue
         check_inside(file, root, name)
-        data = merge_patch(data, _read(file, limits))
+        data = merge_patch(data, _read(file, os.path.relpath(file, root), limits))
         files.append(name)
     if not files:
         return source, []
@@ -41,13 +42,13 @@ def overridden(source: Source, folder: Path, root: Path, instance: str, limits: 
     return read_source(Fields(data, source.field, source.place)), files
 
 
-def _read(file: Path, limits: Limits) -> Mapping[str, Any]:
+def _read(file: Path, place: str, limits: Limits) -> Mapping[str, Any]:
     try:
         with file.open("rb") as stream:
             content = stream.read(limits.argocd_scanned_bytes + 1)
         if len(content) > limits.argocd_scanned_bytes:
             raise InputError("CMD-ARGO-308", f"{file.name} is larger than {limits.argocd_scanned_bytes} bytes")
-        value: Any = next(read_documents(content, place=file.name), {})
+        value: Any = next(read_documents(content, place=place), {})
     except OSError as error:
         raise InputError("CMD-ARGO-308", f"{file.name} cannot be read: {error.strerror}") from error
     except InputError as error:
@@ -57,7 +58,7 @@ def _read(file: Path, limits: Limits) -> Mapping[str, Any]:
             "CMD-ARGO-308",
             f"{file.name} is no map",
             hint="it holds the fields of a source that it overrides",
-            locations=[Location(file.name)],
+            locations=[Location(place)],
         )
     return value
 

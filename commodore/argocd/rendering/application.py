@@ -21,6 +21,7 @@ from commodore.argocd.rendering.helm import render_helm
 from commodore.argocd.rendering.kept import Kept
 from commodore.argocd.rendering.kustomize import render_kustomize
 from commodore.argocd.rendering.model import Capabilities, Rendered, Trace, Unit
+from commodore.argocd.rendering.places import placed
 from commodore.argocd.rendering.plugin_run import run_plugin
 from commodore.argocd.rendering.plugins import as_native, rule_for
 from commodore.argocd.trees import folder_of
@@ -164,7 +165,13 @@ class Renderer:
             trace=trace,
             ignored=self.repositories.ignored(),
         )
-        return list(_RENDERERS[kind](unit) if rule is None or rule.program is None else run_plugin(unit, rule))
+        try:
+            return list(_RENDERERS[kind](unit) if rule is None or rule.program is None else run_plugin(unit, rule))
+        except CommodoreError as error:
+            if any(root == one.root for one in self.repositories.own.values()):
+                raise placed(error, folder, root, written.place) from error
+            # Files of other repositories and of charts are not places in this one.
+            raise error.about(first=(written.place,)) if error.locations else error from None
 
     def _by_plugin(
         self, application: Application, source: Source, folder: Path, environment: BuildEnvironment

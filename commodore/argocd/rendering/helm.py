@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -102,13 +103,13 @@ def _run(program: Program, unit: Unit, values: list[Path]) -> bytes:
         )
     except InputError:
         for path in values:
-            _check_values(path, limits)
+            _check_values(path, os.path.relpath(path, unit.folder), limits)
         raise
 
 
-def _check_values(path: Path, limits: Limits) -> None:
+def _check_values(path: Path, place: str, limits: Limits) -> None:
     try:
-        documents = list(read_documents(read_file(path, limits).decode(), place=path.name))
+        documents = list(read_documents(read_file(path, limits).decode(), place=place))
     except UnicodeDecodeError:
         why = "is no UTF-8"
     except InputError:
@@ -118,7 +119,7 @@ def _check_values(path: Path, limits: Limits) -> None:
             return
         why = "is no map"
     raise InputError(
-        "CMD-ARGO-409", f"the value file {path.name} {why}", hint="values are a map of YAML", locations=[path.name]
+        "CMD-ARGO-409", f"the value file {path.name} {why}", hint="values are a map of YAML", locations=[place]
     )
 
 
