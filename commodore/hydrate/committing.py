@@ -166,7 +166,8 @@ class Committer:
             new = self._files(request, change.paths, entries)
             gone = [f"{folder}/{name}" for folder in change.removed for name in owned.ours[folder]]
             commit = branches[request.branch] = self._commit(request, base, new, gone, stamp)
-            self._check_written(commit, new)
+            others = {path: entry for path, entry in entries.items() if path not in gone}
+            self._check_written(commit, new, others)
         elif base and not head:
             commit = branches[request.branch] = base
         paths = tuple(one.path for one in change.paths)
@@ -434,12 +435,19 @@ class Committer:
             (line.encode("utf-8", "surrogateescape") if isinstance(line, str) else line) + b"\n" for line in lines
         )
         arguments = ["fast-import", "--quiet", "--force", "--date-format=raw"]
-        self._git.run(arguments, input=stream + b"done\n")
+        self._git.run(arguments, input=stream + b"done\n", settings=("core.ignoreCase=false",))
 
-    def _check_written(self, commit: str, new: Mapping[str, bytes]) -> None:
-        """See that the commit has exactly what was meant: git follows rules of its own about names."""
+    def _check_written(self, commit: str, new: Mapping[str, bytes], others: Mapping[str, _Entry]) -> None:
+        """See that the commit has exactly what was meant: git follows rules of its own about names.
+
+        Args:
+            others: what it has of its base.
+        """
         entries = self._entries(commit)
         wrong = [path for path in new if path not in entries or entries[path].mode != _FILE]
+        left = {path: entry for path, entry in entries.items() if path not in new}
+        kept = {path: entry for path, entry in others.items() if path not in new}
+        wrong += sorted(path for path in {*left, *kept} if left.get(path) != kept.get(path))
         if wrong or self._read(entries, new) != dict(new):
             raise PolicyError(
                 "CMD-HYD-007",

@@ -268,3 +268,17 @@ def test_a_manifest_that_is_too_large(hydrated: Hydrated) -> None:
     (error,) = hydrated.results(hydrated.request(output("a", config_map("x"))))
     assert isinstance(error, InputError)
     assert error.code == "CMD-HYD-028"
+
+
+@pytest.mark.requirement("H39", "H42")
+def test_files_of_others_whose_names_differ_in_case(hydrated: Hydrated, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With core.ignoreCase, which git sets on some file systems, fast-import takes them for the same."""
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "core.ignoreCase")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", "true")
+    hydrated.remote.commit({"A/manifest.yaml": "mine", "A/README.md": "mine"}, branch="env/dev")
+    hydrated.publish(hydrated.request(output("a", config_map("x")), output("b", config_map("y"))))
+    hydrated.publish(hydrated.request(output("b", config_map("y")), number=2), writing=Writing(removal="delete"))
+    files = hydrated.files()
+    assert [files[f"A/{name}"] for name in ("manifest.yaml", "README.md")] == ["mine", "mine"]
+    assert [name for name in files if name.startswith("a/")] == []
