@@ -301,13 +301,14 @@ def fleet_status(ctx: click.Context, /, **values: Any) -> None:
     found.report.tell(context.announce)
     chosen = any(values[name] for name in ("app", "cell", "lagging"))
     versions = _matrix_lines(found) if values["matrix"] else _version_lines(found, whole=chosen)
+    some = chosen or bool(types or patches)
+    if not found.patches:
+        console.result("no patches match" if some else "no patches")
     for line in (*_status_lines(found), *versions):
         console.result(printable_lines(line))
 
 
 def _status_lines(found: Overview) -> Iterator[str]:
-    if not found.patches:
-        yield "no patches"
     for one in found.patches:
         ready = "" if one.ready is None else f", {one.ready} healthy"
         yield f"{one.patch}: {one.reached} of {one.cells} cells{ready} ({', '.join(one.placements) or 'not started'})"

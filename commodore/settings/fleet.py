@@ -224,7 +224,8 @@ FLEET_STATUS = (
     Setting(
         "lagging",
         ("--lagging",),
-        "Only cells with other versions than most, and patches that wait, have skipped cells or are not healthy.",
+        "Only cells with other versions than most, and patches that wait, have skipped cells, are not healthy or have "
+        "to be folded.",
         kind="switch",
         default=False,
     ),

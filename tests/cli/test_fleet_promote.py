@@ -281,7 +281,7 @@ def test_a_dimension_that_does_not_exist_as_level(fleet: Call) -> None:
     [
         (("--app", "db"), ["main/db"], ["main/web", "patch-001"]),
         (("--patch", "patch-001"), ["main/web/patch-001: 3 of 6", "main/web"], ["main/db"]),
-        (("--cell", "prod"), ["prod/prod-2/eu", "no patches"], ["int/int-1/r1"]),
+        (("--cell", "prod"), ["prod/prod-2/eu", "no patches match"], ["int/int-1/r1"]),
         (("--cell", "main/int/int-1/r1"), ["int/int-1/r1", "patch-001: 3 of 6"], ["prod/prod-2/eu", "int/int-1/r2"]),
         (("--matrix",), ["main            db       web\n", "int/int-1/r1    v1.13.3  v5.0.0\n"], ["main/db\n"]),
     ],
@@ -312,6 +312,11 @@ def test_only_what_lags(fleet: Call, tmp_path: Path) -> None:
         ["int/int-1/r2", "v3"],
         ["int/int-2/r1", "v5.0.0"],
     ]
+    write_files(
+        tmp_path,
+        {f"config/main/db/{name}/patch-2.yaml": "applications: {db: {project: p}}" for name in ("int", "prod")},
+    )
+    assert "main/db/patch-2: 6 of 6 cells (int, prod)\n  everywhere: fold it" in fleet("status", "--lagging")[1]
 
 
 @pytest.mark.parametrize("option", ["--app", "--patch", "--cell", "--cluster-type"])

@@ -48,8 +48,11 @@ class PatchStatus:
 
     @property
     def lags(self) -> bool:
-        """Something keeps it from going on: a dependency, a cell that it has skipped, an unhealthy one."""
-        return bool(self.waits or self.skipped) or (self.ready is not None and self.ready < self.reached)
+        """Something keeps it from going on: a dependency, a cell that it has skipped, an unhealthy one; or it is
+        everywhere, and its application stays as it is rendered until it is folded.
+        """
+        unhealthy = self.ready is not None and self.ready < self.reached
+        return bool(self.waits or self.skipped) or unhealthy or self.reached == self.cells
 
     def as_dict(self) -> dict[str, Any]:
         """The status as JSON-ready data."""
@@ -76,7 +79,8 @@ class Narrowing:
         apps: applications, or folders of applications.
         patches: names or ids of patches, or `TYPE/APP/NAME`.
         cells: cells or nodes above them (`prod`, `prod/eu-1`), with or without their type before them.
-        lagging: only cells with other versions than most, and patches that wait, have skipped cells or are not healthy.
+        lagging: only cells with other versions than most, and patches that wait, have skipped cells, are not healthy or
+            have to be folded.
     """
 
     types: tuple[str, ...] = ()
