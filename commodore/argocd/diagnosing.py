@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from commodore.argocd.checking.projects import Projects
 from commodore.argocd.comparing import reads_of
 from commodore.argocd.comparing.owners import files_read, generate_paths, missed_by
 from commodore.argocd.finishing import desired, manifests
@@ -24,6 +25,7 @@ def check_all(listing: Listing, asked: Question, *, plugins: bool = False) -> No
     if plugins:
         wanted = [one for one in wanted if any(source.plugin is not None for source in one.sources)]
     listing.report_failures(found, but=wanted)
+    Projects(listing.settings, found)
     with asked.run(listing) as run:
         for application, rendered in run.renderer.render_all(wanted, asked.options.jobs):
             try:

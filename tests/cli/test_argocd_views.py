@@ -148,7 +148,7 @@ def test_explain_the_chain(run: Call, shop: Path) -> None:
     assert lines[2] == "  argocd/c is rendered by argocd/made"
 
 
-@pytest.mark.requirement("D83")
+@pytest.mark.requirement("D3", "D83")
 def test_diagnostics(run: Call, shop: Path) -> None:
     code, out, err = run("diagnostics")
     assert (code, out.splitlines()[0][-14:], err) == (0, "[CMD-ARGO-910]", "")
@@ -162,7 +162,7 @@ def test_diagnostics(run: Call, shop: Path) -> None:
     assert (code, data["partial"], {one["code"] for one in data["diagnostics"]}) == (
         2,
         True,
-        {"CMD-ARGO-102", "CMD-ARGO-401", "CMD-ARGO-910"},
+        {"CMD-ARGO-102", "CMD-ARGO-401", "CMD-ARGO-608", "CMD-ARGO-910"},
     )
 
 

@@ -114,7 +114,9 @@ def _fits(pattern: str | None, text: str, asked: Asked) -> bool:
     try:
         return search_regexp(pattern, text) is not None
     except CallProblem as error:
-        raise asked.wrong(f"has an expression that is none: {pattern}: {error}", "write one in RE2's syntax") from None
+        raise asked.wrong(
+            f"has an expression that is not valid: {pattern}: {error}", "write one in RE2's syntax"
+        ) from None
 
 
 def _any_filter(asked: Asked, fits: Any) -> bool:

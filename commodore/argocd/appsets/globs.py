@@ -94,7 +94,7 @@ class PathPatterns:
     """Patterns of paths that options give.
 
     Raises:
-        UsageError: CMD-ARGO-025, one is none.
+        UsageError: CMD-ARGO-025, one is not valid.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -104,7 +104,7 @@ class PathPatterns:
             if pattern is None:
                 raise UsageError(
                     "CMD-ARGO-025",
-                    f"the pattern {text!r} is none",
+                    f"the pattern {text!r} is not valid",
                     hint="'**' stands for folders, '*' for anything within one; a bracket has an end",
                 )
             self._compiled.append(pattern)

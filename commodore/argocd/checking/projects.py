@@ -123,7 +123,9 @@ class Projects:
             return
         owner = next((one.project for one in self._settings.clusters if one.server == server), None)
         if owner != project.name:
-            message = f"the project {project.name} allows only clusters of its own, and {name or server} is none"
+            message = (
+                f"the project {project.name} allows only clusters of its own, and {name or server} is not one of them"
+            )
             report.add("CMD-ARGO-603", message, "give the cluster's Secret the project")
 
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commodore.argocd.appsets import PathPatterns
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.trees import is_git
-from commodore.errors import InputError
+from commodore.errors import InputError, UsageError
 from commodore.tree import walk
 
 
@@ -35,12 +36,34 @@ class Considered:
             ignored: absolute paths of what git ignores in them.
 
         Raises:
-            UsageError: CMD-ARGO-025, a pattern is none.
+            UsageError: CMD-ARGO-025, a pattern is not valid.
             InputError: CMD-ARGO-024, the list cannot be read.
         """
         include, ignore = map(PathPatterns, (self.include, self.ignore))
         found = changed_paths(old, new, ignored) if self.listed is None else _listed(self.listed)
         return sorted(path for path in found if (not self.include or include.fit(path)) and not ignore.fit(path))
+
+    def check(self, old: Path, new: Path, ignored: Collection[str], found: Diagnostics) -> None:
+        """Refuse patterns of files that count if no file fits them, changed or not; warn of the others.
+
+        Raises:
+            UsageError: CMD-ARGO-025, a pattern is not valid; CMD-ARGO-037, no file fits one.
+        """
+        if not self.include and not self.ignore:
+            return
+        paths = {*_files(old, ignored), *_files(new, ignored), *(_listed(self.listed) if self.listed else ())}
+        for option, patterns in (("--changed-include", self.include), ("--changed-ignore", self.ignore)):
+            for text in patterns:
+                fits = PathPatterns((text,)).fit
+                if not any(map(fits, paths)):
+                    self._report_unmatched(option, text, found)
+
+    def _report_unmatched(self, option: str, text: str, found: Diagnostics) -> None:
+        message = f"{option} {text!r} fits no file of either tree"
+        hint = "paths begin at the root of the repository; '**' stands for folders"
+        if text in self.include:
+            raise UsageError("CMD-ARGO-037", message, hint=hint)
+        found.add(Diagnostic("CMD-ARGO-037", message, "warning", hint))
 
 
 def _listed(file: Path) -> Iterator[str]:

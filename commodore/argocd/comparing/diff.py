@@ -24,7 +24,7 @@ from commodore.argocd.comparing.reads import reads_of
 from commodore.argocd.comparing.sides import Side
 from commodore.argocd.comparing.unknown import failed_verdict, join, lost_verdicts, report_failure, report_unknown
 from commodore.argocd.configuration import ArgoSettings
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics, Severity
 from commodore.argocd.discovery import Kinds, Narrowing, Origin, names_fit, select, served_by
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.finishing.hooks import hook_phases
@@ -142,6 +142,7 @@ def diff(
             )
         )
         inputs = Inputs(old, new, wanted.considered, context.limits)
+        inputs.check_patterns(found)
         verdicts = _Work(old, new, wanted, context, found, inputs).verdicts()
         verdicts = [*lost_verdicts(old.listing, new.listing, verdicts, wanted.apps, inputs), *verdicts]
     join(found, *collected, allowed=wanted.allow_unknown)
@@ -266,9 +267,9 @@ class _Work:
         roots = [tree.side.root for tree in (self.old, self.new)]
         changed = self.inputs.changed
         if not changed.paths:
-            self.found.add(
-                Diagnostic("CMD-ARGO-802", "no file that counts has changed, so nothing is rendered", "info")
-            )
+            narrowed = self.wanted.considered != Considered()
+            message = "no file that counts has changed, so nothing is rendered"
+            self.found.add(Diagnostic("CMD-ARGO-802", message, "warning" if narrowed else "info"))
             return {}
         if self.inputs.settings_differ:
             return None
@@ -328,8 +329,10 @@ class _Work:
         if any(one.kind == "set" for one in made):
             return
         wrong = (one for tree in (self.old, self.new) for one in tree.found.found())
-        if told := unowned(changed, (*owners.values(), (place.place for one in wrong for place in one.locations))):
-            self.found.add(told)
+        known = (*owners.values(), (place.place for one in wrong for place in one.locations))
+        severity: Severity = "info" if owners else "warning"
+        if reported := unowned(changed, known, "error" if self.wanted.strict_changed_only else severity):
+            self.found.add(reported)
 
     def _report_unknown_reads(self, name: str, error: CommodoreError) -> None:
         strict = self.wanted.strict_changed_only

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from commodore.argocd.acquiring import repository_identity
@@ -74,9 +75,23 @@ class Inputs:
         Raises:
             CommodoreError: see `Considered.paths`.
         """
-        roots = [tree.side.root for tree in self._trees]
-        ignored = self._trees[0].side.ignored | self._trees[1].side.ignored
-        return ChangedFiles(self._considered.paths(roots[0], roots[1], ignored))
+        return ChangedFiles(self._considered.paths(*self._roots, self._ignored))
+
+    def check_patterns(self, found: Diagnostics) -> None:
+        """Check the patterns of the changed files that count.
+
+        Raises:
+            CommodoreError: see `Considered.check`.
+        """
+        self._considered.check(*self._roots, self._ignored, found)
+
+    @property
+    def _roots(self) -> tuple[Path, Path]:
+        return self._trees[0].side.root, self._trees[1].side.root
+
+    @property
+    def _ignored(self) -> Collection[str]:
+        return self._trees[0].side.ignored | self._trees[1].side.ignored
 
     @cached_property
     def settings_differ(self) -> bool:

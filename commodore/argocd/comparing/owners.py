@@ -9,7 +9,7 @@ from pathlib import Path
 
 from commodore.argocd.acquiring import repository_identity
 from commodore.argocd.comparing.reads import Reads
-from commodore.argocd.diagnostics import Diagnostic
+from commodore.argocd.diagnostics import Diagnostic, Severity
 from commodore.argocd.model.application import Application
 from commodore.argocd.planning.generate_paths import GENERATE_PATHS, GeneratePaths
 from commodore.argocd.trees import is_git
@@ -80,7 +80,7 @@ def files_read(reads: Reads, root: Path) -> Iterator[str]:
     yield from (os.path.relpath(one.path, root) for one in (*below, *within) if one.is_file())
 
 
-def unowned(changed: ChangedFiles, owned: Iterable[Iterable[str]]) -> Diagnostic | None:
+def unowned(changed: ChangedFiles, owned: Iterable[Iterable[str]], severity: Severity) -> Diagnostic | None:
     """What is reported of changed files that belong to no Application; None if there are none.
 
     Args:
@@ -90,4 +90,10 @@ def unowned(changed: ChangedFiles, owned: Iterable[Iterable[str]]) -> Diagnostic
     if not left:
         return None
     count = "1 changed file belongs" if len(left) == 1 else f"{len(left)} changed files belong"
-    return Diagnostic("CMD-ARGO-806", f"{count} to no Application that is compared: {some_of(left)}", "info")
+    return Diagnostic(
+        "CMD-ARGO-806",
+        f"{count} to no Application that is compared: {some_of(left)}",
+        severity,
+        "--all renders all Applications; argocd explain lists what each of them reads" if severity != "info" else "",
+        "input" if severity == "error" else "",
+    )

@@ -78,7 +78,7 @@ def _rule(fields: Fields) -> PluginRule:
     if engine is None:
         text = fields.text("engine")
         hint = did_you_mean(text, _ENGINES) or f"there are {', '.join(_ENGINES)}"
-        raise _wrong(f"{fields.at('engine')} is {text!r}, which is none", hint, fields.place)
+        raise _wrong(f"{fields.at('engine')} is {text!r}, which is not an engine", hint, fields.place)
     _check_known(fields, _FIELDS[engine])
     base = next((one for one in _BASES if one == fields.text("base")), None)
     if base is None:

@@ -34,7 +34,7 @@ def render_directory(unit: Unit) -> Iterator[Rendered]:
     for pattern in (options.include, options.exclude):
         if not is_pattern(pattern):
             hint = "a bracket or brace is open; escape it with '\\'"
-            unit.note("CMD-ARGO-803", f"the pattern {pattern!r} is none, so it fits nothing", "warning", hint)
+            unit.note("CMD-ARGO-803", f"the pattern {pattern!r} is not valid, so it fits nothing", "warning", hint)
     files = list(_files(unit, options))
     left_out = {path for path in files if covers(unit.ignored, str(path))}
     report_left_out(unit, map(str, left_out))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -272,6 +273,33 @@ def test_which_changed_files_count(two: Trees) -> None:
     with pytest.raises(UsageError, match="the pattern '\\['") as caught:
         two.diff(considered=Considered(include=("[",)))
     assert caught.value.code == "CMD-ARGO-025"
+
+
+@pytest.mark.requirement("D64", "D66", "D67")
+def test_patterns_of_changed_files_that_fit_nothing(two: Trees) -> None:
+    with pytest.raises(UsageError, match="--changed-include 'tow/") as caught:
+        two.diff(considered=Considered(include=("one/**", "tow/**")))
+    assert caught.value.code == "CMD-ARGO-037"
+    two.diff(considered=Considered(ignore=("tow/**",)))
+    assert [(one.code, one.severity) for one in two.found.found()] == [("CMD-ARGO-037", "warning")]
+    with pytest.raises(UsageError, match="the pattern '\\['"):
+        two.diff(apps=("one",), considered=Considered(include=("[",)))
+
+
+@pytest.mark.requirement("D64", "D65")
+def test_it_is_seen_that_nothing_is_rendered(two: Trees) -> None:
+    """Without changes of files nothing is said."""
+
+    def severities(**wanted: Any) -> list[tuple[str, str]]:
+        two.diff(**wanted)
+        return [(one.code, one.severity) for one in two.found.found()]
+
+    assert severities(considered=Considered(include=("two/**",))) == [("CMD-ARGO-802", "warning")]
+    two.write({"README": "1", "one/a.json": config(k="same"), "two/a.json": config(k="same")})
+    assert severities() == [("CMD-ARGO-802", "info")]
+    two.write({"README": "2"}, "target")
+    assert severities() == [("CMD-ARGO-806", "warning")]
+    assert severities(strict_changed_only=True) == [("CMD-ARGO-806", "error")]
 
 
 @pytest.mark.requirement("D68")
