@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from commodore.hydrate.publishing import Result
     from commodore.hydrate.rendering import Rules
     from commodore.hydrate.running import Hydrator
+    from commodore.hydrate.sources import Found
     from commodore.hydrate.texts import Texts
     from commodore.workspace import Workspace
 
@@ -56,6 +57,7 @@ def opened(
     from commodore.argocd.diagnostics import Diagnostics
     from commodore.git import RepositoryStore
     from commodore.hydrate.running import Hydrator, as_warning
+    from commodore.hydrate.sources import read_sources
     from commodore.workspace import Workspace
 
     diagnostics = Diagnostics()
@@ -67,7 +69,8 @@ def opened(
         _present(sources, values.get("dry_sha") or "", store) as (places, shown),
         _catalogs(ctx, workspace, values, context) as catalogs,
     ):
-        job = _job(places, shown, values, context, diagnostics)
+        found = read_sources(places, context.limits, shown)
+        job = _job(found, store, values, context, diagnostics)
         yield Hydrator(replace(job, rights=rights, catalogs=catalogs), store, context, diagnostics)
     for warned in map(as_warning, diagnostics.found()):
         if warned is not None:
@@ -173,8 +176,8 @@ def writing_of(values: Mapping[str, Any]) -> Writing:
 
 
 def _job(
-    sources: Sequence[Path],
-    shown: Mapping[Path, str],
+    found: Found,
+    store: RepositoryStore,
     values: Mapping[str, Any],
     context: Context,
     diagnostics: Diagnostics,
@@ -183,16 +186,15 @@ def _job(
     from commodore.git import author_from
     from commodore.hydrate.jobs import Job, Narrowing
     from commodore.hydrate.rendering import author_of, templates_of
-    from commodore.hydrate.sources import expanded, read_installation, read_sources
+    from commodore.hydrate.sources import expanded, read_installation
 
-    found = read_sources(sources, context.limits, shown)
     settings = read_installation(found, values["argocd_settings"], context.limits, diagnostics)
     texts = templates_of(settings, values["readme_template"], values["message_template"], found.texts)
     texts.check()
     given = author_from(values.get("git_author_name"), values.get("git_author_email"), context.announce)
     sign = values.get("sign")
     return Job(
-        found=expanded(found, settings, context, diagnostics),
+        found=expanded(found, settings, context, diagnostics, store),
         settings=settings,
         rules=rules_of(values, texts, context),
         writing=writing_of(values),

@@ -1,4 +1,4 @@
-"""The repositories of additional sources, as the plan has found them."""
+"""The repositories of additional sources, as the plan has found them, and of generators on this machine."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 
 from commodore.context import Context
 from commodore.git import RepositoryStore, check_out_tree, repository_key
+
+_LOCAL = "file://"
 
 
 def revision_of(text: str) -> str | None:
@@ -20,12 +22,13 @@ class Clones:
     """Gives the files of repositories from clones that are there, so that none is asked twice in a run.
 
     Args:
-        keys: of the repositories that it gives.
+        keys: of the repositories that it gives; None for those on this machine, which are fetched when they are asked
+            for. They are dry repositories like others, and Argo CD's own ways refuse them.
         folder: where commits are laid out.
     """
 
     store: RepositoryStore
-    keys: frozenset[str]
+    keys: frozenset[str] | None
     folder: Path
     context: Context
 
@@ -35,7 +38,9 @@ class Clones:
         Raises:
             CommodoreError: there is no such revision.
         """
-        if repository_key(url) not in self.keys:
+        if self.keys is None and url.startswith(_LOCAL):
+            self.store.sync([(url, revision_of(revision))])
+        elif self.keys is None or repository_key(url) not in self.keys:
             return None
         repository = self.store.repository(url)
         if revision and not repository.has_commits([revision]):

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from commodore.argocd.acquiring import RepoMap, Repositories
+from commodore.argocd.acquiring import Providers, RepoMap, Repositories
 from commodore.argocd.appsets import Expander, Facts, read_set
 from commodore.argocd.configuration import ArgoSettings, read_candidates, read_file
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
@@ -19,6 +19,7 @@ from commodore.argocd.discovery.scan import is_of_argo
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, Location, raise_all
 from commodore.git import Author, RepositoryStore
+from commodore.hydrate.clones import Clones
 from commodore.hydrate.reading import API_VERSION, CONFIG_KIND, is_hydrated, read_config
 from commodore.hydrate.texts import NO_TEXTS, Texts
 from commodore.limits import Limits
@@ -174,8 +175,17 @@ def _check_config(value: Mapping[str, Any], place: str, twice: Iterable[Problem]
         raise InputError("CMD-HYD-002", message, hint="write each key once", locations=[Location(place, line)])
 
 
-def expanded(found: Found, settings: ArgoSettings, context: Context, diagnostics: Diagnostics) -> Found:
+def expanded(
+    found: Found,
+    settings: ArgoSettings,
+    context: Context,
+    diagnostics: Diagnostics,
+    store: RepositoryStore | None = None,
+) -> Found:
     """The sources with the Applications of their ApplicationSets.
+
+    Args:
+        store: what gives repositories on this machine to generators; None to refuse them.
 
     Raises:
         CommodoreError: a set cannot be expanded: nothing is hydrated from half of a set.
@@ -185,7 +195,8 @@ def expanded(found: Found, settings: ArgoSettings, context: Context, diagnostics
     made: list[Placed] = []
     collected = Diagnostics()
     with temporary_folder() as scratch:
-        repositories = Repositories(context, RepoMap(), scratch)
+        clones = Clones(store, None, scratch, context) if store is not None else None
+        repositories = Repositories(context, RepoMap().providing(Providers(git=clones)), scratch)
         try:
             expander = Expander(settings, repositories.tree, Facts(), context, collected)
             for data, place in found.sets:

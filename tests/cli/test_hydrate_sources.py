@@ -107,3 +107,27 @@ def test_errors_name_the_lines_of_fields(place: Place) -> None:
     paths = [number for number, line in enumerate(lines, 1) if line == "      path: a"]
     assert [line.rpartition(":")[2] for line in err.splitlines() if "  at " in line] == [str(one) for one in paths]
     assert (code, "has a part '..'" in err) == (4, True)
+
+
+@pytest.mark.requirement("H4")
+def test_generators_read_what_is_hydrated(place: Place) -> None:
+    """Also where the dry repository is on this machine."""
+    generator = {"repoURL": place.remote.url, "revision": "main", "directories": [{"path": "apps/*"}]}
+    dry = {"repoURL": place.remote.url, "targetRevision": "main", "path": "{{.path.path}}"}
+    name = "{{.path.basename}}"
+    hydrator = {"drySource": dry, "syncSource": {"targetBranch": "env/dev", "path": name}}
+    template = {
+        "metadata": {"name": name},
+        "spec": {"project": "default", "destination": {"name": "in-cluster"}, "sourceHydrator": hydrator},
+    }
+    made = {
+        "apiVersion": "argoproj.io/v1alpha1",
+        "kind": "ApplicationSet",
+        "metadata": {"name": "all", "namespace": "argocd"},
+        "spec": {"goTemplate": True, "generators": [{"git": generator}], "template": template},
+    }
+    for file in place.folder.iterdir():
+        file.unlink()
+    (place.folder / "set.yaml").write_text(yaml.safe_dump(made))
+    code, groups = place.run()
+    assert (code, groups[0]["changed"]) == (0, ["a", "b"])
