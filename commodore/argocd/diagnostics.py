@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -138,6 +139,28 @@ def diagnostic_of(
         set=set_,
         locations=error.locations or ((place,) if place else ()),
     )
+
+
+_FIELD = re.compile(r"\b(?:metadata|spec)(?:\.\w+|\[\d+\])+")
+
+
+def by_cause(found: Iterable[Diagnostic]) -> list[tuple[Diagnostic, ...]]:
+    """Diagnostics of one cause together: they differ in nothing but their subject, its field and place.
+
+    The causes are in the order of their first diagnostics, those of before a change last.
+    """
+    causes: dict[Any, list[Diagnostic]] = {}
+    for one in found:
+        causes.setdefault((one.before, one.severity, one.code, one.hint, _without_subject(one)), []).append(one)
+    return [tuple(same) for _, same in sorted(causes.items(), key=lambda cause: cause[0][0])]
+
+
+def _without_subject(one: Diagnostic) -> str:
+    message = _FIELD.sub("", one.message)
+    for subject in filter(None, (one.application, one.set, one.object)):
+        name = subject.rpartition("/")[2]
+        message = re.sub(rf"(?<![\w-])(?:{re.escape(subject)}|{re.escape(name)})(?![\w-])", "", message)
+    return message
 
 
 def lowered(one: Diagnostic, severity: Severity = "warning") -> Diagnostic:

@@ -20,7 +20,7 @@ from commodore.errors import CommodoreError, InternalError, UsageError
 from commodore.events import Event, StageFinished, StageStarted
 from commodore.exhaustion import judge, refusal
 from commodore.limits import DEFAULT_LIMITS
-from commodore.printable import printable_lines
+from commodore.printable import printable_lines, some_of
 
 if TYPE_CHECKING:
     from commodore.argocd import Diagnostic
@@ -202,20 +202,51 @@ def show_diagnostics(
 
 
 def show_wanted(shown: Sequence[Diagnostic], wanted: str, console: Console) -> None:
-    """Show diagnostics on standard error: `all`, the `actionable` ones, or `none`; errors always."""
-    for one in shown:
-        if one.severity == "error" or wanted == "all" or (wanted == "actionable" and one.actionable):
-            _show(one, console)
+    """Show diagnostics on standard error: `all`, the `actionable` ones, or `none`; errors always.
 
+    Unless all are asked for, many of one cause are shown as one, and those of before a change as a number.
+    """
+    from commodore.argocd.diagnostics import by_cause
 
-def _show(one: Diagnostic, console: Console) -> None:
-    if console.quiet and one.severity != "error":
-        return
+    if console.quiet:
+        wanted = "none"
+    chosen = [
+        one
+        for one in shown
+        if one.severity == "error" or wanted == "all" or (wanted == "actionable" and one.actionable)
+    ]
     if console.log_format == "json":
-        click.echo(json.dumps({"event": "Diagnostic", **one.as_dict()}, sort_keys=True), err=True)
+        for one in chosen:
+            click.echo(json.dumps({"event": "Diagnostic", **one.as_dict()}, sort_keys=True), err=True)
         return
-    for line in diagnostic_lines(one):
+    if wanted == "all":
+        lines = [line for one in chosen for line in diagnostic_lines(one)]
+    else:
+        quiet = [one for one in chosen if one.before and one.severity != "error"]
+        lines = [line for same in by_cause(one for one in chosen if one not in quiet) for line in _cause_lines(same)]
+        if quiet:
+            count = "1 finding was" if len(quiet) == 1 else f"{len(quiet)} findings were"
+            lines.append(f"{count} there before the change, too (--diagnostics all shows them)")
+    for line in lines:
         click.echo(line, err=True)
+
+
+_FEW = 3
+
+
+def _cause_lines(same: Sequence[Diagnostic]) -> Iterator[str]:
+    """Diagnostics of one cause: a few of them each, more of them as the first one and the subjects of the others."""
+    if len(same) <= _FEW:
+        for one in same:
+            yield from diagnostic_lines(one)
+        return
+    first, *others = same
+    subjects = [*dict.fromkeys(one.application or one.set for one in others)]
+    named = f": {some_of(subjects)}" if all(subjects) else ""
+    head, *rest = diagnostic_lines(first)
+    yield head
+    yield f"  and {len(others)} more of this cause{named} (--diagnostics all shows each)"
+    yield from rest
 
 
 def diagnostic_lines(one: Diagnostic) -> Iterator[str]:

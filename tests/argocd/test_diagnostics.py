@@ -8,6 +8,7 @@ import re
 import pytest
 
 from commodore.argocd import Diagnostic, Diagnostics
+from commodore.argocd.diagnostics import by_cause
 from commodore.error_pages import read_error_rooms
 from commodore.errors import Findings, InputError, Location, PolicyError
 from tests.conftest import ROOT
@@ -34,6 +35,21 @@ def test_equal_ones_are_one_with_a_number() -> None:
     for _ in range(3):
         found.add(Diagnostic("CMD-ARGO-319", "a", "warning"))
     assert [one.count for one in found.found()] == [3]
+
+
+def test_those_of_one_cause_are_together_and_the_new_ones_first() -> None:
+    asked = "spec.generators[%d].plugin of %s asks for the answer of the plugin %s"
+    first, second, third, other, old = (
+        Diagnostic("CMD-ARGO-202", asked % (number, name, plugin), "boundary", set=f"argocd/{name}", before=before)
+        for number, name, plugin, before in (
+            (0, "a", "x", False),
+            (1, "b", "x", False),
+            (0, "c-a", "x", False),
+            (0, "d", "y", False),
+            (0, "e", "x", True),
+        )
+    )
+    assert by_cause([old, first, second, other, third]) == [(first, second, third), (other,), (old,)]
 
 
 @pytest.mark.requirement("D28", "D75")

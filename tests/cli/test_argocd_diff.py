@@ -104,6 +104,24 @@ def test_strict_makes_an_error_of_what_was_unknown_before(diff: Call, shop: Path
     assert diff("--base", "HEAD", "--all", "--strict")[0] == 2
 
 
+def test_findings_of_one_cause_are_folded_and_those_of_before_are_counted(diff: Call, call: Call, shop: Path) -> None:
+    plugin = {"generators": [{"plugin": {"configMapRef": {"name": "z"}}}], "template": json.loads(app("{{x}}", "x"))}
+    for number in range(5):
+        value = {"kind": "ApplicationSet", "metadata": {"name": f"s{number}"}, "spec": plugin}
+        (shop / f"s{number}.json").write_text(
+            json.dumps({"apiVersion": "argoproj.io/v1alpha1", **value}), encoding="utf-8"
+        )
+    err = call("argocd", "apps", "--offline", "--path", str(shop))[2]
+    folded = "  and 4 more of this cause: s1, s2, s3, s4 (--diagnostics all shows each)"
+    assert (err.count("[CMD-ARGO-202]"), err.splitlines()[1]) == (1, folded)
+    git(shop, "add", ".")
+    git(shop, "commit", "-qm", "two")
+    code, _, err = diff("--base", "HEAD")
+    last = "5 findings were there before the change, too (--diagnostics all shows them)"
+    assert (code, err.splitlines()[-1], "[CMD-ARGO-202]" in err) == (0, last, False)
+    assert diff("--base", "HEAD", "--diagnostics", "all")[2].count("[CMD-ARGO-202]") == 5
+
+
 @pytest.mark.requirement("D35", "D36")
 def test_a_url_that_is_the_tree_itself(diff: Call, shop: Path) -> None:
     git(shop, "remote", "remove", "origin")
