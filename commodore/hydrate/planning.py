@@ -33,18 +33,20 @@ def group(hydrations: Iterable[Hydration], dry_sha: Callable[[Hydration], str]) 
     return tuple(sorted(groups, key=lambda one: (one.branch, one.first.path, one.key)))
 
 
-def check(hydrations: Sequence[Hydration], protect: Sequence[str] = ()) -> None:
+def check(hydrations: Sequence[Hydration], protect: Sequence[str] = (), lost: Sequence[CommodoreError] = ()) -> None:
     """See that no two Applications get in each other's way.
 
     Args:
         protect: patterns; if there are some, only branches that fit one may be written.
+        lost: why other Applications are left out, which is said of together with what is found.
 
     Raises:
         InputError: CMD-HYD-006, two Applications write to one path; CMD-HYD-009, they disagree about the branch that is
             deployed.
         PolicyError: CMD-HYD-008, a branch may not be written to.
     """
-    raise_all([*_same_path(hydrations), *_same_sync_branch(hydrations), *_forbidden(hydrations, protect)])
+    errors = [*_same_path(hydrations), *_same_sync_branch(hydrations), *_forbidden(hydrations, protect)]
+    raise_all([*lost, *errors] if errors else [])
 
 
 def check_sizes(groups: Iterable[Group], most: int) -> None:

@@ -115,7 +115,7 @@ class Hydrator:
             self._projects.setdefault(repository_key(one.url), set()).add(one.project)
             self._written.setdefault((repository_key(one.url), one.branch), set()).add(one.path)
         protect = (*job.protect, *job.found.protect)
-        planning.check(members, protect)
+        planning.check(members, protect, self.lost)
         check_projects(members, (*job.settings.projects, *job.found.projects))
         check_promotions(members, job.found.strategies, self.context.announce)
         left = self._within_reach(members)

@@ -101,6 +101,10 @@ def test_errors_name_the_lines_of_fields(place: Place) -> None:
     code, _, err = place.call(*words)
     starts = [number for number, line in enumerate(lines, 1) if line == "  sourceHydrator:"]
     assert (code, "CMD-HYD-006" in err) == (1, True)
+    (place.folder / "b.yaml").write_text(texts[0].replace("env/dev", "env/b").replace("path: a", "pth: a"))
+    both = place.call(*words)[2]
+    assert ("CMD-HYD-006" in both, "CMD-HYD-002" in both) == (True, True)
+    (place.folder / "b.yaml").unlink()
     assert [line.rpartition(":")[2] for line in err.splitlines() if "  at " in line] == [str(one) for one in starts]
     (place.folder / "a.yaml").write_text(stream.replace("path: a", "path: a/../b"))
     code, _, err = place.call(*words)
