@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 from tests.cli.conftest import Shown
 from tests.fleet.conftest import APP, CONFIG, WEB, charts, patch
 from tests.world.folders import write_files
+from tests.world.repos import git
 
 Call = Callable[..., Shown]
 ROOT = Path(__file__).resolve().parents[2]
@@ -283,3 +284,25 @@ def test_own_templates_need_what_they_ask_for(fleet: Call, tmp_path: Path, field
     write_files(tmp_path, {"templates/a.yaml": f"{head}{fixed}\nread: {{{{ $app.{field} }}}}\n---\n{{{{ end }}}}"})
     code, _, err = fleet("generate")
     assert (code, f"web has no {field} in 6 cells" in err, "[CMD-FLT-017]" in err) == (1, True, True)
+
+
+@pytest.mark.requirement("F53")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [(".gitignore", "values.yaml\n"), (".gitattributes", "* text eol=crlf\n"), (".gitattributes", "* ident\n")],
+)
+def test_output_that_git_keeps_otherwise_is_stale(
+    fleet: Call, call: Call, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, name: str, text: str
+) -> None:
+    """The check in CI compares what a checkout has, whatever files of the repository make git leave out or change."""
+    write_files(tmp_path, charts(**{f"{APP}/int/values.yaml": patch("info: [{name: a, value: '$Id$'}]")}))
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "-A")
+    write_files(tmp_path, {name: text})
+    assert fleet("generate")[0] == 0
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "x")
+    clone = tmp_path_factory.mktemp("clone")
+    git(clone, "clone", "-q", str(tmp_path), ".")
+    code, _, err = call("-d", str(clone), "fleet", "generate", "--dry-run", "--validate")
+    assert (code, "[CMD-FLT-060]" in err) == (1, True)
