@@ -79,6 +79,7 @@ class Engine:
         self._remote = remote
         self._pool = worker_pool()
         self._records: list[tuple[Run, Mapping[str, Record]]] = []
+        self._roots: dict[Path, Path] = {}
         if result_cache is None or not result_cache.exists():
             self._pool.get_ready()
 
@@ -167,13 +168,19 @@ class Engine:
                 for run, batch in zip(runs, batches, strict=True)
             )
         for root, known in durations.items():
-            _remember(root, known, outcomes, batches)
+            _remember(root, known, outcomes, batches, self._hold(root))
         if self._result_cache is not None and any(run.pending for run, _ in begun):
             from commodore.caches.maintenance import keep_bounded  # a run without news does not load it
 
             store, limits = ResultStore(self._result_cache, self._context.limits), self._context.limits
             keep_bounded(store, limits.result_cache_bytes, limits.result_check_age)
         return outcomes
+
+    def _hold(self, folder: Path) -> Path:
+        """A folder that is written to, without links, as it was when it was first named: links that were there may lead
+        to it, and one that has come into its way since is refused.
+        """
+        return self._roots.get(folder) or self._roots.setdefault(folder, Workspace.at(folder).root)
 
     def _done(self, schedule: Schedule, runs: Sequence[Run]) -> Callable[[Task, Outcome, int | None], None]:
         remote = self._remote
@@ -236,11 +243,12 @@ class Engine:
                 request=batch.request,
                 targets={},
                 jobs={job.name: job for job in batch.jobs},
-                staging=stagings.enter_context(Workspace(root).staging("compile")),
+                staging=stagings.enter_context(Workspace(self._hold(root)).staging("compile")),
                 limits=self._context.limits,
                 environment={**os.environ, **batch.request.environment},
                 dependency_cache=self._dependency_cache,
                 pending=tuple(job.name for job in batch.jobs),
+                roots={folder: self._hold(folder) for folder in (root, batch.request.output)},
             )
             reuse = Reuse()
             if finder is not None and batch.request.jsonnet_engine != CHECK:  # which has to evaluate
@@ -285,7 +293,7 @@ def _check_outputs(batches: Sequence[Batch]) -> None:
 
 
 def _remember(
-    root: Path, known: Mapping[str, float], outcomes: Sequence[BatchOutcome], batches: Sequence[Batch]
+    root: Path, known: Mapping[str, float], outcomes: Sequence[BatchOutcome], batches: Sequence[Batch], held: Path
 ) -> None:
     """Keep how long the instances of a working directory took, unless there was no choice what to begin with."""
     done = [
@@ -295,7 +303,7 @@ def _remember(
     ]
     if done:
         write_durations(
-            root, {**known, **{one.name: one.seconds for compiled in done for one in compiled if not one.reused}}
+            held, {**known, **{one.name: one.seconds for compiled in done for one in compiled if not one.reused}}
         )
 
 
@@ -335,7 +343,8 @@ def publish(run: Run) -> None:
     With `replace_all` the whole folder `compiled` is replaced at once, else each instance's folder. An instance without
     files gets none.
     """
-    compiled = run.request.output / "compiled"
+    output = run.held(run.request.output)
+    compiled = output / "compiled"
     with _beside(run) as beside:
         fresh = beside / "compiled"
         fresh.mkdir()
@@ -344,19 +353,20 @@ def publish(run: Run) -> None:
             if _has_files(run.rendered(name)):
                 _move(run.rendered(name), fresh / name)
         if run.request.replace_all:
-            replace_tree(fresh, compiled, root=run.request.output)
+            replace_tree(fresh, compiled, root=output)
             return
         for name in run.jobs:
             if (fresh / name).exists():
-                replace_tree(fresh / name, compiled / name, root=run.request.output)
+                replace_tree(fresh / name, compiled / name, root=output)
             else:
-                remove_tree(compiled / name, root=run.request.output)
+                remove_tree(compiled / name, root=output)
 
 
 @contextmanager
 def _beside(run: Run) -> Iterator[Path]:
     """A folder on the file system of the output: the staging folder itself, or a temporary one in the output folder."""
-    with pinned(run.request.output / "compiled", run.request.output) as compiled:
+    output = run.held(run.request.output)
+    with pinned(output / "compiled", output) as compiled:
         if compiled.parent.stat().st_dev == run.staging.stat().st_dev:
             yield run.staging
             return

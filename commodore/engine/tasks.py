@@ -41,6 +41,8 @@ class Run(Shared):
         sources: the identities of what dependencies come from, as far as they are known.
         environment: the variables of workers, and of all that they start.
         remote: the remote stores that parts are read from; None for none.
+        roots: the folders that are written to, by how the request names them, as they were when they were first named:
+            without links.
     """
 
     key: str
@@ -57,6 +59,11 @@ class Run(Shared):
     sources: Mapping[tuple[str, ...], str] = field(default_factory=dict, hash=False)
     environment: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
     remote: ReadAccess | None = field(default=None, hash=False)
+    roots: Mapping[Path, Path] = field(default_factory=dict, hash=False)
+
+    def held(self, folder: Path) -> Path:
+        """A folder that is written to, without links: a link that has come into its way since is refused."""
+        return self.roots.get(folder, folder)
 
     def context(self) -> Context:
         """What a worker hands on. What is said there is among the notes of the outcome."""

@@ -144,6 +144,7 @@ def test_references_that_explode(tmp_path: Path, name: str) -> None:
     assert "evil.yml" in str(caught.value.locations[0])
 
 
+@pytest.mark.harmless
 def test_an_empty_name_is_a_name_like_others() -> None:
     """Core groups of roles are named so: `"": [pods]`."""
     text = b'parameters:\n  app:\n    rules:\n      "":\n        - ${app:resource}\n    resource: pods\n'

@@ -66,7 +66,7 @@ class Running:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "commodore", *arguments],
             cwd=directory,
-            env={**os.environ, "PYTHONPATH": str(ROOT), **environment, "COMMODORE_TEST_MARK": self.mark},
+            env={**os.environ, "PYTHONPATH": str(ROOT), **environment, "LC_TEST_MARK": self.mark},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -230,7 +230,7 @@ class FaultWorld:
             "GIT_AUTHOR_EMAIL": "tess@example.com",
             "GIT_COMMITTER_NAME": "Tess Ter",
             "GIT_COMMITTER_EMAIL": "tess@example.com",
-            "COMMODORE_FAULT_MARK": str(self.root),
+            "LC_FAULT_MARK": str(self.root),
         }
 
     # Situations
@@ -380,7 +380,7 @@ class _Disturbed:
 
     def end_all(self) -> None:
         """Kill all processes of the run at once, but for those of the remotes' servers."""
-        mark = f"COMMODORE_FAULT_MARK={self._root}".encode()
+        mark = f"LC_FAULT_MARK={self._root}".encode()
         for entry in Path("/proc").iterdir():
             if entry.name.isdigit():
                 with contextlib.suppress(OSError):

@@ -51,7 +51,7 @@ class InstanceRecord:
 
 def write_record(run: Run, instance: str, record: Record, *, reused: bool) -> None:
     """Keep an instance's record in the working directory. A disk that refuses costs an explanation and nothing else."""
-    root = run.request.root
+    root = run.held(run.request.root)
     places = PortablePaths.of(run, instance, installed())
     found = {
         FILE.key(places.of_this_cluster(key[1])) if key[0] == FILE.name else key: digest

@@ -34,7 +34,7 @@ from commodore.engine.tasks import (
     Task,
     Unit,
 )
-from commodore.errors import CommodoreError, EnvironmentFault
+from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
 from commodore.events import Announce, Noted, StageAdvanced, TaskBegun, TaskEnded, Warned
 from commodore.git import redact
 from commodore.limits import Limits
@@ -62,7 +62,7 @@ def _sound(content: Mapping[str, object]) -> dict[str, float]:
 def write_durations(root: Path, durations: Mapping[str, float]) -> None:
     """Keep durations for the next run in a working directory; a folder that refuses the file does not matter."""
     rounded = {name: round(seconds, 3) for name, seconds in sorted(durations.items())}
-    with contextlib.suppress(EnvironmentFault):
+    with contextlib.suppress(EnvironmentFault, PolicyError):
         write_atomically(_file(root), json.dumps(rounded, indent=0).encode() + b"\n", root=root)
 
 
