@@ -28,8 +28,9 @@ def stream(applications: Iterable[RenderedApplication]) -> str:
 def _documents(applications: Iterable[RenderedApplication]) -> Iterator[str]:
     for application in applications:
         for one in application.objects:
-            origin = f", {one.origin}" if one.origin else ""
-            yield f"# {printable(f'{application.name}, source {one.source}{origin}')}\n{write_documents([one.data])}"
+            marks = (one.origin, "partial: another source fails" if application.partial else "")
+            label = ", ".join((application.name, f"source {one.source}", *filter(None, marks)))
+            yield f"# {printable(label)}\n{write_documents([one.data])}"
 
 
 def write_layout(

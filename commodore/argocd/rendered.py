@@ -10,9 +10,9 @@ from commodore.argocd.checking import Projects
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.model.application import Application
 from commodore.argocd.question import Question
-from commodore.argocd.rendering import Rendered
+from commodore.argocd.rendering import PartlyRendered, Rendered
 from commodore.argocd.running import Listing, Run
-from commodore.errors import CommodoreError
+from commodore.errors import CommodoreError, Findings
 from commodore.manifests import key_of
 from commodore.manifests.object_diff import GONE
 
@@ -25,7 +25,7 @@ class RenderedApplication:
 
     Attributes:
         name: `namespace/name`.
-        objects: what Argo CD compares with the cluster; empty if it does not render.
+        objects: what Argo CD compares with the cluster; if it does not render, what those of its sources give that do.
         error: why it does not render.
         instance: what tracking calls it.
     """
@@ -34,6 +34,11 @@ class RenderedApplication:
     objects: tuple[Rendered, ...] = ()
     error: CommodoreError | None = None
     instance: str = ""
+
+    @property
+    def partial(self) -> bool:
+        """Whether objects are there, and others are missing."""
+        return self.error is not None and bool(self.objects)
 
 
 def render_applications(
@@ -49,22 +54,26 @@ def render_applications(
     for application, made in run.renderer.render_all(wanted, asked.options.jobs):
         label = listing.label(application)
         instance = listing.settings.instance_name(application.namespace, application.name)
+        failure = made if isinstance(made, PartlyRendered) else None
+        given = made.objects if isinstance(made, PartlyRendered) else made
         try:
-            if isinstance(made, CommodoreError):
-                raise made
-            objects = manifests(application, made, listing.settings, asked.found)
+            if isinstance(given, CommodoreError):
+                raise given
+            objects = manifests(application, given, listing.settings, asked.found)
             if stage == "desired":
                 named = asked.options.cluster_scoped
                 objects = desired(application, objects, listing.settings, named, asked.found)
                 projects.check(application, objects, asked.found)
         except CommodoreError as error:
-            asked.found.take(error, application=label)
-            yield RenderedApplication(label, (), error, instance)
+            asked.found.take(error if failure is None else Findings((failure, error)), application=label)
+            yield RenderedApplication(label, (), failure or error, instance)
         else:
+            if failure is not None:
+                asked.found.take(failure, application=label)
             shown = [_stripped(one, asked) for one in objects if asked.counts(one.data)]
             if order == "name":
                 shown.sort(key=_by_name)
-            yield RenderedApplication(label, tuple(shown), None, instance)
+            yield RenderedApplication(label, tuple(shown), failure, instance)
 
 
 def _stripped(one: Rendered, asked: Question) -> Rendered:

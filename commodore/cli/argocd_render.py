@@ -35,7 +35,8 @@ def render(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     The YAML of each object has a comment with its Application, source and file. With --out the objects become files of
     a folder, which is replaced as a whole; it must be empty, or made by this command.
 
-    Applications that cannot be rendered are errors; the others are shown all the same.
+    Applications that cannot be rendered are errors; the others are shown all the same. Of an Application of which one
+    source fails, the objects of its other sources are shown, marked as partial.
     """
     from commodore.argocd.rendered import render_applications
 
@@ -74,6 +75,7 @@ def _show(made: Sequence[RenderedApplication], form: str, console: Console, diag
                 "application": application.name,
                 "source": one.source,
                 "from": one.origin,
+                "partial": application.partial,
                 "hook": hook_phases(one.data),
                 "identity": key_of(one.data)._asdict(),
                 "object": one.data,

@@ -297,3 +297,16 @@ def test_what_charts_are_told_of_their_cluster(tmp_path: Path) -> None:
         ("v1.30.0", "false"),
         ("v1.33.0", "true"),
     ]
+
+
+@pytest.mark.requirement("D84")
+def test_objects_of_sources_that_render_are_given_if_another_source_fails(tmp_path: Path) -> None:
+    sources = [{"repoURL": URL, "path": "web"}, {"repoURL": URL, "path": "none"}]
+    tree = write(tmp_path, {"web.json": app("web", "none", sources=sources), "web/a.json": thing("ConfigMap", "a")})
+    given = rendered(tree)
+    (one,) = given.applications
+    assert (one.partial, given.partial, [each.data["metadata"]["name"] for each in one.objects]) == (True, True, ["a"])
+    assert one.error is not None
+    assert one.error.code == "CMD-ARGO-309"
+    assert [each.code for each in given.diagnostics if each.severity == "error"] == ["CMD-ARGO-309"]
+    assert stream([one]).startswith("# argocd/web, source 1, a.json, partial: another source fails\n")

@@ -127,6 +127,7 @@ def test_render_as_a_stream(call: Call, shop: list[str]) -> None:
     code, out, _ = call("argocd", "render", *shop, "--stage", "manifests", "-o", "json")
     data = json.loads(out)
     assert (code, data["schema"], data["objects"][0]["source"]) == (0, "commodore.argocd/render/v1", 1)
+    assert data["objects"][0]["partial"] is False
     assert "namespace" not in data["objects"][0]["object"]["metadata"]
 
 

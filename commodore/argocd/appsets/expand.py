@@ -18,6 +18,7 @@ from commodore.argocd.appsets.schema import TEMPLATE, typed
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics, Severity
 from commodore.argocd.model import Cluster
+from commodore.argocd.model.fields import boolean_of, unquoted
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, PolicyError
 from commodore.manifests.kube_yaml import read_documents
@@ -25,6 +26,8 @@ from commodore.manifests.kube_yaml import read_documents
 API_VERSION: Final = "argoproj.io/v1alpha1"
 FINALIZER: Final = "resources-finalizer.argocd.argoproj.io"
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+
+_TEMPLATE: Final = re.compile(r"{{\s*([A-Za-z]+)\s*}}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,12 +195,20 @@ class Expander:
                 hint = "set goTemplateOptions: [missingkey=error] to find the key"
                 self._report(one, "CMD-ARGO-216", "warning", f"{of} says <no value>: a key is missing", hint)
             else:
-                hint = "the parameter has another name, or it is a Go template and goTemplate is not set"
+                hint = _why_it_stays(text)
                 self._report(one, "CMD-ARGO-215", "warning", f"{of} still holds {{{{: {text!r}", hint)
 
     def _report(self, one: ApplicationSet, code: str, severity: Severity, message: str, hint: str) -> None:
         family = "input" if severity == "error" else ""
         self._found.add(Diagnostic(code, message, severity, hint, family, set=one.name, locations=(one.place,)))
+
+
+def _why_it_stays(text: str) -> str:
+    """A hint why the simple language has left templates as they are."""
+    for name in _TEMPLATE.findall(text):
+        if (value := boolean_of(name)) is not None:
+            return f"write the name of the parameter {name} in quotes where it gets its value: {unquoted(value)}"
+    return "the parameter has another name, or it is a Go template and goTemplate is not set"
 
 
 def _asks_for_clusters(entry: Entry) -> bool:

@@ -127,13 +127,31 @@ class Fields:
 
 def wrong_type(path: str, expected: str, value: Any, place: Location) -> InputError:
     """A field has a value of the wrong type."""
-    is_unquoted = expected == "text" and isinstance(value, bool | int | float)
+    hint = "see the reference of Argo CD's fields"
+    if expected == "text" and isinstance(value, bool):
+        hint = f"write it in quotes: {unquoted(value)}"
+    elif expected == "text" and isinstance(value, int | float):
+        hint = "write it in quotes"
     return InputError(
         "CMD-ARGO-103",
         f"{path} must be {expected}, not {kind_of(value)}",
-        hint="write it in quotes" if is_unquoted else "see the reference of Argo CD's fields",
+        hint=hint,
         locations=[place.at(path)],
     )
+
+
+_BOOLEANS = {True: ("y", "yes", "on", "true"), False: ("n", "no", "off", "false")}
+
+
+def unquoted(value: bool) -> str:
+    """The reason why a word in YAML became true or false."""
+    *words, last = _BOOLEANS[value]
+    return f"without quotes {', '.join(words)} and {last} are {last}"
+
+
+def boolean_of(word: str) -> bool | None:
+    """What YAML makes of a word without quotes, if that is a boolean."""
+    return next((value for value, words in _BOOLEANS.items() if word.lower() in words), None)
 
 
 def kind_of(value: Any) -> str:

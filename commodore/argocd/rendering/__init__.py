@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from commodore.argocd.rendering.application import Renderer
-from commodore.argocd.rendering.model import Capabilities, Rendered, Trace
+from commodore.argocd.rendering.model import Capabilities, PartlyRendered, Rendered, Trace
 
-__all__ = ["Capabilities", "Rendered", "Renderer", "Trace"]
+__all__ = ["Capabilities", "PartlyRendered", "Rendered", "Renderer", "Trace"]

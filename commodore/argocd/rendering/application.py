@@ -20,7 +20,7 @@ from commodore.argocd.rendering.directory import render_directory
 from commodore.argocd.rendering.helm import render_helm
 from commodore.argocd.rendering.kept import Kept
 from commodore.argocd.rendering.kustomize import render_kustomize
-from commodore.argocd.rendering.model import Capabilities, Rendered, Trace, Unit
+from commodore.argocd.rendering.model import Capabilities, PartlyRendered, Rendered, Trace, Unit
 from commodore.argocd.rendering.places import placed
 from commodore.argocd.rendering.plugin_run import run_plugin
 from commodore.argocd.rendering.plugins import as_native, rule_for
@@ -97,6 +97,7 @@ class Renderer:
 
         Raises:
             CommodoreError: a source cannot be rendered; several ones as `Findings`.
+            PartlyRendered: others of its sources give objects.
         """
         check_application(application)
         objects: list[Rendered] = []
@@ -111,6 +112,8 @@ class Renderer:
                 failures.append(error.about(subject, at=() if error.locations else (source.place,)))
             if layers is not None:
                 layers[known:] = [replace(one, source=number) for one in layers[known:]]
+        if failures and objects:
+            raise PartlyRendered(failures, objects)
         raise_all(failures)
         return tuple(objects)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,7 +17,7 @@ from commodore.argocd.planning import BuildEnvironment
 from commodore.argocd.rendering.kept import Kept
 from commodore.argocd.rendering.value_layers import Layer
 from commodore.context import Context
-from commodore.errors import Location
+from commodore.errors import CommodoreError, Findings, Location
 from commodore.events import Obtained
 
 
@@ -139,3 +139,18 @@ class Rendered:
     data: dict[str, Any]
     origin: str = ""
     source: int = 0
+
+
+class PartlyRendered(Findings):
+    """Some sources of an Application cannot be rendered, and others can. Argo CD then uses none of them.
+
+    Attributes:
+        objects: what the other sources give, in their order.
+    """
+
+    def __init__(self, errors: Iterable[CommodoreError], objects: Sequence[Rendered]) -> None:
+        super().__init__(errors)
+        self.objects = tuple(objects)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PartlyRendered, (self.errors, self.objects)

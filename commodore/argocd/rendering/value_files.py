@@ -60,10 +60,15 @@ def ref_folders(unit: Unit) -> dict[str, str]:
 
 
 class _Named:
-    """An entry: its text, its path with the folder that it must not leave; of a URL None."""
+    """An entry: its text, its path with the folder that it must not leave; of a URL None.
 
-    def __init__(self, text: str, path: Path | None, root: Path, *, patterns: bool) -> None:
+    Args:
+        ref: what the text begins with if it is in the repository of another source, as `$values`.
+    """
+
+    def __init__(self, text: str, path: Path | None, root: Path, *, patterns: bool, ref: str = "") -> None:
         self.text = text
+        self.ref = ref
         self.path = path
         self.root = root
         self.is_pattern = patterns and _MAGIC.search(text) is not None
@@ -75,7 +80,8 @@ class _Named:
         if name.startswith("$") and name[1:] in unit.refs:
             root = unit.refs[name[1:]]()
             rest = unit.environment.substitute(rest)
-            return cls(rest if separator else text, root / rest.lstrip("/"), root, patterns=globs)
+            named = f"{name}/{rest}" if separator else text
+            return cls(named, root / rest.lstrip("/"), root, patterns=globs, ref=name)
         if name.startswith("$") and unit.application.several and not name[1:].startswith(("ARGOCD_", "{", "$")):
             raise InputError(
                 "CMD-ARGO-304",
@@ -126,10 +132,14 @@ def _hits(unit: Unit, named: _Named, plain: set[str], *, missing: bool) -> Itera
             return
         if not missing:
             return
+    if named.ref:
+        begins = f"what follows {named.ref} begins at the root of the repository of the source with this ref"
+    else:
+        begins = "it begins at the folder of the source, or with '/' at the root of the repository"
     raise InputError(
         "CMD-ARGO-407",
         f"the value file {named.text!r} is not there",
-        hint="check its path; it begins at the folder of the source, or with '/' at the root of the repository",
+        hint=f"check its path; {begins}",
         locations=[unit.source.place],
     )
 

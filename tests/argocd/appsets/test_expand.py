@@ -241,6 +241,16 @@ def test_a_field_with_left_over_braces_is_said_once(sets: Sets) -> None:
     assert told == "metadata.name of a-{{nope}} (and of 2 more) still holds {{: 'a-{{nope}}'"
 
 
+@pytest.mark.requirement("D26")
+def test_a_parameter_whose_name_is_a_boolean_without_quotes_is_explained(sets: Sets) -> None:
+    sets.names([elements({"false": "gen-c"})], "{{n}}", go=False)
+    (hint,) = (one.hint for one in sets.found.found() if one.code == "CMD-ARGO-215")
+    assert hint == (
+        "write the name of the parameter n in quotes where it gets its value: "
+        "without quotes n, no, off and false are false"
+    )
+
+
 def test_too_many_applications_are_refused(sets: Sets) -> None:
     sets.limits = replace(DEFAULT_LIMITS, argocd_set_applications=3)
     with pytest.raises(PolicyError, match="makes more than 3 Applications") as caught:

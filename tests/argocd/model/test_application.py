@@ -103,3 +103,18 @@ def test_names(name: Any) -> None:
     with pytest.raises(InputError) as caught:
         read({"source": SOURCE}, name)
     assert caught.value.code == "CMD-ARGO-103"
+
+
+@pytest.mark.parametrize(
+    ("value", "hint"),
+    [
+        (True, "write it in quotes: without quotes y, yes, on and true are true"),
+        (False, "write it in quotes: without quotes n, no, off and false are false"),
+        (1, "write it in quotes"),
+        ([], "see the reference of Argo CD's fields"),
+    ],
+)
+def test_booleans_in_place_of_texts_are_explained(value: Any, hint: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_application({"metadata": {"name": value}, "spec": {}}, Location("a.yaml"))
+    assert caught.value.hint == hint

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import pytest
 
-from commodore.errors import CommodoreError, Findings
+from commodore.argocd.rendering import PartlyRendered
+from commodore.errors import CommodoreError
 from tests.argocd.conftest import OTHER, URL, Argo, chart, config_map
 
 
@@ -25,11 +27,14 @@ def test_sources_win_over_source_and_keep_their_order(argo: Argo) -> None:
 
 
 @pytest.mark.requirement("D84")
-def test_every_source_that_fails_is_told(argo: Argo) -> None:
+def test_every_source_that_fails_is_named_and_the_others_are_given(argo: Argo) -> None:
     argo.files({"a/a.yaml": config_map("a")})
-    with pytest.raises(Findings) as caught:
+    with pytest.raises(PartlyRendered) as caught:
         argo.objects({"path": "none"}, {"path": "a"}, {"path": "../x"})
     assert [one.message.partition(":")[0] for one in caught.value.errors] == ["source 1", "source 3"]
+    assert [(one.source, one.data["metadata"]["name"]) for one in caught.value.objects] == [(2, "a")]
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert (copy.errors[0].message, copy.objects) == (caught.value.errors[0].message, caught.value.objects)
 
 
 @pytest.mark.parametrize(

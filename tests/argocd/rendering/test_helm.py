@@ -287,6 +287,15 @@ def test_without_helm(web: Argo, monkeypatch: pytest.MonkeyPatch) -> None:
     assert caught.value.code == "CMD-ARGO-413"
 
 
+@pytest.mark.requirement("D33")
+def test_a_value_file_that_another_source_lacks_is_named_with_its_ref(argo: Argo) -> None:
+    argo.files(chart())
+    with pytest.raises(CommodoreError) as caught:
+        argo.values({"path": ".", "helm": {"valueFiles": ["$vals/x"]}}, {"ref": "vals"})
+    assert "'$vals/x' is not there" in caught.value.message
+    assert "$vals begins at the root of the repository" in caught.value.hint
+
+
 @pytest.mark.requirement("D80")
 def test_older_versions_of_argo_cd(argo: Argo) -> None:
     """They know no patterns of value files, no helm 4, and hand versions of Kubernetes on as they are."""
