@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import tarfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from commodore.argocd.rendering.model import Unit
 from commodore.argocd.trees import check_inside
 from commodore.errors import InputError, Location
 from commodore.git import redact
-from commodore.manifests.kube_yaml import read_documents
+from commodore.manifests.chart_files import ListedChart, contained_charts, dependencies_in, listed_charts
 
 _NAMED = re.compile(r"(?:@|alias:)(.+)")
 """A repository by the name that an installation has for it."""
 _GIT = shutil.ignore_patterns(".git")
-
-
-@dataclass(frozen=True, slots=True)
-class _Dependency:
-    name: str
-    version: str
-    repository: str
 
 
 def with_dependencies(unit: Unit) -> Path:
@@ -39,7 +27,7 @@ def with_dependencies(unit: Unit) -> Path:
     """
     chart = unit.folder
     wanted, lock = _wanted(chart)
-    present = set(_present(chart))
+    present = {name for name, _ in contained_charts(chart)}
     missing = [one for one in wanted if one.name not in present]
     if not missing and not (chart / ".git").exists():
         return chart
@@ -52,38 +40,21 @@ def with_dependencies(unit: Unit) -> Path:
     return copy
 
 
-def _wanted(chart: Path) -> tuple[list[_Dependency], str]:
+def _wanted(chart: Path) -> tuple[list[ListedChart], str]:
     """The dependencies that a chart lists, and the name of their lock file."""
-    for file, lock in (("Chart.yaml", "Chart.lock"), ("requirements.yaml", "requirements.lock")):
-        if listed := _listed(chart / file):
-            return listed, lock
-    return [], "Chart.lock"
-
-
-def _listed(file: Path) -> list[_Dependency]:
-    if not file.is_file():
-        return []
-    content = next(read_documents(file.read_bytes(), place=file.name), None)
-    entries = content.get("dependencies") if isinstance(content, Mapping) else None
-    if not isinstance(entries, list):
-        return []
-    return [_dependency(one, file.name) for one in entries if isinstance(one, Mapping)]
-
-
-def _dependency(entry: Mapping[str, Any], place: str) -> _Dependency:
-    name = entry.get("name")
-    if not isinstance(name, str) or "/" in name or not name:
+    listed, lock = listed_charts(chart)
+    if any(not one.name or "/" in one.name for one in listed):
         raise InputError(
             "CMD-ARGO-406",
-            f"{place} lists a dependency without a name",
+            "the chart lists a dependency without a name",
             hint="every dependency has name, version and repository",
-            locations=[Location(place)],
+            locations=[Location("Chart.yaml")],
         )
-    return _Dependency(name, str(entry.get("version") or ""), str(entry.get("repository") or "").rstrip("/"))
+    return listed, lock
 
 
-def _locked(file: Path, wanted: list[_Dependency]) -> dict[tuple[str, str], _Dependency]:
-    locked = {(one.name, one.repository): one for one in _listed(file)}
+def _locked(file: Path, wanted: list[ListedChart]) -> dict[tuple[str, str], ListedChart]:
+    locked = {(one.name, one.repository): one for one in dependencies_in(file)}
     unlocked = [one.name for one in wanted if (one.name, one.repository) not in locked]
     if locked and unlocked:
         raise InputError(
@@ -95,26 +66,7 @@ def _locked(file: Path, wanted: list[_Dependency]) -> dict[tuple[str, str], _Dep
     return locked
 
 
-def _present(chart: Path) -> Iterator[str]:
-    """The names of the charts in `charts`."""
-    folder = chart / "charts"
-    for name in sorted(os.listdir(folder)) if folder.is_dir() else ():
-        path = folder / name
-        if (path / "Chart.yaml").is_file():
-            content = next(read_documents((path / "Chart.yaml").read_bytes(), place=f"{name}/Chart.yaml"), None)
-            if isinstance(content, Mapping):
-                yield str(content.get("name"))
-        elif name.endswith(".tgz"):
-            try:
-                with tarfile.open(path) as archive:
-                    first = archive.next()
-            except (OSError, tarfile.TarError):
-                continue
-            if first is not None:
-                yield first.name.removeprefix("./").partition("/")[0]
-
-
-def _bring(unit: Unit, one: _Dependency, place: Path) -> None:
+def _bring(unit: Unit, one: ListedChart, place: Path) -> None:
     if one.repository.startswith("file://"):
         source = unit.folder / one.repository.removeprefix("file://")
         check_inside(source, unit.root, one.repository)

@@ -6,6 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from commodore.confinement import Confinement
 from commodore.context import Context
@@ -15,6 +16,9 @@ from commodore.engine.jsonnet.evaluator import Evaluator
 from commodore.engine.kapitan.inventory import RenderedInventory
 from commodore.engine.kapitan.kustomize_trace import Kustomize
 from commodore.limits import Limits
+
+if TYPE_CHECKING:
+    from commodore.engine.kapitan.chart_dependencies import ChartDependencies
 
 
 class SearchPaths(list[str]):
@@ -63,6 +67,7 @@ class Work:
         parts: the parts of instances that are kept by themselves.
         context: takes what is wrong and may be allowed.
         known_paths: paths that are put into the texts of commands.
+        charts: brings the charts that a chart lists.
     """
 
     inventory: RenderedInventory
@@ -75,7 +80,8 @@ class Work:
     evaluator: Evaluator
     parts: Parts
     context: Context
-    known_paths: tuple[str, ...] = ()
+    known_paths: tuple[str, ...]
+    charts: ChartDependencies
 
 
 _current: list[Work] = []

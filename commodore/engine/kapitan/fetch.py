@@ -5,6 +5,8 @@ Each task has a folder of its own to download to: Kapitan lets two versions of a
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,6 +28,8 @@ from commodore.fetching import CacheKey, DependencyCache, Downloads, RemoteDepen
 from commodore.fetching import archives as _archives
 from commodore.fetching.web import FETCH_HINT, get_download
 from commodore.git import Git, redact, redact_text
+from commodore.manifests import load
+from commodore.sealed import read_note, write_note
 
 _MODELS = {
     "helm": models.KapitanDependencyHelmConfig,
@@ -47,8 +51,7 @@ def fetch_groups(
     Returns:
         What failed, the others are in place; and what other machines may have.
     """
-    context, root = task.run.context(), task.run.dependency_cache
-    cache = DependencyCache(root, context.limits, remote) if root is not None else None
+    context, cache = task.run.context(), _cache(task.run, remote)
     _install(task.run, cache)
     failures: list[Failure] = []
     task.place.mkdir(parents=True)
@@ -66,6 +69,20 @@ def fetch_groups(
             failures.append(Failure(group.units, _explain(error, group.items[0])))
     files.conclude(complete=not failures)
     return tuple(failures), tuple(cache.added) if cache is not None else ()
+
+
+def chart_source(run: Run, remote: RemoteDependencies | None) -> ChartSource:
+    """Where the charts of a run come from.
+
+    Args:
+        remote: what other machines have fetched; None for nothing.
+    """
+    return ChartSource(run, _cache(run, remote))
+
+
+def _cache(run: Run, remote: RemoteDependencies | None) -> DependencyCache | None:
+    root = run.dependency_cache
+    return DependencyCache(root, run.limits, remote) if root is not None else None
 
 
 def _roots(run: Run) -> tuple[Path, ...]:
@@ -155,6 +172,85 @@ def _reason(error: Exception) -> str:
 
 
 _pull_chart = base.fetch_helm_archive
+_VERSION = "version of a chart"
+
+
+class ChartSource:
+    """Where charts come from: the cache, or helm, after a look at where the index of their repository leads.
+
+    Args:
+        run: whose policy and limits count.
+        cache: what was fetched before; None to fetch all anew.
+    """
+
+    def __init__(self, run: Run, cache: DependencyCache | None) -> None:
+        self._run = run
+        self._cache = cache
+
+    def pull(self, helm: str | None, repository: str, chart: str, version: str | None, target: str) -> None:
+        """Kapitan's function: put a chart into the new folder `target`.
+
+        Args:
+            helm: the program; None for the one that is found.
+            repository: its URL; for registries (`oci://`), that of the chart.
+            version: exact or a range; None for the newest one.
+        """
+        key = chart_key(repository, chart, version)
+        if self._cache is not None and key is not None and self._cache.copy(key, Path(target)):
+            return
+        if repository.startswith(("http://", "https://")):
+            check_chart(repository, chart, version, self._run.policy, self._run.context())
+        _pull_chart(helm, repository, chart, version, target)
+        if self._cache is not None and key is not None:
+            self._cache.add(key, Path(target))
+
+    def bring(self, repository: str, chart: str, version: str | None, target: Path, helm: str | None) -> bool:
+        """Put a chart that another one lists into the new folder `target`.
+
+        Returns:
+            Whether it is always the same one: its version is exact. Of a range the newest one is taken, offline the one
+            that was the newest when it was fetched.
+
+        Raises:
+            CommodoreError: it cannot be fetched, or may not be.
+        """
+        source = f"{repository}/{chart}" if repository.startswith("oci://") else repository
+        item = KapitanDependency("", 0, "helm", source, target, {"chart_name": chart, "version": version})
+        is_fixed = chart_key(source, chart, version) is not None
+        try:
+            for argument in (source, chart, version or ""):
+                _refuse_option(argument)
+            self._run.check_host(source, "it")
+            if self._run.request.offline:
+                exact = version if is_fixed else self._last(item)
+                key = chart_key(source, chart, exact)
+                if self._cache is None or key is None or not self._cache.copy(key, target):
+                    raise _not_there()
+                return is_fixed
+            self.pull(helm, source, chart, version, str(target))
+        except Exception as error:
+            raise _explain(error, item) from error
+        if not is_fixed:
+            self._remember(item)
+        return is_fixed
+
+    def _last(self, item: KapitanDependency) -> str | None:
+        """The version that was taken the last time."""
+        found = read_note(self._note(item), _VERSION).get("version")
+        return found if isinstance(found, str) else None
+
+    def _remember(self, item: KapitanDependency) -> None:
+        metadata = load((item.output / "Chart.yaml").read_bytes(), place="Chart.yaml")
+        version = str(metadata.get("version")) if isinstance(metadata, dict) else None
+        key = chart_key(item.source, item.fields["chart_name"], version)
+        if self._cache is not None and key is not None:
+            self._cache.add(key, item.output)
+            write_note(self._note(item), {"version": version}, _VERSION)
+
+    def _note(self, item: KapitanDependency) -> Path:
+        assert self._run.dependency_cache is not None, "there is a cache"
+        name = hashlib.sha256(json.dumps(item.group).encode()).hexdigest()
+        return self._run.dependency_cache / "chart-versions" / name
 
 
 def _install(run: Run, cache: DependencyCache | None) -> None:
@@ -173,21 +269,11 @@ def _install(run: Run, cache: DependencyCache | None) -> None:
     def unpack(file: str, folder: str, content_type: str | None) -> bool:
         return _archives.unpack(Path(file), Path(folder), content_type, limits)
 
-    def pull(helm: str | None, repository: str, chart: str, version: str | None, target: str) -> None:
-        key = chart_key(repository, chart, version)
-        if cache is not None and key is not None and cache.copy(key, Path(target)):
-            return
-        if repository.startswith(("http://", "https://")):
-            check_chart(repository, chart, version, run.policy, context)
-        _pull_chart(helm, repository, chart, version, target)
-        if cache is not None and key is not None:
-            cache.add(key, Path(target))
-
     def clone(source: str, folder: str, _kind: str) -> None:
         _clone(source, folder, Git(Path(folder).parent, context).variables(source))
 
     base.fetch_git_source = clone
-    base.fetch_helm_archive = pull
+    base.fetch_helm_archive = ChartSource(run, cache).pull
     base.make_request = download
     base.unpack_downloaded_file = unpack
 

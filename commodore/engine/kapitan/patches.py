@@ -265,8 +265,11 @@ def _render_chart(
 ) -> Any:
     """Kapitan's function, with copies of what it changes: its default flags and the entry's parameters."""
     confinement = current().confinement
+    is_updated = helm_params.get("dependency_update") is True
+    helm_params = {name: given for name, given in helm_params.items() if not _is_ours(name, given)}
     check_helm(confinement, helm_path, helm_params, helm_values_files or ())
     confinement.check_tree(os.path.abspath(chart_dir), "chart")
+    chart = current().charts.complete(chart_dir, helm_path, is_updated=is_updated)
     if "output_file" in helm_params:
         confinement.check(os.path.join(output_path, str(helm_params["output_file"])))
     reads = current().reads
@@ -284,10 +287,10 @@ def _render_chart(
     for file in helm_values_files or ():
         reads.file(os.path.join(os.getcwd(), file))
     values = [file for file in (helm_values_file, *(helm_values_files or ())) if file]
-    random = is_random(chart_dir, values)
+    random = any(map(is_random, chart.brought)) or is_random(chart_dir, values)
     if random:
         _stay_in_cluster()
-    key = "" if unknown or random else _chart_key(chart_dir, program, helm_params, flags, values)
+    key = "" if unknown or random else _chart_key(chart.path, program, helm_params, flags, values)
     part = current().parts.named(f"helm {os.path.basename(os.path.normpath(chart_dir))}", key, reads)
     known = part.take()
     if known is not None:
@@ -298,13 +301,18 @@ def _render_chart(
         helm_values_file and _for_helm(helm_values_file),
         [_for_helm(file) for file in helm_values_files or ()],
     )
-    safe, given = _without_foreign_schema(chart_dir, helm_params), dict(helm_params)
+    safe, given = _without_foreign_schema(chart.path, helm_params), dict(helm_params)
     done = _original_render_chart(safe, output_path, helm_path, given, own, others, dict(flags))
     for file in helm_values_files or ():  # once more: it may have changed meanwhile
         reads.file(os.path.join(os.getcwd(), file))
-    if key and not done[1] and key == _chart_key(chart_dir, program, helm_params, flags, values):
+    if key and not done[1] and key == _chart_key(chart.path, program, helm_params, flags, values):
         part.conclude(read_folder(Path(output_path)))
     return done
+
+
+def _is_ours(name: str, given: Any) -> bool:
+    """Whether a parameter of helm is dealt with before helm is called."""
+    return name == "dependency_update" and isinstance(given, bool)
 
 
 def _for_helm(file: str) -> str:

@@ -34,10 +34,12 @@ from commodore.engine.cache.trace import TraceRecorder
 from commodore.engine.jsonnet.evaluator import Evaluator
 from commodore.engine.kapitan import patches
 from commodore.engine.kapitan.apart import run_apart
+from commodore.engine.kapitan.chart_dependencies import ChartDependencies
 from commodore.engine.kapitan.commands import check_kustomization, prepare_external
 from commodore.engine.kapitan.confining import Confinements
 from commodore.engine.kapitan.context import SearchPaths, Work, current, working
 from commodore.engine.kapitan.errors import EntryPlace, explain, explain_cause
+from commodore.engine.kapitan.fetch import chart_source
 from commodore.engine.kapitan.inventory import RenderedInventory
 from commodore.engine.kapitan.kustomize_trace import Kustomize
 from commodore.engine.tasks import KapitanDependency, Run
@@ -111,6 +113,7 @@ class Renderer:
             jinja2_filters="lib/jinja2_filters.py",
             verbose=request.verbose,
         )
+        self._charts = ChartDependencies(chart_source(run, self.parts.dependencies), run.limits)
         self._references = RefController(str(request.refs), embed_refs=False)
         if request.reveal_fake:
             self._references.register_backend(_FakeVault(str(request.refs)))
@@ -184,7 +187,18 @@ class Renderer:
         try:
             limits, paths = self._run.limits, (str(self._run.request.root), str(directory), str(WRAPPER))
             work = Work(
-                self.inventory, confinement, instance, {}, limits, reads, [], evaluator, self.parts, context, paths
+                self.inventory,
+                confinement,
+                instance,
+                {},
+                limits,
+                reads,
+                [],
+                evaluator,
+                self.parts,
+                context,
+                paths,
+                charts=self._charts,
             )
             with working(work):
                 # Inputs change their entry while they work; the inventory must not change with it.

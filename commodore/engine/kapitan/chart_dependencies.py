@@ -1,0 +1,158 @@
+"""The charts that a chart is made of, for `helm_params.dependency_update`: fetched before helm runs, which then needs
+no network. Runs in workers only.
+
+As for helm, nothing is fetched if all charts that are listed are in `charts`; else all of them are, in the newest
+version that fits, whatever the lock says.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import shutil
+import tarfile
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from kapitan.helm_cli import helm_cli
+
+from commodore.engine.kapitan.context import current
+from commodore.engine.kapitan.errors import tail
+from commodore.engine.kapitan.fetch import ChartSource
+from commodore.errors import CommodoreError, InputError, PolicyError
+from commodore.fetching import archives
+from commodore.git import redact, redact_text
+from commodore.limits import Limits
+from commodore.manifests.chart_files import ListedChart, contained_charts, listed_charts
+from commodore.tree import walk
+
+_LOCAL = "file://"
+_NAMED = ("@", "alias:")
+
+
+@dataclass(frozen=True, slots=True)
+class WholeChart:
+    """A chart with all charts that it lists.
+
+    Attributes:
+        path: its folder, or a copy of it.
+        brought: the folders of the charts that were fetched for the copy, where they are packed.
+    """
+
+    path: str
+    brought: tuple[str, ...] = ()
+
+
+class ChartDependencies:
+    """Brings the charts that a chart lists.
+
+    Args:
+        source: where they are fetched.
+    """
+
+    def __init__(self, source: ChartSource, limits: Limits) -> None:
+        self._source = source
+        self._limits = limits
+
+    def complete(self, folder: str, program: str | None, *, is_updated: bool) -> WholeChart:
+        """A chart with those that it lists, if they are asked for.
+
+        Args:
+            folder: the chart, which was judged.
+            program: helm; None for the one that is found.
+            is_updated: fetch them if one is not there.
+
+        Raises:
+            CommodoreError: CMD-ENG-062, one of them says no place that can be asked; and what fetching it raises.
+        """
+        if not is_updated:
+            return WholeChart(folder)
+        chart = Path(os.path.abspath(folder))
+        listed, _ = listed_charts(chart)
+        present = list(contained_charts(chart))
+        if {one.name for one in listed} <= {name for name, _ in present}:
+            return WholeChart(folder)
+        place = Path(tempfile.mkdtemp())
+        copy = place / chart.name
+        shutil.copytree(chart, copy, ignore_dangling_symlinks=True)
+        kept = {one.name for one in listed if not one.repository}
+        for name, path in present:
+            if path.is_file() and name not in kept:  # of another version, perhaps
+                (copy / "charts" / path.name).unlink()
+        (copy / "charts").mkdir(exist_ok=True)
+        brought = []
+        for number, one in enumerate(dict.fromkeys(listed)):
+            if one.repository or one.name not in {name for name, _ in present}:
+                target = place / str(number) / one.name
+                target.parent.mkdir()
+                try:
+                    self._bring(one, chart, target, program)
+                except CommodoreError as error:
+                    raise error.about(f"the dependency {one.name!r} of the chart {chart.name}") from error
+                current().confinement.write(copy / "charts" / f"{one.name}-{number}.tgz", _packed(target))
+                brought.append(str(target))
+        return WholeChart(str(copy), tuple(brought))
+
+    def _bring(self, one: ListedChart, chart: Path, target: Path, program: str | None) -> None:
+        """Put the files of a chart that is listed into the new folder `target`."""
+        repository = one.repository
+        if not one.name or os.path.basename(one.name) != one.name or one.name in (".", ".."):
+            raise _refuse("it has a name that is none", "every dependency has name, version and repository")
+        if repository.startswith(_LOCAL):
+            self._pack_local(one, chart / repository.removeprefix(_LOCAL), target, program)
+            return
+        if repository.startswith(_NAMED):
+            said = f"its repository {repository!r} is one of a user's helm configuration"
+            raise _refuse(said, "name the URL of its chart repository, so that all who compile it have the same")
+        if not repository.startswith(("http://", "https://", "oci://")):
+            where = f"its repository is {redact(repository)!r}" if repository else "names no repository"
+            raise _refuse(f"it is not in `charts`, and {where}", "name the URL of its chart repository")
+        if redact(repository) != repository:
+            raise PolicyError(
+                "CMD-ENG-063",
+                f"its repository {redact(repository)} is given with a password, which all who see the chart can read",
+                hint="put the chart into `charts`, or let it come from a repository that needs no password",
+            )
+        if not self._source.bring(repository, one.name, one.version or None, target, program):
+            current().reads.refuse(f"the newest version of the chart {one.name} is taken", unseen=False)
+
+    def _pack_local(self, one: ListedChart, folder: Path, target: Path, program: str | None) -> None:
+        """helm packs a chart of this machine, as it leaves out what the chart's `.helmignore` says."""
+        source, work = os.path.normpath(folder), current()
+        work.confinement.check_tree(source, "chart")
+        if not os.path.isdir(source):
+            raise _refuse(f"there is no folder {one.repository!r}", "the path begins at the folder of the chart")
+        work.reads.tree(source)
+        scratch = target.parent / "packing"
+        scratch.mkdir()
+        entry = {"name": one.name, "version": one.version, "repository": f"{_LOCAL}{source}"}
+        content = {"apiVersion": "v2", "name": "packing", "version": "0.0.0", "dependencies": [entry]}
+        work.confinement.write(scratch / "Chart.yaml", json.dumps(content).encode())
+        said = helm_cli(program, ["dependency", "update", "--skip-refresh", str(scratch)])
+        packed = sorted((scratch / "charts").glob("*.tgz")) if (scratch / "charts").is_dir() else []
+        if said or len(packed) != 1:
+            said = redact_text(tail(said)) or "helm has packed no chart"
+            raise _refuse(f"helm cannot pack {one.repository!r}: {said}", "is its version one that is asked for?")
+        archives.unpack(packed[0], scratch / "unpacked", "application/gzip", self._limits)
+        (scratch / "unpacked" / one.name).rename(target)
+        work.reads.tree(source)  # once more: it may have changed meanwhile
+
+
+def _packed(folder: Path) -> bytes:
+    """A chart as an archive, in which helm takes all files for the chart's; the same bytes for the same files."""
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name, entry in walk(folder, follow=True):
+            if entry.is_file():
+                member = tarfile.TarInfo(f"{folder.name}/{name}")
+                with open(entry.path, "rb") as file:
+                    member.size = os.fstat(file.fileno()).st_size
+                    archive.addfile(member, file)
+    return gzip.compress(content.getvalue(), compresslevel=1, mtime=0)
+
+
+def _refuse(message: str, hint: str) -> InputError:
+    return InputError("CMD-ENG-062", message, hint=hint)
