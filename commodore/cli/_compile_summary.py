@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -27,16 +27,21 @@ _TIME_WIDTH = 80 - len("Time:      ")
 
 
 class StageTimes:
-    """Hears how long the stages of a run take, and measures all of it but the questions to the user."""
+    """Hears how long the stages of a run take, and measures all of it but the questions to the user.
 
-    def __init__(self) -> None:
+    Args:
+        clock: gives seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self.seconds: dict[str, float] = {}
-        self._start = time.perf_counter()
+        self._clock = clock
+        self._start = clock()
 
     @property
     def total(self) -> float:
         """Seconds since this was made."""
-        return time.perf_counter() - self._start
+        return self._clock() - self._start
 
     def text(self, width: int) -> str:
         """The time of all, and of the slowest stages for which a line of this width has room."""
@@ -52,11 +57,11 @@ class StageTimes:
     @contextmanager
     def left_out(self) -> Iterator[None]:
         """Count no time meanwhile."""
-        begin = time.perf_counter()
+        begin = self._clock()
         try:
             yield
         finally:
-            self._start += time.perf_counter() - begin
+            self._start += self._clock() - begin
 
     def listening(self, announce: Announce) -> Announce:
         """A listener that notes times and passes everything on."""

@@ -106,4 +106,4 @@ def _watch(request: ComponentCompile, values: dict[str, Any], console: Console) 
 
 
 def _conclude(request: ComponentCompile, compiled: CompiledInstance, times: StageTimes, console: Console) -> None:
-    console.status(f"Compiled component {request.source.name} to {compiled.directory} in {times.total:.1f} s")
+    console.status(f"Compiled component {request.source.name} to {compiled.directory} in {times.text(0)}")

@@ -88,6 +88,18 @@ def test_times_fit_a_line() -> None:
     assert ":" not in times.text(10)
 
 
+def test_the_time_at_the_end_is_that_of_the_whole_compile() -> None:
+    """Also if nothing is rendered, and without the time that a user takes to answer."""
+    now = [10.0]
+    times = StageTimes(lambda: now[0])
+    now[0] += 1.5
+    assert times.text(0) == "1.5 s"
+    with times.left_out():
+        now[0] += 60
+    now[0] += 0.5
+    assert times.text(0) == "2.0 s"
+
+
 def test_dependencies_that_have_moved(world: ClusterWorld) -> None:
     """Since the catalog's last commit, in a new working directory, too."""
     shutil.rmtree(world.work)
