@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 from tests.world.loopback import LoopbackHandler, LoopbackServer
 
 CHART = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
+_MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 TOKEN = "token-of-the-registry"
 
 
@@ -62,7 +63,7 @@ class RegistryServer(LoopbackServer):
             hosted.blobs[digest_of(content)] = content
         manifest = {
             "schemaVersion": 2,
-            "mediaType": "application/vnd.oci.image.manifest.v1+json",
+            "mediaType": _MANIFEST,
             "config": _described("application/vnd.cncf.helm.config.v1+json", b"{}"),
             "layers": [_described(kind, content) for kind, content in layers],
             **(changed or {}),
@@ -111,7 +112,7 @@ class _Handler(LoopbackHandler):
             self._tags(name, hosted, int(query.get("last", "0")))
         elif kind == "manifests":
             body = hosted.manifests.get(what)
-            self.send(404) if body is None else self.send(200, body=body + self.world.damage)
+            self.send(404) if body is None else self.send(200, {"Content-Type": _MANIFEST}, body + self.world.damage)
         elif self.world.blob_site:
             self.send(307, {"Location": f"{self.world.blob_site}/elsewhere/{what}"})
         else:

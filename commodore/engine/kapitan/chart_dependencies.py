@@ -66,7 +66,7 @@ class ChartDependencies:
             is_updated: fetch them if one is not there.
 
         Raises:
-            CommodoreError: CMD-ENG-062, one of them says no place that can be asked; and what fetching it raises.
+            CommodoreError: CMD-ENG-062, one of them names no place that can be asked; and what fetching it raises.
         """
         if not is_updated:
             return WholeChart(folder)
@@ -100,7 +100,7 @@ class ChartDependencies:
         """Put the files of a chart that is listed into the new folder `target`."""
         repository = one.repository
         if not one.name or os.path.basename(one.name) != one.name or one.name in (".", ".."):
-            raise _refuse("it has a name that is none", "every dependency has name, version and repository")
+            raise _refuse(f"{one.name!r} is not a name of a chart", "every dependency has name, version and repository")
         if repository.startswith(_LOCAL):
             self._pack_local(one, chart / repository.removeprefix(_LOCAL), target, program)
             return
