@@ -221,6 +221,8 @@ APART = {
     "kapitan/fetch_git.py _depends_on_nothing_else read_bytes": "fetches, and renders nothing",
     "kapitan/fetch.py _download get_download": "fetches, and renders nothing; the policy was asked for the host",
     "kapitan/chart_index.py _index get_download": "the same; the policy was asked for the host",
+    "kapitan/fetch.py _remember read_bytes": "of a chart that was unpacked here",
+    "kapitan/chart_dependencies.py _packed open": "the same",
     "rendering/directory.py _objects read_bytes": "a plain file of such a repository; its size was asked for",
     "rendering/helm.py _templates read_bytes": "looks for a word in templates of a chart of such a repository",
     "rendering/kustomize.py _read read_text": "a kustomization of such a repository",
