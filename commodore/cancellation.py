@@ -44,6 +44,11 @@ class Cancellation:
             with self._lock:
                 self._running.discard(process)
 
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether the work, or what it is a part of, was cancelled."""
+        return self._cancelled or (self._parent is not None and self._parent.is_cancelled)
+
     def cancel(self) -> None:
         """End all running processes, and those that are started later."""
         with self._lock:

@@ -57,7 +57,18 @@ if TYPE_CHECKING:
     from commodore.argocd.options import Options, Tree
     from commodore.argocd.rendered import RenderedApplication, Stage
     from commodore.argocd.rendering import Rendered
-    from commodore.manifests.object_diff import Image, NoiseRule
+    from commodore.manifests.object_diff import (
+        ABSENT,
+        FieldChange,
+        Flag,
+        Image,
+        Item,
+        Key,
+        NoiseRule,
+        ObjectChange,
+        PlacedObject,
+        path_text,
+    )
 
 __getattr__ = lazy_exports(
     __name__,
@@ -97,7 +108,18 @@ __getattr__ = lazy_exports(
             "test",
         ),
         "checking": ("Outcome",),
-        "comparing": ("Rules", "State"),
+        "comparing": (
+            "Rules",
+            "State",
+            "ABSENT",
+            "FieldChange",
+            "Flag",
+            "Item",
+            "Key",
+            "ObjectChange",
+            "PlacedObject",
+            "path_text",
+        ),
         "comparing.images": ("Image", "Use"),
         "configuration": ("ArgoSettings", "Provenanced", "read_settings"),
         "diagnostics": ("Diagnostic", "Diagnostics", "Severity"),
@@ -110,6 +132,14 @@ __getattr__ = lazy_exports(
     },
 )
 __all__ = [
+    "ABSENT",
+    "FieldChange",
+    "Flag",
+    "Item",
+    "Key",
+    "ObjectChange",
+    "PlacedObject",
+    "path_text",
     "ApplicationChange",
     "ArgoSettings",
     "ArtefactProvider",

@@ -29,7 +29,14 @@ from commodore.argocd.rendering.value_layers import explain_value
 from commodore.argocd.sarif import as_sarif
 from commodore.errors import Location, UsageError
 from commodore.git import redact
-from commodore.manifests.object_diff import COMMENT_BYTES, html_report, markdown_report, text_report
+from commodore.manifests.object_diff import (
+    COMMENT_BYTES,
+    Flag,
+    ObjectChange,
+    html_report,
+    markdown_report,
+    text_report,
+)
 
 _TITLE = "Argo CD changes"
 _EMPTY = "CMD-ARGO-011"
@@ -148,12 +155,16 @@ class ApplicationChange:
         name: `namespace/name`.
         note: why it is unknown.
         dangers: names of dangers, such as `deletes-volume`.
+        objects: those that differ, with their fields, in the order of reports.
+        flags: the dangers, each with its object and what it is about.
     """
 
     name: str
     state: State
     note: str
     dangers: tuple[str, ...]
+    objects: tuple[ObjectChange, ...] = ()
+    flags: tuple[Flag, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,10 +337,7 @@ def diff(base: Tree | None, target: Tree, options: Options | None = None, select
     with _asked(options) as asked:
         old, new = asked.sides(base, target)
         found = asked.compare((old, new), select)
-        shown = tuple(
-            ApplicationChange(one.name, one.state, one.note, tuple(dict.fromkeys(flag.name for flag in one.flags)))
-            for one in found.applications
-        )
+        shown = tuple(_changed(one, found) for one in found.applications)
         dangers = tuple(dict.fromkeys(flag.name for flag in found.review.flags))
         return Difference(asked.told(), old.shown, new.shown, shown, dangers, found, new.root)
 
@@ -413,6 +421,18 @@ def _untested(lost: Lost) -> Outcome:
     """The outcome of a definition that is lost: what it makes is not tested."""
     name = lost.label if lost.kind == "Application" else f"{lost.kind} {lost.label}"
     return Outcome(name, "UNKNOWN", 0, (lost.reason,))
+
+
+def _changed(verdict: comparing.Verdict, found: comparing.Difference) -> ApplicationChange:
+    """What became of an Application, with its objects as reports have them: secrets masked."""
+    return ApplicationChange(
+        verdict.name,
+        verdict.state,
+        verdict.note,
+        tuple(dict.fromkeys(flag.name for flag in verdict.flags)),
+        tuple(one for one in found.review.comparison.changes if one.source == verdict.name),
+        verdict.flags,
+    )
 
 
 def _described(application: Application, listing: running.Listing) -> ListedApplication:

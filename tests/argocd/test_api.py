@@ -6,6 +6,8 @@ import dataclasses
 import importlib
 import inspect
 import json
+import os
+import signal
 import subprocess
 import sys
 import typing
@@ -17,11 +19,13 @@ import pytest
 
 from commodore import argocd
 from commodore.argocd import Options, Providers, Tree
+from commodore.argocd.rendering.programs import Bounds, run_bounded
 from commodore.argocd.testing import MemoryCharts, MemoryClock, MemoryGit, MemoryPlugin, MemoryRemotes
+from commodore.cancellation import Cancellation
 from commodore.cli._argocd import options_by
 from commodore.cli.console import Console
 from commodore.context import Context
-from commodore.errors import InputError, UsageError
+from commodore.errors import EnvironmentFault, InputError, UsageError
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
 from commodore.settings import argocd as settings
@@ -112,6 +116,12 @@ def test_every_question(shop: Path, tmp_path: Path) -> None:
     states = {one.name: one.state for one in found.applications}
     assert states == {"argocd/bad": "unknown", "argocd/red": "removed", "argocd/web": "changed"}
     assert found.changed
+    changes = {one.name: one for one in found.applications}["argocd/web"].objects
+    assert [
+        (one.kind, one.key.kind, argocd.path_text(each.path), each.old, each.new)
+        for one in changes
+        for each in one.fields
+    ] == [("changed", "ConfigMap", "data.k", "1", "2")]
     assert "data.k" in found.text()
     assert "data.k" in found.markdown()
     assert found.html().startswith("<!doctype html>")
@@ -273,6 +283,34 @@ def reached(value: Any, found: set[type]) -> None:
         reached(inner, found)
     if inspect.isclass(value) and value.__module__.startswith("commodore.") and value not in found:
         found.add(value)
+
+
+@pytest.mark.requirement("D76")
+def test_objects_of_a_difference_have_no_secrets_and_flags_name_them(tmp_path: Path) -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"k": "planted"}}
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}}
+    old = write(tmp_path / "old", {"web.json": app("web", "web"), "web/s.json": secret, "web/claim.json": claim})
+    secret = {**secret, "stringData": {"k": "planted again"}}
+    new = write(tmp_path / "new", {"web.json": app("web", "web"), "web/s.json": secret})
+    (web,) = argocd.diff(Tree.folder(old), Tree.folder(new), OFFLINE).applications
+    assert {(one.kind, one.key.kind) for one in web.objects} == {
+        ("removed", "PersistentVolumeClaim"),
+        ("changed", "Secret"),
+    }
+    assert "planted" not in repr(web)
+    assert [(one.name, one.key.name) for one in web.flags] == [("deletes-volume", "data")]
+
+
+@pytest.mark.requirement("D76")
+def test_a_question_that_is_cancelled(shop: Path) -> None:
+    """What is running ends, and there is no answer of the rest."""
+    cancellation = Cancellation()
+    context = dataclasses.replace(OFFLINE.context, cancellation=cancellation, announce=lambda _: cancellation.cancel())
+    with pytest.raises(EnvironmentFault, match="cancelled") as caught:
+        argocd.render(Tree.folder(shop), dataclasses.replace(OFFLINE, context=context))
+    assert caught.value.code == "CMD-ARGO-038"
+    bounds = Bounds("sleep", 60, 100, 100, cancellation=cancellation)
+    assert run_bounded(["sleep", "50"], shop, dict(os.environ), bounds).code == -signal.SIGTERM
 
 
 @pytest.mark.requirement("D77")

@@ -27,7 +27,7 @@ from commodore.argocd.rendering.plugins import as_native, rule_for
 from commodore.argocd.trees import folder_of
 from commodore.caches import result_cache, usable
 from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, Location, PolicyError, raise_all
+from commodore.errors import CommodoreError, EnvironmentFault, InputError, Location, PolicyError, raise_all
 
 _RENDERERS = {"Helm": render_helm, "Kustomize": render_kustomize, "Directory": render_directory}
 
@@ -79,6 +79,7 @@ class Renderer:
             try:
                 return application, self.render(application)
             except CommodoreError as error:
+                self._check_cancelled()
                 return application, error
 
         with ThreadPoolExecutor(jobs or usable_cpus()) as pool:
@@ -98,7 +99,9 @@ class Renderer:
         Raises:
             CommodoreError: a source cannot be rendered; several ones as `Findings`.
             PartlyRendered: others of its sources give objects.
+            EnvironmentFault: CMD-ARGO-038, the question was cancelled.
         """
+        self._check_cancelled()
         check_application(application)
         objects: list[Rendered] = []
         failures: list[CommodoreError] = []
@@ -116,6 +119,14 @@ class Renderer:
             raise PartlyRendered(failures, objects)
         raise_all(failures)
         return tuple(objects)
+
+    def _check_cancelled(self) -> None:
+        if self.context.cancellation.is_cancelled:
+            raise EnvironmentFault(
+                "CMD-ARGO-038",
+                "the calling program has cancelled the question",
+                hint="ask again if it is to be answered",
+            )
 
     def _source(self, application: Application, source: Source, number: int, trace: Trace | None) -> list[Rendered]:
         if not source.path and not source.chart:

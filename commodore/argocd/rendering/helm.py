@@ -98,7 +98,7 @@ def _run(program: Program, unit: Unit, values: list[Path]) -> bytes:
     try:
         return run_program(
             program,
-            limits,
+            unit.context,
             lambda said: unit.note(program.code, f"helm says: {said}", "info", "", (unit.source.place,)),
         )
     except InputError:

@@ -141,7 +141,7 @@ class _Kustomize:
         )
         said: list[str] = []
         try:
-            output = run_program(program, self._unit.context.limits, said.append)
+            output = run_program(program, self._unit.context, said.append)
         except InputError as error:
             raise self._explained(error, "".join(said)) from error
         if not online:

@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import IO
 
 from commodore.argocd.rendering.causes import cause_of, plain
+from commodore.cancellation import Cancellation
 from commodore.child_processes import child_environment
 from commodore.confinement import NAMESPACES, View, isolation, launcher, view_of
+from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError, PolicyError
 from commodore.git import redact_text
-from commodore.limits import Limits
 from commodore.printable import printable_lines
 from commodore.tools import Source, locate_tool, profile_toolbox
 
@@ -98,7 +99,7 @@ def command_of(name: str, profile: str = "") -> list[str]:
     return [path, "kustomize"] if found.source is Source.KUBECTL else [path]
 
 
-def run_program(program: Program, limits: Limits, hear: Callable[[str], None]) -> bytes:
+def run_program(program: Program, context: Context, hear: Callable[[str], None]) -> bytes:
     """What a program writes to standard output.
 
     Args:
@@ -114,7 +115,9 @@ def run_program(program: Program, limits: Limits, hear: Callable[[str], None]) -
     command += program.arguments[1:] if within_kubectl else program.arguments
     if program.confined is not None and isolation() == NAMESPACES:
         command = launcher(_view(program, program.confined, command[0]), command)
+    limits = context.limits
     bounds = Bounds(program.name, limits.argocd_source_seconds, limits.argocd_output_bytes, 1 << 20)
+    bounds = replace(bounds, cancellation=context.cancellation)
     ended = run_bounded(command, program.folder, _environment(program), bounds)
     if ended.code != 0:
         said = why_it_failed(ended, program.rename)
@@ -136,6 +139,7 @@ class Bounds:
         bytes: how much it may write to standard output.
         said: how much of what it writes to standard error is kept.
         file: how large a file may be that it writes; None for any size.
+        cancellation: ends it from another thread.
     """
 
     name: str
@@ -143,6 +147,7 @@ class Bounds:
     bytes: int
     said: int
     file: int | None = None
+    cancellation: Cancellation = field(default_factory=Cancellation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +189,7 @@ def run_bounded(
             raise EnvironmentFault(
                 "CMD-ARGO-413", f"{bounds.name} does not start: {why}", hint="install it again"
             ) from error
-    with process:
+    with process, bounds.cancellation.hold(process):
         try:
             if bounds.file is not None and sys.platform == "linux":
                 with contextlib.suppress(ProcessLookupError, PermissionError):  # it has ended, or is setuid
