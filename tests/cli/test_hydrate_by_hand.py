@@ -80,6 +80,8 @@ def test_the_commands_of_a_readme_give_its_manifests(place: Place, tmp_path: Pat
     readme = git(place.remote.path, "show", "env/dev:a/README.md")
     place.remote.commit({f"{path}/{name}": "changed since" for name in files})
     script = script_of(readme)
+    edits = [line for line in script.splitlines() if line.startswith("# kustomize edit ")]
+    assert len(edits) == (6 if case == "an edited kustomization" else 0), "as Argo CD counts them"
     if case == "a directory":
         script += f"cat {path}/*.yaml\n"
     home = tmp_path / "by-hand"

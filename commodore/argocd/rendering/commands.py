@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from commodore.argocd.model.sources import KustomizeOptions
 from commodore.argocd.rendering.model import Unit
 from commodore.argocd.trees import KUSTOMIZATIONS
 
@@ -28,18 +29,43 @@ def helm_commands(unit: Unit, chart: Path, arguments: Sequence[str], inline: tup
     yield shlex.join(["helm", arguments[0], folder, *(_shown(word, unit) for word in arguments[2:])])
 
 
-def kustomize_commands(unit: Unit, build: Sequence[str], edited: Mapping[str, Any] | None) -> Iterator[str]:
-    """Those of a kustomization. `kustomize edit` would do less than Argo CD: an edited one is written as a whole.
+def kustomize_commands(
+    unit: Unit, options: KustomizeOptions, build: Sequence[str], edited: Mapping[str, Any] | None
+) -> Iterator[str]:
+    """Those of a kustomization: comments with the edits that Argo CD names, and the command that builds it.
+
+    `kustomize edit` knows no patches and not all options, so an edited kustomization is written as a whole.
 
     Args:
         build: the options of `kustomize build`.
         edited: the kustomization as the options of the source change it; None if they do not.
     """
     folder = _folder_of(unit)
+    command = shlex.join(["kustomize", "build", folder, *build])
     if edited is not None:
+        for words in _edits(options):
+            yield "# " + " ".join(shlex.join(["kustomize", "edit", *words]).split())
         file = next(name for name in KUSTOMIZATIONS if (unit.folder / name).is_file())
-        yield f"printf %s {shlex.quote(json.dumps(edited))} > {shlex.quote(f'{folder}/{file}')}"
-    yield shlex.join(["kustomize", "build", folder, *build])
+        command = f"printf %s {shlex.quote(json.dumps(edited))} > {shlex.quote(f'{folder}/{file}')} && {command}"
+    yield command
+
+
+def _edits(options: KustomizeOptions) -> Iterator[list[str]]:
+    """The arguments of `kustomize edit` for options of a source, in the order of Argo CD."""
+    labels, annotations = options.common_labels, options.common_annotations
+    edits = (
+        (options.name_prefix, ["set", "nameprefix", "--", options.name_prefix]),
+        (options.name_suffix, ["set", "namesuffix", "--", options.name_suffix]),
+        (options.images, ["set", "image", *options.images]),
+        (options.replicas, ["set", "replicas", *(f"{name}={count}" for name, count in options.replicas)]),
+        (labels, ["add", "label", ",".join(f"{key}:{value}" for key, value in labels)]),
+        (annotations, ["add", "annotation", ",".join(f"{key}:{value}" for key, value in annotations)]),
+        (options.namespace, ["set", "namespace", "--", options.namespace]),
+        (options.components, ["add", "component", *options.components]),
+    )
+    for value, words in edits:
+        if value:
+            yield words
 
 
 def _charts(chart: Path) -> list[str]:

@@ -76,7 +76,7 @@ def render_kustomize(unit: Unit) -> Iterator[Rendered]:
     kustomize = _Kustomize(unit, root, home, remotes)
     helm = [*_helm_options(unit, options, build)]
     if unit.trace is not None:
-        unit.trace.commands.extend(kustomize_commands(unit, [*build, *helm[:-2]], edited))
+        unit.trace.commands.extend(kustomize_commands(unit, options, [*build, *helm[:-2]], edited))
     arguments = ["build", str(folder), *build, *helm]
     output = unit.output(
         "kustomize",
