@@ -70,15 +70,16 @@ def terminate_tree(process: subprocess.Popen[bytes]) -> None:
         return
     with contextlib.suppress(ProcessLookupError):
         os.kill(process.pid, signal.SIGSTOP)
-        for pid in [*_descendants(process.pid), process.pid]:
+        for pid in [*descendants(process.pid), process.pid]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGTERM)
         os.kill(process.pid, signal.SIGCONT)
 
 
-def _descendants(pid: int) -> list[int]:
+def descendants(pid: int) -> list[int]:
+    """The processes below one; none where the system does not tell."""
     try:
         below = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except OSError:
         return []
-    return [found for child in below for found in (*_descendants(child), child)]
+    return [found for child in below for found in (*descendants(child), child)]

@@ -28,3 +28,9 @@ def bound_memory(size: int) -> None:
     _, most = resource.getrlimit(resource.RLIMIT_DATA)
     with contextlib.suppress(OSError, ValueError):  # a system without such a limit
         resource.setrlimit(resource.RLIMIT_DATA, (size if most == resource.RLIM_INFINITY else min(size, most), most))
+
+
+def has_less_memory(size: int) -> bool:
+    """Whether the user's own limits leave a process less than so many bytes."""
+    limits = (resource.getrlimit(which)[0] for which in (resource.RLIMIT_AS, resource.RLIMIT_DATA))
+    return any(limit not in (resource.RLIM_INFINITY, -1) and limit < size for limit in limits)

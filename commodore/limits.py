@@ -1,8 +1,13 @@
-"""Every limit of the program, in one place. A limit that is hit is an error that names it, never a silent cut."""
+"""Every limit of the program, in one place. A limit that is hit is an error that names it, never a silent cut.
+
+The variable COMMODORE_LIMITS sets others, as in `COMMODORE_LIMITS="rendering_bytes=8GiB git_timeout=1800"`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+import re
+from dataclasses import dataclass, fields, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,13 @@ class Limits:
     git_questions: int = 32  # remotes asked at the same time what they have; by SSH no more than `git_threads`
     clean_files: int = 20_000  # files of a working copy whose times are compared before git is asked about changes
     git_timeout: float = 600.0  # one git command that talks to a remote
+    git_question_seconds: float = 60.0  # one that only asks what a remote has
+    git_slow_seconds: float = 45.0  # a git command that gets less than `git_slow_bytes` a second for so long ends
+    git_slow_bytes: int = 1000
+    git_output_bytes: int = 128 << 20  # what a git command that talks to a remote writes, such as its refs
+    git_messages_bytes: int = 16 << 20  # what it says of its work
+    git_memory_bytes: int = 1 << 30  # memory of each of its processes
+    git_file_bytes: int = 2 << 30  # one file that a fetch writes: the objects that it gets are one
     settled_seconds: float = 2.0  # a file written later than this may be written again without a new time of change
     mirror_packs: int = 50  # files of objects of one repository that are kept for other working directories
     mirror_bytes: int = 1 << 30  # the bytes in them; larger repositories are cloned from their remotes each time
@@ -62,8 +74,9 @@ class Limits:
 
     # inventory and output
     inventory_bytes: int = 512 << 20  # rendered parameters of all targets together, what is equal in several once
-    hierarchy_seconds: float = 10.0  # of the processor, for one target whose references might multiply
-    hierarchy_bytes: int = 4 << 30  # memory for the same
+    hierarchy_seconds: float = 60.0  # rendering the targets that are rendered together, two for each processor
+    hierarchy_bytes: int = 2 << 30  # memory of the process that does that
+    target_bytes: int = 64 << 20  # rendered parameters of one target
     rendered_bytes: int = 64 << 20  # the same when they are kept for the next run; larger ones are rendered each time
     output_file_bytes: int = 64 << 20  # one rendered manifest file
     lint_file_bytes: int = 16 << 20  # one file that is linted
@@ -81,7 +94,7 @@ class Limits:
     argocd_file_bytes: int = 64 << 20  # a file with objects or settings that is given as an option
     argocd_index_bytes: int = 64 << 20  # the index of a chart repository
     argocd_download_seconds: float = 300.0  # one attempt of one download of a chart or file
-    argocd_source_seconds: float = 90.0  # what rendering one source may take
+    argocd_source_seconds: float = 60.0  # what rendering one source may take
     argocd_output_bytes: int = 256 << 20  # what a program may write for one source
     argocd_set_applications: int = 5000  # Applications of one ApplicationSet
     argocd_applications: int = 10_000  # Applications of one run
@@ -137,8 +150,8 @@ class Limits:
     comment_characters: int = 60_000  # of rejected patches in a comment; GitHub takes 65536
 
     # rendering
-    rendering_seconds: float = 300.0  # one instance, with all that is started for it; a trust policy may say otherwise
-    rendering_bytes: int = 4 << 30  # memory of the process that renders it, and of each that it starts; likewise
+    rendering_seconds: float = 60.0  # one instance, with all that is started for it; a trust policy may say otherwise
+    rendering_bytes: int = 2 << 30  # memory of the process that renders it, and of each that it starts; likewise
     input_file_bytes: int = 64 << 20  # one file that a template, a filter or a function of theirs reads
 
     # engine
@@ -187,4 +200,37 @@ class Limits:
     tool_lock_wait: float = 600.0  # how long an installation waits for another one
 
 
-DEFAULT_LIMITS = Limits()
+VARIABLE = "COMMODORE_LIMITS"
+_UNITS = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+_NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?)(|KiB|MiB|GiB)", re.ASCII)
+
+
+def read_limits(text: str) -> Limits:
+    """Limits from words `NAME=NUMBER`, with blanks between them; sizes may end with KiB, MiB or GiB.
+
+    Raises:
+        ValueError: a word is wrong; the message says why.
+    """
+    given: dict[str, int | float] = {}
+    kinds = {field.name: str(field.type) for field in fields(Limits) if field.type in ("int", "float")}
+    for word in text.split():
+        name, _, value = word.partition("=")
+        match = _NUMBER.fullmatch(value)
+        if name not in kinds:
+            raise ValueError(f"there is no limit {name[:100]!r}")
+        if match is None or len(value) > 24:
+            raise ValueError(f"{name} must be a number, perhaps with KiB, MiB or GiB, not {value[:100]!r}")
+        number = float(match[1]) * _UNITS[match[2]]
+        given[name] = number if kinds[name] == "float" else int(number)
+    return replace(Limits(), **given)  # type: ignore[arg-type]
+
+
+def _usual() -> Limits:
+    try:
+        return read_limits(os.environ.get(VARIABLE, ""))
+    except ValueError:  # the command line says so before it does anything
+        return Limits()
+
+
+DEFAULT_LIMITS = _usual()
+"""The limits of commands."""

@@ -30,6 +30,7 @@ _NEVER = (
     "CACHE_URL",
     "CALLBACK_ADDRESS",
     "ENABLE_PLUGINS",
+    "LIMITS",
     "MIRROR",
     "OIDC_CLIENT",
     "OIDC_DISCOVERY_URL",

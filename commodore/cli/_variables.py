@@ -11,10 +11,12 @@ import click
 
 from commodore.errors import UsageError
 from commodore.events import Announce, Warned
+from commodore.limits import VARIABLE as LIMITS
+from commodore.limits import read_limits
 from commodore.settings.model import ENVIRONMENT_PREFIX
 
 _START = f"{ENVIRONMENT_PREFIX}_"
-_OTHERS = frozenset({f"{_START}COMPLETE", f"{_START}TRACEBACK"})
+_OTHERS = frozenset({f"{_START}COMPLETE", LIMITS, f"{_START}TRACEBACK"})
 """Variables of the program that are not options."""
 _SERVICE_LINK = re.compile(r"_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)")
 """Kubernetes gives such variables to each container of a namespace that has a Service called commodore-..."""
@@ -40,6 +42,22 @@ def _automatic(option: click.Option, ctx: click.Context) -> Iterator[str]:
     while at is not None and (at is ctx or (at.parent is not None and not option.count)):
         yield f"{at.auto_envvar_prefix}_{(option.name or '').upper()}"
         at = at.parent
+
+
+def check_limits() -> None:
+    """See that the variable with limits can be read: what it does not set right would have its usual value.
+
+    Raises:
+        UsageError: CMD-CLI-012, it cannot.
+    """
+    try:
+        read_limits(os.environ.get(LIMITS, ""))
+    except ValueError as error:
+        raise UsageError(
+            "CMD-CLI-012",
+            f"the variable {LIMITS} cannot be read: {error}",
+            hint=f'write it like {LIMITS}="rendering_bytes=8GiB rendering_seconds=120"; the page about limits has all',
+        ) from error
 
 
 def check_variables(ctx: click.Context, announce: Announce) -> None:

@@ -23,6 +23,7 @@ from commodore.cli._interruption import keep_interruptions, stop_keeping_interru
 from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._options import gather, misplaced_option, options
 from commodore.cli._streams import PipeClosed, finish_streams, prepare_streams
+from commodore.cli._variables import check_limits
 from commodore.cli.console import Console, color_by_default
 from commodore.errors import CommodoreError, EnvironmentFault, InternalError, UsageError
 from commodore.events import ignore
@@ -112,6 +113,7 @@ def run(arguments: list[str], *, dotenv: bool = False) -> int:
     if is_completing():
         return _complete(arguments, dotenv=dotenv)
     try:
+        check_limits()
         if dotenv:
             load_dotenv(current_directory(), _error_console(arguments).announce, arguments=arguments)
         code = commodore.main(args=arguments, prog_name="commodore", standalone_mode=False)

@@ -19,6 +19,7 @@ from commodore.child_processes import child_environment
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault
 from commodore.exhaustion import find_exhaustion, find_in_output
+from commodore.git._bounded import Bounds, slow_settings
 from commodore.git._redirects import NOT_FOLLOWED, TRACED, led_to, left_behind
 from commodore.git.urls import redact_text
 
@@ -245,7 +246,11 @@ class Git:
         """
         key, _, value = NOT_FOLLOWED.partition("=")
         target = self.locate(url)
-        settings = [(key, value), *([(f"url.{target}.insteadOf", url)] if target != url else [])]
+        settings = [
+            (key, value),
+            *([(f"url.{target}.insteadOf", url)] if target != url else []),
+            *slow_settings(self.context.limits),
+        ]
         return with_settings({"GIT_CONFIG_COUNT": os.environ.get("GIT_CONFIG_COUNT", "")}, settings)
 
     def _environment(self) -> Mapping[str, str]:
@@ -275,12 +280,16 @@ class Git:
         return self._run(command, command.words).text or url
 
     def _run(self, command: _Command, arguments: Sequence[str]) -> GitResult:
-        process = _start(["git", *command.words], self.folder, command.input, command.environment, command.inherit)
+        bounds = Bounds.of(arguments, _subject(arguments, self.about), self.context.limits)
+        environment = with_settings(command.environment, bounds.settings())
+        words = bounds.command(command.words, environment.get("PATH"))
+        process = _start(words, self.folder, command.input, environment, command.inherit)
         with self.context.cancellation.hold(process):
-            stdout, stderr = _communicate(
-                process, command.input, self.context.limits.git_timeout, _subject(arguments, self.about)
-            )
-        return GitResult(stdout, clean_text(stderr.decode("utf-8", "replace")), process.returncode)
+            stdout, stderr = _communicate(process, command.input, bounds)
+        result = GitResult(stdout, clean_text(stderr.decode("utf-8", "replace")), process.returncode)
+        if result.failed:
+            bounds.check(result.returncode, result.stderr)
+        return result
 
     def ask(self, *arguments: str) -> str:
         """What git says to a question, without the last line feed; nothing if it fails."""
@@ -318,17 +327,16 @@ def _start(
         ) from error
 
 
-def _communicate(
-    process: subprocess.Popen[bytes], input: bytes | None, timeout: float, subject: str
-) -> tuple[bytes, bytes]:
+def _communicate(process: subprocess.Popen[bytes], input: bytes | None, bounds: Bounds) -> tuple[bytes, bytes]:
     try:
-        return process.communicate(input, timeout)
+        return bounds.communicate(process, input)
     except subprocess.TimeoutExpired:
         _end(process)
         raise EnvironmentFault(
             "CMD-GIT-003",
-            f"{subject} did not end within {timeout:g} seconds",
-            hint="check the network and the server, and run again",
+            f"{bounds.subject} did not end within {bounds.seconds:g} seconds",
+            hint="check the network and the server, and run again; if it takes so long, "
+            f"raise {bounds.time_limit} with COMMODORE_LIMITS",
         ) from None
     except BaseException:  # Ctrl-C above all: never leave a child behind
         _end(process)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from commodore.inventory._class_bundling import Together
+from commodore.inventory._reclass_process import ReclassProcess
 from commodore.staging import temporary_folder
+from commodore.workers import usable_cpus
 
 Rendered = tuple[str, dict[str, Any]]
 
@@ -17,36 +19,27 @@ _PER_THREAD = 2
 _SCHEME = "yaml_fs://"
 
 
-class TargetError(ValueError):
-    """What reclass-rs says of a target."""
-
-    def __init__(self, text: str, target: str) -> None:
-        super().__init__(text)
-        self.target = target
-
-
-def render_parts(inventory: Path, reclass: Any, threads: int, copy: Together | None) -> Iterator[Rendered]:
-    """Render all targets that a `Reclass` has found, some at a time.
+def render_parts(
+    inventory: Path, paths: Mapping[str, Path], process: ReclassProcess, copy: Together | None
+) -> Iterator[Rendered]:
+    """Render all targets, some at a time.
 
     Args:
         inventory: the absolute path of the folder with `classes/` and `targets/`.
-        reclass: has found its classes and targets.
-        threads: how many render at the same time; 0 if that is not known.
+        paths: the files of the targets, relative to `targets/`.
+        process: renders.
         copy: the hierarchy to take instead.
 
     Returns:
         The targets' names and nodes, part by part, each node as if all had been rendered from `targets/`.
 
     Raises:
-        TargetError: what reclass-rs says of a target.
+        TargetError, PanicError, TooMuchError: see `ReclassProcess.nodes`. The last names the targets of its part.
     """
-    import reclass_rs
-
-    size = max(threads, 1) * _PER_THREAD
-    paths: dict[str, Path] = reclass.nodes
+    size = max(usable_cpus(), 1) * _PER_THREAD
     targets = sorted(paths.items())
     if len(targets) <= size and copy is None:
-        yield from sorted(_nodes(reclass, dict(targets)).items())
+        yield from process.nodes(list(paths), **folders(inventory))
         return
     sources, classes = (copy.targets, copy.classes) if copy else (inventory / "targets", inventory / "classes")
     uri = f"{_SCHEME}{os.path.abspath(inventory / 'targets')}/"
@@ -56,24 +49,21 @@ def render_parts(inventory: Path, reclass: Any, threads: int, copy: Together | N
                 link = folder / path
                 link.parent.mkdir(parents=True, exist_ok=True)
                 link.symlink_to(sources / path)
-            some = reclass_rs.Reclass(inventory_path=str(inventory), nodes_path=str(folder), classes_path=str(classes))
-            nodes = _nodes(some, dict(part))
-        for name, node in sorted(nodes.items()):
-            node["__reclass__"]["uri"] = f"{uri}{paths[name]}"
-            if copy is not None:
-                copy.restore(node)
-            yield name, node
+            names = [name for name, _ in part]
+            hierarchy = folders(inventory, nodes_path=str(folder), classes_path=str(classes))
+            for name, node in process.nodes(names, **hierarchy):
+                node["__reclass__"]["uri"] = f"{uri}{paths[name]}"
+                if copy is not None:
+                    copy.restore(node)
+                yield name, node
 
 
-def _nodes(reclass: Any, names: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """All nodes of a `Reclass`. Of several errors reclass-rs tells any; here it is that of the first target."""
-    try:
-        nodes: dict[str, dict[str, Any]] = reclass.inventory().as_dict()["nodes"]
-    except ValueError:
-        for name in names:
-            try:
-                reclass.nodeinfo(name)
-            except ValueError as error:
-                raise TargetError(str(error), name) from error
-        raise
-    return nodes
+def folders(inventory: Path, **others: Any) -> dict[str, Any]:
+    """The arguments of `reclass_rs.Reclass` for the hierarchy with this absolute path.
+
+    Args:
+        others: replace them.
+    """
+    # reclass-rs takes the other two paths relative to the first.
+    own = {"nodes_path": str(inventory / "targets"), "classes_path": str(inventory / "classes")}
+    return {"inventory_path": str(inventory), **own, **others}

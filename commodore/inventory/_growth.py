@@ -1,52 +1,21 @@
-"""References that multiply: a few lines that stand for more values than any machine holds, or that nest without end.
+"""References that multiply: the class files at fault, by their text, after a rendering has hit its limits.
 
-reclass-rs follows them all, in this process, where nothing can end it. So the text of the class files tells whether
-that might happen, which takes little time and is wrong at times; only then a process with limits renders the target
-first.
+The text does not show all that reclass-rs makes of it, so this names files in an error, and decides nothing.
 """
 
 from __future__ import annotations
 
 import functools
-import math
 import re
-import subprocess
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-from commodore.child_processes import child_environment
-from commodore.errors import InputError
-from commodore.limits import Limits
-from commodore.printable import NAMES_SHOWN
 
 _KEY = re.compile(r"""^([ \-]*)(?:(["'])([^"']*)\2|([^\s#"'\[{&*!|>%@`-][^#:]*?)):(?:\s|$)""")
 _REFERENCE = re.compile(r"\$\{([^${}]*)\}")
 _NESTED = re.compile(r"\$\{|\}")
-_SUSPICIOUS = 1_000_000  # values that references may come to before that is tried out
+_SUSPICIOUS = 1_000_000  # values that references may come to
 _NESTING = 8  # references in references
-
-_TRIAL = """
-import resource
-import sys
-import reclass_rs
-inventory, target, skip, seconds, memory = sys.argv[1:]
-for kind, wanted in (
-    (resource.RLIMIT_CPU, int(seconds)), (resource.RLIMIT_AS, int(memory)), (resource.RLIMIT_CORE, 0)
-):
-    hard = resource.getrlimit(kind)[1]
-    resource.setrlimit(kind, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
-reclass = reclass_rs.Reclass(
-    inventory_path=inventory, nodes_path=inventory + "/targets", classes_path=inventory + "/classes",
-    ignore_class_notfound=skip == "1",
-)
-reclass.set_thread_count(1)
-try:
-    reclass.nodeinfo(target)
-except ValueError:
-    pass  # whatever is wrong is said when it is rendered in earnest
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,35 +110,6 @@ def find_suspects(contents: Iterable[tuple[Path, bytes]]) -> list[Path]:
     for file, content in contents:
         growth.add(file, content)
     return growth.suspects()
-
-
-def try_out(inventory: Path, target: str, suspects: Sequence[Path], limits: Limits, *, skip: bool) -> None:
-    """Render a target in a process with limits, for nothing but to see whether that comes to an end.
-
-    Args:
-        suspects: the class files because of which it might not.
-        skip: classes that are not there do not matter.
-
-    Raises:
-        InputError: it takes too long, too much memory, or too much of the stack (CMD-INV-051).
-    """
-    bounds = (str(math.ceil(limits.hierarchy_seconds)), str(limits.hierarchy_bytes))
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", _TRIAL, str(inventory), target, str(int(skip)), *bounds],
-        env=child_environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        check=False,
-    )
-    if done.returncode < 0:
-        raise InputError(
-            "CMD-INV-051",
-            f"target {target!r} does not fit into {limits.hierarchy_seconds:g} seconds and "
-            f"{limits.hierarchy_bytes >> 30} GiB: its references multiply, or nest too deeply",
-            hint="look for values that refer to others several times, which refer to others several times in turn",
-            locations=[str(file) for file in suspects[:NAMES_SHOWN]],
-        )
 
 
 _OPEN = re.compile(rb"[\[\]{}]|(?<=[\s\-?:])[\-?](?=\s)|\n")

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import marshal
-import os
-import re
-import sys
-import tempfile
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,15 +13,21 @@ from commodore.context import Context
 from commodore.errors import CommodoreError
 from commodore.events import Event, Noted, ignore
 from commodore.interning import SHARED_LEVELS, Shared
-from commodore.inventory._batched_render import TargetError, render_parts
+from commodore.inventory._batched_render import folders, render_parts
 from commodore.inventory._class_bundling import put_together
 from commodore.inventory._failures import translate, translate_panic
-from commodore.inventory._growth import find_suspects, try_out
+from commodore.inventory._growth import find_suspects
+from commodore.inventory._reclass_process import (
+    PanicError,
+    ReclassProcess,
+    TargetError,
+    TooMuchError,
+    reclass_process,
+    too_much,
+)
 from commodore.inventory.applications import has_removals, merge_applications
 from commodore.inventory.class_index import ClassFiles
-from commodore.limits import Limits
 from commodore.strictness import read_allowed
-from commodore.workers import usable_cpus
 from commodore.workspace import guard_disk
 
 
@@ -71,19 +71,20 @@ def render_with_files(
 ) -> tuple[ClassFiles, Node]:
     """Render one target as `render_node` does; returns the class files too."""
     inventory = inventory.absolute()
-    files, reclass = _open(inventory, [name], context.limits, ignore_missing_classes=ignore_missing_classes)
-    with _announced(files, context):
-        raw = reclass.nodeinfo(name).as_dict()
+    with reclass_process(context) as process:  # it starts while the class files are read
+        files, _ = _open(inventory, [name], ignore_missing_classes=ignore_missing_classes)
+        with _announced(files, process, context):
+            raw = process.node(name, **folders(inventory, ignore_class_notfound=ignore_missing_classes))
     return files, _node(files, name, raw, _remove_somewhere(files, [name]), context)
 
 
-def find_classes(inventory: Path, target: str, context: Context) -> ClassFiles:
+def find_classes(inventory: Path, target: str) -> ClassFiles:
     """The class files of a hierarchy, nothing rendered. Those that a target includes and are missing are no error.
 
     Raises:
         InputError: CMD-INV-019, classes include each other; a file that is no YAML.
     """
-    return _open(inventory.absolute(), [target], context.limits, ignore_missing_classes=True)[0]
+    return _open(inventory.absolute(), [target], ignore_missing_classes=True)[0]
 
 
 def render_inventory(inventory: Path, context: Context) -> Inventory:
@@ -95,38 +96,51 @@ def render_inventory(inventory: Path, context: Context) -> Inventory:
     """
     inventory = inventory.absolute()
     targets = sorted(path.stem for path in (inventory / "targets").glob("*.yml"))
-    with guard_disk(inventory):
-        files, reclass = _open(inventory, targets, context.limits)
-        nodes = _render_together(inventory, files, reclass, context)
+    with guard_disk(inventory), reclass_process(context) as process:
+        files, paths = _open(inventory, targets)
+        nodes = _render_together(inventory, _Rendering(files, paths, process), context)
         if nodes is None:
-            with _announced(files, context):
-                nodes = _share(render_parts(inventory, reclass, usable_cpus(), None))
-    removals = _remove_somewhere(files, reclass.nodes)
+            with _announced(files, process, context):
+                nodes = _share(render_parts(inventory, paths, process, None))
+    removals = _remove_somewhere(files, paths)
     return Inventory(
         {name: _node(files, name, nodes[name], removals, context.with_announce(ignore)) for name in sorted(nodes)}
     )
 
 
-def _render_together(
-    inventory: Path, files: ClassFiles, reclass: Any, context: Context
-) -> dict[str, dict[str, Any]] | None:
+@dataclass(frozen=True, slots=True)
+class _Rendering:
+    """What is rendered: the class files, the files of the targets by name, and the process that does it."""
+
+    files: ClassFiles
+    paths: Mapping[str, Path]
+    process: ReclassProcess
+
+
+def _render_together(inventory: Path, rendering: _Rendering, context: Context) -> dict[str, dict[str, Any]] | None:
     """All targets, rendered with fewer classes; None if that cannot be done, or does not give the same.
 
     Raises:
         InputError: a target cannot be rendered as it is either; with the places that users know.
     """
+    files, paths, process = rendering.files, rendering.paths, rendering.process
     collected: list[Event] = []
-    with put_together(inventory, reclass.nodes, files.paths) as copy:
+    with put_together(inventory, paths, files.paths) as copy:
         if copy is None:
             return None
         try:
-            with _announced(files, context.with_announce(ignore)):
-                expected = reclass.nodeinfo(copy.probe).as_dict()
-            with _announced(files, context.with_announce(collected.append)):
-                nodes = _share(render_parts(inventory, reclass, usable_cpus(), copy))
+            expected = process.node(copy.probe, **folders(inventory))
+            process.warnings()
+        except (TargetError, PanicError, TooMuchError):
+            return None
+        try:
+            with _announced(files, process, context.with_announce(collected.append)):
+                nodes = _share(render_parts(inventory, paths, process, copy))
         except CommodoreError as failure:
             if isinstance(failure.__cause__, TargetError):
-                _fail_again(files, reclass, failure.__cause__.target, context)
+                _fail_again(inventory, rendering, failure.__cause__.target, context)
+            if isinstance(failure.__cause__, TooMuchError):
+                raise
             return None
     if not _is_same(expected, nodes[copy.probe]):
         context.announce(Noted("the classes of components cannot be put together", level=1))
@@ -136,12 +150,14 @@ def _render_together(
     return nodes
 
 
-def _fail_again(files: ClassFiles, reclass: Any, target: str, context: Context) -> None:
+def _fail_again(inventory: Path, rendering: _Rendering, target: str, context: Context) -> None:
     """Raise the error of a target, if it has one as it is."""
+    if not target:
+        return
     collected: list[Event] = []
     try:
-        with _announced(files, context.with_announce(collected.append)):
-            reclass.nodeinfo(target)
+        with _announced(rendering.files, rendering.process, context.with_announce(collected.append)):
+            rendering.process.node(target, **folders(inventory))
     except CommodoreError:
         for event in collected:
             context.announce(event)
@@ -160,42 +176,38 @@ def _share(rendered: Iterable[tuple[str, dict[str, Any]]]) -> dict[str, dict[str
 
 
 def _open(
-    inventory: Path, targets: Sequence[str], limits: Limits, *, ignore_missing_classes: bool = False
-) -> tuple[ClassFiles, Any]:
-    """The class files below the absolute path of a hierarchy, and reclass-rs's object for it."""
+    inventory: Path, targets: Sequence[str], *, ignore_missing_classes: bool = False
+) -> tuple[ClassFiles, dict[str, Path]]:
+    """The class files below the absolute path of a hierarchy, and the files of its targets, relative to `targets/`."""
     import reclass_rs
 
-    with _translated(ClassFiles.found(inventory, {})), _without_backtraces():
-        reclass = reclass_rs.Reclass(
-            inventory_path=str(inventory),  # reclass-rs takes the other two paths relative to it
-            nodes_path=str(inventory / "targets"),
-            classes_path=str(inventory / "classes"),
-            ignore_class_notfound=ignore_missing_classes,
-        )
+    with _translated(ClassFiles.found(inventory, {})):
+        reclass = reclass_rs.Reclass(**folders(inventory, ignore_class_notfound=ignore_missing_classes))
     files = ClassFiles.found(inventory, reclass.classes)
-    # Classes in a loop would end the process: reclass-rs follows them until its stack is full.
-    included = {target: files.order(target) for target in targets}
-    read = {
-        name: (files.paths[name], files.content(files.paths[name])) for order in included.values() for name in order
-    }
-    if find_suspects(read.values()):  # in all of them together; mostly in none
-        for target, order in included.items():
-            if suspects := find_suspects(read[name] for name in order):
-                try_out(inventory, target, suspects, limits, skip=ignore_missing_classes)
-    return files, reclass
+    for target in targets:  # classes in a loop would end the process: reclass-rs follows them until its stack is full
+        for name in files.order(target):
+            files.content(files.paths[name])
+    return files, {name: Path(path) for name, path in reclass.nodes.items()}
 
 
 @contextlib.contextmanager
-def _announced(files: ClassFiles, context: Context) -> Iterator[None]:
+def _announced(files: ClassFiles, process: ReclassProcess, context: Context) -> Iterator[None]:
     """While something is rendered: what reclass-rs complains of, as errors and events."""
-    warnings: list[str] = []  # an interruption may come before the next line has given it its value
     try:
-        with _translated(files), _captured() as warnings, _without_backtraces():
-            _set_threads()
-            yield
+        with _translated(files):
+            try:
+                yield
+            except TooMuchError as error:
+                raise too_much(error.targets, _suspects(files, error.targets), context) from error
     finally:
-        for line in warnings:
+        for line in process.warnings():
             context.announce(Noted(f"reclass: {line}", level=1))
+
+
+def _suspects(files: ClassFiles, targets: Iterable[str]) -> list[Path]:
+    """The class files whose values refer to so much, the worst ones first."""
+    names = dict.fromkeys(name for target in targets for name in files.order(target))
+    return find_suspects((files.paths[name], files.content(files.paths[name])) for name in names)
 
 
 def _remove_somewhere(files: ClassFiles, targets: Iterable[str]) -> bool:
@@ -216,67 +228,14 @@ def _node(files: ClassFiles, name: str, raw: dict[str, Any], removals: bool, con
 
 
 @contextlib.contextmanager
-def _without_backtraces() -> Iterator[None]:
-    """With RUST_BACKTRACE each error of reclass-rs, also one that it deals with itself, would note how it came about:
-    rendering would take nearly twice as long. Rust looks once per process.
-    """
-    if "RUST_BACKTRACE" not in os.environ or "RUST_LIB_BACKTRACE" in os.environ:
-        yield
-        return
-    os.environ["RUST_LIB_BACKTRACE"] = "0"
-    try:
-        yield
-    finally:
-        os.environ.pop("RUST_LIB_BACKTRACE", None)
-
-
-@functools.cache
-def _set_threads() -> None:
-    """reclass-rs takes its thread count once per process, and complains on stderr if it was set already."""
-    import reclass_rs
-
-    reclass_rs.Reclass.set_thread_count(usable_cpus())
-
-
-@contextlib.contextmanager
 def _translated(files: ClassFiles) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
         raise translate(str(error), files) from error
+    except PanicError as error:
+        raise translate_panic(str(error), files) from None
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # of pyo3, which does not export it
             raise
         raise translate_panic(str(error), files) from None
-
-
-_KNOWN = re.compile(rb"ignore missing class |\[WARN\] |Missing class '|While initializing global thread pool")
-_PANIC = re.compile(rb"\n?thread '[^\n]*' (?:\(\d+\) )?panicked at .*", re.DOTALL)
-_ONE_AT_A_TIME = threading.Lock()  # the descriptor belongs to the process, so that two redirections would cross
-
-
-@contextlib.contextmanager
-def _captured() -> Iterator[list[str]]:
-    """Collect reclass-rs's warnings; the list is filled at the end. Everything else goes where it should have gone."""
-    lines: list[str] = []
-    with _ONE_AT_A_TIME:
-        try:
-            saved = os.dup(2)
-        except OSError:  # closed: there is no reader
-            yield lines
-            return
-        if sys.stderr is not None:
-            sys.stderr.flush()
-        with os.fdopen(saved, "wb", buffering=0) as stderr, tempfile.TemporaryFile() as sink:
-            os.dup2(sink.fileno(), 2)
-            try:
-                yield lines
-            finally:
-                os.dup2(saved, 2)
-                sink.seek(0)
-                written = _PANIC.sub(b"", sink.read())
-                for line in written.splitlines(keepends=True):
-                    if _KNOWN.match(line):
-                        lines.append(line.decode(errors="replace").rstrip())
-                    else:
-                        stderr.write(line)

@@ -9,7 +9,7 @@ import pytest
 
 from commodore.errors import CommodoreError
 from commodore.inventory import render_node
-from commodore.inventory._growth import find_suspects, try_out
+from commodore.inventory._growth import find_suspects
 from commodore.lieutenant.cluster_file import list_cluster_file
 from commodore.limits import Limits
 from commodore.manifests import load, load_all
@@ -131,16 +131,18 @@ EXPLOSIONS = {
 }
 
 
+SMALL = make_context(limits=Limits(hierarchy_seconds=2, hierarchy_bytes=256 << 20, target_bytes=16 << 20))
+
+
 @pytest.mark.parametrize("name", EXPLOSIONS)
 def test_references_that_explode(tmp_path: Path, name: str) -> None:
-    """They are seen before anything is rendered, and rendered in a process that is ended."""
+    """They are rendered in a process that is ended, and files that look like it are named."""
     inventory = hierarchy(tmp_path, EXPLOSIONS[name])
-    file = inventory / "classes" / "evil.yml"
-    suspects = find_suspects([(file, file.read_bytes())])
-    assert suspects == [file]
     with pytest.raises(CommodoreError) as caught:
-        try_out(inventory, "app", suspects, skip=False, limits=Limits(hierarchy_seconds=1, hierarchy_bytes=1 << 30))
+        render_node(inventory, "app", SMALL)
     assert caught.value.code == "CMD-INV-051"
+    assert "2 seconds, 256 MiB of memory and 16 MiB of parameters" in caught.value.message
+    assert "COMMODORE_LIMITS" in caught.value.hint
     assert "evil.yml" in str(caught.value.locations[0])
 
 
@@ -149,6 +151,37 @@ def test_an_empty_name_is_a_name_like_others() -> None:
     """Core groups of roles are named so: `"": [pods]`."""
     text = b'parameters:\n  app:\n    rules:\n      "":\n        - ${app:resource}\n    resource: pods\n'
     assert find_suspects([(Path("class/defaults.yml"), text)]) == []
+
+
+def hidden(text: str) -> str:
+    """Like `multiplied`, with values that a reader of lines does not see: `#` is the number before."""
+    lines = "".join(f"  {text.replace('@', str(i)).replace('#', str(i - 1))}\n" for i in range(1, 10))
+    return f"parameters:\n  a0: [x, x, x]\n  n0: a0\n{lines}"
+
+
+HIDDEN = {
+    "escapes": hidden("a@: [" + ", ".join(['"\\x24{a#}"'] * 8) + "]"),
+    "anchors": hidden("b@: &b@ [" + ", ".join(['"${a#}"'] * 8) + "]\n  a@: *b@"),
+    "names of parameters": hidden("n@: a@\n  a@: [" + ", ".join(['"${${n#}}"'] * 8) + "]"),
+    "one line": "parameters: {a0: [x, x, x], "
+    + ", ".join(f"a{i}: [" + ", ".join([f'"${{a{i - 1}}}"'] * 8) + "]" for i in range(1, 10))
+    + "}\n",
+    "long lists": "parameters:\n  a0: [" + "1," * 100_000 + "]\n  b: [" + '"${a0}",' * 300 + "]\n",
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_references_that_explode_unseen(tmp_path: Path, name: str) -> None:
+    with pytest.raises(CommodoreError) as caught:
+        render_node(hierarchy(tmp_path, HIDDEN[name]), "app", SMALL)
+    assert caught.value.code == "CMD-INV-051"
+
+
+@pytest.mark.harmless
+def test_large_parameters_are_no_explosion(tmp_path: Path) -> None:
+    text = "parameters:\n  a: {b: " + "x" * 400_000 + "}\n" + "".join(f"  c{i}: ${{a}}\n" for i in range(20))
+    node = render_node(hierarchy(tmp_path, text), "app", SMALL)
+    assert len(node.parameters["c7"]["b"]) == 400_000
 
 
 def test_a_hierarchy_whose_references_nest_without_end(tmp_path: Path) -> None:

@@ -237,10 +237,10 @@ def merge_key(base: dict[str, Any], over: dict[str, Any], key: str) -> Any:
 def test_an_interruption_before_anything_is_rendered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C may come at any moment; it stays what it is."""
 
-    def interrupted() -> None:
+    def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("commodore.inventory.render._captured", interrupted)
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
     for folder in ("targets", "classes"):
         (tmp_path / folder).mkdir()
     (tmp_path / "targets" / "a.yml").write_text("{}")
@@ -312,19 +312,6 @@ class TestStandardError:
         os.write(2, b"still here\n")
         assert capfd.readouterr().err == "still here\n"
         assert [len(one.collected) for one in hierarchies] == [5, 5, 5, 5]
-
-    def test_threads_that_somebody_else_has_counted(self, tmp_path: Path) -> None:
-        """reclass-rs complains when its threads are counted a second time, as Kapitan in the same process would."""
-        Hierarchy(tmp_path).target("classes: [a]").classes({"a.yml": "parameters: {x: 1}"})
-        code = (
-            "from pathlib import Path\nimport reclass_rs\nreclass_rs.Reclass.set_thread_count(1)\n"
-            "reclass_rs.Reclass('inventory', 'targets', 'classes').inventory()\n"
-            "from commodore.inventory import render_node\nfrom tests.world.context import make_context\n"
-            "print(render_node(Path('inventory'), 'cluster', make_context()).parameters['x'])"
-        )
-        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-        result = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=tmp_path, env=environment)
-        assert (result.stdout, result.stderr) == (b"1\n", b"")
 
     def test_without_one(self, tmp_path: Path) -> None:
         Hierarchy(tmp_path).target("classes: [a]").classes({"a.yml": "parameters: {x: 1}"})
@@ -400,19 +387,3 @@ class TestManyTargets:
         assert (
             node.raw["__reclass__"]["uri"] == render_node(inventory, "t-00", make_context()).raw["__reclass__"]["uri"]
         )
-
-
-@pytest.mark.parametrize("given", [None, "1"])
-def test_backtraces_of_rust_are_off(given: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only while rendering, and not if somebody asks for them in so many words."""
-    monkeypatch.setenv("RUST_BACKTRACE", "1")
-    monkeypatch.delenv("RUST_LIB_BACKTRACE", raising=False)
-    if given:
-        monkeypatch.setenv("RUST_LIB_BACKTRACE", given)
-    seen: list[str | None] = []
-    monkeypatch.setattr(
-        "commodore.inventory.render._set_threads", lambda: seen.append(os.environ.get("RUST_LIB_BACKTRACE"))
-    )
-    Hierarchy(tmp_path).target("{}").render()
-    assert seen == [given or "0"]
-    assert os.environ.get("RUST_LIB_BACKTRACE") == given

@@ -27,7 +27,7 @@ from commodore.errors import CommodoreError, EnvironmentFault, InputError, Polic
 from commodore.fetching import CacheKey, DependencyCache, Downloads, RemoteDependencies, chart_key
 from commodore.fetching import archives as _archives
 from commodore.fetching.web import FETCH_HINT, get_download
-from commodore.git import Git, redact, redact_text
+from commodore.git import redact, redact_text
 from commodore.manifests import load
 from commodore.sealed import read_note, write_note
 
@@ -270,7 +270,7 @@ def _install(run: Run, cache: DependencyCache | None) -> None:
         return _archives.unpack(Path(file), Path(folder), content_type, limits)
 
     def clone(source: str, folder: str, _kind: str) -> None:
-        _clone(source, folder, Git(Path(folder).parent, context).variables(source))
+        _clone(source, folder, context)
 
     base.fetch_git_source = clone
     base.fetch_helm_archive = ChartSource(run, cache).pull
@@ -278,9 +278,10 @@ def _install(run: Run, cache: DependencyCache | None) -> None:
     base.unpack_downloaded_file = unpack
 
 
-def _clone(source: str, folder: str, variables: dict[str, str]) -> None:
+def _clone(source: str, folder: str, context: Context) -> None:
     """A full clone, as Kapitan makes it, without the default branch's files: each dependency checks out its ref."""
-    repository = base.Repo.clone_from(source, folder, no_checkout=True, env=variables)
+    fetch_git.clone_whole(source, Path(folder), context)
+    repository = base.Repo(folder)
     if repository.head.is_detached:  # there is no default branch that Kapitan could fall back to
         repository.git.checkout()
 

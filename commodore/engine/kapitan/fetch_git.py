@@ -266,10 +266,19 @@ def _check_out(source: str, commit: str, folder: str, tree: Path, context: Conte
             repository.run(["checkout", "-q", commit, "--", *paths])
         else:
             repository.run(["checkout", "-q", "--detach", commit])
+    except PolicyError:  # a bound was hit: with the whole history it would be, too
+        raise
     except CommodoreError:
         remove_tree(tree)
-        variables = git.Git(tree.parent, context).variables(source)
-        base.Repo.clone_from(source, str(tree), no_checkout=True, env=variables).git.checkout(commit)
+        clone_whole(source, tree, context)
+        base.Repo(tree).git.checkout(commit)
+
+
+def clone_whole(source: str, folder: Path, context: Context) -> None:
+    """Clone a repository with all of its history, and no files."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    words = ["clone", "--quiet", "--no-checkout", "--", source, str(folder.absolute())]
+    git.Git(folder.parent, context, about=git.redact(source)).run(words)
 
 
 def _path_inside(folder: str) -> str:

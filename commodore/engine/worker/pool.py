@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import resource
 import signal
 
+from commodore.child_processes import has_less_memory
 from commodore.engine.tasks import CompileTask, FetchTask, Outcome, Task
 from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
 from commodore.exhaustion import find_in_output
@@ -27,11 +27,7 @@ def _explain_death(task: Task, end: WorkerEnd) -> CommodoreError:
             f"instance {task.instance!r}: {_at_work(task)} did not end within {task.run.rendering_seconds:g} seconds",
             hint="look for an endless loop there; a trust policy can allow more time",
         )
-    if (
-        end.status in _OUT_OF_MEMORY
-        and isinstance(task, CompileTask)
-        and not _has_less_memory(task.run.rendering_bytes)
-    ):
+    if end.status in _OUT_OF_MEMORY and isinstance(task, CompileTask) and not has_less_memory(task.run.rendering_bytes):
         return PolicyError(
             "CMD-CONF-010",
             f"instance {task.instance!r}: {_at_work(task)} takes more than {task.run.rendering_bytes} bytes of memory",
@@ -51,12 +47,6 @@ def _explain_death(task: Task, end: WorkerEnd) -> CommodoreError:
         f"the worker process {what} instance {task.instance!r} {end}",
         hint="it may have run out of memory: try again with fewer processes (--processes 1)",
     )
-
-
-def _has_less_memory(size: int) -> bool:
-    """Whether the user's own limits leave a process less than so many bytes."""
-    limits = (resource.getrlimit(which)[0] for which in (resource.RLIMIT_AS, resource.RLIMIT_DATA))
-    return any(limit not in (resource.RLIM_INFINITY, -1) and limit < size for limit in limits)
 
 
 def _at_work(task: Task) -> str:

@@ -61,7 +61,7 @@ class _Locating:
     def _of(self, target: str) -> Chains | None:
         if target not in self._chains:
             try:
-                self._chains[target] = Chains.of(find_classes(self.inventory, target, self.context), target)
+                self._chains[target] = Chains.of(find_classes(self.inventory, target), target)
             except CommodoreError:  # the error at hand is the one to report
                 self._chains[target] = None
         return self._chains[target]
