@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from commodore.context import Context
-from commodore.errors import UsageError
+from commodore.errors import PolicyError, UsageError
 from commodore.events import Warned
 from commodore.http import is_loopback
 from commodore.lieutenant.api_url import normalise_api_url
-from commodore.lieutenant.login._oidc_client import ProviderClient, check_url, unusable
+from commodore.lieutenant.login._oidc_client import ProviderClient, check_url, shortened, unusable
 
 DISCOVERY_PATH = "/.well-known/openid-configuration"
 
@@ -86,7 +86,7 @@ def discover(discovery_url: str, http: ProviderClient) -> IdentityProvider:
 
     Raises:
         EnvironmentFault: it cannot be reached, or its answer lacks something.
-        PolicyError: one of its URLs is not encrypted.
+        PolicyError: one of its URLs is not encrypted; CMD-LOGIN-013, it is the document of another issuer.
     """
     what = "the OpenID Connect discovery document"
     document = http.get(discovery_url, what)
@@ -101,8 +101,10 @@ def discover(discovery_url: str, http: ProviderClient) -> IdentityProvider:
     def optional(key: str, name: str) -> str | None:
         return url(key, name) if document.get(key) else None
 
+    issuer = url("issuer", "the issuer")
+    _check_issuer(issuer, discovery_url)
     return IdentityProvider(
-        issuer=url("issuer", "the issuer"),
+        issuer=issuer,
         authorization_endpoint=url("authorization_endpoint", "the authorization endpoint"),
         token_endpoint=url("token_endpoint", "the token endpoint"),
         jwks_uri=url("jwks_uri", "the identity provider's keys"),
@@ -110,6 +112,17 @@ def discover(discovery_url: str, http: ProviderClient) -> IdentityProvider:
         revocation_endpoint=optional("revocation_endpoint", "the revocation endpoint"),
         names_issuer=document.get("authorization_response_iss_parameter_supported") is True,
     )
+
+
+def _check_issuer(issuer: str, discovery_url: str) -> None:
+    """A provider speaks for itself only (OpenID Connect Discovery 4.3). URLs of another form name no issuer."""
+    place, path, rest = discovery_url.partition(DISCOVERY_PATH)
+    if path and not rest and issuer.rstrip("/") != place.rstrip("/"):
+        raise PolicyError(
+            "CMD-LOGIN-013",
+            f"the OpenID Connect discovery document at {discovery_url} is that of another issuer, {shortened(issuer)}",
+            hint=f"if that is your identity provider, give --oidc-discovery-url {shortened(issuer_discovery(issuer))}",
+        )
 
 
 def issuer_discovery(issuer: str) -> str:
