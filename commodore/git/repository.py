@@ -75,6 +75,7 @@ class Repository:
         self._mirrors = mirrors
         self._written: list[Glance] = []
         self._state: RemoteState | None = None
+        self._ambiguous: set[str] = set()
 
     @property
     def git(self) -> Git:
@@ -347,6 +348,8 @@ class Repository:
         found = _refs.match_name(version, refs)
         if found is not None:
             sha, kind = found
+            if kind == "branch" and refs.commits.get(version, sha) != sha:
+                self._warn_of_two(version, sha, refs.commits[version])
             if kind == "branch" or version in refs.commits:
                 return Revision(version, sha, kind)
             return Revision(version, self._commit_of(sha, version), kind)
@@ -355,6 +358,19 @@ class Repository:
         if meant is None:
             raise self._unknown(version, refs)
         return Revision(version, self._commit_of(meant, version), "revision")
+
+    def _warn_of_two(self, version: str, branch: str, tag: str) -> None:
+        if version in self._ambiguous:
+            return
+        self._ambiguous.add(version)
+        name = shown(version)
+        self.context.announce(
+            Warned(
+                "CMD-GIT-035",
+                f"{self.display_url} has a branch and a tag '{name}': {branch[:10]}, which counts, and {tag[:10]}",
+                hint="name the commit as the version, or ask the owner of the repository to rename one of the two",
+            )
+        )
 
     def has_commits(self, shas: Sequence[str]) -> bool:
         """Whether all these commits (full ids) are in the bare clone."""

@@ -103,8 +103,8 @@ def test_every_kind_of_version(store: RepositoryStore, world: GitWorld, annotate
         assert meaning(version) == (second, "revision"), version
 
 
-def test_a_branch_beats_a_tag_always(store: RepositoryStore, world: GitWorld) -> None:
-    """The first run took the tag, the second one the branch of that name."""
+def test_a_branch_beats_a_tag_always(store: RepositoryStore, world: GitWorld, collected: Heard) -> None:
+    """The first run took the tag, the second one the branch of that name. It is a warning, once."""
     remote = world.remote(files={"a": "1"})
     remote.tag("same")
     branch = remote.commit({"a": "2"})
@@ -112,6 +112,17 @@ def test_a_branch_beats_a_tag_always(store: RepositoryStore, world: GitWorld) ->
     repository = fetched(store, remote)
     assert repository.resolve("same").sha == branch
     assert repository.resolve("same").kind == "branch"
+    assert collected.codes == ["CMD-GIT-035"]
+
+
+def test_a_branch_and_a_tag_of_one_commit_are_the_same(
+    store: RepositoryStore, world: GitWorld, collected: Heard
+) -> None:
+    remote = world.remote(files={"a": "1"})
+    remote.tag("same", annotated=True)
+    remote.start_branch("same", remote.sha())
+    assert fetched(store, remote).resolve("same").kind == "branch"
+    assert collected.codes == []
 
 
 def test_a_tag_of_a_tag_is_followed_to_its_commit(store: RepositoryStore, world: GitWorld) -> None:
