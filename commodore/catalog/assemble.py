@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import stat
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -17,8 +18,11 @@ from commodore.catalog._same import holds
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, PolicyError, raise_all
 from commodore.manifests import ObjectKey
+from commodore.printable import printable
 from commodore.tree import children, files
 from commodore.workspace import guard_disk
+
+_TWINS_SHOWN: Final = 5
 
 Compiled = Sequence[tuple[str, Path]]
 """Instance names with the folders that hold their rendered files."""
@@ -42,7 +46,8 @@ def assemble(compiled: Compiled, destination: Path, context: Context, current: P
     Args:
         compiled: instances and their folders; a folder that is not there has no files.
         destination: made if it is not there; files in it are overwritten.
-        context: announces conflicts that are allowed: the last instance in name order wins.
+        context: announces conflicts that are allowed, where the last instance in name order wins, and names that are
+            almost one (CMD-CAT-007).
         current: a tree that perhaps holds all this already.
 
     Returns:
@@ -65,6 +70,7 @@ def assemble(compiled: Compiled, destination: Path, context: Context, current: P
                 files += _rendered(instance, root, root, "", (root,), errors)
     wanted, conflicts = _collisions(files)
     raise_all(errors + context.problems(conflicts))
+    _warn_of_twins([file.path for file in wanted], context)
     if current is not None and holds(current, {file.path: file.source for file in wanted}):
         return current
     with guard_disk(destination):
@@ -128,6 +134,30 @@ def _collisions(files: list[_Rendered]) -> tuple[list[_Rendered], list[Commodore
     if differing:
         errors.append(_conflict(differing))
     return [own[-1] for own in owners.values()], errors
+
+
+def _warn_of_twins(paths: Sequence[str], context: Context) -> None:
+    """Announce names of one folder that differ in case or in the form of letters only (CMD-CAT-007)."""
+    names: dict[str, None] = {}
+    for path in paths:
+        while path and path not in names:
+            names[path] = None
+            path = path.rpartition("/")[0]
+    alike: dict[tuple[str, str], list[str]] = {}
+    for path in names:
+        folder, _, name = path.rpartition("/")
+        plain = name if name.isascii() else unicodedata.normalize("NFC", name)
+        alike.setdefault((folder, plain.casefold()), []).append(path)
+    twins = sorted(" and ".join(sorted(same)) for same in alike.values() if len(same) > 1)
+    if twins:
+        more = f", and {len(twins) - _TWINS_SHOWN} more" if len(twins) > _TWINS_SHOWN else ""
+        context.announce(
+            events.Warned(
+                "CMD-CAT-007",
+                f"some file systems take these names for one: {printable(', '.join(twins[:_TWINS_SHOWN]))}{more}",
+                hint="give the files names that differ in more than case or the form of letters",
+            )
+        )
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -106,11 +106,24 @@ class TestAssemble:
             "the first writes the file 'y', the second a folder of that name",
         ]
 
-    def test_names_that_differ_in_case_are_different_files(self, tmp_path: Path) -> None:
-        a = write_files(tmp_path / "a", {"X.yaml": "1"})
-        b = write_files(tmp_path / "b", {"x.yaml": "2"})
-        assemble([("a", a), ("b", b)], tmp_path / "new", make_context())
-        assert tree(tmp_path / "new") == {"X.yaml": "1", "x.yaml": "2"}
+    @pytest.mark.parametrize(
+        ("first", "second", "named"),
+        [
+            ("X.yaml", "x.yaml", "X.yaml and x.yaml"),
+            ("sub/A/a.yaml", "sub/a/a.yaml", "sub/A and sub/a"),
+            ("caf\u00e9.yaml", "cafe\u0301.yaml", "cafe\u0301.yaml and caf\u00e9.yaml"),
+        ],
+    )
+    def test_names_that_are_almost_one(self, tmp_path: Path, first: str, second: str, named: str) -> None:
+        """They are different files, with a warning."""
+        a = write_files(tmp_path / "a", {first: "1", "other.yaml": ""})
+        b = write_files(tmp_path / "b", {second: "2"})
+        collected: list[Event] = []
+        assemble([("a", a), ("b", b)], tmp_path / "new", make_context(collected.append))
+        assert tree(tmp_path / "new") == {first: "1", second: "2", "other.yaml": ""}
+        (warning,) = [event for event in collected if isinstance(event, Warned)]
+        assert warning.code == "CMD-CAT-007"
+        assert warning.message.endswith(f": {named}")
 
 
 class TestLinks:
