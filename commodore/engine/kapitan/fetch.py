@@ -171,6 +171,9 @@ def _reason(error: Exception) -> str:
     return tail(str(text)) if str(text).strip() else type(error).__name__
 
 
+_UNREACHED = ("CMD-GIT-002", "CMD-GIT-004", "CMD-GIT-005")
+"""Errors of git for a repository that cannot be had; the others name a limit."""
+
 _pull_chart = base.fetch_helm_archive
 _VERSION = "version of a chart"
 
@@ -280,7 +283,12 @@ def _install(run: Run, cache: DependencyCache | None) -> None:
 
 def _clone(source: str, folder: str, context: Context) -> None:
     """A full clone, as Kapitan makes it, without the default branch's files: each dependency checks out its ref."""
-    fetch_git.clone_whole(source, Path(folder), context)
+    try:
+        fetch_git.clone_whole(source, Path(folder), context)
+    except EnvironmentFault as error:
+        if error.code not in _UNREACHED:
+            raise
+        raise EnvironmentFault("CMD-ENG-028", error.message, hint=error.hint or FETCH_HINT) from error
     repository = base.Repo(folder)
     if repository.head.is_detached:  # there is no default branch that Kapitan could fall back to
         repository.git.checkout()

@@ -162,7 +162,6 @@ def test_a_chart_that_brings_its_helm(world: World, witness: Witness, chart: Non
         {"validate": True},
         {"kubeconfig": "/etc/passwd"},
         {"repo": "https://example.com"},
-        {"dependency_update": True},
         {"registry_config": "/etc/passwd"},
         {"plugins": "EVIL"},
         {"enable_dns": True},

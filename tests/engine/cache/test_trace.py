@@ -145,7 +145,7 @@ def test_files_of_templates_are_read_once(
     (tmp_path / name).write_text("a: 1")
     confinement = Confinement(tmp_path / "out", Roots(read=(tmp_path,)), DEFAULT_LIMITS)
     nothing: Any = None
-    work = Work(nothing, confinement, "app", {}, DEFAULT_LIMITS, reads, [], nothing, nothing, nothing)
+    work = Work(nothing, confinement, "app", {}, DEFAULT_LIMITS, reads, [], nothing, nothing, nothing, (), nothing)
     opened.clear()
     with working(work):
         read(SearchPaths([str(tmp_path)], str(tmp_path / "work")), name)

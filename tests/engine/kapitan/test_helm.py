@@ -176,7 +176,7 @@ def test_a_helm_that_is_replaced_while_it_runs_is_not_kept(kept: Kept, tmp_path:
     assert "arguments:" not in world.read("app/out/c/a.yaml")
 
 
-@pytest.mark.parametrize("parameter", ["post_renderer", "validate", "dependency_update", "something_new"])
+@pytest.mark.parametrize("parameter", ["post_renderer", "validate", "something_new"])
 def test_parameters_that_lead_elsewhere_are_not_kept(kept: Kept, tmp_path: Path, parameter: str) -> None:
     world = fill(kept.world(tmp_path / "one"), helm_params={"name": "r", parameter: True})
     for _ in range(2):
