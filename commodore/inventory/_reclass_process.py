@@ -31,7 +31,7 @@ from commodore.workers import usable_cpus
 
 _CHUNK = 1 << 20
 _LAST_LINES = 3
-_THREAD = re.compile(r"^(thread '[^']*') \(\d+\) ")  # the number of a thread is another one in each run
+_PANIC = re.compile(rb"^thread '[^\n]*' (?:\(\d+\) )?panicked at .*", re.DOTALL | re.MULTILINE)
 
 
 class TargetError(ValueError):
@@ -106,13 +106,18 @@ class ReclassProcess:
         self._stderr.close()
 
     def warnings(self) -> list[str]:
-        """The lines that reclass-rs has written since this was asked for the last time."""
+        """The lines that reclass-rs has written since this was asked for the last time, without those about panics:
+        they are errors, and have a message of their own.
+        """
+        return _lines(_PANIC.sub(b"", self._written()))
+
+    def _written(self) -> bytes:
+        """What the process has written to standard error since this was asked for the last time."""
         descriptor = self._stderr.fileno()  # its position is the other process's, too
         size = min(os.fstat(descriptor).st_size - self._read_until, _CHUNK)
         written = os.pread(descriptor, size, self._read_until)
         self._read_until += size
-        lines = written.decode("utf-8", errors="replace").splitlines()
-        return [_THREAD.sub(r"\1 ", line) for line in lines if line.strip()]
+        return written
 
     def _ask(
         self, hierarchy: dict[str, Any], target: str | None, names: Sequence[str]
@@ -164,7 +169,7 @@ class ReclassProcess:
     def _death(self, process: subprocess.Popen[bytes]) -> Exception:
         """Why the process has ended by itself."""
         status = process.wait()
-        said = "; ".join(self.warnings()[-_LAST_LINES:])
+        said = "; ".join(_lines(self._written())[-_LAST_LINES:])
         if status < 0 and not has_less_memory(self._context.limits.hierarchy_bytes):
             return _LimitHitError()
         return find_in_output(said, "rendering the hierarchy") or EnvironmentFault(
@@ -184,6 +189,10 @@ def _start(context: Context, stderr: IO[bytes]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         command, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, bufsize=0
     )
+
+
+def _lines(written: bytes) -> list[str]:
+    return [line for line in written.decode("utf-8", errors="replace").splitlines() if line.strip()]
 
 
 @contextlib.contextmanager

@@ -387,3 +387,10 @@ class TestManyTargets:
         assert (
             node.raw["__reclass__"]["uri"] == render_node(inventory, "t-00", make_context()).raw["__reclass__"]["uri"]
         )
+
+
+def test_a_panic_is_an_error_and_no_note(tmp_path: Path) -> None:
+    """Its lines hold the number of a thread, which is another one in each run."""
+    hierarchy = Hierarchy(tmp_path).target("classes: [a]").classes({"a.yml": "parameters: {x: !tag 1}"})
+    assert hierarchy.failure().code.startswith("CMD-INV-")
+    assert hierarchy.collected == []
