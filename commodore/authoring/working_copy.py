@@ -130,7 +130,7 @@ class WorkingCopy:
     def staged(self) -> tuple[list[tuple[str, str]], str]:
         """What is staged: pairs of status letter and path, and the difference as text."""
         names = self._git("diff", "--cached", "--name-status", "--no-renames", "-z", "--relative").split("\0")
-        arguments = ["--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--relative"]
+        arguments = ["--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--relative", "--submodule=short"]
         return list(zip(names[:-1:2], names[1::2], strict=True)), self._git("diff", "--cached", *arguments)
 
     def _unmerged(self, path: str, conflict: Conflict) -> str:

@@ -20,6 +20,7 @@ from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault
 from commodore.exhaustion import find_exhaustion, find_in_output
 from commodore.git._bounded import Bounds, slow_settings
+from commodore.git._configured import LISTING, may_start_programs, refuse_programs
 from commodore.git._redirects import NOT_FOLLOWED, TRACED, led_to, left_behind
 from commodore.git.urls import redact_text
 
@@ -194,7 +195,10 @@ class Git:
 
         Raises:
             EnvironmentFault: git is missing, takes too long, or (with `check`) fails.
+            PolicyError: CMD-GIT-057, it would start a program that the repository's own configuration names.
         """
+        if may_start_programs(self.folder, arguments):
+            self._refuse_programs()
         words: list[str] = []
         for setting in (*_FIXED_SETTINGS, *settings):
             words += ["-c", setting]
@@ -209,6 +213,12 @@ class Git:
         if check and result.failed:
             raise self.fault(arguments, result)
         return result
+
+    def _refuse_programs(self) -> None:
+        result = self._run(_Command(LISTING, None, self._environment()), LISTING)
+        if result.failed:
+            raise self.fault(LISTING, result)
+        refuse_programs(self.folder, result.text)
 
     def locate(self, url: str, settings: Sequence[str] = ()) -> str:
         """Where the repository of a URL is, with all redirects of its servers followed. A server may lead to its own

@@ -361,7 +361,25 @@ def open_checkout(folder: Path, context: Context, *, url: str, version: str) -> 
 
 
 def find_root(folder: Path, context: Context) -> Path | None:
-    """The root of the working copy that `folder` lies in, or None outside of any (a bare repository has none)."""
+    """The root of the working copy that `folder` lies in, or None outside of any (a bare repository has none).
+
+    Raises:
+        PolicyError: CMD-GIT-058, the repository's own configuration makes another folder its working copy.
+    """
     rejoin(folder)
     answer = Git(folder, context).run(["rev-parse", "--show-toplevel"], check=False)
-    return Path(answer.text).resolve() if answer.returncode == 0 and answer.text else None
+    if answer.returncode != 0 or not answer.text:
+        return None
+    root, place = Path(answer.text).resolve(), folder.resolve()
+    if root != next((above for above in (place, *place.parents) if _holds_repository(above / ".git")), None):
+        raise PolicyError(
+            "CMD-GIT-058",
+            f"the configuration of the repository at {folder} makes {root} its working copy",
+            hint="remove the setting 'core.worktree'; or work in the folder that it names",
+            locations=[str(folder)],
+        )
+    return root
+
+
+def _holds_repository(place: Path) -> bool:
+    return place.is_file() or (os.path.lexists(place / "HEAD") and (place / "objects").is_dir())
