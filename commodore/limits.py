@@ -147,6 +147,7 @@ class Limits:
     github_limited: float = 60.0  # first pause when GitHub limits the rate without saying for how long; doubles
     github_wait: float = 900.0  # longest pause GitHub may ask for; if it asks for more the run ends, to be continued
     github_writes: float = 1.0  # pause between two requests that change something, as GitHub asks for
+    github_pages: int = 50  # pages of 100 pull requests or comments; GitHub keeps 2500 comments of one pull request
     comment_characters: int = 60_000  # of rejected patches in a comment; GitHub takes 65536
 
     # rendering

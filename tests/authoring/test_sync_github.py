@@ -222,6 +222,42 @@ def test_nothing_listens(collected: list[Event]) -> None:
     assert caught.value.error.code == "CMD-SYNC-024"
 
 
+def endless(server: GitHubServer, path: str, value: Any) -> None:
+    """Answer what is below a path by pages, each with a link to a next one."""
+    link = f'<{server.url}{path}?page=2>; rel="next"'
+    server.script(Reply(200, value, headers={"Link": link}), times=math.inf, method="GET", path=path)
+
+
+def test_endless_pages_of_pull_requests(server: GitHubServer, collected: list[Event]) -> None:
+    endless(server, f"/repos/{NAME}/pulls", [server.open_pull(NAME, f"of-others-{number}") for number in range(3)])
+    with pytest.raises(CommodoreError) as caught:
+        publish(connect(server, collected, github_pages=4))
+    assert (caught.value.code, caught.value.exit_code) == ("CMD-SYNC-029", 3)
+    assert "more than 4 pages" in caught.value.message
+    assert "raise github_pages with COMMODORE_LIMITS" in caught.value.hint
+    assert len(server.requests) == 5
+    assert not server.writes()
+
+
+def test_endless_pages_of_comments(server: GitHubServer, collected: list[Event]) -> None:
+    server.open_pull(NAME, "topic", body="body", labels=[{"name": "label"}])
+    endless(server, f"/repos/{NAME}/issues/1/comments", [{"body": "another"}])
+    with pytest.raises(CommodoreError) as caught:
+        publish(connect(server, collected, github_pages=4))
+    assert caught.value.code == "CMD-SYNC-029"
+    assert not server.writes()
+
+
+def test_a_comment_on_the_last_page(server: GitHubServer, collected: list[Event]) -> None:
+    server.open_pull(NAME, "topic", body="body", labels=[{"name": "label"}])
+    path = f"/repos/{NAME}/issues/1/comments"
+    link = {"Link": f'<{server.url}{path}?page=2>; rel="next"'}
+    replies = (Reply(200, [{"body": "another"}], headers=link), Reply(200, [{"body": WANTED.comment}]))
+    server.script(*replies, method="GET", path=path)
+    publish(connect(server, collected, github_pages=2))
+    assert not server.writes()
+
+
 def test_limits_are_those_of_the_program() -> None:
     """GitHub's terms: at least a second between writes."""
     assert Limits().github_writes >= 1

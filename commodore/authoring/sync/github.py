@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urlsplit
@@ -17,14 +17,17 @@ from commodore import __version__
 from commodore.authoring.sync._answers import Passing, explain, pause_asked_for
 from commodore.authoring.sync.model import Halt
 from commodore.context import Context
-from commodore.errors import EnvironmentFault, UsageError
+from commodore.errors import CommodoreError, EnvironmentFault, UsageError
 from commodore.events import Noted
 
 if TYPE_CHECKING:
+    from github.GithubObject import GithubObject
+    from github.PaginatedList import PaginatedList
     from github.PullRequest import PullRequest
     from github.Repository import Repository as ApiRepository
 
 _T = TypeVar("_T")
+_Listed = TypeVar("_Listed", bound="GithubObject")
 _TOKEN = re.compile(r"[!-~]+")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -121,7 +124,7 @@ class GitHub:
 
         Raises: see `repository`.
         """
-        return self._ask(repository.name, lambda: _find_pull(repository, branch))
+        return self._ask(repository.name, lambda: self._find_pull(repository, branch))
 
     def publish(self, repository: Repository, wanted: Wanted) -> tuple[Pull, bool]:
         """Open the pull request or bring it up to date; returns it, and whether it is new.
@@ -132,7 +135,7 @@ class GitHub:
         """
 
         def step() -> tuple[Pull, bool]:
-            pull = _find_pull(repository, wanted.branch)
+            pull = self._find_pull(repository, wanted.branch)
             created = pull is None
             if pull is None:
                 pull = _pull(
@@ -145,7 +148,7 @@ class GitHub:
             missing = [label for label in dict.fromkeys(wanted.labels) if label.lower() not in pull.labels]
             if missing:
                 pull.handle.add_to_labels(*missing)
-            if wanted.comment and not has_comment(pull, wanted.comment):
+            if wanted.comment and not self._has_comment(pull, wanted.comment):
                 pull.handle.create_issue_comment(wanted.comment)
             return pull, created
 
@@ -158,7 +161,7 @@ class GitHub:
         """
         if pull.body != wanted.body or not {label.lower() for label in wanted.labels} <= pull.labels:
             return False
-        return not wanted.comment or self._ask(repository.name, lambda: has_comment(pull, wanted.comment))
+        return not wanted.comment or self._ask(repository.name, lambda: self._has_comment(pull, wanted.comment))
 
     def _client(self) -> Any:
         if self._api is None:
@@ -185,7 +188,7 @@ class GitHub:
                     if self._stopping.is_set():
                         self.wait(0)
                     return step()
-                except Halt:
+                except (Halt, CommodoreError):
                     raise
                 except Exception as error:  # PyGithub lets those of requests, urllib3 and its own asserts through
                     asked = pause_asked_for(error, attempt, self._context.limits)
@@ -199,22 +202,41 @@ class GitHub:
                 self.wait(pause)
         raise ValueError("github_attempts must be at least 1")
 
+    def _find_pull(self, repository: Repository, branch: str) -> Pull | None:
+        owner = repository.name.partition("/")[0]
+        for pull in self._listed(repository.handle.get_pulls(state="open", head=f"{owner}:{branch}")):
+            source = cast("ApiRepository | None", pull.head.repo)  # None: the fork is gone
+            if source is None or source.full_name.lower() != repository.name.lower():
+                continue
+            if pull.head.ref == branch:
+                return _pull(pull)
+        return None
 
-def has_comment(pull: Pull, comment: str) -> bool:
-    """Whether the pull request has this comment; GitHub may have changed the ends of lines."""
-    wanted = comment.split()
-    return any((each.body or "").split() == wanted for each in pull.handle.get_issue_comments())
+    def _has_comment(self, pull: Pull, comment: str) -> bool:
+        """Whether the pull request has this comment; GitHub may have changed the ends of lines."""
+        wanted = comment.split()
+        return any((each.body or "").split() == wanted for each in self._listed(pull.handle.get_issue_comments()))
 
+    def _listed(self, pages: PaginatedList[_Listed]) -> Iterator[_Listed]:
+        """The entries of a list that arrives in pages.
 
-def _find_pull(repository: Repository, branch: str) -> Pull | None:
-    owner = repository.name.partition("/")[0]
-    for pull in repository.handle.get_pulls(state="open", head=f"{owner}:{branch}"):
-        source = cast("ApiRepository | None", pull.head.repo)  # None: the fork is gone
-        if source is None or source.full_name.lower() != repository.name.lower():
-            continue
-        if pull.head.ref == branch:
-            return _pull(pull)
-    return None
+        Iterating over the list itself would keep all of them, and follow links to further pages for ever.
+
+        Raises:
+            EnvironmentFault: CMD-SYNC-029, it has more pages than the limit allows.
+        """
+        most = self._context.limits.github_pages
+        for _ in range(most):
+            if not pages._couldGrow():
+                return
+            self.wait(0)
+            yield from pages._fetchNextPage()
+        if pages._couldGrow():
+            raise EnvironmentFault(
+                "CMD-SYNC-029",
+                f"a list of pull requests or comments of {self.url} has more than {most} pages",
+                hint="raise github_pages with COMMODORE_LIMITS if it is that long",
+            )
 
 
 def _pull(handle: PullRequest) -> Pull:

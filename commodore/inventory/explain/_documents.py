@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ class Documents:
         found = (_RECLASS, *(Document(name, self.files.paths[name]) for name in classes))
         return replace(self, ordered=found, _parameters=self._parameters)
 
-    def defining(self, key: Any) -> Iterator[tuple[Document, list[Entry]]]:
+    def defining(self, key: Any) -> Iterator[tuple[Document, Sequence[Entry]]]:
         """The documents that set a top-level parameter, each with its entries."""
         # A key may stand in escapes or come from `<<`; texts without quotes and backslashes are the rule.
         text = str(key).encode() if isinstance(key, str) else b""

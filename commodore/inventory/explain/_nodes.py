@@ -6,7 +6,7 @@ import contextlib
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from commodore.limits import DEFAULT_LIMITS
@@ -69,10 +69,14 @@ class MapNode:
 
     entries: tuple[Entry, ...]
     place: Place
+    _by_key: dict[tuple[type, Any], list[Entry]] = field(default_factory=dict, repr=False)
 
-    def at(self, key: Any) -> list[Entry]:
+    def at(self, key: Any) -> Sequence[Entry]:
         """The entries of a key: `a` and `~a` are two of them."""
-        return [entry for entry in self.entries if entry.key == key and type(entry.key) is type(key)]
+        if not self._by_key:  # all keys of a map may be asked for
+            for entry in self.entries:
+                self._by_key.setdefault((type(entry.key), entry.key), []).append(entry)
+        return self._by_key.get((type(key), key), ())
 
 
 Node = Scalar | ListNode | MapNode

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from commodore.errors import InputError
 from commodore.inventory import look_up
 from commodore.inventory.explain import Explaining, as_dict, explain_parameter, target_of
+from commodore.inventory.explain._nodes import Entry, MapNode, Place, Scalar
 from commodore.inventory.explain.model import agrees, replay
 from commodore.limits import Limits
 from tests.inventory.explain.hierarchies import Hierarchy, told, write
@@ -154,6 +156,25 @@ def test_anchors_and_merge_keys(tmp_path: Path) -> None:
     hierarchy = Hierarchy(tmp_path, "base: &base\n  a: 1\n  b: 1\nm:\n  <<: *base\n  b: 2")
     assert hierarchy.told("m.a") == ["c0:3 a sets wins"]
     assert hierarchy.told("m.b") == ["c0:7 b sets wins"]
+
+
+class Counted(tuple[Entry, ...]):
+    """Entries that count how often somebody goes through them."""
+
+    walks = 0
+
+    def __iter__(self) -> Iterator[Entry]:
+        type(self).walks += 1
+        return super().__iter__()
+
+
+def test_a_large_map_is_not_searched_for_each_of_its_keys() -> None:
+    place = Place(1, 1)
+    keys = [1, True, *map(str, range(50))]
+    node = MapNode(Counted(Entry(key, key, Scalar(key, place), place) for key in [*keys, "49"]), place)
+    assert [[entry.key for entry in node.at(key)] for key in keys] == [*([key] for key in keys[:-1]), ["49", "49"]]
+    assert list(node.at("50")) == []
+    assert Counted.walks == 1
 
 
 def test_what_is_generated_is_called_so(tmp_path: Path) -> None:
