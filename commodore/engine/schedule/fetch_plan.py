@@ -7,18 +7,13 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from commodore.confinement.hosts import host_of
 from commodore.engine.cache.keys import WAY, Key, placed
 from commodore.engine.cache.portable_paths import PortablePaths
 from commodore.engine.tasks import FetchTask, Group, KapitanDependency, Run, Unit
-from commodore.errors import CommodoreError, InputError, PolicyError
-from commodore.git import normalize, redact
 from commodore.tree import lies_in, walk
-from commodore.workspace import Workspace, is_inside
 
 Owner = TypeVar("Owner")
 
@@ -117,89 +112,6 @@ def fetched_places(run: Run, node: Mapping[str, Any]) -> Iterator[Place]:
             output = os.path.normpath(run.request.output / str(entry.get("output_path", "")))
             what = {key: value for key, value in entry.items() if key not in ("output_path", "force_fetch")}
             yield output, json.dumps(what, sort_keys=True, default=str)
-
-
-def check_outputs(dependencies: Sequence[KapitanDependency], run: Run) -> list[tuple[str, CommodoreError]]:
-    """The dependencies of one run that must not be fetched, each with its instance."""
-    found: list[tuple[str, CommodoreError]] = []
-    charts: dict[Path, KapitanDependency] = {}
-    for item in dependencies:
-        where = f"instance {item.instance!r}, dependency {item.index} ({item.kind} {redact(item.source)})"
-        error: CommodoreError | None = None
-        try:
-            for place in (item.output, *_links_in(item.output)):
-                _check_place(replace(item, output=place), run, where)
-            _check_source(item, run, where)
-        except CommodoreError as refused:
-            error = refused
-        if error is None and item.kind == "helm":
-            other = charts.setdefault(item.output, item)
-            if other.group != item.group:
-                error = InputError(
-                    "CMD-ENG-034",
-                    f"{where}: instance {other.instance!r} fetches another chart or version to the same output path",
-                    hint="put the version into the output path",
-                    locations=[str(item.output)],
-                )
-        if error is not None:
-            found.append((item.instance, error))
-    return found
-
-
-def _check_place(item: KapitanDependency, run: Run, where: str) -> None:
-    """Refuse a place that is not for fetched files.
-
-    Raises:
-        PolicyError: it is outside, or files in it would be taken for something else than they are.
-    """
-    request, workspace = run.request, Workspace(run.request.root)
-    components = [job.directory for job in run.jobs.values()]
-    if not any(is_inside(item.output, root) for root in (request.root, request.output, *components)):
-        raise PolicyError(
-            "CMD-ENG-033",
-            f"{where}: its output path {item.output} is outside of the working directory and the component",
-            hint="write it relative to the working directory, or below ${_base_directory}",
-        )
-    real = Path(os.path.realpath(item.output))
-    tops = [real.relative_to(root).parts[0] for root in _followed(request.root, request.output) if root in real.parents]
-    kept = _followed(
-        workspace.catalog, workspace.inventory, workspace.repositories, workspace.state, workspace.compiled
-    )
-    whole = _followed(request.root, request.output, workspace.dependencies, *(components if item.kind != "git" else ()))
-    if (
-        any(part.lower() == ".git" for part in real.parts)
-        or any(part.startswith(".") for part in tops)
-        or any(real == folder or folder in real.parents for folder in kept)
-        or any(real == folder or real in folder.parents for folder in (*whole, *kept))
-    ):
-        raise PolicyError(
-            "CMD-ENG-059",
-            f"{where}: its output path {item.output} is not for fetched files",
-            hint="fetch into a folder of its own, such as one below ${_base_directory}",
-        )
-
-
-def _links_in(output: Path) -> Iterator[Path]:
-    """The links in a folder that files are fetched to, which they would be written through."""
-    return (Path(entry.path) for _, entry in walk(output) if entry.is_symlink())
-
-
-def _followed(*folders: Path) -> tuple[Path, ...]:
-    return tuple(Path(os.path.realpath(folder)) for folder in folders)
-
-
-def _check_source(item: KapitanDependency, run: Run, where: str) -> None:
-    """Refuse a source, or a program to fetch it by, that the policy does not allow.
-
-    Raises:
-        PolicyError: it does not.
-        InputError: it is a URL for which git would start a program, or take it for an option.
-    """
-    if item.fields.get("helm_path"):
-        run.policy.require_program(str(item.fields["helm_path"]), f"{where}: helm_path")
-    run.check_host(f"oci://{item.source}" if item.kind == "oci" else item.source, f"{where}: it")
-    if item.kind == "git" and ("://" in item.source or "::" in item.source or host_of(item.source)):
-        normalize(item.source)
 
 
 def in_waves(runs: Sequence[Run], wanted: Iterable[Wanted]) -> list[list[Run]]:

@@ -22,6 +22,7 @@ from commodore.engine.cache.static_key import OBSERVED_INPUTS, WRAPPER, installe
 from commodore.engine.jsonnet.evaluator import GO, engine_of
 from commodore.engine.jsonnet.traces import trace_events
 from commodore.engine.schedule import fetch_plan as _fetching
+from commodore.engine.schedule.fetch_places import check_outputs
 from commodore.engine.schedule.fetch_plan import places_read
 from commodore.engine.tasks import (
     CompileTask,
@@ -413,7 +414,7 @@ class Schedule:
         self._found.sort(key=lambda wanted: (order[wanted[0].key, wanted[1].instance], wanted[1].index))
         for run in self._runs.values():
             own = [item for other, item in self._found if other is run]
-            for instance, error in _fetching.check_outputs(own, run):
+            for instance, error in check_outputs(own, run):
                 self._errors[run.key, instance].append(error)
         sound = [(run, item) for run, item in self._found if self._is_sound((run.key, item.instance))]
         return _fetching.in_waves(list(self._runs.values()), sound)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,67 @@ def test_fetched_files(world: World, fetched: str, path: str) -> None:
     (world.root / "link").symlink_to("catalog/.git")
     refused(world, PLACE)
     assert list(world.root.rglob("post-checkout")) == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "dependencies/two/component",
+        "dependencies/two",
+        "dependencies/second/class",
+        "dependencies/two.git-of-many/other",
+        "dependencies/pkg.p/class",
+        "dependencies/lib/two.libsonnet",
+        "vendor/two/component",
+        "vendor/lib/two.libsonnet",
+        "vendor/github.com",
+        "two/component",
+        "lib/two.libsonnet",
+        "dependencies/a/to-two/component",
+        "compiled/two",
+        "dependencies/a/../two/component",
+    ],
+)
+def test_fetched_files_in_the_place_of_others(world: World, fetched: str, path: str) -> None:
+    """A dependency of one component must not change what another component renders."""
+    dependency = {"type": "git", "source": fetched, "output_path": path, "ref": "HEAD"}
+    world.add("a", jsonnet("a/main.jsonnet"), kapitan={"dependencies": [dependency]})
+    world.write("dependencies/a/main.jsonnet", "{ out: { a: 1 } }")
+    world.write("dependencies/two/component/main.jsonnet", "{}")
+    world.add("second", jsonnet("two/component/main.jsonnet"), component="two")
+    world.jobs[-1] = replace(world.jobs[-1], directory=world.write("dependencies/two.git-of-many/a", "").parent)
+    (world.root / "vendor").mkdir()
+    (world.root / "vendor" / "two").symlink_to("../dependencies/two")
+    (world.root / "dependencies" / "a" / "to-two").symlink_to("../two")
+    refused(world, PLACE)
+    assert list(world.root.rglob("post-checkout")) == []
+
+
+def test_fetched_files_through_a_link_that_was_fetched(world: World, fetched: str) -> None:
+    """A link in the folder leads to another component: nothing is written through it."""
+    dependency = {"type": "git", "source": fetched, "output_path": "dependencies/a/f", "ref": "HEAD"}
+    world.add("a", jsonnet("a/main.jsonnet"), kapitan={"dependencies": [dependency]})
+    world.write("dependencies/a/main.jsonnet", "{ out: { a: 1 } }")
+    world.add("two")
+    (world.root / "dependencies" / "a" / "f").mkdir()
+    (world.root / "dependencies" / "a" / "f" / "hooks").symlink_to("../../two")
+    refused(world, PLACE)
+    assert list(world.root.rglob("post-checkout")) == []
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize(
+    "path", ["dependencies/a/f", "dependencies/b/f", "dependencies/f", "manifests/f", "b_chart", "{base}/f", "{base}"]
+)
+def test_fetched_files_in_places_of_ones_own(world: World, fetched: str, path: str) -> None:
+    """Places to which public components fetch. Another instance of the same component is the same component."""
+    output = path.format(base=world.root / "dependencies" / "b")
+    dependency = {"type": "git", "source": fetched, "output_path": output, "ref": "HEAD"}
+    world.add("b", jsonnet("a/main.jsonnet"), component="a", kapitan={"dependencies": [dependency]})
+    world.add("two")
+    world.write("dependencies/a/main.jsonnet", "{ out: { a: 1 } }")
+    world.compile()
+    assert (world.root / output / "hooks" / "post-checkout").is_file()
 
 
 def test_a_helm_that_fetches(world: World, witness: Witness) -> None:
