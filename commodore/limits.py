@@ -87,6 +87,7 @@ class Limits:
     # manifests
     yaml_depth: int = 256  # nesting of a YAML document that is read; deep ones would exhaust the stack
     yaml_nodes: int = 5_000_000  # values of one YAML document, or of one Kubernetes stream, its aliases resolved
+    regexp_seconds: float = 5.0  # one search with a regular expression that a repository brings
     rename_pairs: int = 10_000  # removed times added files; beyond it only unchanged files are seen as renamed
     diff_matches: int = 10_000_000  # pairs of equal lines in one file; beyond it the diff only tells how many differ
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from commodore.gotemplate.functions import regexps
 from tests.cli.conftest import Shown
 from tests.fleet.conftest import APP, charts, patch
 from tests.world.folders import write_files
@@ -46,6 +48,22 @@ def fleet(call: Call, tmp_path: Path) -> Call:
 def test_who_may_approve(fleet: Call, path: str, expected: list[str]) -> None:
     assert json.loads(fleet("list", path, "-o", "json")[1]) == expected
     assert fleet("list", path)[1].split() == expected
+
+
+@pytest.mark.requirement("F62")
+@pytest.mark.parametrize("with_re2", [True, False])
+def test_a_filter_that_would_take_for_ever(
+    fleet: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_re2: bool
+) -> None:
+    """RE2 does not go back and forth; without it the search is ended."""
+    if not with_re2:
+        monkeypatch.setitem(sys.modules, "re2", None)
+        monkeypatch.setattr(regexps, "SECONDS", 0.2)
+    write_files(tmp_path, {f"{APP}/OWNERS": "filters: {'^(a+)+$': {approvers: [eve]}}\n"})
+    git(tmp_path, "commit", "-qam", "y")
+    status, output, errors = fleet("list", f"{APP}/{'a' * 60}!")
+    assert (status, output.split()) == ((0, ["boss"]) if with_re2 else (1, []))
+    assert with_re2 or ("CMD-FLT-082" in errors and "raise regexp_seconds with COMMODORE_LIMITS" in errors)
 
 
 @pytest.mark.requirement("F62")
@@ -122,4 +140,4 @@ def test_owners_files_that_are_wrong(fleet: Call, tmp_path: Path) -> None:
     write_files(tmp_path, {"OWNERS": "approvers: 3\nfilters: {'(': {}}\n"})
     git(tmp_path, "commit", "-qam", "z")
     code, _, err = fleet("list", "config/x")
-    assert (code, "/approvers is a number (3)" in err, "'(' is not a regular expression" in err) == (1, True, True)
+    assert (code, "/approvers is a number (3)" in err, "'(' cannot be used" in err) == (1, True, True)

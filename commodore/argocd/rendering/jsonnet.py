@@ -12,8 +12,9 @@ from typing import Any
 from commodore.argocd.model.sources import DirectoryOptions, JsonnetVariable
 from commodore.argocd.rendering.ignored import report_read
 from commodore.argocd.rendering.model import Unit
+from commodore.argocd.rendering.programs import takes_too_long
 from commodore.argocd.trees.paths import is_within
-from commodore.errors import EnvironmentFault, InputError, PolicyError
+from commodore.errors import InputError, PolicyError
 from commodore.manifests.kube_yaml import read_json
 from commodore.printable import printable_lines
 
@@ -77,15 +78,14 @@ def _asked(unit: Unit, request: dict[str, Any]) -> list[dict[str, Any]]:
             cwd=unit.scratch,
         )
     except subprocess.TimeoutExpired:
-        raise EnvironmentFault(
-            "CMD-ARGO-418", f"Jsonnet is not done after {seconds:g} s", hint="look for endless loops"
-        ) from None
+        raise takes_too_long("Jsonnet", seconds) from None
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise InputError(
             "CMD-ARGO-404",
             f"Jsonnet fails: {printable_lines(said[-1]) if said else f'exit code {done.returncode}'}",
-            hint="it may have used up stack or memory; look for endless recursion",
+            hint="it may have used up stack or memory; look for endless recursion; if there is none, raise "
+            "rendering_bytes with COMMODORE_LIMITS",
         )
     answers: list[dict[str, Any]] = json.loads(done.stdout)
     return answers

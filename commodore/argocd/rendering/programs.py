@@ -262,11 +262,7 @@ def _read(process: subprocess.Popen[bytes], bounds: Bounds) -> tuple[bytes, byte
             left = deadline - time.monotonic()
             ready = selector.select(left) if left > 0 else []
             if not ready:
-                raise EnvironmentFault(
-                    "CMD-ARGO-418",
-                    f"{bounds.name} is not done after {bounds.seconds:g} s",
-                    hint="look for endless loops in templates",
-                )
+                raise takes_too_long(bounds.name, bounds.seconds)
             for key, _ in ready:
                 chunk = os.read(key.fd, 1 << 16)
                 if not chunk:
@@ -280,6 +276,16 @@ def _read(process: subprocess.Popen[bytes], bounds: Bounds) -> tuple[bytes, byte
                     "CMD-ARGO-403", f"{bounds.name} writes more than {bounds.bytes} bytes", hint="split the source"
                 )
     return bytes(output), bytes(said)
+
+
+def takes_too_long(name: str, seconds: float) -> EnvironmentFault:
+    """The error for a program, or Jsonnet, that has not come to an end within its time."""
+    return EnvironmentFault(
+        "CMD-ARGO-418",
+        f"{name} is not done after {seconds:g} s",
+        hint="look for endless loops and for expressions that multiply; if there are none, raise --timeout, or "
+        "argocd_source_seconds with COMMODORE_LIMITS",
+    )
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

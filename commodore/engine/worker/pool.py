@@ -25,13 +25,15 @@ def _explain_death(task: Task, end: WorkerEnd) -> CommodoreError:
         return PolicyError(
             "CMD-CONF-009",
             f"instance {task.instance!r}: {_at_work(task)} did not end within {task.run.rendering_seconds:g} seconds",
-            hint="look for an endless loop there; a trust policy can allow more time",
+            hint="look for an endless loop there; for more time, raise rendering_seconds in a trust policy or with "
+            "COMMODORE_LIMITS",
         )
     if end.status in _OUT_OF_MEMORY and isinstance(task, CompileTask) and not has_less_memory(task.run.rendering_bytes):
         return PolicyError(
             "CMD-CONF-010",
             f"instance {task.instance!r}: {_at_work(task)} takes more than {task.run.rendering_bytes} bytes of memory",
-            hint="look for something that grows without end there; a trust policy can allow more memory",
+            hint="look for something that grows without end there; for more memory, raise rendering_bytes in a trust "
+            "policy or with COMMODORE_LIMITS",
         )
     if end.failed is not None:
         return find_in_output(end.failed, "the rendering engine cannot start") or EnvironmentFault(

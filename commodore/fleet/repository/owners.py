@@ -5,14 +5,13 @@ from __future__ import annotations
 import functools
 import os
 import posixpath
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, did_you_mean, raise_all
+from commodore.errors import CommodoreError, InputError, Location, did_you_mean, raise_all
 from commodore.events import Warned
 from commodore.fleet.findings import at, kind_of, shown
 from commodore.fleet.repository.config import read_config
@@ -20,6 +19,7 @@ from commodore.fleet.repository.files import Document, parse_document
 from commodore.fleet.repository.layout import CHARTS, CONFIG, METADATA, OWNERS
 from commodore.fleet.repository.schema import schema_problems, static_schema
 from commodore.git import Git
+from commodore.gotemplate import CallProblem, search_regexp
 from commodore.printable import some_of
 from commodore.tree import files
 
@@ -44,17 +44,19 @@ def owners_problems(document: Document) -> list[CommodoreError | Warned]:
     filters = data.get("filters")
     for pattern in filters if isinstance(filters, dict) and schema is static_schema("owners") else ():
         try:
-            re.compile(str(pattern))
-        except re.error as error:
-            problems.append(
-                InputError(
-                    "CMD-FLT-082",
-                    f"{document.place}: the filter {shown(pattern)} is not a regular expression: {error}",
-                    hint="write '.*' for all files",
-                    locations=[document.at(("filters", pattern))],
-                )
-            )
+            search_regexp(str(pattern), "")
+        except CallProblem as error:
+            problems.append(_unusable(document.place, pattern, error, [document.at(("filters", pattern))]))
     return problems
+
+
+def _unusable(place: str, pattern: object, why: CallProblem, locations: Sequence[Location | str]) -> InputError:
+    return InputError(
+        "CMD-FLT-082",
+        f"{place}: the filter {shown(pattern)} cannot be used as a regular expression: {why}",
+        hint="write one in RE2's syntax, such as '.*' for all files",
+        locations=locations,
+    )
 
 
 @dataclass
@@ -98,7 +100,7 @@ class Owners:
             data = self._file(posixpath.join(folder, OWNERS))
             if data is not None:
                 seen = True
-                found += self._of(data, posixpath.relpath(path, folder or "."))
+                found += self._of(data, path, folder)
                 if (data.get("options") or {}).get("no_parent_owners"):
                     break
             if not folder:
@@ -138,10 +140,16 @@ class Owners:
         places.add(generator.get("chart") if isinstance(generator, dict) else None)
         return tuple(f"{posixpath.normpath(place)}/" for place in sorted(filter(None, places)))
 
-    def _of(self, data: Mapping[str, Any], path: str) -> list[str]:
+    def _of(self, data: Mapping[str, Any], path: str, folder: str) -> list[str]:
+        """The approvers of a file by the OWNERS file of a folder above it."""
         found = self._texts(data.get("approvers"))
         for pattern, lists in (data.get("filters") or {}).items():
-            if re.search(str(pattern), path) and isinstance(lists, dict):
+            try:
+                fits = search_regexp(str(pattern), posixpath.relpath(path, folder or ".")) is not None
+            except CallProblem as error:
+                place = posixpath.join(folder, OWNERS)
+                raise _unusable(place, pattern, error, [place]) from None
+            if fits and isinstance(lists, dict):
                 found += self._texts(lists.get("approvers"))
         return found
 

@@ -17,8 +17,9 @@ from typing import Any, Final
 
 from commodore.gotemplate.functions.re2 import compiled
 from commodore.gotemplate.problems import CallProblem
+from commodore.limits import DEFAULT_LIMITS
 
-SECONDS: Final = 5.0
+SECONDS: Final = DEFAULT_LIMITS.regexp_seconds
 _STEPS: Final = 10**7  # that searching in this process may take at most
 _MANY: Final = 10  # a repetition that may go on longer counts as one without end
 _WORKER: Final = """
@@ -77,6 +78,8 @@ def _slow(expression: str, pattern: re.Pattern[str], text: str, at: int) -> list
         return _in_process(pattern, text, at)
     try:
         found = re2.compile(expression).search(text, at)
+    except UnicodeEncodeError:  # half a character, which RE2 does not know
+        return _in_process(pattern, text, at)
     except re2.error as error:
         raise CallProblem(f"error parsing regexp: {error}: `{expression}`") from None
     return None if found is None else [found.span(number) for number in range(pattern.groups + 1)]
@@ -93,7 +96,8 @@ def _in_process(pattern: re.Pattern[str], text: str, at: int) -> list[tuple[int,
         )
     except subprocess.TimeoutExpired:
         raise CallProblem(
-            f"the regular expression takes longer than {SECONDS:g} s; write it without nested repetitions"
+            f"the regular expression takes longer than {SECONDS:g} s; write it without nested repetitions, install the "
+            "extra argocd, or raise regexp_seconds with COMMODORE_LIMITS"
         ) from None
     except (OSError, subprocess.CalledProcessError) as error:
         raise CallProblem(f"the regular expression cannot be used: {error}") from None

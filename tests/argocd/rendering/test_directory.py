@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -84,6 +85,15 @@ def test_bad_files(name: str, text: str, code: str, argo: Argo) -> None:
         argo.objects({"path": ".", "directory": {"recurse": True}})
     assert caught.value.code == code
     assert str(argo.root) not in caught.value.message
+
+
+def test_jsonnet_that_doubles_its_work_with_each_step(argo: Argo) -> None:
+    argo.files({"a.jsonnet": "local f(n) = if n == 0 then 1 else f(n - 1) + f(n - 1); {kind: 'A', a: f(60)}"})
+    argo.limits = replace(argo.limits, argocd_source_seconds=0.5)
+    with pytest.raises(CommodoreError) as caught:
+        argo.objects({"path": "."})
+    assert (caught.value.code, caught.value.exit_code) == ("CMD-ARGO-418", 3)
+    assert "raise --timeout, or argocd_source_seconds with COMMODORE_LIMITS" in caught.value.hint
 
 
 def test_files_of_a_folder_have_a_limit(argo: Argo) -> None:

@@ -47,6 +47,7 @@ def test_jsonnet_that_grows(world: World, expression: str) -> None:
     error = refused(world, MEMORY, SMALL)
     assert "'a': compile entry 0 (jsonnet to .)" in error.message
     assert "a/main.jsonnet" in error.message
+    assert "raise rendering_bytes in a trust policy or with COMMODORE_LIMITS" in error.hint
 
 
 @pytest.mark.parametrize("expression", ["local f(x) = f(x + 1); f(1)", "local a = { b: a }; a", "self.a"])
@@ -63,6 +64,8 @@ def test_a_filter_that_grows(world: World) -> None:
     assert "filter 0 (f.jsonnet)" in refused(world, MEMORY, SMALL).message
 
 
+DOUBLING = "local f(n) = if n == 0 then 1 else f(n - 1) + f(n - 1); "
+SCHEMA = "std.native('jsonschema_validate')"
 ENDLESS: dict[str, tuple[dict[str, Any], str, str]] = {
     "kadet": (
         {"input_type": "kadet", "input_paths": ["a/code"]},
@@ -80,6 +83,12 @@ ENDLESS: dict[str, tuple[dict[str, Any], str, str]] = {
         "t",
         "{{ 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!' | regex_search('(a+)+$') }}",
     ),
+    "exponential Jsonnet": (jsonnet("a/t.jsonnet"), "t.jsonnet", DOUBLING + "{ out: { a: f(60) } }"),
+    "a pattern of a schema": (
+        jsonnet("a/t.jsonnet"),
+        "t.jsonnet",
+        "{ out: " + SCHEMA + """('"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!"', '{"pattern": "^(a+)+$"}') }""",
+    ),
 }
 
 
@@ -90,6 +99,7 @@ def test_what_does_not_end(world: World, kind: str) -> None:
     world.write(f"dependencies/a/{path}", text, executable=True)
     error = refused(world, TIME, SHORT)
     assert f"'a': compile entry 0 ({entry['input_type']} to .), " in error.message
+    assert "raise rendering_seconds in a trust policy or with COMMODORE_LIMITS" in error.hint
 
 
 @ON_LINUX
