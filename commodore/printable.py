@@ -14,16 +14,17 @@ NAMES_SHOWN = 10
 
 def printable(text: str) -> str:
     """The text without control characters and without those that turn the direction of writing; blanks for newlines."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(_shown(character) for character in text)
+    return _STEERING.sub("", _BREAKS.sub(" ", text))
 
 
 def printable_lines(text: str) -> str:
     """The same of text with lines and tabs, which stay."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(character if character in "\n\t" else _without(character) for character in text)
+    return _STEERING.sub("", text)
+
+
+def printable_colours(text: str) -> str:
+    """The same of text with lines, tabs and colours of a terminal, which stay."""
+    return _STEERING_OR_COLOUR.sub(lambda match: match[1] or "", text)
 
 
 def capitalized(text: str) -> str:
@@ -36,19 +37,25 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
 
 
-def _shown(character: str) -> str:
-    return " " if character in "\n\r\t" else _without(character)
+def without_commands(text: str) -> str:
+    """Lines in which GitHub Actions, which reads the log of a step, sees no workflow command.
+
+    https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands; also the older `##[name]`.
+    """
+    return _COMMAND.sub(lambda match: f"{match[1]}: :" if match[1] is not None else "# #", text)
 
 
-def _without(character: str) -> str:
-    if unicodedata.category(character) in _NOT_SEEN or character in _MARKS_OF_DIRECTION:
-        return ""
-    return "" if unicodedata.bidirectional(character) in _TURNS else character
-
-
-_NOT_SEEN = frozenset({"Cc", "Cs", "Zl", "Zp"})
-_MARKS_OF_DIRECTION = frozenset("\u061c\u200e\u200f")
-_TURNS = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
+_BREAKS = re.compile("[\n\r\t]")
+_CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f"
+_DIRECTIONS = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_SEPARATORS = r"\u2028\u2029"
+_HALVES = r"\ud800-\udfff"
+# Code points that no character has. XML has no form for them, nor for halves of pairs.
+_NONE = r"\ufdd0-\ufdef" + "".join(f"\\U{plane:04x}fffe\\U{plane:04x}ffff" for plane in range(0x11))
+_STEERING = re.compile(f"[{_CONTROLS}{_DIRECTIONS}{_SEPARATORS}{_HALVES}{_NONE}]")
+_COLOUR = r"\x1b\[(?:[012]|22|[39][0-7])m"  # what `click.style` makes of the colours, of bold and dim, and their end
+_COMMAND = re.compile(rf"^((?:[^\S\n]|{_COLOUR})*)::(?=[A-Za-z-]+(?: [^\n]*?)?::)|##(?=\[)", re.MULTILINE)
+_STEERING_OR_COLOUR = re.compile(f"({_COLOUR})|{_STEERING.pattern}")
 
 
 def only_printable(text: str, instead: str = "") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from commodore import __version__
+from commodore.printable import printable, printable_lines
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 Level = Literal["error", "warning", "note"]
@@ -68,7 +70,7 @@ def sarif_log(rules: Iterable[Rule], results: Iterable[Result], root: Path) -> s
             }
         ],
     }
-    return json.dumps(log, indent=2, sort_keys=True, ensure_ascii=False)
+    return json.dumps(log, indent=2, sort_keys=True)
 
 
 def _rule(one: Rule) -> dict[str, Any]:
@@ -84,12 +86,12 @@ def _result(one: Result, rule: int, root: Path) -> dict[str, Any]:
         if one.line:
             location["physicalLocation"]["region"] = {key: value for key, value in region.items() if value}
     if one.logical:
-        location["logicalLocations"] = [{"fullyQualifiedName": one.logical, "kind": one.kind}]
+        location["logicalLocations"] = [{"fullyQualifiedName": printable(one.logical), "kind": one.kind}]
     return {
         "ruleId": one.rule,
         "ruleIndex": rule,
         "level": one.level,
-        "message": {"text": one.message},
+        "message": {"text": printable_lines(one.message)},
         "locations": [location] if location else [],
     }
 
@@ -97,5 +99,5 @@ def _result(one: Result, rule: int, root: Path) -> dict[str, Any]:
 def _uri(file: str, root: Path) -> str:
     path = root.absolute() / file
     if path.is_relative_to(root.absolute()) and ".." not in path.parts:
-        return quote(path.relative_to(root.absolute()).as_posix())
-    return f"file://{quote(path.as_posix())}"
+        return quote(os.fsencode(path.relative_to(root.absolute())))
+    return f"file://{quote(os.fsencode(path))}"

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from commodore.printable import NAMES_SHOWN, counted, only_printable, printable, printable_lines, shortened, some_of
+from commodore.printable import (
+    NAMES_SHOWN,
+    counted,
+    only_printable,
+    printable,
+    printable_colours,
+    printable_lines,
+    shortened,
+    some_of,
+    without_commands,
+)
 
 
 @pytest.mark.parametrize("text", ["plain", "Zürich 中文", ""])
@@ -19,6 +29,23 @@ def test_what_is_not_goes() -> None:
     assert printable_lines(hostile + "\r\n\td") == "a[2Jb\nc\n\td"
     assert only_printable(hostile) == "a[2Jbc"
     assert only_printable(hostile, "?") == "a?[2J?b?c??"
+
+
+def test_colours_stay_if_they_may() -> None:
+    hostile = "\x1b[31mred\x1b[0m \x1b[8mhidden\x1b[2J\x1b[\x1b[1m31m\ufffe"
+    assert printable_colours(hostile) == "\x1b[31mred\x1b[0m [8mhidden[2J[\x1b[1m31m"
+    assert printable_lines(hostile) == "[31mred[0m [8mhidden[2J[[1m31m"
+
+
+@pytest.mark.parametrize("text", ["::1", "a ::error::b", "# [x]", "::", ":: x ::", "x::y::z"])
+def test_what_is_no_workflow_command_stays(text: str) -> None:
+    assert without_commands(text) == text
+
+
+def test_workflow_commands() -> None:
+    assert without_commands("a\n \t::error file=a,line=1::b") == "a\n \t: :error file=a,line=1::b"
+    assert without_commands("\x1b[1m::add-mask::x") == "\x1b[1m: :add-mask::x"
+    assert without_commands("a ##[error]b") == "a # #[error]b"
 
 
 def test_some_names() -> None:

@@ -5,14 +5,12 @@ The form follows both schemas in common use, that of Ant's JUnit task and the mo
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 from xml.etree import ElementTree
 
 from commodore.authoring.testing import CaseResult, SuiteResult
 from commodore.printable import counted
-
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+from commodore.xml_report import as_xml
 
 
 def as_junit(result: SuiteResult, started: datetime) -> bytes:
@@ -44,11 +42,9 @@ def as_junit(result: SuiteResult, started: datetime) -> bytes:
     for case in result.cases:
         _add(suite, case, result.name)
     output = ElementTree.SubElement(suite, "system-out")
-    output.text = _clean("\n".join(f"{case.name}: {line}" for case in result.cases for line in _findings(case)))
+    output.text = "\n".join(f"{case.name}: {line}" for case in result.cases for line in _findings(case))
     ElementTree.SubElement(suite, "system-err")
-    ElementTree.indent(suites)
-    text = ElementTree.tostring(suites, encoding="unicode")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'.encode()
+    return as_xml(suites).encode()
 
 
 def _add(suite: ElementTree.Element, case: CaseResult, name: str) -> None:
@@ -79,10 +75,5 @@ def _findings(case: CaseResult) -> list[str]:
 
 
 def _add_message(element: ElementTree.Element, tag: str, message: str, kind: str, lines: list[str]) -> None:
-    told = ElementTree.SubElement(element, tag, {"message": _clean(message), "type": kind})
-    told.text = _clean("\n".join(lines))
-
-
-def _clean(text: str) -> str:
-    """Text without the characters that XML has no form for."""
-    return _NOT_XML.sub("", text)
+    told = ElementTree.SubElement(element, tag, {"message": message, "type": kind})
+    told.text = "\n".join(lines)

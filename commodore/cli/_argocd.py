@@ -20,7 +20,7 @@ from commodore.errors import CommodoreError, InternalError, UsageError
 from commodore.events import Event, StageFinished, StageStarted
 from commodore.exhaustion import judge, refusal
 from commodore.limits import DEFAULT_LIMITS
-from commodore.printable import printable_lines, some_of
+from commodore.printable import printable, printable_lines, some_of
 
 if TYPE_CHECKING:
     from commodore.argocd import Diagnostic
@@ -217,7 +217,7 @@ def show_wanted(shown: Sequence[Diagnostic], wanted: str, console: Console) -> N
     ]
     if console.log_format == "json":
         for one in chosen:
-            click.echo(json.dumps({"event": "Diagnostic", **one.as_dict()}, sort_keys=True), err=True)
+            console.record("Diagnostic", one.as_dict())
         return
     if wanted == "all":
         lines = [line for one in chosen for line in diagnostic_lines(one)]
@@ -228,7 +228,7 @@ def show_wanted(shown: Sequence[Diagnostic], wanted: str, console: Console) -> N
             count = "1 finding was" if len(quiet) == 1 else f"{len(quiet)} findings were"
             lines.append(f"{count} there before the change, too (--diagnostics all shows them)")
     for line in lines:
-        click.echo(line, err=True)
+        console.note(line)
 
 
 _FEW = 3
@@ -256,14 +256,14 @@ def diagnostic_lines(one: Diagnostic) -> Iterator[str]:
     times = f" ({one.count} times)" if one.count > 1 else ""
     head = click.style(one.severity, fg=_COLOURS[one.severity], bold=one.severity == "error")
     subject = f"{about}: " if about else ""
-    yield f"{head}: {printable_lines(subject + one.message)}{times} [{one.code}]"
+    yield f"{head}: {printable(subject)}{printable_lines(one.message)}{times} [{one.code}]"
     yield from places_and_hint(one)
 
 
 def places_and_hint(one: Diagnostic) -> Iterator[str]:
     """Where a diagnostic is, and what to do."""
     for place in one.locations:
-        yield f"  at {printable_lines(str(place))}"
+        yield f"  at {printable(str(place))}"
     if one.hint:
         yield f"  hint: {printable_lines(one.hint)}"
 
@@ -273,9 +273,9 @@ def show_document(data: Mapping[str, Any], form: str, console: Console) -> None:
     from commodore.manifests import dump
 
     if form == "yaml":
-        console.result(dump(data), newline=False)
+        console.data(dump(data), newline=False)
     else:
-        console.result(json.dumps(data, indent=2))
+        console.data(json.dumps(data, indent=2))
 
 
 def write_file(file: Path, text: str) -> None:

@@ -62,7 +62,7 @@ def _print(review: Review, form: str, console: Console) -> None:
         report = markdown_report(review, title=ARGOCD_TITLE, budget=COMMENT_BYTES, whole=_AGAIN)
         console.result(report, newline=False)
     elif form == "html":
-        console.result(html_report(review, title=ARGOCD_TITLE))
+        console.data(html_report(review, title=ARGOCD_TITLE))
     else:
         show_review(review, console, command=_AGAIN)
 

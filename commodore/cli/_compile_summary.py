@@ -79,7 +79,7 @@ def show_summary(
 ) -> None:
     """Say in a few lines what a compile has done, or as JSON. Objects are counted if changes were to be shown."""
     if as_json:
-        console.result(json.dumps(_as_dict(cluster, result, review, times), indent=2))
+        console.data(json.dumps(_as_dict(cluster, result, review, times), indent=2))
         return
     files = {name.replace("_", " "): count for name, count in asdict(result.change.summary).items() if count}
     remote = f" ({result.brought} of them from the remote one)" if result.brought else ""

@@ -41,7 +41,7 @@ def report(groups: Shown, values: Mapping[str, Any], console: Console, code: int
     code = max([code, *(error.exit_code for error in errors)])
     text = json.dumps({"groups": [data for data, _, _ in groups], "exit": code}, indent=2)
     if values["out"] == "json":
-        console.result(text)
+        console.data(text)
     for _, branch, result in groups:
         if values["out"] == "text":
             for line in outcome_lines(branch, result):

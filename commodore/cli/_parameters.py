@@ -20,11 +20,11 @@ def show_parameters(value: Any, output: str, console: Console, *, whole: bool) -
         whole: they are all, or a whole section: YAML is then followed by an empty line.
     """
     if output == "json":
-        console.result(json.dumps(value))
+        console.data(json.dumps(value))
     elif output == "text" and isinstance(value, str):
         console.result(printable_lines(value), newline=not value.endswith("\n"))
     else:
-        console.result(as_yaml(value), newline=whole)
+        console.data(as_yaml(value), newline=whole)
 
 
 def show_differences(found: Sequence[Difference], names: tuple[str, str], output: str, console: Console) -> None:

@@ -65,7 +65,7 @@ class _Wave:
         if left > 0 and self.done and spent > 0:
             seconds = self.expected * left / self.total or spent * left / self.done
             told.append(f"{60 * self.done / spent:.1f} a minute, about {_rounded(seconds)} left")
-        return capitalized(f"wave {name}{': ' if told else ''}{', '.join(told)}")
+        return capitalized(f"wave {printable(name)}{': ' if told else ''}{', '.join(told)}")
 
 
 def _rounded(seconds: float) -> str:
@@ -141,7 +141,7 @@ class Display:
     def _on_fleet_event(self, event: WaveBegun | WaveEnded | ClusterBegun | ClusterEnded | InCluster) -> None:
         match event:
             case WaveBegun(wave, total, expected):
-                bar = self._progress.add_task(capitalized(f"wave {wave}"), total=total)
+                bar = self._progress.add_task(capitalized(f"wave {printable(wave)}"), total=total)
                 self._waves[wave] = _Wave(bar, total, expected)
             case WaveEnded(wave):
                 if (known := self._waves.pop(wave, None)) is not None:

@@ -102,4 +102,4 @@ def _moment(seconds: float | None) -> str | None:
 
 
 def _show_json(console: Console, stores: Sequence[Mapping[str, Any]], **more: Any) -> None:
-    console.result(json.dumps({**more, "stores": stores}, indent=2))
+    console.data(json.dumps({**more, "stores": stores}, indent=2))

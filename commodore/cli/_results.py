@@ -36,7 +36,7 @@ def show_results(result: SuiteResult, started: datetime, junit: Path | None, con
 
     for case in result.cases:
         if console.log_format == "json":
-            console.result(json.dumps(case.as_dict(), sort_keys=True))
+            console.data(json.dumps(case.as_dict(), sort_keys=True))
         else:
             for line in _lines(case):
                 console.result(line)

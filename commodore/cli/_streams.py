@@ -100,6 +100,6 @@ def _text(buffer: io.BufferedWriter, like: TextIO | None) -> TextIO:
     return io.TextIOWrapper(
         buffer,
         encoding=like.encoding if like is not None else "utf-8",
-        errors=like.errors if like is not None else "backslashreplace",
+        errors=like.errors if like is not None and like.errors != "strict" else "backslashreplace",
         line_buffering=like is None or bool(like.line_buffering),
     )

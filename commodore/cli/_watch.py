@@ -170,7 +170,7 @@ def _show(
             "lines": [line.text.rstrip("\n") for line in lines],
             **({} if review is None else {"objects": json_report(review)}),
         }
-        console.result(json.dumps(found, sort_keys=True))
+        console.data(json.dumps(found, sort_keys=True))
         return
     console.status(f"Manifests: {ChangeSummary.of(change)}")
     if review is not None and change.files:

@@ -39,9 +39,9 @@ def apps(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     rows = [_row(one) for one in listing.applications]
     data = document("apps", listing.diagnostics, applications=rows)
     if values["out"] == "json":
-        console.result(json.dumps(data, indent=2))
+        console.data(json.dumps(data, indent=2))
     elif values["out"] == "yaml":
-        console.result(write_documents([data]), newline=False)
+        console.data(write_documents([data]), newline=False)
     elif values["out"] == "name":
         for row in rows:
             console.result(printable(f"{row['namespace']}/{row['name']}"))

@@ -61,10 +61,10 @@ def _show(made: Sequence[Generated], form: str, console: Console, diagnostics: S
             }
             for one in made
         ]
-        console.result(json.dumps(document("appsets", diagnostics, applications=rows), indent=2))
+        console.data(json.dumps(document("appsets", diagnostics, applications=rows), indent=2))
     elif form == "yaml":
         if made:
-            console.result(write_documents([one.data for one in made]), newline=False)
+            console.data(write_documents([one.data for one in made]), newline=False)
     else:
         for one in made:
             name = printable(f"{one.data['metadata']['namespace']}/{one.name}")

@@ -36,7 +36,7 @@ def diagnostics(ctx: click.Context, /, **values: Any) -> int:
     if values["out"] in ("json", "yaml"):
         show_document(document("diagnostics", shown), values["out"], console)
     elif values["out"] == "sarif":
-        console.result(as_sarif(shown, next(iter(listing.own.values())).root if listing.own else Path()))
+        console.data(as_sarif(shown, next(iter(listing.own.values())).root if listing.own else Path()))
     elif not shown:
         console.result("nothing was found")
     else:

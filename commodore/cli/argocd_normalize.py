@@ -48,7 +48,7 @@ def normalize(ctx: click.Context, /, **values: Any) -> int:
     told = found.found(strict=values["strict"])
     if values["out"] == "json":
         data = document("normalize", told, objects=result)
-        console.result(json.dumps(data, indent=2))
+        console.data(json.dumps(data, indent=2))
     elif result:
-        console.result(write_documents(result), newline=False)
+        console.data(write_documents(result), newline=False)
     return show_diagnostics(told, values["diagnostics"], console)

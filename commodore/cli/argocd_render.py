@@ -83,10 +83,10 @@ def _show(made: Sequence[RenderedApplication], form: str, console: Console, diag
             for application in made
             for one in application.objects
         ]
-        console.result(json.dumps(document("render", diagnostics, objects=objects), indent=2))
+        console.data(json.dumps(document("render", diagnostics, objects=objects), indent=2))
     elif form == "name":
         for application in made:
             for one in application.objects:
                 console.result(printable(str(key_of(one.data))))
     elif any(application.objects for application in made):
-        console.result(stream(made), newline=False)
+        console.data(stream(made), newline=False)

@@ -15,6 +15,7 @@ from commodore.cli._options import options
 from commodore.cli.console import Console
 from commodore.printable import printable
 from commodore.settings.argocd import ARGOCD_TEST
+from commodore.xml_report import as_xml
 
 if TYPE_CHECKING:
     from commodore.argocd import Diagnostic
@@ -60,9 +61,9 @@ def _show(outcomes: Sequence[Outcome], form: str, console: Console, found: Seque
             }
             for one in outcomes
         ]
-        console.result(json.dumps(document("test", found, applications=rows), indent=2))
+        console.data(json.dumps(document("test", found, applications=rows), indent=2))
     elif form == "junit":
-        console.result(_junit(outcomes))
+        console.data(_junit(outcomes), newline=False)
     elif not outcomes:
         console.result("no Applications")
     else:
@@ -88,9 +89,9 @@ def _junit(outcomes: Sequence[Outcome]) -> str:
         "testsuite", name="commodore argocd test", tests=str(len(outcomes)), failures=str(failed), skipped=str(skipped)
     )
     for one in outcomes:
-        case = ElementTree.SubElement(suite, "testcase", name=printable(one.name), classname="argocd")
+        case = ElementTree.SubElement(suite, "testcase", name=one.name, classname="argocd")
         if one.status != "PASS":
-            text = "\n".join(printable(f"{problem.code}: {problem.message}") for problem in one.problems)
+            text = "\n".join(f"{problem.code}: {problem.message}" for problem in one.problems)
             kind = "failure" if one.status in _FAILURES else "skipped"
             ElementTree.SubElement(case, kind, message=text.partition("\n")[0]).text = text
-    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=False)
+    return as_xml(suite)

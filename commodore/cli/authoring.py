@@ -102,7 +102,7 @@ def component_delete(ctx: click.Context, /, slug: str, force: bool) -> None:
     console = console_of(ctx)
     workspace = Workspace.at(working_dir(ctx))
     deletion = plan_deletion(workspace, slug, Context(ignore, DEFAULT_LIMITS), force=force)
-    if not force and not click.confirm(f"Delete the component {slug}, {deletion.folder}?", err=True):
+    if not force and not console.confirmed(f"Delete the component {slug}, {deletion.folder}?"):
         click.echo("Aborted!", err=True)
         ctx.exit(1)
     delete_component(workspace, deletion, console.context)

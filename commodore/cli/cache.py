@@ -58,7 +58,7 @@ def cache_info(ctx: click.Context, /, **values: Any) -> None:
     found = survey(stores(console.context))
     if values["output_format"] == "json":
         told = {"folder": str(cache_folder()), "sections": [_survey_dict(one) for one in found]}
-        console.result(json.dumps(told, indent=2))
+        console.data(json.dumps(told, indent=2))
         return
     console.result(printable_lines(str(cache_folder())))
     rows = [("", "entries", "size", "last used", "oldest use")]
@@ -104,7 +104,7 @@ def cache_prune(ctx: click.Context, /, **values: Any) -> None:
     if values["output_format"] == "json":
         names = ("removed", "removed_bytes", "left", "left_bytes")
         told = [{"name": one.name, **{name: getattr(one, name) for name in names}} for one in done]
-        console.result(json.dumps({"dryRun": values["dry_run"], "sections": told}, indent=2))
+        console.data(json.dumps({"dryRun": values["dry_run"], "sections": told}, indent=2))
         return
     rows = [("", "would go" if values["dry_run"] else "removed", "size", "left", "size")]
     rows += [
@@ -129,7 +129,7 @@ def cache_key(ctx: click.Context, /, file: Path, new: bool) -> None:
     if new:
         with guard_disk(file), open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
             opened.write(new_key())
-    console_of(ctx).result(read_signer(file).trust_line)
+    console_of(ctx).data(read_signer(file).trust_line)
 
 
 @click.command("verify")
@@ -156,7 +156,7 @@ def cache_verify(ctx: click.Context, /, **values: Any) -> int:
         told = [
             {"name": one.name, "entries": one.entries, "damaged": [str(path) for path in one.damaged]} for one in found
         ]
-        console.result(json.dumps({"dryRun": dry_run, "sections": told}, indent=2))
+        console.data(json.dumps({"dryRun": dry_run, "sections": told}, indent=2))
         return 1 if damaged else 0
     for path in damaged:
         console.result(f"damaged: {printable_lines(str(path))}")

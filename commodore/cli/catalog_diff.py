@@ -63,12 +63,12 @@ def _show(found: Review, values: Mapping[str, Any], console: Console) -> None:
 
     form = values["out"]
     if form == "json":
-        console.result(json.dumps(json_report(found), indent=2))
+        console.data(json.dumps(json_report(found), indent=2))
     elif form == "markdown":
         shown = markdown(found, values, title="Catalog changes", whole=_command(values))
         console.result(shown, newline=False)
     elif form == "html":
-        console.result(html_report(found, title="Catalog changes"))
+        console.data(html_report(found, title="Catalog changes"))
     elif form == "stat":
         console.result(summary(found))
     else:

@@ -36,6 +36,6 @@ def catalog_explain(ctx: click.Context, /, manifest: str, **values: Any) -> None
     folder = working_dir(ctx)
     found = explain_manifest(Workspace.at(folder), manifest, Path.cwd(), Context(ignore, DEFAULT_LIMITS))
     if values["output_format"] == "json":
-        console.result(json.dumps(as_dict(found), indent=2, ensure_ascii=False))
+        console.data(json.dumps(as_dict(found), indent=2))
     else:
         console.result("\n".join(manifest_lines(found, () if folder == Path() else ("-d", str(folder)))))

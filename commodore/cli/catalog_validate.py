@@ -38,7 +38,7 @@ def catalog_validate(ctx: click.Context, /, folder: Path | None, **values: Any) 
     found = validate_objects(objects, values["kubernetes_version"])
     console = console_of(ctx)
     if values["output_format"] == "json":
-        console.result(json.dumps(found.as_dict(), indent=2))
+        console.data(json.dumps(found.as_dict(), indent=2))
     else:
         for line in _lines(found):
             console.result(line)

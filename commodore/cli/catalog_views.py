@@ -38,7 +38,7 @@ def catalog_objects(ctx: click.Context, /, folder: Path | None, **values: Any) -
     found = list_objects(selected_objects(folder or working_dir(ctx) / "catalog", values["revision"], values))
     console = console_of(ctx)
     if values["output_format"] == "json":
-        console.result(json.dumps([one.as_dict() for one in found], indent=2))
+        console.data(json.dumps([one.as_dict() for one in found], indent=2))
         return
     rows = [(kind_name(one.key), one.key.namespace, one.key.name, one.instance, one.file) for one in found]
     for line in table(("KIND", "NAMESPACE", "NAME", "INSTANCE", "FILE"), rows):
@@ -63,7 +63,7 @@ def catalog_images(ctx: click.Context, /, folder: Path | None, **values: Any) ->
     found = list_images(selected_objects(place, values["revision"], values))
     if values["diff"] is None:
         if values["output_format"] == "json":
-            console.result(json.dumps([one.as_dict() for one in found], indent=2))
+            console.data(json.dumps([one.as_dict() for one in found], indent=2))
         else:
             for line in _image_lines(found):
                 console.result(line)
@@ -77,7 +77,7 @@ def catalog_images(ctx: click.Context, /, folder: Path | None, **values: Any) ->
             }
             for one in changes
         ]
-        console.result(json.dumps(shown, indent=2))
+        console.data(json.dumps(shown, indent=2))
         return
     for line in _change_lines(changes):
         console.result(line)
@@ -131,4 +131,4 @@ def catalog_sbom(ctx: click.Context, /, **_values: Any) -> None:
     from commodore.workspace import Workspace
 
     found = bill_of_materials(Workspace.at(working_dir(ctx)), Context(ignore, DEFAULT_LIMITS))
-    console_of(ctx).result(json.dumps(found, indent=2))
+    console_of(ctx).data(json.dumps(found, indent=2))

@@ -27,4 +27,4 @@ def completion(ctx: click.Context, /, shell: str) -> None:
     """
     kind = get_completion_class(shell)
     assert kind is not None
-    console_of(ctx).result(kind(ctx.find_root().command, {}, "commodore", VARIABLE).source(), newline=False)
+    console_of(ctx).data(kind(ctx.find_root().command, {}, "commodore", VARIABLE).source(), newline=False)

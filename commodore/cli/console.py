@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
@@ -35,7 +35,15 @@ from commodore.events import (
     as_record,
 )
 from commodore.limits import DEFAULT_LIMITS
-from commodore.printable import capitalized, cells, counted, printable_lines, shortened
+from commodore.printable import (
+    capitalized,
+    cells,
+    counted,
+    printable_colours,
+    printable_lines,
+    shortened,
+    without_commands,
+)
 from commodore.settings.model import Settings
 
 if TYPE_CHECKING:
@@ -45,6 +53,7 @@ LogFormat = Literal["text", "json"]
 
 _NARROWEST = 40  # columns of a terminal, for which text is broken
 
+_PROBLEM: dict[str, Any] = {"fg": "red", "bold": True}
 _CLI_CODES = "CMD-CLI-"  # what is wrong with a command line, its message and hint say in full
 
 
@@ -88,22 +97,18 @@ class Console:
             return
         match event:
             case Warned(code, message, hint):
-                text = self._wrapped(f"warning: {printable_lines(message)} [{code}]")
-                self._write_line(_warning("warning") + text.removeprefix("warning"), hint)
+                self._write_line(self._wrapped(f"warning: {message} [{code}]"), hint, label="warning", fg="yellow")
             case Noted(message, level):
                 if level <= self.verbosity and not self.quiet:
-                    self._write_line(self._wrapped(printable_lines(message)))
+                    self._write_line(self._wrapped(message))
             case Traced(instance, message, place):
                 if not self.quiet:
-                    self._write_line(f"trace: {printable_lines(f'{instance}: {message}')}")
+                    self._write_line(f"trace: {instance}: {message}")
                     if place:
-                        self._write_line(f"  at {printable_lines(place)}")
+                        self._write_line(f"  at {place}")
             case PageToVisit(url, code, opened):
                 how = "Log in with the browser that opens, or visit" if opened else "To log in, visit"
-                self._write_line(
-                    f"{how}\n  {printable_lines(url)}"
-                    + (f"\nand enter the code {printable_lines(code)}" if code else "")
-                )
+                self._write_line(f"{how}\n  {url}" + (f"\nand enter the code {code}" if code else ""))
             case StageStarted() | StageAdvanced() | StageFinished():
                 self._stage(event)
             case InCluster(cluster, Warned(code, message, hint)):
@@ -122,16 +127,15 @@ class Console:
             if self.log_format == "json":
                 self._json({"event": "Error", **one.as_dict()})
                 continue
-            text = self._wrapped(f"error: {printable_lines(one.message)} [{one.code}]")
-            self._write_line(_problem("error") + text.removeprefix("error"))
+            self._write_line(self._wrapped(f"error: {one.message} [{one.code}]"), label="error", **_PROBLEM)
             for location in one.locations:
-                self._write_line(f"  at {printable_lines(str(location))}")
+                self._write_line(f"  at {location}")
             if one.hint:
-                self._write_line(self._wrapped(f"  hint: {printable_lines(one.hint)}"))
+                self._write_line(self._wrapped(f"  hint: {one.hint}"))
         explained = next((one.code for one in errors if not one.code.startswith(_CLI_CODES)), "")
         if explained and not self._explained and self.log_format == "text" and self.err.isatty():
             self._explained = True
-            self._write_line(click.style(f"explain: commodore explain {explained}", dim=True))
+            self._write_line(f"explain: commodore explain {explained}", dim=True)
 
     def aborted(self) -> None:
         """Say that the user has ended the run."""
@@ -141,8 +145,25 @@ class Console:
             self._write_line("Aborted!")
 
     def result(self, text: str, *, newline: bool = True) -> None:
-        """Write a result to standard output, as it is."""
-        click.echo(text, nl=newline, color=self.color)
+        """Write text for people to standard output. It may have colours; nothing else in it steers a terminal."""
+        click.echo(without_commands(printable_colours(text)), nl=newline, color=self.color)
+
+    def data(self, text: str, *, newline: bool = True) -> None:
+        """Write a document for machines to standard output, as it is."""
+        click.echo(text, nl=newline, color=True)
+
+    def note(self, text: str) -> None:
+        """Write text for people to standard error; it may have colours."""
+        click.echo(without_commands(printable_colours(text)), file=self.err, color=self.color)
+
+    def record(self, event: str, record: Mapping[str, Any]) -> None:
+        """Write what happened to standard error, as JSON on one line."""
+        self._json({"event": event, **record})
+
+    def confirmed(self, question: str, *, default: bool | None = False) -> bool:
+        """Ask a person on standard error."""
+        with self.paused():
+            return click.confirm(printable_lines(question), default=default, err=True)
 
     def notices(self, texts: Sequence[str]) -> None:
         """Show notices at the end of a run, wrapped at 100 columns."""
@@ -152,10 +173,10 @@ class Console:
             for text in texts:
                 self._json({"event": "Notice", "message": text})
             return
-        self._write_line("\n" + click.style("Commodore notices:", bold=True))
+        self._write_line("\nCommodore notices:", bold=True)
         for text in texts:
             lines = textwrap.wrap(
-                printable_lines(text),
+                text,
                 width=100,
                 initial_indent=" > ",
                 subsequent_indent="   ",
@@ -177,7 +198,7 @@ class Console:
         if self.log_format == "json":
             self._json({"event": "Status", "message": text})
         else:
-            self._write_line(click.style(self._wrapped(text), bold=True))
+            self._write_line(self._wrapped(text), bold=True)
 
     @property
     def is_watched(self) -> bool:
@@ -207,7 +228,7 @@ class Console:
                 self._write_line(f"{capitalized(stage)} …")
             case StageAdvanced(_, item, seconds, source) if self.verbosity >= 1 and (seconds or source):
                 how, took = f": {source}" if source else "", f" ({seconds:.2f} s)" if seconds else ""
-                self._write_line(f"  {printable_lines(item)}{how}{took}")
+                self._write_line(f"  {item}{how}{took}")
             case StageFinished(stage, seconds) if self._display is None:
                 self._write_line(f"{capitalized(stage)}: {seconds:.1f} s")
 
@@ -223,11 +244,17 @@ class Console:
             text = (
                 f"{event.cluster}: {event.state}, {event.detail}" if event.detail else f"{event.cluster}: {event.state}"
             )
-            shown = printable_lines(f"{text} [{event.code}]" if event.code else f"{text} ({event.seconds:.1f} s)")
-            self._write_line(_problem(shown) if failed else shown)
+            if failed:
+                self._write_line(f"{text} [{event.code}]", **_PROBLEM)
+            else:
+                self._write_line(f"{text} ({event.seconds:.1f} s)")
 
-    def _write_line(self, text: str, hint: str = "") -> None:
-        lines = [shortened(text)] + ([self._wrapped(f"  hint: {printable_lines(hint)}")] if hint else [])
+    def _write_line(self, text: str, hint: str = "", *, label: str = "", **style: Any) -> None:
+        """Write text without colours of its own: those of `style` are for the label it begins with, or all of it."""
+        shown = without_commands(printable_lines(shortened(text)))
+        if style:
+            shown = click.style(label or shown, **style) + (shown.removeprefix(label) if label else "")
+        lines = [shown] + ([without_commands(printable_lines(self._wrapped(f"  hint: {hint}")))] if hint else [])
         if self._display is not None:
             for line in lines:
                 self._display.say(line)
@@ -295,11 +322,3 @@ def fitted(text: str, stream: IO[str], indent: int = 4) -> str:
 
 def _broken(line: str, width: int, indent: int) -> list[str]:
     return textwrap.wrap(line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
-
-
-def _warning(text: str) -> str:
-    return click.style(text, fg="yellow")
-
-
-def _problem(text: str) -> str:
-    return click.style(text, fg="red", bold=True)

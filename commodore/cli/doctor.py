@@ -54,7 +54,7 @@ def doctor(ctx: click.Context, /, **values: Any) -> int:
     with console.working():
         checks = tuple(examine(installation, console.context))
     if values["output_format"] == "json":
-        console.result(json.dumps({"checks": [_as_dict(check) for check in checks]}, indent=2))
+        console.data(json.dumps({"checks": [_as_dict(check) for check in checks]}, indent=2))
     else:
         _show(checks, console)
     return max(check.exit_code for check in checks)
@@ -88,7 +88,7 @@ def _switch(ctx: click.Context, values: dict[str, Any], console: Console) -> int
 
 def _show_repairs(found: Sequence[Repair], console: Console, *, as_json: bool) -> None:
     if as_json:
-        console.result(json.dumps({"repairs": [asdict(one) for one in found]}, indent=2))
+        console.data(json.dumps({"repairs": [asdict(one) for one in found]}, indent=2))
         return
     for one in found:
         console.result(fitted(f"{one.code}  {printable_lines(one.message)}", sys.stdout))

@@ -127,7 +127,7 @@ def fleet_validate(ctx: click.Context, /, **values: Any) -> int:
         done = generate(Workspace.at(working_dir(ctx)), wanted, console.context, live)
         raise_all(done.unfinished)
     if values["out"] == "json":
-        console.result(json.dumps(done.report.as_dict(), indent=2))
+        console.data(json.dumps(done.report.as_dict(), indent=2))
     else:
         number = len(done.report.warnings)
         found = counted(number, "warning") if number else "no warnings"
@@ -151,9 +151,9 @@ def fleet_applicationset(ctx: click.Context, /, cluster_type: str, **values: Any
     console = console_of(ctx)
     made = application_set(Workspace.at(working_dir(ctx)).root, cluster_type, wanted, console.context)
     if out == "json":
-        console.result(json.dumps(made, indent=2))
+        console.data(json.dumps(made, indent=2))
     else:
-        console.result(dump_flush(made, lambda _: False), newline=False)
+        console.data(dump_flush(made, lambda _: False), newline=False)
 
 
 @click.command("preview")
@@ -169,10 +169,10 @@ def fleet_preview(ctx: click.Context, /, cell: str, **values: Any) -> None:
     workspace = Workspace.at(working_dir(ctx))
     found = preview(workspace.root, cell, values["cluster_type"], values["cluster_values"], console.context)
     if values["out"] == "json":
-        console.result(json.dumps(found, indent=2, default=str))
+        console.data(json.dumps(found, indent=2, default=str))
         return
     for one in found:
-        console.result("---\n" + printable_lines(as_yaml(one)), newline=False)
+        console.data("---\n" + as_yaml(one), newline=False)
 
 
 @click.command("init")
@@ -206,7 +206,7 @@ def fleet_schema(ctx: click.Context, /, name: str, out: str) -> None:
     console = console_of(ctx)
     known = ("config", *STATIC_SCHEMAS)
     if not name:
-        console.result(json.dumps(known) if out == "json" else "\n".join(known))
+        console.data(json.dumps(known) if out == "json" else "\n".join(known))
     elif name not in known:
         raise UsageError(
             "CMD-FLT-091",
@@ -215,9 +215,9 @@ def fleet_schema(ctx: click.Context, /, name: str, out: str) -> None:
         )
     elif name == "config":
         root = Workspace.at(working_dir(ctx)).root
-        console.result(json.dumps(config_schema(read_config(root, console.context.limits).dimensions), indent=2))
+        console.data(json.dumps(config_schema(read_config(root, console.context.limits).dimensions), indent=2))
     else:
-        console.result(json.dumps(static_schema(name), indent=2))
+        console.data(json.dumps(static_schema(name), indent=2))
 
 
 def selection_of(values: Mapping[str, Any]) -> Selection:
@@ -243,7 +243,7 @@ def _errors_in(out: str, console: Console) -> Iterator[None]:
         if out == "json":
             errors = error.errors if isinstance(error, Findings) else (error,)
             found = {"errors": [one.as_dict() for one in errors], "warnings": [], "notes": []}
-            console.result(json.dumps(found, indent=2))
+            console.data(json.dumps(found, indent=2))
         raise
 
 
@@ -298,7 +298,7 @@ def _pair(text: str, option: str, form: str) -> tuple[str, str]:
 def show_generated(done: Generated, console: Console, out: str, *, dry_run: bool) -> None:
     """Say what changed in `rendered/`."""
     if out == "json":
-        console.result(json.dumps(_as_dict(done), indent=2))
+        console.data(json.dumps(_as_dict(done), indent=2))
         return
     if dry_run:
         for line in group_lines(done.groups, len(done.cells)):

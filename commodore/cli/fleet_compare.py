@@ -40,7 +40,7 @@ def fleet_diff(ctx: click.Context, /, revisions: tuple[str, ...], out: str) -> N
         changes = [{"kind": file.kind, "path": file.new_path} for file in found.change.files]
         groups = [group_as_dict(one) for one in found.groups]
         data = {"cells": found.cells, "changes": changes, "groups": groups, **found.objects.as_dict()}
-        console.result(json.dumps(data, indent=2))
+        console.data(json.dumps(data, indent=2))
         return
     for line in (*group_lines(found.groups, found.cells), *object_lines(found.objects, found.cells, "")):
         console.result(line)
@@ -67,7 +67,7 @@ def fleet_drift(ctx: click.Context, /, **values: Any) -> int:
         raise UsageError("CMD-FLT-092", "nothing says what is deployed", hint="give files with --status")
     found = drift(Workspace.at(working_dir(ctx)).root, state, console.context)
     if values["out"] == "json":
-        console.result(json.dumps(found.as_dict(), indent=2))
+        console.data(json.dumps(found.as_dict(), indent=2))
     else:
         for line in _drift_lines(found):
             console.result(printable_lines(line))
@@ -113,7 +113,7 @@ def fleet_import(ctx: click.Context, /, cluster_type: str, files: tuple[Path, ..
             write_changes(dict(done.files), workspace.root)
     paths = [str(path.relative_to(workspace.root)) for path in done.files]
     if values["out"] == "json":
-        console.result(json.dumps({"files": paths, "applications": done.applications}, indent=2))
+        console.data(json.dumps({"files": paths, "applications": done.applications}, indent=2))
         return
     for path, content in done.files.items():
         name = path.relative_to(workspace.root)

@@ -18,6 +18,7 @@ from commodore.cli.console import Console, console_of, paint, working_dir
 from commodore.context import Context
 from commodore.errors import UsageError
 from commodore.limits import DEFAULT_LIMITS
+from commodore.printable import printable
 from commodore.settings.fleet_compile import FLEET_COMPILE, FLEET_REPORT
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ def _asking(console: Console, *, ask: bool) -> Callable[[Wave, FleetReport], boo
             return True
         with console.paused():
             _show(report, console, None, as_json=False)
-            return click.confirm(f"Commit and push the catalogs of wave {wave.name}?", default=False)
+            return click.confirm(f"Commit and push the catalogs of wave {printable(wave.name)}?", default=False)
 
     return judge
 
@@ -182,7 +183,7 @@ def _show(report: FleetReport, console: Console, markdown: Path | None, *, as_js
     if markdown is not None:
         write_atomically(markdown, render_markdown(report, _MARKDOWN).encode())
     if as_json:
-        console.result(json.dumps(report.as_dict(), indent=2))
+        console.data(json.dumps(report.as_dict(), indent=2))
         return
     for kind, text in render_text(report, full=full):
         [line] = paint([("remove" if kind == "error" else kind, text)])

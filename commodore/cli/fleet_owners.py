@@ -59,7 +59,7 @@ def owners_list(ctx: click.Context, /, path: str, **values: Any) -> None:
     console = console_of(ctx)
     found = _owners(ctx, values["base"], console).approvers(path.strip("/"))
     if values["out"] == "json":
-        console.result(json.dumps(found))
+        console.data(json.dumps(found))
     else:
         for one in found:
             console.result(printable(one))

@@ -132,8 +132,7 @@ def _promote(
 def _asked(node: Node, found: Found, console: Console) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
-    with console.paused():
-        return click.confirm(f"{'/'.join(node.prefix)} is entered by hand. Promote {found.name}?", err=True)
+    return console.confirmed(f"{'/'.join(node.prefix)} is entered by hand. Promote {found.name}?")
 
 
 def _options(values: Mapping[str, Any]) -> PromoteOptions:
@@ -166,7 +165,7 @@ def _generate(
 
 def _show_steps(steps: list[Step], console: Console, out: str, *, dry_run: bool) -> None:
     if out == "json":
-        console.result(json.dumps([step.as_dict() for step in steps], indent=2))
+        console.data(json.dumps([step.as_dict() for step in steps], indent=2))
         return
     for step in steps:
         for line in _step_lines(step, dry_run=dry_run):
@@ -213,7 +212,7 @@ def fleet_fold(ctx: click.Context, /, cluster_type: str, app: str, patch: str, *
     paths = [str(path.relative_to(workspace.root)) for path, content in done.writes.items() if content is not None]
     if values["out"] == "json":
         gone = [str(path.relative_to(workspace.root)) for path, content in done.writes.items() if content is None]
-        console.result(json.dumps({"writes": paths, "removes": gone, "changes": list(loss_lines(done))}, indent=2))
+        console.data(json.dumps({"writes": paths, "removes": gone, "changes": list(loss_lines(done))}, indent=2))
     else:
         console.result(f"{found.name} {'would be' if values['dry_run'] else 'is'} folded into {', '.join(paths)}")
         for line in loss_lines(done):
@@ -240,7 +239,7 @@ def fleet_plan(ctx: click.Context, /, cluster_type: str, app: str, patch: str, *
     if values["out"] == "json":
         total = sum(step.soak for step in steps)
         data = {"waits": [one.as_dict() for one in waits], "steps": [step.as_dict() for step in steps], "soak": total}
-        console.result(json.dumps(data, indent=2))
+        console.data(json.dumps(data, indent=2))
         return
     markdown = values["out"] == "markdown"
     for wait in waits:
@@ -296,7 +295,7 @@ def fleet_status(ctx: click.Context, /, **values: Any) -> None:
     state = states_of(ctx, values, console)
     found = survey(load_fleet(Workspace.at(working_dir(ctx)).root, context), state, narrowing)
     if values["out"] == "json":
-        console.result(json.dumps(found.as_dict(), indent=2))
+        console.data(json.dumps(found.as_dict(), indent=2))
         return
     found.report.tell(context.announce)
     chosen = any(values[name] for name in ("app", "cell", "lagging"))

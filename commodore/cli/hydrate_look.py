@@ -35,7 +35,7 @@ def status(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) ->
         found = survey(hydrator)
     code = report_left_out(hydrator, console)
     if values["out"] == "json":
-        console.result(json.dumps({"branches": [one.as_dict() for one in found]}, indent=2))
+        console.data(json.dumps({"branches": [one.as_dict() for one in found]}, indent=2))
         return code
     for one in found:
         console.result(printable(_line(one)))
@@ -68,7 +68,7 @@ def check(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> 
     unknown = sum(one.answer == "cannot" for one in found)
     partial = bool(unknown or hydrator.lost)
     if values["out"] == "json":
-        console.result(
+        console.data(
             json.dumps({"paths": [one.as_dict() for one in found], "partial": partial, "exit": code}, indent=2)
         )
         return code

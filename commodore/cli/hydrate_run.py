@@ -48,7 +48,7 @@ def plan(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> i
     code = 1 if values["check"] and not all(_is_settled(one, values["edited"]) for one in planned) else 0
     code = max(code, report_left_out(hydrator, console))
     if values["out"] == "json":
-        console.result(json.dumps({"groups": [group_data(one) for one in planned], "exit": code}, indent=2))
+        console.data(json.dumps({"groups": [group_data(one) for one in planned], "exit": code}, indent=2))
         return code
     for one in planned:
         console.result(printable(f"{one.group.branch}  {one.decision}: {one.reason}"))

@@ -47,7 +47,7 @@ def explain(ctx: click.Context, /, path: str, **values: Any) -> int:
         except CommodoreError as error:
             raise _elsewhere(error) if chosen and preview.node == BOOTSTRAP_TARGET else error from None
     if values["output_format"] == "json":
-        console.result(json.dumps(as_dict(found), indent=2, ensure_ascii=False))
+        console.data(json.dumps(as_dict(found), indent=2))
     else:
         console.result("\n".join(explanation_lines(found)))
     for one in found.everything():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ import click
 
 from commodore.cli._options import options
 from commodore.cli.console import console_of
-from commodore.printable import counted, printable_lines
+from commodore.printable import counted, printable
 from commodore.settings.inventory import INVENTORY_LINT
 
 if TYPE_CHECKING:
@@ -50,7 +49,10 @@ def lint(ctx: click.Context, /, targets: tuple[Path, ...], **values: Any) -> int
     if values["output"] is not None:
         write_atomically(values["output"], click.unstyle(f"{text}\n").encode("utf-8"))
         text = "\n".join(_lines(report))
-    console.result(_encodable(text))
+    if values["format"] == "text" or values["output"] is not None:
+        console.result(text)
+    else:
+        console.data(text)
     return 1 if report.errors or (values["strict"] and report.warnings) else 0
 
 
@@ -63,7 +65,7 @@ def _lines(report: Report) -> Iterator[str]:
 
 def _finding_lines(finding: Finding) -> Iterator[str]:
     severity = click.style(finding.severity, fg=_COLOURS[finding.severity], bold=True)
-    place = printable_lines(f"{finding.file}:{finding.line}:{finding.column}")
+    place = printable(f"{finding.file}:{finding.line}:{finding.column}")
     yield f"{place}: {severity}: {_one_line(finding.message)} [{finding.linter}/{finding.rule}]"
     if finding.hint:
         yield f"  hint: {_one_line(finding.hint)}"
@@ -81,10 +83,4 @@ def _summary(report: Report) -> str:
 
 def _one_line(text: str) -> str:
     """A text on one line, so that nothing in it can pass for another finding."""
-    return printable_lines(" ".join(text.splitlines()))
-
-
-def _encodable(text: str) -> str:
-    """A text in the characters that standard output can take."""
-    encoding = sys.stdout.encoding or "utf-8"
-    return text.encode(encoding, errors="backslashreplace").decode(encoding)
+    return printable(" ".join(text.splitlines()))

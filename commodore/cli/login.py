@@ -44,10 +44,10 @@ def login(ctx: click.Context, /, **values: Any) -> None:
         found = None  # it is to be kept elsewhere from now on
     made = found or log_in(wanted, store, console.context)
     if not wanted.api_url:
-        console.result(made.id_token)
+        console.data(made.id_token)
         return
     how = "Logged in" if found is None else "You are logged in"
-    console.status(printable_lines(f"{how} to {wanted.api_url} as {made.identity}{until(made.identity)}."))
+    console.status(f"{how} to {wanted.api_url} as {made.identity}{until(made.identity)}.")
 
 
 @click.command("fetch-token")
@@ -74,7 +74,7 @@ def fetch_token(ctx: click.Context, /, **values: Any) -> None:
             f"no valid token for {url}, and no terminal for an interactive login",
             hint="log in with `commodore login` first",
         )
-    console.result((found or log_in(wanted, store, console.context)).id_token)
+    console.data((found or log_in(wanted, store, console.context)).id_token)
 
 
 @click.command("logout")
@@ -100,7 +100,7 @@ def logout(ctx: click.Context, /, **values: Any) -> None:
             hint="name its API with --api-url (COMMODORE_API_URL), or end all with --all",
         )
     for url in ended:
-        console.status(printable_lines(f"Logged out of {url}."))
+        console.status(f"Logged out of {url}.")
     if not ended:
         console.status(printable_lines("There was no login" + (f" to {wanted.api_url}." if not values["all"] else ".")))
 

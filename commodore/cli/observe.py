@@ -165,11 +165,11 @@ def show_decisions(console: Console, decisions: Sequence[Decision], values: dict
         decisions = _asked_for(decisions, values["explain"])
     data = [one.as_dict() for one in decisions]
     if values["output_format"] == "json":
-        console.result(json.dumps(data, indent=2, default=str))  # YAML may have read dates in steps
+        console.data(json.dumps(data, indent=2, default=str))  # YAML may have read dates in steps
     elif values["output_format"] == "yaml":
         from commodore.manifests import dump
 
-        console.result(dump(data), newline=False)
+        console.data(dump(data), newline=False)
     elif values.get("explain"):
         from commodore.observe import explain
 
@@ -255,4 +255,4 @@ def observe_manifests(ctx: click.Context, /, **values: Any) -> None:
         hint = "build examples/observe/Containerfile, push it to your registry, and give its name with a tag or digest"
         raise UsageError("CMD-OBS-030", given, hint=hint)
     text = files("commodore.observe").joinpath("manifests.yaml").read_text(encoding="utf-8")
-    console_of(ctx).result(text.replace('image: "IMAGE"', f'image: "{image}"'), newline=False)
+    console_of(ctx).data(text.replace('image: "IMAGE"', f'image: "{image}"'), newline=False)

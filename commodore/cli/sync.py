@@ -88,7 +88,7 @@ def _reporter(console: Console) -> Callable[[ItemResult], None]:
 
     def report(item: ItemResult) -> None:
         if console.log_format == "json":
-            console.result(json.dumps(item.as_dict(), sort_keys=True))
+            console.data(json.dumps(item.as_dict(), sort_keys=True))
         elif item.error is not None:
             for error in item.error.errors if isinstance(item.error, Findings) else (item.error,):
                 named = error.message if item.name in error.message else f"{item.name}: {error.message}"

@@ -52,7 +52,7 @@ def tool_list(ctx: click.Context, /, **values: Any) -> None:
     console = console_of(ctx)
     found = survey_tools(Toolbox.of_user(), _releases(ctx, console, values), check=values["version_check"])
     if values["out"] == "json":
-        console.result(json.dumps([status.as_dict() for status in found], indent=2))
+        console.data(json.dumps([status.as_dict() for status in found], indent=2))
         return
     for number, status in enumerate(found):
         if number:

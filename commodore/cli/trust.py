@@ -45,7 +45,7 @@ def trust_explain(ctx: click.Context, /, component: str, **values: Any) -> int:
     workspace = Workspace.at(working_dir(ctx))
     actions = explain_trust(workspace, component, given, console.context)
     if values["output_format"] == "json":
-        console.result(json.dumps([asdict(one) for one in actions], indent=2))
+        console.data(json.dumps([asdict(one) for one in actions], indent=2))
     else:
         for one in actions:
             needs = f" (needs {one.capability})" if one.capability else ""

@@ -33,7 +33,7 @@ def version(ctx: click.Context, /, **values: Any) -> int:
             for name, tool in tools.items()
         }
         libraries = {library.name: library.version for library in core_libraries()}
-        console.result(
+        console.data(
             json.dumps(
                 {"commodore": __version__, "package": DISTRIBUTION, "libraries": libraries, "tools": found}, indent=2
             )

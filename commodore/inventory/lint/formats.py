@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 from commodore.inventory.lint.model import Finding, Report
+from commodore.printable import printable_lines
 from commodore.sarif import Result, Rule, sarif_log
-
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-"""All but tabs and line breaks, which GitHub takes as escapes."""
 
 
 def as_json(report: Report) -> str:
@@ -25,7 +21,7 @@ def as_json(report: Report) -> str:
         "skipped": [{"file": one.file, "reason": one.reason} for one in report.skipped],
         "warnings": report.warnings,
     }
-    return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False)
+    return json.dumps(document, indent=2, sort_keys=True)
 
 
 def as_github(report: Report) -> Iterator[str]:
@@ -70,7 +66,7 @@ def _result(finding: Finding) -> Result:
 
 
 def _data(text: str) -> str:
-    return _CONTROL.sub("", text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return printable_lines(text).replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

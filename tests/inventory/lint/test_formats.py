@@ -113,7 +113,7 @@ def test_github(report: Report) -> None:
     assert lines[-1].startswith("::warning file=sub dir/ü.yml,line=2,col=3,title=removals/removal-of-nothing::")
     nasty = Finding("l", "r", "error", "a\r\n::error::%0A\x1b[31m", "f\n.yml", 1, 1, hint="b\n::x")
     (line,) = as_github(Report((nasty,), 1, (), (), {}))
-    assert line == "::error file=f%0A.yml,line=1,col=1,title=l/r::a%0D%0A::error::%250A[31m%0Ab%0A::x"
+    assert line == "::error file=f%0A.yml,line=1,col=1,title=l/r::a%0A::error::%250A[31m%0Ab%0A::x"
 
 
 def test_sarif(report: Report) -> None:
