@@ -107,6 +107,8 @@ def _find(template: Template, source: Path, directory: str | None, commit: str) 
 
 
 def _run(template: Template, jobs: list[dict[str, Any]], answer: Path, context: Context) -> list[dict[str, Any]]:
+    temporary = answer.with_name("temporary")  # cookiecutter leaves the hooks that it has rendered there
+    temporary.mkdir()
     command = [sys.executable, "-P", str(Path(__file__).with_name("_render.py")), str(answer)]
     # A template's code gets no tokens.
     environment = {
@@ -118,7 +120,7 @@ def _run(template: Template, jobs: list[dict[str, Any]], answer: Path, context: 
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         cwd=answer.parent,
-        env=environment | {"PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"},
+        env=environment | {"PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(temporary)},
         start_new_session=True,
     )
     try:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -304,6 +306,24 @@ def test_a_hook_that_hangs(tmp_path: Path) -> None:
             make_context(limits=Limits(template_timeout=1.5)),
         )
     assert caught.value.code == "CMD-TPL-024"
+
+
+@pytest.mark.parametrize("how", ["fine", "failing", "hanging"])
+@pytest.mark.parametrize("kind", ["py", "sh"])
+def test_hooks_leave_no_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, how: str) -> None:
+    """Cookiecutter renders hooks into temporary files, which it does not remove."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    shell = {"fine": "true", "failing": "exit 3", "hanging": "exec sleep 60"}[how]
+    python = {"fine": "import tempfile; tempfile.mkstemp()", "failing": "1/0", "hanging": "import time; time.sleep(60)"}
+    hook = Script(f"#!/bin/sh\nmktemp\n{shell}\n") if kind == "sh" else python[how]
+    remote = GitWorld(tmp_path).remote("hooks", {**FIRST, f"hooks/post_gen_project.{kind}": hook}, branch="main")
+    context = make_context(limits=Limits(template_timeout=1.5 if how == "hanging" else 60))
+    with contextlib.nullcontext() if how == "fine" else pytest.raises(CommodoreError, match="template"):
+        render(opened(remote.url, "main"), [(remote.sha(), {"slug": "foo"})], context)
+    assert not list(temporary.rglob("*"))
 
 
 @pytest.mark.parametrize("limits", [Limits(template_files=3), Limits(template_bytes=10)])

@@ -5,12 +5,10 @@ from __future__ import annotations
 import base64
 import contextlib
 import functools
-import tempfile
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import fields, replace
-from pathlib import Path
 
 from commodore.authoring.sync._templates import SharedTemplates
 from commodore.authoring.sync.clone import GitAccess, check_branch
@@ -22,7 +20,8 @@ from commodore.authoring.sync.state import State, open_state
 from commodore.context import Context
 from commodore.errors import CommodoreError, Findings
 from commodore.events import Announce, Event, Noted, StageAdvanced, Warned, stage
-from commodore.workspace import Workspace, guard_disk, remove_tree
+from commodore.staging import temporary_folder
+from commodore.workspace import Workspace, remove_tree
 
 STAGE = "updating repositories"
 
@@ -62,15 +61,12 @@ def sync_repositories(
     items = read_list(request.list_file, request.filter, context)
     state = open_state(workspace, request, context)
     access = GitAccess(github.url, github.token, context.nested())
-    with guard_disk(Path(tempfile.gettempdir())):
-        place = Path(tempfile.mkdtemp(prefix="sync-")).resolve()
     try:
-        with stage(context.announce, STAGE, len(items)), SharedTemplates() as templates:
+        with temporary_folder() as place, stage(context.announce, STAGE, len(items)), SharedTemplates() as templates:
             work = Work(request, github, access, templates, place, context)
             return _run(work, items, state, report)
     finally:
         github.close()
-        remove_tree(place)
 
 
 def _run(work: Work, items: Sequence[Item], state: State, report: Report) -> SyncResult:
