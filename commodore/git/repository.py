@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from commodore.context import Context, GitRights
 from commodore.errors import CommodoreError, EnvironmentFault, InputError
@@ -76,6 +77,7 @@ class Repository:
         self._written: list[Glance] = []
         self._state: RemoteState | None = None
         self._ambiguous: set[str] = set()
+        self._names = {_has_suffix(self.url): self.url}
 
     @property
     def git(self) -> Git:
@@ -100,7 +102,38 @@ class Repository:
         """Fetch from `url` from now on (it names the same repository)."""
         with self.lock:
             self.url = normalize(url)
+            self._names[_has_suffix(self.url)] = self.url
             self._ready = False
+
+    def add_name(self, url: str) -> None:
+        """Note another URL of the repository: with `.git` at its end, or without it, it might be another one's."""
+        with self.lock:
+            self._names.setdefault(_has_suffix(normalize(url)), normalize(url))
+
+    def _check_names(self, version: str | None) -> None:
+        """Refuse a version that is something else at the other of two URLs of which one ends in `.git`. One that does
+        not answer is taken for the same repository: many servers know one of the names alone.
+
+        Raises:
+            InputError: CMD-GIT-013.
+        """
+        other = self._names.get(not _has_suffix(self.url))
+        if other is None or self.context.offline:
+            return
+        try:
+            self._queries.answer(other, noted=False)
+        except EnvironmentFault:
+            return
+        mine, theirs = self.ask(), self._queries.answer(other)
+        name = "HEAD" if version is None else version
+        same = (mine.head_sha, theirs.head_sha) if version is None else (mine.find(name), theirs.find(name))
+        if same[0] != same[1] or (same[0] is None and (mine.branches, mine.tags) != (theirs.branches, theirs.tags)):
+            raise InputError(
+                "CMD-GIT-013",
+                f"the repositories {self.display_url} and {redact(other)} would share the clone {self.path}, "
+                f"but '{shown(name)}' is not the same in both",
+                hint="name the repository in one way everywhere; if they are two, move one of them to another path",
+            )
 
     def ensure(self) -> None:
         """Create the bare clone, or open it, and set its remote: URL, refspec, and push URL.
@@ -324,10 +357,13 @@ class Repository:
         Local branches never count. `None` is the default branch. Tags are followed to their commit.
 
         Raises:
-            InputError: there is no such version, or it is no commit, or git would take it for an option.
+            InputError: there is no such version, or it is no commit, or git would take it for an option; or it is
+                another one at a URL that differs in `.git` at its end alone.
             EnvironmentFault: offline, and the clone has no such version; or the commit that it was when the runs began
                 that share their answers is gone.
         """
+        if version is None or not FULL_SHA.match(version):
+            self._check_names(version)
         found = self._look_up(self.default_branch() if version is None else version)
         if version is not None and FULL_SHA.match(version):
             return found
@@ -481,3 +517,8 @@ class Repository:
                 f"cannot use {self.display_url} offline: {reason}",
                 hint="run once without offline mode, with the network there",
             )
+
+
+def _has_suffix(url: str) -> bool:
+    """Whether the path of a URL in normal form ends in `.git`, which many servers add where it is missing."""
+    return urlsplit(url).path.rstrip("/").endswith(".git")

@@ -90,6 +90,8 @@ class RepositoryStore:
                 )
             elif url.startswith("ssh://") and not known.url.startswith("ssh://"):
                 known.prefer_url(url)
+            else:
+                known.add_name(url)
         return known
 
     def _check_nesting(self, key: str, url: str) -> None:

@@ -180,6 +180,34 @@ def test_two_repositories_that_share_no_clone(tmp_path: Path, one: str, other: s
         assert store.repository(one).path != store.repository(other).path
 
 
+@pytest.mark.parametrize("version", ["master", None, "v1", "v1~0"])
+@pytest.mark.parametrize("order", [("x", "x.git"), ("x.git", "x")])
+def test_two_repositories_whose_urls_differ_in_their_ending(
+    tmp_path: Path, remotes: GitWorld, order: tuple[str, str], version: str | None
+) -> None:
+    """A server has different ones at `x` and at `x.git`."""
+    for name in ("one", "two"):
+        remotes.remote(name, files={"a": name}).tag("v1")
+    with GitServer(remotes.root) as server, RepositoryStore(tmp_path / "repos", make_context()) as store:
+        server.moved = {"/x": f"{server.site}/one.git", "/x.git": f"{server.site}/two.git"}
+        first, second = (f"{server.site}/{name}" for name in order)
+        store.sync([(first, version), (second, version)])
+        for url in (first, second):
+            with pytest.raises(InputError) as caught:
+                store.repository(url).resolve(version)
+            assert caught.value.code == "CMD-GIT-013"
+
+
+@pytest.mark.harmless
+def test_a_repository_whose_name_gets_another_ending(tmp_path: Path, remotes: GitWorld) -> None:
+    """In the next run: what the clone has of the other one does not count."""
+    shas = [remotes.remote(name, files={"a": name}).sha() for name in ("one", "two")]
+    with GitServer(remotes.root) as server:
+        server.moved = {"/x": f"{server.site}/one.git", "/x.git": f"{server.site}/two.git"}
+        for name, sha in (("x", shas[0]), ("x.git", shas[1]), ("x", shas[0])):
+            assert bring(tmp_path, f"{server.site}/{name}", "master").sha == sha
+
+
 # Servers
 
 

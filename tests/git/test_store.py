@@ -11,6 +11,7 @@ from commodore.errors import CommodoreError, EnvironmentFault, Findings, InputEr
 from commodore.events import StageAdvanced, StageGrown
 from commodore.git import FETCH_STAGE, RepositoryStore
 from tests.git.conftest import Heard
+from tests.world.git_server import GitServer
 from tests.world.repos import GitCalls, GitWorld, failing_server, git
 
 NewRun = Callable[..., RepositoryStore]
@@ -91,6 +92,22 @@ def test_the_first_url_is_fetched_unless_a_later_one_is_ssh(store: RepositorySto
     first.ensure()
     assert git(first.path, "remote", "get-url", "origin") == "ssh://git@git.example.com/x.git"
     assert git(first.path, "remote", "get-url", "--push", "origin") == "ssh://git@git.example.com/x.git"
+
+
+@pytest.mark.parametrize("served", [["x", "x.git"], ["x.git"]])
+def test_one_repository_with_two_endings_has_one_clone(
+    store: RepositoryStore, world: GitWorld, served: list[str]
+) -> None:
+    """A server that knows both, or one of them alone."""
+    remote = world.remote("x", files={"a": "1"})
+    with GitServer(world.root) as server:
+        for name in served:
+            server.moved[f"/there/{name}"] = f"{server.site}/x.git"
+        one, other = f"{server.site}/there/x.git", f"{server.site}/there/x"
+        store.sync([(one, "master"), (other, "master"), (other, None)])
+        for url in (one, other):
+            assert store.repository(url).resolve("master").sha == remote.sha()
+        assert store.repository(one) is store.repository(other)
 
 
 def test_servers_on_two_ports_do_not_share_a_clone(store: RepositoryStore) -> None:
