@@ -3,9 +3,69 @@
 from __future__ import annotations
 
 import contextlib
+import fnmatch
+import functools
 import os
+import re
 import resource
 from collections.abc import Mapping
+from enum import Enum
+
+# Some of a family are secrets, by their names.
+_ORDINARY = r"(?!\w*(TOKEN|PASSW|SECRET|CREDENTIAL|SQL_CONNECTION))"
+_PROXIES = r"(https?|all|no|ftp)_proxy|(HTTPS?|ALL|NO|FTP)_PROXY"
+_AUTHORITIES = r"(NIX_)?SSL_CERT_(FILE|DIR)|CURL_CA_BUNDLE|REQUESTS_CA_BUNDLE"
+# What loaders, resolvers and the starters of version managers look at.
+_SYSTEM = (
+    r"LD_(LIBRARY_PATH|PRELOAD)|DYLD_\w+|NSS_WRAPPER_(PASSWD|GROUP)|GLIBC_TUNABLES|LOCALE_ARCHIVE|LOCPATH"
+    r"|OPENSSL_(CONF|MODULES)|RES_OPTIONS|LOCALDOMAIN|HOSTALIASES"
+)
+_MANAGERS = rf"{_ORDINARY}(ASDF|MISE|RTX|AQUA|NIX|HOMEBREW|DEVBOX|PYENV)_\w+"
+_EVERYBODY = (
+    r"PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TEMP|TMP|LANG|LANGUAGE|LC_\w+|TZ|ZONEINFO|TERM|TERMINFO|NO_COLOR|XDG_\w+"
+    rf"|{_PROXIES}|{_AUTHORITIES}|{_SYSTEM}|{_MANAGERS}"
+)
+_DESKTOP = r"BROWSER|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|DBUS_SESSION_BUS_ADDRESS|DESKTOP_SESSION|(KDE|GNOME|WSL)_\w+"
+# Scripts for GIT_ASKPASS have their passwords in variables that begin with GIT_, too.
+_GIT = (
+    r"GIT_\w+|SSH_\w+|GPG_\w+|GNUPGHOME|PINENTRY_USER_DATA|PASSWORD_STORE_\w+|KRB5\w*|VSCODE_GIT_\w+|GCM_\w+|EMAIL"
+    r"|SUDO_UID"
+)
+# KUBECONFIG and its like name files, from which come the namespace of a release and kubectl's defaults.
+_TOOLS = (
+    rf"{_ORDINARY}(HELM_(?!KUBE)|KUSTOMIZE_|KUBECTL_|GIT_)\w+|SSH_AUTH_SOCK|KUBECONFIG|KUBERC"
+    r"|KUBERNETES_SERVICE_(HOST|PORT)|POD_NAMESPACE|GO(MAXPROCS|DEBUG|MEMLIMIT|GC)|DOCKER_CONFIG|REGISTRY_AUTH_FILE"
+)
+_PYTHON = r"PYTHON\w+|VIRTUAL_ENV|COVERAGE_\w+|RUST_\w+|MALLOC_\w+"
+# References read KAPITAN_VAR_*; Kapitan logs in at registries, and completes the parameters of Vault.
+_WORKERS = (
+    rf"{_GIT}|{_DESKTOP}|{_TOOLS}|{_PYTHON}|KAPITAN_\w+|OCI_(USERNAME|PASSWORD)|{_ORDINARY}COMMODORE_\w+"
+    r"|VAULT_(ADDR|NAMESPACE|SKIP_VERIFY|CLIENT_KEY|CLIENT_CERT|CACERT|CAPATH)"
+)
+_STORES = r"(AWS|GOOGLE|AZURE)_\w+"
+LISTED = "COMMODORE_HELPER_VARIABLES"
+"""The variable by which the user lists those that helpers need which look up credentials: names, with `*` for any
+letters, and blanks or commas between them.
+"""
+
+
+class Child(Enum):
+    """A kind of program that is started, with the variables that it needs besides those that all get: paths, locale,
+    proxies and certificate authorities. Tokens of this program, of forges and of clouds are not among them.
+    """
+
+    PROGRAM = (_EVERYBODY, False)
+    DESKTOP = (f"{_EVERYBODY}|{_DESKTOP}", False)
+    PYTHON = (f"{_EVERYBODY}|{_PYTHON}", False)
+    TOOL = (f"{_EVERYBODY}|{_TOOLS}", False)
+    FETCHING_TOOL = (f"{_EVERYBODY}|{_TOOLS}", True)
+    GIT = (f"{_EVERYBODY}|{_GIT}|{_DESKTOP}", True)
+    WORKER = (f"{_EVERYBODY}|{_WORKERS}", True)
+    WORKER_WITH_STORE = (f"{_EVERYBODY}|{_WORKERS}|{_STORES}", True)
+
+    def __init__(self, names: str, starts_helpers: bool) -> None:
+        self.names = re.compile(names)
+        self.starts_helpers = starts_helpers
 
 
 def absolute_folders(path: str) -> str:
@@ -15,12 +75,25 @@ def absolute_folders(path: str) -> str:
     return os.pathsep.join(folder for folder in path.split(os.pathsep) if os.path.isabs(folder))
 
 
-def child_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The caller's variables, with no relative entry in PATH."""
-    variables = dict(environ)
+def child_environment(child: Child = Child.PROGRAM, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Those of the caller's variables that a program needs, with no relative entry in PATH.
+
+    Those that fetch, and those that start these, also get what the user lists for helpers: see `LISTED`.
+    """
+    listed = environ.get(LISTED, "").replace(",", " ").split() if child.starts_helpers else []
+    variables = {
+        name: value
+        for name, value in environ.items()
+        if _is_for(child, name) or any(fnmatch.fnmatchcase(name, pattern) for pattern in listed)
+    }
     if "PATH" in variables:
         variables["PATH"] = absolute_folders(variables["PATH"])
     return variables
+
+
+@functools.cache
+def _is_for(child: Child, name: str) -> bool:
+    return child.names.fullmatch(name) is not None
 
 
 def bound_memory(size: int) -> None:

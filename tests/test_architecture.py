@@ -297,6 +297,55 @@ def test_what_goes_round_the_confinement_is_found(code: str) -> None:
     assert list(goes_round(ast.parse("def f(c):\n    c.read('x'), c.run(['x']), start(['x'])"))) == []
 
 
+INHERITS = re.compile(r"\*\*os\.environ|dict\(os\.environ\)|os\.environ\.copy\(\)|os\.environ \|")
+"""How all variables of this process are handed on."""
+PROCESSES = {"create_subprocess_exec", "create_subprocess_shell", "Process", "ProcessPoolExecutor", "getoutput"}
+
+
+def hands_on_variables(tree: ast.Module) -> Iterator[str]:
+    """The places of a module that start a program without a list of variables, or that copy all that there are."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
+            owner = ast.unparse(node.func.value) if isinstance(node.func, ast.Attribute) else ""
+            env = next((ast.unparse(word.value) for word in node.keywords if word.arg == "env"), "os.environ")
+            by_subprocess = called == "Popen" or (
+                owner == "subprocess" and called in {"run", "call", "check_call", "check_output"}
+            )
+            by_system = called.startswith(("spawn", "posix_spawn")) or (owner == "os" and called in {"system", "popen"})
+            by_exec = owner == "os" and called.startswith("exec") and not called.endswith("e")
+            if (by_subprocess and "os.environ" in env) or by_system or by_exec or called in PROCESSES:
+                yield f"{node.lineno} {called}"
+        if isinstance(node, ast.Call | ast.Dict | ast.BinOp) and INHERITS.search(ast.unparse(node)):
+            yield f"{node.lineno} copies all variables"
+
+
+def test_programs_get_a_list_of_variables() -> None:
+    """So that tokens of this program, of forges and of clouds stay here: see commodore/child_processes.py."""
+    assert [f"{path}:{place}" for path, tree in trees() for place in hands_on_variables(tree)] == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "subprocess.run(['x'])",
+        "subprocess.run(['x'], env=os.environ)",
+        "subprocess.run(['x'], env={**os.environ, 'A': '1'})",
+        "subprocess.Popen(['x'], cwd='y')",
+        "Popen(['x'], env=dict(os.environ))",
+        "os.system('x')",
+        "os.execv('x', [])",
+        "os.posix_spawn('x', [], {})",
+        "multiprocessing.Process(target=f)",
+        "variables = os.environ.copy()",
+        "variables = os.environ | {'A': '1'}",
+    ],
+)
+def test_programs_with_all_variables_are_found(code: str) -> None:
+    assert list(hands_on_variables(ast.parse(code))) != []
+    assert list(hands_on_variables(ast.parse("subprocess.run(['x'], env=child_environment()), run(['x'])"))) == []
+
+
 def test_nothing_is_left_to_do() -> None:
     mark = re.compile(r"\b(TODO|FIXME)\b")
     marks = [

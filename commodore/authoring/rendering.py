@@ -16,7 +16,7 @@ from typing import Any
 
 from commodore import tree
 from commodore.authoring.templates import Template
-from commodore.child_processes import child_environment
+from commodore.child_processes import Child, child_environment
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError
 from commodore.git import redact_text
@@ -110,10 +110,7 @@ def _run(template: Template, jobs: list[dict[str, Any]], answer: Path, context: 
     temporary = answer.with_name("temporary")  # cookiecutter leaves the hooks that it has rendered there
     temporary.mkdir()
     command = [sys.executable, "-P", str(Path(__file__).with_name("_render.py")), str(answer)]
-    # A template's code gets no tokens.
-    environment = {
-        name: value for name, value in child_environment().items() if not name.startswith(("GIT_", "COMMODORE_"))
-    }
+    environment = child_environment(Child.PYTHON)
     process = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,

@@ -30,6 +30,7 @@ _NEVER = (
     "CACHE_URL",
     "CALLBACK_ADDRESS",
     "ENABLE_PLUGINS",
+    "HELPER_VARIABLES",
     "LIMITS",
     "MIRROR",
     "OIDC_CLIENT",

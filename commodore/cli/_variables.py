@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 import click
 
+from commodore.child_processes import LISTED
 from commodore.errors import UsageError
 from commodore.events import Announce, Warned
 from commodore.limits import VARIABLE as LIMITS
@@ -16,7 +17,7 @@ from commodore.limits import read_limits
 from commodore.settings.model import ENVIRONMENT_PREFIX
 
 _START = f"{ENVIRONMENT_PREFIX}_"
-_OTHERS = frozenset({f"{_START}COMPLETE", LIMITS, f"{_START}TRACEBACK"})
+_OTHERS = frozenset({f"{_START}COMPLETE", LISTED, LIMITS, f"{_START}TRACEBACK"})
 """Variables of the program that are not options."""
 _SERVICE_LINK = re.compile(r"_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)")
 """Kubernetes gives such variables to each container of a namespace that has a Service called commodore-..."""

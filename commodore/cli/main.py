@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import click
 
 from commodore import __version__
-from commodore.child_processes import child_environment
+from commodore.child_processes import absolute_folders
 from commodore.cli._completion import VARIABLE, is_completing
 from commodore.cli._dotenv import load_dotenv
 from commodore.cli._interruption import keep_interruptions, stop_keeping_interruptions, without_interruptions
@@ -78,7 +78,8 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _terminated)
     keep_interruptions()
     prepare_streams()
-    os.environ.update(child_environment())
+    if "PATH" in os.environ:
+        os.environ["PATH"] = absolute_folders(os.environ["PATH"])
     _close_to_others()
     try:
         code = run(sys.argv[1:], dotenv=True)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from commodore.child_processes import Child, child_environment
 from commodore.confinement.namespaces import View
 from commodore.confinement.policy import DEFAULT_POLICY, TrustPolicy
 from commodore.confinement.programs import start
@@ -255,8 +256,9 @@ class Confinement:
         """
         if is_ours or self.policy.isolated is False:
             return start(command, **options)
-        environment = options.get("env") or os.environ
-        return start(command, view=self.view(environment), required=self.policy.isolated is True, **options)
+        given = options.get("env")
+        view = self.view(child_environment(Child.TOOL) if given is None else given)
+        return start(command, view=view, required=self.policy.isolated is True, **options)
 
     def view(self, environment: Mapping[str, str]) -> View:
         """What a program of the component sees of the file system, if it is kept apart.

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from commodore.child_processes import Child, child_environment
 from commodore.confinement.namespaces import View, launcher
 from commodore.errors import PolicyError
 
@@ -26,19 +27,21 @@ def start(
         view: give it no network, unless the view says so, no sight of other processes, and these files only, if this
             machine can do that.
         required: refuse to start it if this machine cannot.
-        options: those of `subprocess.run`.
+        options: those of `subprocess.run`; without `env` it gets the variables of a tool.
 
     Raises:
         PolicyError: CMD-CONF-013, it must be kept apart, and this machine cannot do that.
         OSError: it cannot be started.
         subprocess.TimeoutExpired: it took longer than the `timeout` among the options.
     """
+    given = options.pop("env", None)
+    environment = child_environment(Child.TOOL) if given is None else given
     if view is not None:
         if not isolation() and required:
             raise cannot_isolate()
-        located = _located(command, options.get("env"))
+        located = _located(command, environment)
         command = kept_apart(located, view, os.fspath(options.get("cwd") or os.getcwd()))
-    return subprocess.run(command, **{"check": False, **options})
+    return subprocess.run(command, env=environment, **{"check": False, **options})
 
 
 def kept_apart(command: Sequence[str], view: View, folder: str) -> Sequence[str]:
@@ -77,17 +80,18 @@ def _find_isolation(path: str) -> str:
         (BUBBLEWRAP, _bubblewrap(_SEEN, ["/bin/true"], "/") if found else []),
     ):
         try:
-            if command and subprocess.run(command, capture_output=True, check=False, timeout=10).returncode == 0:
+            if not command:
+                continue
+            if subprocess.run(command, env=child_environment(), capture_output=True, timeout=10).returncode == 0:
                 return means
         except (OSError, subprocess.TimeoutExpired):
             continue
     return ""
 
 
-def _located(command: Sequence[str], environment: Mapping[str, str] | None) -> list[str]:
+def _located(command: Sequence[str], environment: Mapping[str, str]) -> list[str]:
     """The command with the program that the caller's PATH means, as another program will look for it."""
-    path = (os.environ if environment is None else environment).get("PATH", os.defpath)
-    found = shutil.which(command[0], path=path)
+    found = shutil.which(command[0], path=environment.get("PATH", os.defpath))
     if found is None:
         raise FileNotFoundError(2, os.strerror(2), command[0])
     return [found, *command[1:]]

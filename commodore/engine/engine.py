@@ -5,7 +5,6 @@ Nothing in this module and what it imports loads Kapitan or the Go runtime: both
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from commodore.child_processes import Child, child_environment
 from commodore.context import Context
 from commodore.engine.cache.instance_records import FilesRead, write_record
 from commodore.engine.cache.results import ResultFinder, Reuse
@@ -245,7 +245,10 @@ class Engine:
                 jobs={job.name: job for job in batch.jobs},
                 staging=stagings.enter_context(Workspace(self._hold(root)).staging("compile")),
                 limits=self._context.limits,
-                environment={**os.environ, **batch.request.environment},
+                environment={
+                    **child_environment(Child.WORKER_WITH_STORE if self._remote is not None else Child.WORKER),
+                    **batch.request.environment,
+                },
                 dependency_cache=self._dependency_cache,
                 pending=tuple(job.name for job in batch.jobs),
                 roots={folder: self._hold(folder) for folder in (root, batch.request.output)},

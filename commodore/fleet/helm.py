@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import signal
 import subprocess
 import threading
@@ -14,14 +13,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-from commodore.child_processes import child_environment
+from commodore.child_processes import Child, child_environment
 from commodore.confinement.chart_schemas import refers_elsewhere
 from commodore.errors import EnvironmentFault
 from commodore.limits import Limits
 from commodore.printable import printable
 from commodore.tools import locate_tool
 
-_SECRETS = re.compile(r"COMMODORE_|GITHUB_TOKEN$|VAULT_TOKEN$")
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 
@@ -104,7 +102,7 @@ class Helm:
         command = [self.program, "template", release, str(chart), "--values", "-"]
         if refers_elsewhere(chart):  # helm would ask servers, and read any file
             command.append("--skip-schema-validation")
-        environment = {name: value for name, value in child_environment().items() if not _SECRETS.match(name)}
+        environment = child_environment(Child.TOOL)
         code, out, err = self._run(command, values.encode(), environment)
         if code:
             raise HelmRefused(_reason(err.decode("utf-8", "replace"), str(chart)))

@@ -29,7 +29,7 @@ from commodore.git.staging import (
     staged_changes,
 )
 from commodore.git.store import FETCH_STAGE, RepositoryStore
-from commodore.git.urls import holds_credentials, normalize, redact, redact_text, repository_key
+from commodore.git.urls import bare_url, holds_credentials, normalize, redact, redact_text, repository_key
 from commodore.git.versions import check_version
 from commodore.git.worktree import Checkout, check_out, find_root, open_checkout
 
@@ -62,6 +62,7 @@ __all__ = [
     "Revision",
     "anonymous_variables",
     "author_from",
+    "bare_url",
     "check_out",
     "check_out_tree",
     "check_version",

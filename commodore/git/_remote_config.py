@@ -17,6 +17,7 @@ from pathlib import Path
 
 from commodore.confinement.policy import check_source
 from commodore.context import Context, GitRights
+from commodore.git._credentials import rights_of
 from commodore.git._locks import writing
 from commodore.git.runner import Git, GitResult, with_settings
 from commodore.git.urls import push_url, redact
@@ -43,6 +44,7 @@ def push_access(url: str, rights: GitRights | None) -> NamedRemote:
     What it has pushed, git notes as the remote's branches in the clone.
     """
     settings = [("remote.commodore.url", url if rights is None else redact(url))]
+    rights = rights_of(url) if rights is None else rights
     settings += [("remote.commodore.fetch", FETCH_REFSPEC), *(rights.settings if rights else ())]
     return NamedRemote("commodore", {**_settings(settings, os.environ), **(rights.environment if rights else {})})
 
@@ -62,9 +64,9 @@ def access(url: str, context: Context, *, directly: bool = False) -> NamedRemote
     if redact(url) == url and not directly and rights is None:
         return NamedRemote()
     base = os.environ if given is None else given.variables()
-    if rights is None:
-        return NamedRemote("commodore", _settings([("remote.commodore.url", url)], base))
-    settings = [("remote.commodore.url", redact(url)), *rights.settings]
+    settings = [("remote.commodore.url", url if rights is None else redact(url))]
+    rights = rights or rights_of(url) or GitRights()
+    settings += rights.settings
     return NamedRemote("commodore", {**_settings(settings, base), **rights.environment})
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from commodore.child_processes import child_environment
+from commodore.child_processes import Child, child_environment
 from commodore.context import Context, GitRights
 from commodore.errors import CommodoreError
 from commodore.git.runner import Git
@@ -82,7 +82,7 @@ def anonymous_variables(home: Path, context: Context, *, logins: bool = False) -
     file = home / ".gitconfig"
     with guard_disk(file):
         file.write_text(lines, encoding="utf-8", errors="surrogateescape")
-    kept = {name: value for name, value in child_environment().items() if _KEPT.fullmatch(name)}
+    kept = {name: value for name, value in child_environment(Child.GIT).items() if _KEPT.fullmatch(name)}
     return {
         **kept,
         "HOME": str(home),

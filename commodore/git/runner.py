@@ -11,18 +11,19 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from commodore.cancellation import terminate_tree
-from commodore.child_processes import child_environment
-from commodore.context import Context
+from commodore.child_processes import Child, child_environment
+from commodore.context import Context, GitRights
 from commodore.errors import CommodoreError, EnvironmentFault
 from commodore.exhaustion import find_exhaustion, find_in_output
 from commodore.git._bounded import Bounds, slow_settings
 from commodore.git._configured import LISTING, may_start_programs, refuse_programs
+from commodore.git._credentials import rights_of
 from commodore.git._redirects import NOT_FOLLOWED, TRACED, led_to, left_behind
-from commodore.git.urls import redact_text
+from commodore.git.urls import bare_url, redact_text
 
 # What would point git at another repository, index, history or diff program than the one it is called with.
 _NEVER_INHERITED = frozenset(
@@ -167,11 +168,13 @@ class Git:
         folder: where it works.
         context: its limits bound the time of each command; when it is cancelled, commands end.
         about: the repository (its URL without credentials) that errors are to name.
+        given: variables on top of the clean environment, for all commands.
     """
 
     folder: Path
     context: Context
     about: str = ""
+    given: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def run(
         self,
@@ -202,13 +205,15 @@ class Git:
         words: list[str] = []
         for setting in (*_FIXED_SETTINGS, *settings):
             words += ["-c", setting]
-        command = _Command((*words, *arguments), input, {**self._environment(), **(environment or {})}, inherit)
+        variables = {**self._environment(), **self.given, **(environment or {})}
+        command = _Command((*words, *arguments), input, variables, inherit)
         result = self._run(command, arguments)
         left = left_behind(result.stderr, self._urls(command)) if result.failed else []
         if left and NOT_FOLLOWED not in settings:
             full = max(left, key=len)  # with the credentials
-            if (target := self.locate(full, settings)) != full:
-                led = self._allowed(command.environment, target, [(f"url.{target}.insteadOf", url) for url in left])
+            if (target := self.locate(full, settings, command.environment)) != full:
+                instead = [(f"url.{bare_url(target)}.insteadOf", url) for url in left]
+                led = self._allowed(command.environment, target, instead)
                 result = self._run(replace(command, environment=led), arguments)
         if check and result.failed:
             raise self.fault(arguments, result)
@@ -220,10 +225,13 @@ class Git:
             raise self.fault(LISTING, result)
         refuse_programs(self.folder, result.text)
 
-    def locate(self, url: str, settings: Sequence[str] = ()) -> str:
+    def locate(self, url: str, settings: Sequence[str] = (), given: Mapping[str, str] | None = None) -> str:
         """Where the repository of a URL is, with all redirects of its servers followed. A server may lead to its own
         host, and to others unless `Context.check_host` refuses that; nothing is asked there before. Without this check
         it does not lead to this machine and its link.
+
+        Args:
+            given: the variables with which git asks, by default those of each command.
 
         Returns:
             The URL itself, if its server does not lead elsewhere, or only to what is no repository.
@@ -233,10 +241,11 @@ class Git:
         """
         words = [word for setting in (*_FIXED_SETTINGS, *settings) for word in ("-c", setting)]
         for _ in range(self.context.limits.redirects):
-            asked = self._replaced(url, self._environment())
+            environment = self._environment() if given is None else given
+            asked = self._replaced(url, environment)
             if not asked.startswith(("http://", "https://")):
                 break
-            asking = self._allowed({**self._environment(), **TRACED}, url, [("remote.commodore.url", url)])
+            asking = self._allowed({**environment, **TRACED}, url, [("remote.commodore.url", url)])
             arguments = ("ls-remote", "commodore", "HEAD")
             result = self._run(_Command((*words, *arguments), None, asking), arguments)
             if not result.failed or not left_behind(result.stderr, [(url, asked)]):
@@ -247,21 +256,27 @@ class Git:
             url = target
         return url
 
+    def let_in(self, url: str) -> Git:
+        """The same, let in by what a URL says, when it gets this as `bare_url` makes it."""
+        if rights_of(url) is None:
+            return self
+        led = _leading(url, self._replaced(url, self._environment()))
+        return replace(self, given={**_after_inherited(led.settings), **led.environment})
+
     def variables(self, url: str) -> dict[str, str]:
         """What another program's git needs among its variables to ask for the repository of a URL only where `locate`
-        finds it.
+        finds it, and to be let in by what the URL says. The program may get it as `bare_url` makes it.
 
         Raises:
             PolicyError: see `locate`.
         """
         key, _, value = NOT_FOLLOWED.partition("=")
         target = self.locate(url)
-        settings = [
-            (key, value),
-            *([(f"url.{target}.insteadOf", url)] if target != url else []),
-            *slow_settings(self.context.limits),
-        ]
-        return with_settings({"GIT_CONFIG_COUNT": os.environ.get("GIT_CONFIG_COUNT", "")}, settings)
+        if target == url and rights_of(url) is not None:
+            target = self._replaced(url, self._environment())
+        led = _leading(url, target)
+        settings = [(key, value), *led.settings, *slow_settings(self.context.limits)]
+        return {**_after_inherited(settings), **led.environment}
 
     def _environment(self) -> Mapping[str, str]:
         given = self.context.access
@@ -270,7 +285,7 @@ class Git:
     def _allowed(self, environment: Mapping[str, str], url: str, settings: Sequence[tuple[str, str]]) -> dict[str, str]:
         """Variables with settings, and with what git is let in by at a URL."""
         given = self.context.access
-        rights = given.rights(url) if given is not None else None
+        rights = (given.rights(url) if given is not None else None) or rights_of(url)
         if rights is None:
             return with_settings(environment, settings)
         return with_settings({**environment, **rights.environment}, [*settings, *rights.settings])
@@ -368,9 +383,24 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def clean_environment() -> dict[str, str]:
-    """The variables git gets: the caller's, without those that redirect git, in English, never prompting."""
-    kept = {name: value for name, value in child_environment().items() if name not in _NEVER_INHERITED}
+    """The variables git gets: those of the caller that it needs, without those that redirect git, in English, never
+    prompting.
+    """
+    kept = {name: value for name, value in child_environment(Child.GIT).items() if name not in _NEVER_INHERITED}
     return {**kept, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
+
+
+def _leading(url: str, target: str) -> GitRights:
+    """What lets git ask another URL, whose credentials are in no argument, in place of one."""
+    rights = rights_of(target) or GitRights()
+    words = dict.fromkeys((url, bare_url(url))) if target != url or rights.settings else ()
+    instead = tuple((f"url.{bare_url(target)}.insteadOf", word) for word in words)
+    return GitRights((*instead, *rights.settings), rights.environment)
+
+
+def _after_inherited(settings: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Settings as variables, after those that the caller's variables have."""
+    return with_settings({"GIT_CONFIG_COUNT": os.environ.get("GIT_CONFIG_COUNT", "")}, settings)
 
 
 def with_settings(environment: Mapping[str, str], settings: Sequence[tuple[str, str]]) -> dict[str, str]:
@@ -404,7 +434,8 @@ def fault(arguments: Sequence[str], result: GitResult, place: Path, about: str =
         return EnvironmentFault(
             "CMD-GIT-004",
             f"{subject} was refused access: {words}",
-            hint="check your credentials: an SSH key the server knows, or a git credential helper",
+            hint="check your credentials: an SSH key the server knows, or a git credential helper; "
+            "COMMODORE_HELPER_VARIABLES lists variables that a helper needs",
             locations=[str(place)],
         )
     if _DAMAGED.search(here) and not _REMOTE_ENDED.search(here):

@@ -18,11 +18,20 @@ _DEFAULT_PORTS = {"http": 80, "https": 443, "ssh": 22, "git+ssh": 22, "ssh+git":
 _HELPER = re.compile(r"^[A-Za-z0-9+.-]*::")
 _SCP = re.compile(r"^(?:(?P<user>[^@/:]+)@)?(?P<host>\[[^\]/]+\]|[^/:@\[\]]+):(?P<path>.+)$")
 _HOST = re.compile(r"^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_.])?$|^[0-9A-Fa-f:.]+$")
-_HTTP_USER_INFO = re.compile(r"(?P<scheme>\bhttps?://)[^/\s'\"]*@", re.IGNORECASE)
+# User info may hold blanks and quotes where somebody has spelt a URL wrongly: it ends with the last `@` before a slash.
+_HTTP_USER_INFO = re.compile(r"(?P<scheme>\bhttps?:/{2,3})[^/\n]*@", re.IGNORECASE)
 _OTHER_PASSWORD = re.compile(
-    r"(?P<user>\b(?:ssh|git|git\+ssh|ssh\+git|file|ftps?)://[^:/@\s]*):[^/\s'\"]*@", re.IGNORECASE
+    r"(?P<user>(?<![a-z0-9+.-])(?!https?:|file:///)[a-z][a-z0-9+.-]*:/{2,3}[^:/@\n]*):[^/\n]*@", re.IGNORECASE
 )
-_HTTP_QUERY = re.compile(r"(?P<url>\bhttps?://[^\s?#'\"]+)[?#][^\s'\"]*", re.IGNORECASE)
+# `user:SECRET@host:path`, which ssh takes for a host `user`, and `user:SECRET@host (port 9418)`: git shows both as they
+# are. An image and its digest look alike.
+_BARE_PASSWORD = re.compile(
+    r"(?P<user>(?<![\w.+/@:-])[\w.+-]+):(?!//)[^\s/@'\"]+@(?!sha\d+:)(?=[\w.\[\]-]+([:/]| \(port\b))"
+)
+# A URL without a query matches, too, so that each letter of a text is looked at once.
+_HTTP_QUERY = re.compile(r"(?P<url>\bhttps?://[^\s?#'\"]+)([?#][^\s'\"]*)?", re.IGNORECASE)
+# As logs of HTTP have it, without the host.
+_REQUESTED_QUERY = re.compile(r"(?P<path>\"[A-Z]+ /[^\s\"?]*)\?[^\s\"]*(?= HTTP/)")
 # What stays as it is in a path: reserved and unreserved characters, and escapes that are there already.
 _PATH_SAFE = "/%:@!$&'()*+,;=~-._"
 
@@ -45,6 +54,8 @@ def normalize(url: str) -> str:
         if match is None:
             raise _invalid(url, "it is neither an absolute path nor a URL with a host")
         _check_host(url, match["host"].strip("[]").lower(), match["user"])
+        if match["user"] is None and "@" in match["path"].partition("/")[0]:
+            raise _invalid(url, "it has a user with a password, which SSH does not take")
         if match["user"] is None:
             return url
         return f"ssh://{match['user']}@{match['host'].lower()}{_clean_path('/' + match['path'])}"
@@ -99,14 +110,28 @@ def is_local(url: str) -> bool:
 
 def redact(url: str) -> str:
     """The URL as it may be shown and recorded: no user info in HTTP(S) URLs, no password in others, no query."""
-    return redact_text(url)
+    return url if url.startswith("/") else redact_text(url)
 
 
 def redact_text(text: str) -> str:
     """A text with the credentials of all URLs in it removed, the way `redact` does."""
-    text = _HTTP_QUERY.sub(r"\g<url>", text)
+    text = _REQUESTED_QUERY.sub(r"\g<path>", _HTTP_QUERY.sub(r"\g<url>", text))
     text = _HTTP_USER_INFO.sub(r"\g<scheme>", text)
-    return _OTHER_PASSWORD.sub(r"\g<user>@", text)
+    text = _OTHER_PASSWORD.sub(r"\g<user>@", text)
+    return _BARE_PASSWORD.sub(r"\g<user>@", text)
+
+
+def bare_url(url: str) -> str:
+    """The URL as other users of the machine may see it on a command line: without user info for HTTP(S), without a
+    password for others. It names the same repository.
+    """
+    scheme, separator, rest = url.partition("://")
+    authority, slash, path = rest.partition("/")
+    user_info, at, host = authority.rpartition("@")
+    if not separator or not at:
+        return url
+    user = "" if scheme.lower() in ("http", "https") else f"{user_info.partition(':')[0]}@"
+    return f"{scheme}://{user}{host}{slash}{path}"
 
 
 def holds_credentials(text: str) -> bool:

@@ -23,7 +23,7 @@ from typing import IO
 
 from platformdirs.unix import Unix
 
-from commodore.child_processes import absolute_folders, child_environment
+from commodore.child_processes import Child, absolute_folders, child_environment
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError
 from commodore.events import Warned
@@ -42,9 +42,6 @@ _VERSION_ARGUMENTS = {
 _KUBECTL_VERSION_ARGUMENTS = ("version", "--client", "--output", "json")
 
 _VERSION = re.compile(r"v?\d+\.\d+[0-9A-Za-z.+-]*")
-
-# Secrets of ours that a tool has no use for when it says its version.
-_SECRET_VARIABLES = re.compile(r"COMMODORE_|GITHUB_TOKEN$|VAULT_TOKEN$")
 
 
 class Source(StrEnum):
@@ -158,7 +155,7 @@ def ask_versions(
     (CMD-TOOL-005) keeps the version None, and that is announced. Nothing is raised for it: it may still do its work.
     """
     asked = tuple(tools)
-    variables = {name: value for name, value in child_environment(environ).items() if not _SECRET_VARIABLES.match(name)}
+    variables = child_environment(Child.TOOL, environ)
     with ThreadPoolExecutor(max_workers=max(1, len(asked))) as pool:
         answers = tuple(pool.map(lambda tool: _ask(tool, variables, context.limits.tool_timeout), asked))
     for _, warning in answers:

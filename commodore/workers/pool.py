@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
 
-from commodore.child_processes import child_environment
+from commodore.child_processes import Child, child_environment
 from commodore.workers.messages import TaskSender, TaskT
 
 _BOOT = """
@@ -168,7 +168,7 @@ class WorkerPool(Generic[TaskT, OutcomeT]):
                     [sys.executable, "-P", "-X", "utf8", "-c", _BOOT, str(descriptor), self._module, *path],
                     stdin=subprocess.DEVNULL,
                     pass_fds=(descriptor,),
-                    env=child_environment(),
+                    env=child_environment(Child.WORKER),
                     start_new_session=True,
                 )
 

@@ -63,8 +63,9 @@ def test_a_moved_repository_whose_url_the_user_replaces(
         assert store.repository(f"{before}old.git").resolve("master").sha == remote.sha()
         assert not store.repository(f"{before}old.git").push([], ["refs/remotes/origin/master:refs/heads/other"]).failed
     variables = Git(tmp_path, context).variables(f"{before}old.git")
-    assert variables["GIT_CONFIG_KEY_1"] == f"url.{own}/new.git.insteadOf"
+    assert variables["GIT_CONFIG_KEY_1"] == f"url.{server.site}/new.git.insteadOf"
     assert variables["GIT_CONFIG_VALUE_1"] == f"{before}old.git"
+    assert variables["COMMODORE_GIT_PASSWORD"] == "secret"
 
 
 @pytest.mark.parametrize("target", ["/login", "ssh://git@git.example.com/new.git", "https://"])

@@ -14,6 +14,7 @@ from commodore.argocd.rendering.ignored import report_read
 from commodore.argocd.rendering.model import Unit
 from commodore.argocd.rendering.programs import takes_too_long
 from commodore.argocd.trees.paths import is_within
+from commodore.child_processes import Child, child_environment
 from commodore.errors import InputError, PolicyError
 from commodore.manifests.kube_yaml import read_json
 from commodore.printable import printable_lines
@@ -76,6 +77,7 @@ def _asked(unit: Unit, request: dict[str, Any]) -> list[dict[str, Any]]:
             timeout=seconds,
             check=False,
             cwd=unit.scratch,
+            env=child_environment(Child.PYTHON),
         )
     except subprocess.TimeoutExpired:
         raise takes_too_long("Jsonnet", seconds) from None

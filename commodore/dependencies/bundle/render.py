@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from commodore.child_processes import Child, child_environment
 from commodore.context import Context
 from commodore.dependencies.bundle.jsonnetfile import FILE_NAME, JsonnetFile, parse_jsonnetfile, read_jsonnetfile
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, Location, PolicyError, raise_all
@@ -100,6 +101,7 @@ def _evaluate(rendered: Sequence[Requirer], context: Context) -> list[tuple[bool
     try:
         child = subprocess.run(
             command,
+            env=child_environment(Child.PYTHON),
             input=json.dumps(work).encode(),
             capture_output=True,
             timeout=context.limits.jsonnetfile_timeout,

@@ -225,7 +225,8 @@ def commits_of(source: str, refs: Sequence[str | None], context: Context) -> dic
         if name is not None:
             patterns += [f"refs/heads/{name}", f"refs/tags/{name}", f"refs/tags/{name}^{{}}"]
     try:
-        answer = git.Git(Path.cwd(), context).run(["ls-remote", "--symref", "--", source, *patterns]).text
+        asking = git.Git(Path.cwd(), context).let_in(source)
+        answer = asking.run(["ls-remote", "--symref", "--", git.bare_url(source), *patterns]).text
     except CommodoreError:
         return None
     found: dict[str, str] = {}

@@ -17,6 +17,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from commodore.child_processes import Child, child_environment
 from commodore.engine.cache import script_reads as scripts
 from commodore.engine.cache.portable_paths import add_times
 from commodore.errors import CommodoreError
@@ -45,7 +46,7 @@ class Programs:
     def __init__(self, environment: Mapping[str, str], directory: Path, memory: Path | None, limits: Limits) -> None:
         folders = environment.get("PATH", os.defpath).split(os.pathsep)
         self._path = os.pathsep.join(os.path.join(directory, folder) for folder in folders)
-        self._environment = dict(environment)
+        self._environment = child_environment(Child.TOOL, environment)
         self._directory = directory
         self._memory = memory
         self._limits = limits

@@ -28,6 +28,7 @@ from kapitan.refs.base import PlainRefBackend, RefController
 from kapitan.utils import PrettyDumper
 
 from commodore import manifests
+from commodore.child_processes import Child, child_environment
 from commodore.confinement import start
 from commodore.confinement.chart_schemas import copy_without_schemas, refers_elsewhere
 from commodore.confinement.helm_options import list_item
@@ -394,6 +395,8 @@ def _run_tool(*command: Any, args: Any = None, **options: Any) -> Any:
     With an option that makes them start another program they are kept apart as if they were a component's.
     """
     words = command[0] if command else args
+    if words[1:2] == ["pull"]:
+        options = {"env": child_environment(Child.FETCHING_TOOL), **options}
     if starts_programs(words):
         return current().confinement.run(words, is_ours=False, **options)
     return start(words, **options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 import time
 import traceback
@@ -24,7 +25,10 @@ from commodore.engine.tasks import CompileTask, FetchTask, InspectTask, Outcome,
 from commodore.errors import CommodoreError, Findings, InternalError
 from commodore.events import Event, Warned
 from commodore.exhaustion import judge, refusal
+from commodore.git import redact_text
 from commodore.workers import TaskReceiver
+
+_QUERY = re.compile(r"(?<=[^\s/])\?[\w.~%-]+=[^\s'\"/]+")
 
 
 class _Notes(logging.Handler):
@@ -35,7 +39,8 @@ class _Notes(logging.Handler):
         self.lines: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.lines.append(record.getMessage())
+        # Files that are fetched have the query of their URL in their names.
+        self.lines.append(_QUERY.sub("", redact_text(record.getMessage())))
 
     def take(self) -> tuple[str, ...]:
         lines = tuple(line for line in self.lines if line.strip())
@@ -182,7 +187,7 @@ def _unexpected(error: Exception, task: Task) -> InternalError:
     place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
     return InternalError(
         "CMD-ENG-006",
-        f"instance {task.instance!r}: {type(error).__name__}: {error} ({place})",
+        f"instance {task.instance!r}: {type(error).__name__}: {redact_text(str(error))} ({place})",
         hint="this is a bug in commodore: please report it with this message",
     )
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from commodore.child_processes import child_environment
 from commodore.gotemplate.functions.re2 import compiled
 from commodore.gotemplate.problems import CallProblem
 from commodore.limits import DEFAULT_LIMITS
@@ -89,6 +90,7 @@ def _in_process(pattern: re.Pattern[str], text: str, at: int) -> list[tuple[int,
     try:
         done = subprocess.run(
             [sys.executable, "-I", "-S", "-c", _WORKER],
+            env=child_environment(),
             input=json.dumps([pattern.pattern, text, at]).encode(),
             capture_output=True,
             timeout=SECONDS,

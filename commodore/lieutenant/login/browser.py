@@ -8,7 +8,7 @@ import sys
 import threading
 import webbrowser
 
-from commodore.child_processes import child_environment
+from commodore.child_processes import Child, child_environment
 
 _OPEN = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
 
@@ -38,7 +38,7 @@ def open_browser(url: str) -> None:
     threading.Thread(
         target=lambda: subprocess.run(
             command,
-            env=child_environment(),
+            env=child_environment(Child.DESKTOP),
             stdin=nothing,
             stdout=nothing,
             stderr=nothing,

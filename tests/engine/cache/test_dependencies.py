@@ -254,7 +254,7 @@ chmod 600 "$to/$1/Chart.yaml"
 
 GIT = """
 echo "$@" >> {log}
-case " $* " in *" --depth=1 "*) [ -z "$REFUSE" ] || exit 128;; esac
+case " $* " in *" --depth=1 "*) [ -z "$GIT_REFUSE" ] || exit 128;; esac
 exec {git} "$@"
 """
 
@@ -394,7 +394,7 @@ def test_what_only_a_clone_can_tell(runs: Runs, repository: Path) -> None:
 
 
 def test_a_server_that_gives_no_single_commits(runs: Runs, repository: Path) -> None:
-    runs.world.environment["REFUSE"] = "yes"
+    runs.world.environment["GIT_REFUSE"] = "yes"
     assert text(runs.fetch(source(repository, "v1"))) == "one"
     assert any(" clone " in f" {call} " for call in runs.calls("git"))
 
