@@ -10,7 +10,7 @@ from commodore.argocd.rendering.model import Unit
 from commodore.argocd.trees import check_inside
 from commodore.errors import InputError, Location
 from commodore.git import redact
-from commodore.manifests.chart_files import ListedChart, contained_charts, dependencies_in, listed_charts
+from commodore.manifests.chart_files import ListedChart, ListingFiles, contained_charts, dependencies_in, listed_charts
 
 _NAMED = re.compile(r"(?:@|alias:)(.+)")
 """A repository by the name that an installation has for it."""
@@ -26,31 +26,32 @@ def with_dependencies(unit: Unit) -> Path:
         CommodoreError: one cannot be fetched, see `Charts.chart`.
     """
     chart = unit.folder
-    wanted, lock = _wanted(chart)
+    wanted, files = _wanted(chart)
     present = {name for name, _ in contained_charts(chart)}
     missing = [one for one in wanted if one.name not in present]
     if not missing and not (chart / ".git").exists():
         return chart
-    locked = _locked(chart / lock, wanted) if missing else {}
+    locked = _locked(chart / files.lock, wanted) if missing else {}
     copy = unit.scratch / "chart"
     shutil.copytree(chart, copy, ignore_dangling_symlinks=True, ignore=_GIT)
     (copy / "charts").mkdir(exist_ok=True)
     for number, one in enumerate(missing):
-        _bring(unit, locked.get((one.name, one.repository), one), copy / "charts" / f"{one.name}-{number}")
+        locked_one = locked.get((one.name, one.repository), one)
+        _bring(unit, locked_one, copy / "charts" / f"{one.name}-{number}", files.listing)
     return copy
 
 
-def _wanted(chart: Path) -> tuple[list[ListedChart], str]:
-    """The dependencies that a chart lists, and the name of their lock file."""
-    listed, lock = listed_charts(chart)
+def _wanted(chart: Path) -> tuple[list[ListedChart], ListingFiles]:
+    """The dependencies that a chart lists, and the names of the files that list and lock them."""
+    listed, files = listed_charts(chart)
     if any(not one.name or "/" in one.name for one in listed):
         raise InputError(
             "CMD-ARGO-406",
             "the chart lists a dependency without a name",
             hint="every dependency has name, version and repository",
-            locations=[Location("Chart.yaml")],
+            locations=[Location(files.listing)],
         )
-    return listed, lock
+    return listed, files
 
 
 def _locked(file: Path, wanted: list[ListedChart]) -> dict[tuple[str, str], ListedChart]:
@@ -66,7 +67,7 @@ def _locked(file: Path, wanted: list[ListedChart]) -> dict[tuple[str, str], List
     return locked
 
 
-def _bring(unit: Unit, one: ListedChart, place: Path) -> None:
+def _bring(unit: Unit, one: ListedChart, place: Path, listing: str) -> None:
     if one.repository.startswith("file://"):
         source = unit.folder / one.repository.removeprefix("file://")
         check_inside(source, unit.root, one.repository)
@@ -75,6 +76,7 @@ def _bring(unit: Unit, one: ListedChart, place: Path) -> None:
                 "CMD-ARGO-406",
                 f"the dependency {one.name} is not at {one.repository}",
                 hint="the path begins at the folder of the chart",
+                locations=[Location(listing)],
             )
         shutil.copytree(source, place, ignore_dangling_symlinks=True, ignore=_GIT)
         return
@@ -88,6 +90,7 @@ def _bring(unit: Unit, one: ListedChart, place: Path) -> None:
             f"the dependency {one.name} is not in charts/ and {where}",
             hint="name the URL of its chart repository, or the Secret that has it by --repo-secret, or put it into "
             "charts/",
+            locations=[Location(listing)],
         )
     chart = unit.charts.chart(repository, one.name, one.version)
     shutil.copytree(chart.folder, place)

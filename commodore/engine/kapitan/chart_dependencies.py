@@ -1,8 +1,9 @@
-"""The charts that a chart is made of, for `helm_params.dependency_update`: fetched before helm runs, which then needs
-no network. Runs in workers only.
+"""The charts that a chart is made of, for `helm_params.dependency_update` and `dependency_build`: fetched before helm
+runs, which then needs no network. Runs in workers only.
 
-As for helm, nothing is fetched if all charts that are listed are in `charts`; else all of them are, in the newest
-version that fits, whatever the lock says.
+An update fetches nothing if all charts that are listed are in `charts`; else all of them are fetched, in the newest
+version that fits, whatever the lock says: as helm's option. A build fetches the versions in the lock, and without a
+lock the newest ones: as helm's command `dependency build`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,14 @@ from commodore.errors import CommodoreError, InputError, PolicyError
 from commodore.fetching import archives
 from commodore.git import redact, redact_text
 from commodore.limits import Limits
-from commodore.manifests.chart_files import ListedChart, contained_charts, listed_charts
+from commodore.manifests.chart_files import (
+    ListedChart,
+    ListingFiles,
+    contained_charts,
+    dependencies_in,
+    is_in_sync,
+    listed_charts,
+)
 from commodore.tree import walk
 
 _LOCAL = "file://"
@@ -57,23 +65,29 @@ class ChartDependencies:
         self._source = source
         self._limits = limits
 
-    def complete(self, folder: str, program: str | None, *, is_updated: bool) -> WholeChart:
+    def complete(self, folder: str, program: str | None, *, is_updated: bool, is_built: bool) -> WholeChart:
         """A chart with those that it lists, if they are asked for.
 
         Args:
             folder: the chart, which was judged.
             program: helm; None for the one that is found.
             is_updated: fetch them if one is not there.
+            is_built: fetch those in the lock, whatever is there.
 
         Raises:
-            CommodoreError: CMD-ENG-062, one of them names no place that can be asked; and what fetching it raises.
+            CommodoreError: CMD-ENG-062, one of them names no place that can be asked; CMD-ENG-065, the lock is that of
+                other dependencies; and what fetching one raises.
         """
-        if not is_updated:
+        if not is_updated and not is_built:
             return WholeChart(folder)
         chart = Path(os.path.abspath(folder))
-        listed, _ = listed_charts(chart)
+        listed, files = listed_charts(chart)
         present = list(contained_charts(chart))
-        if {one.name for one in listed} <= {name for name, _ in present}:
+        if not is_built and {one.name for one in listed} <= {name for name, _ in present}:
+            return WholeChart(folder)
+        if is_built and (chart / files.lock).is_file():
+            listed = _locked(chart, files)
+        if not listed:
             return WholeChart(folder)
         place = Path(tempfile.mkdtemp())
         copy = place / chart.name
@@ -139,6 +153,18 @@ class ChartDependencies:
         archives.unpack(packed[0], scratch / "unpacked", "application/gzip", self._limits)
         (scratch / "unpacked" / one.name).rename(target)
         work.reads.tree(source)  # once more: it may have changed meanwhile
+
+
+def _locked(chart: Path, files: ListingFiles) -> list[ListedChart]:
+    """The charts in the lock of a chart."""
+    if not is_in_sync(chart, files):
+        raise InputError(
+            "CMD-ENG-065",
+            f"the chart {chart.name}: {files.lock} is not that of the dependencies in {files.listing}",
+            hint="run `helm dependency update` in the chart, and commit the lock",
+            locations=[str(chart / files.lock)],
+        )
+    return dependencies_in(chart / files.lock)
 
 
 def _packed(folder: Path) -> bytes:

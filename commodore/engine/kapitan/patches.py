@@ -49,6 +49,8 @@ _STYLES: dict[str, manifests.MultilineStyle] = {
     "double-quotes": "double-quotes",
 }
 
+_COMPLETING = {"dependency_update": "is_updated", "dependency_build": "is_built"}
+
 
 class CommandError(Exception):
     """A command that Kapitan ran has failed.
@@ -266,11 +268,11 @@ def _render_chart(
 ) -> Any:
     """Kapitan's function, with copies of what it changes: its default flags and the entry's parameters."""
     confinement = current().confinement
-    is_updated = helm_params.get("dependency_update") is True
+    completed = {key: helm_params.get(name) is True for name, key in _COMPLETING.items()}
     helm_params = {name: given for name, given in helm_params.items() if not _is_ours(name, given)}
     check_helm(confinement, helm_path, helm_params, helm_values_files or ())
     confinement.check_tree(os.path.abspath(chart_dir), "chart")
-    chart = current().charts.complete(chart_dir, helm_path, is_updated=is_updated)
+    chart = current().charts.complete(chart_dir, helm_path, **completed)
     if "output_file" in helm_params:
         confinement.check(os.path.join(output_path, str(helm_params["output_file"])))
     reads = current().reads
@@ -313,7 +315,7 @@ def _render_chart(
 
 def _is_ours(name: str, given: Any) -> bool:
     """Whether a parameter of helm is dealt with before helm is called."""
-    return name == "dependency_update" and isinstance(given, bool)
+    return name in _COMPLETING and isinstance(given, bool)
 
 
 def _for_helm(file: str) -> str:

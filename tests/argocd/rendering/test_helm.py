@@ -241,6 +241,22 @@ def test_dependencies_that_cannot_be_had(repository: str, code: str, argo: Argo)
     assert caught.value.code == code
 
 
+@pytest.mark.parametrize(
+    "listed", ["{name: sub, version: 1.2.3, repository: file://../none}", "{name: sub, version: 1.2.3}", "{version: 1}"]
+)
+@pytest.mark.parametrize(("version", "file"), [("v1", "requirements.yaml"), ("v2", "Chart.yaml")])
+def test_the_file_that_lists_a_dependency_is_named(version: str, file: str, listed: str, argo: Argo) -> None:
+    metadata, dependencies = f"apiVersion: {version}\nname: web\nversion: 1.0.0\n", f"dependencies:\n- {listed}\n"
+    content = {"Chart.yaml": metadata + dependencies * (version == "v2")}
+    if version == "v1":
+        content[file] = dependencies
+    argo.files(chart(**content), below="web")
+    with pytest.raises(CommodoreError) as caught:
+        argo.objects({"path": "web"})
+    assert caught.value.code == "CMD-ARGO-406"
+    assert str(caught.value.locations[-1]).endswith(file)
+
+
 @pytest.mark.parametrize(("name", "code"), [("private", "CMD-ARGO-310"), ("git", "CMD-ARGO-406")])
 @pytest.mark.parametrize("form", ["'@{}'", "alias:{}"])
 def test_dependencies_in_repositories_that_are_known_by_name(form: str, name: str, code: str, argo: Argo) -> None:

@@ -1,4 +1,6 @@
-"""`helm_params.dependency_update`: what a chart lists is fetched, and helm then makes of it what it would have made."""
+"""`helm_params.dependency_update` and `dependency_build`: what a chart lists is fetched, and helm then makes of it what
+it would have made.
+"""
 
 from __future__ import annotations
 
@@ -139,6 +141,80 @@ def test_the_same_as_helm_makes_of_it(world: World, repository: Repository, kind
     assert ours == rendered(world)
     assert len(ours) > 1 or kind == "switched off"
     assert [path.name for path in before] == (["own", "sub-old.tgz"] if "more" in kind else ["own"])
+
+
+def locked(chart: Path) -> None:
+    """The lock as helm makes it of what a chart lists."""
+    subprocess.run([real_helm(), "dependency", "update", chart], check=True, capture_output=True)
+    shutil.rmtree(chart / "charts")
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_a_build_takes_the_versions_of_the_lock(world: World, repository: Repository, version: str) -> None:
+    """Not newer ones that fit, and not what lies in `charts`."""
+    newer = repository.charts.pop("/sub-1.1.0.tgz")
+    listed = [
+        {"name": "sub", "version": "~1.x", "repository": repository.site},
+        {"name": "near", "version": ">=1", "repository": "file://../near"},
+    ]
+    chart = write_chart(world, *(listed if version == "v2" else ()))
+    if version == "v1":
+        (chart / "Chart.yaml").write_text("apiVersion: v1\nname: top\nversion: 1.0.0\n")
+        (chart / "requirements.yaml").write_text(yaml.safe_dump({"dependencies": listed}))
+    locked(chart)
+    repository.charts["/sub-1.1.0.tgz"] = newer
+    (chart / "charts").mkdir()
+    (chart / "charts" / "sub-1.1.0.tgz").write_bytes(newer)
+    world.add("a", entry(dependency_update=version == "v1", dependency_build=True))
+    world.compile()
+    assert "sub-1.0.0" in world.read("a/out/top/charts/sub/templates/x.yaml")
+    assert "near-2.0.0" in world.read("a/out/top/charts/near/templates/x.yaml")
+    assert [path.name for path in (chart / "charts").iterdir()] == ["sub-1.1.0.tgz"]
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_a_build_with_the_lock_of_other_dependencies(world: World, version: str) -> None:
+    """Helm says the same of it. The message names the files in which the chart has its dependencies."""
+    listed = {"name": "near", "version": ">=1", "repository": "file://../near"}
+    chart = write_chart(world, *([listed] if version == "v2" else ()))
+    listing, lock = ("Chart.yaml", "Chart.lock") if version == "v2" else ("requirements.yaml", "requirements.lock")
+    if version == "v1":
+        (chart / "Chart.yaml").write_text("apiVersion: v1\nname: top\nversion: 1.0.0\n")
+        (chart / listing).write_text(yaml.safe_dump({"dependencies": [listed]}))
+    locked(chart)
+    (chart / listing).write_text((chart / listing).read_text().replace(">=1", ">=2"))
+    said = subprocess.run([real_helm(), "dependency", "build", chart], capture_output=True, text=True)
+    assert "out of sync" in said.stderr
+    world.add("a", entry(dependency_update=False, dependency_build=True))
+    error = world.fail_once()
+    assert (error.code, error.exit_code) == ("CMD-ENG-065", 1)
+    assert f"{lock} is not that of the dependencies in {listing}" in error.message
+
+
+def test_a_build_without_a_lock_takes_the_newest(world: World, repository: Repository) -> None:
+    write_chart(world, {"name": "sub", "version": "~1.x", "repository": repository.site})
+    world.add("a", entry(dependency_update=False, dependency_build=True))
+    world.compile()
+    assert "sub-1.1.0" in world.read("a/out/top/charts/sub/templates/x.yaml")
+
+
+def test_a_build_comes_from_the_cache(kept: Kept, tmp_path: Path, repository: Repository) -> None:
+    """Its versions are exact: the result is reused, and offline it is made of what was fetched once."""
+    world = kept.world(tmp_path / "one")
+    listed = {"name": "sub", "version": "~1.x", "repository": repository.site}
+    locked(write_chart(world, listed))
+    world.add("a", entry(dependency_update=False, dependency_build=True))
+    assert not is_reused(world)
+    repository.charts.clear()
+    assert is_reused(world)
+    other = kept.world(tmp_path / "two")
+    shutil.copytree(world.root / "dependencies", other.root / "dependencies")
+    other.write("dependencies/charts/top/templates/more.yaml", TEMPLATE)
+    other.add("a", entry(dependency_update=False, dependency_build=True))
+    repository.asked.clear()
+    other.compile(offline=True)
+    assert repository.asked == []
+    assert rendered(other).items() >= rendered(world).items()
 
 
 def test_a_chart_of_a_registry(world: World) -> None:
