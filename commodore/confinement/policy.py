@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -25,6 +26,15 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
     }
 )
 """What a component can be allowed, by the name that it has in a policy, and what it may then do."""
+
+_ON_PATH = "leave it out, so that the program on PATH is taken"
+
+_MKDIR = frozenset(("/bin/mkdir", "/usr/bin/mkdir"))
+
+
+def is_common_program(program: str) -> bool:
+    """Whether a path is that of `mkdir` or of the interpreter `${_python3}`, which public components start."""
+    return program in _MKDIR or program == sys.executable
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +104,11 @@ class TrustPolicy:
                 hint=f"if you trust it, name the component under `{capability}` in the trust policy",
             )
 
-    def require_program(self, program: str, what: str) -> None:
+    def require_program(self, program: str, what: str, instead: str = _ON_PATH) -> None:
         """Refuse a program that a compile entry or a dependency names, unless the policy does so, too.
+
+        Args:
+            instead: what its author may do, for the hint.
 
         Raises:
             PolicyError: it does not.
@@ -104,8 +117,19 @@ class TrustPolicy:
             raise PolicyError(
                 "CMD-CONF-008",
                 f"{what} names the program {program!r}, which the trust policy does not name",
-                hint="leave it out, so that the program on PATH is taken; or name its absolute path under `programs`",
+                hint=f"{instead}; or name its absolute path under `programs` in the trust policy",
             )
+
+    def require_command(self, program: str) -> None:
+        """Refuse a program of this machine that an `external` entry names by its absolute path.
+
+        `mkdir` and the Python interpreter that runs this program are allowed: a component's own scripts may start them.
+
+        Raises:
+            PolicyError: it is another one, which the policy does not name.
+        """
+        if not is_common_program(program):
+            self.require_program(program, "it", "put the command into a script of the component")
 
     def require_host(self, source: str, what: str) -> None:
         """Refuse a source that nothing may be fetched from. Paths on this machine are not concerned.

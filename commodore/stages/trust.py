@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from commodore.confinement import BUBBLEWRAP, DEFAULT_POLICY, NAMESPACES, TrustPolicy, isolation, split_words
+from commodore.confinement.policy import is_common_program
 from commodore.context import Context
 from commodore.errors import InputError, PolicyError, did_you_mean
 from commodore.git import redact_text
@@ -16,6 +18,7 @@ from commodore.names import BOOTSTRAP_TARGET
 from commodore.stages.components import kustomize_wrapper
 from commodore.stages.policy import effective_policy
 from commodore.stages.tools import mappings_in
+from commodore.tree import lies_in
 from commodore.workspace import Workspace
 
 
@@ -59,7 +62,9 @@ def explain_trust(
     for name in wanted:
         parameters = render_node(workspace.inventory, name, context).parameters
         kapitan = parameters.get("kapitan")
-        for what, capability, judged in _actions(kapitan if isinstance(kapitan, Mapping) else {}, parameters):
+        for what, capability, judged in _actions(
+            kapitan if isinstance(kapitan, Mapping) else {}, parameters, str(workspace.root)
+        ):
             actions.append(Action(name, what, capability, _refusal(policy, instances[name], capability, judged)))
     return tuple(dict.fromkeys(actions))
 
@@ -80,14 +85,14 @@ def describe_isolation(workspace: Workspace, given: TrustPolicy | None) -> str:
     return f"Commands and Python code do what you may do: they are not kept apart.{refused}"
 
 
-def _actions(kapitan: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _actions(kapitan: Mapping[str, Any], parameters: Mapping[str, Any], root: str) -> Iterator[tuple[str, str, str]]:
     """What, the capability that it needs, and what that is judged by."""
     directory = Path(str(parameters.get("_base_directory", "")))
     for entry in mappings_in(kapitan.get("compile")):
         paths = [str(path) for path in entry.get("input_paths") or ()]
         kind = entry.get("input_type")
         if kind == "external":
-            yield from _commands(entry, paths)
+            yield from _commands(entry, paths, root)
         elif kind == "kadet":
             for path in paths:
                 yield f"executes the Python module {path}", "kadet", path
@@ -103,13 +108,15 @@ def _actions(kapitan: Mapping[str, Any], parameters: Mapping[str, Any]) -> Itera
         yield f"fetches {redact_text(source)} (type {dependency.get('type')})", "hosts", source
 
 
-def _commands(entry: Mapping[str, Any], paths: list[str]) -> Iterator[tuple[str, str, str]]:
+def _commands(entry: Mapping[str, Any], paths: list[str], root: str) -> Iterator[tuple[str, str, str]]:
     text = " ".join(str(one) for one in entry.get("args") or ())
     for path in paths:
         if path == str(kustomize_wrapper()):
             yield f"executes kustomize: {redact_text(text)}", "", path
         else:
             yield f"executes {path} {redact_text(text)}".rstrip(), "external", path
+            if os.path.isabs(path) and not lies_in(path, root) and not is_common_program(path):
+                yield f"executes the program {path}", "programs", path
         try:
             split_words(text, path)
         except PolicyError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -92,6 +93,11 @@ def check_helm(
             confinement.check_tree(os.path.abspath(file), "file with values")
 
 
+def is_of_machine(path: str, confinement: Confinement) -> bool:
+    """Whether an input path names a program of this machine, which is no input of a rendering."""
+    return os.path.isabs(path) and not confinement.is_open(path) and os.path.isfile(path)
+
+
 def prepare_external(confinement: Confinement, entry: Any, path: str, known_paths: Iterable[str]) -> str:
     """Judge an entry of type `external`. Its arguments are made such that a shell finds these words and nothing else.
 
@@ -110,7 +116,9 @@ def prepare_external(confinement: Confinement, entry: Any, path: str, known_path
     is_wrapper, what = path == str(WRAPPER), f"the command {os.path.basename(path)!r}"
     if not is_wrapper:
         policy.require("external", component, what)
-        if path not in policy.programs:
+        if is_of_machine(path, confinement):
+            policy.require_command(path)
+        elif path not in policy.programs:
             confinement.check_tree(os.path.abspath(path), "command")
         if policy.allows("shell", component):
             return shlex.quote(path)
@@ -118,10 +126,20 @@ def prepare_external(confinement: Confinement, entry: Any, path: str, known_path
         policy.require("shell", component, f"setting the variable {powerful[0]}")
     text = quote_paths(" ".join(entry.args), known_paths).replace(_TARGET, _STAND_IN)
     words = [word.replace(_STAND_IN, _TARGET) for word in split_words(text, what)]
+    if path == sys.executable:
+        _check_script(confinement, words, what)
     if is_wrapper:
         _check_kustomize(confinement, words, entry.env_vars.get("INPUT_DIR", ""))
     entry.args = [shlex.quote(word) for word in words]
     return shlex.quote(path)
+
+
+def _check_script(confinement: Confinement, words: Sequence[str], what: str) -> None:
+    """Judge what the Python interpreter is to run: a file of the component, and no code among the arguments."""
+    if not words or words[0].startswith("-"):
+        confinement.policy.require("shell", confinement.component, f"{what} without the path of a script")
+    else:
+        confinement.check_tree(os.path.abspath(words[0]), "script")
 
 
 def _check_kustomize(confinement: Confinement, words: Sequence[str], source: str) -> None:

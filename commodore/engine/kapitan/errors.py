@@ -171,7 +171,8 @@ def _explain_tool(error: BaseException, place: EntryPlace, at: list[Location]) -
         return InputError(
             "CMD-ENG-020",
             f"{place}: the command failed ({how}): {tail(error.stderr)}",
-            hint="run the command by hand to see its whole output",
+            hint="run the command by hand to see its whole output; commands of components run without network and with"
+            " their own files only, unless the trust policy has `isolated = false`",
             locations=at,
         )
     return None

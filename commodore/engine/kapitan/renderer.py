@@ -35,7 +35,7 @@ from commodore.engine.jsonnet.evaluator import Evaluator
 from commodore.engine.kapitan import patches
 from commodore.engine.kapitan.apart import run_apart
 from commodore.engine.kapitan.chart_dependencies import ChartDependencies
-from commodore.engine.kapitan.commands import check_kustomization, prepare_external
+from commodore.engine.kapitan.commands import check_kustomization, is_of_machine, prepare_external
 from commodore.engine.kapitan.confining import Confinements
 from commodore.engine.kapitan.context import SearchPaths, Work, current, working
 from commodore.engine.kapitan.errors import EntryPlace, explain, explain_cause
@@ -232,7 +232,8 @@ class Renderer:
                 str(confinement.output.parent), search, self._references, place.instance, self._arguments
             )
             for position, wanted in enumerate(entry.input_paths):
-                found = find_inputs(wanted, search, reads, confinement)
+                is_program = place.input_type == "external" and is_of_machine(wanted, confinement)
+                found = [wanted] if is_program else find_inputs(wanted, search, reads, confinement)
                 if not found and not entry.ignore_missing:
                     raise _missing(place, position, wanted, search, confinement)
                 for path in found:

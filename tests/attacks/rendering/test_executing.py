@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -130,10 +131,54 @@ def test_a_policy_without_a_component(world: World, witness: Witness, capability
     assert witness.was_written
 
 
-@pytest.mark.parametrize("path", ["/bin/sh", "/usr/bin/env", "../../../../../../bin/sh"])
-def test_programs_of_the_machine(world: World, witness: Witness, path: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [("/bin/sh", PROGRAM), ("/usr/bin/env", PROGRAM), ("../../../../../../bin/sh", "CMD-CONF-001")],
+)
+def test_programs_of_the_machine(world: World, witness: Witness, path: str, code: str) -> None:
     world.add("a", external(path, "-c", f"'{witness.shell}'"))
-    refused(world, witness, "CMD-CONF-001")
+    refused(world, witness, code)
+
+
+@pytest.mark.allowed
+def test_a_program_that_the_policy_names(world: World) -> None:
+    world.write("dependencies/a/x.yaml", "a: 1\n")
+    world.add("a", external("/bin/cp", str(world.root / "dependencies/a/x.yaml"), "${compiled_target_dir}/out.yaml"))
+    assert "`programs` in the trust policy" in world.fail_once().hint
+    world.compile(policy=TrustPolicy(programs=("/bin/cp",)))
+    assert world.read("a/out.yaml") == "a: 1\n"
+
+
+@pytest.mark.harmless
+def test_programs_that_public_components_name(world: World) -> None:
+    """A folder in the component's checkout, and a script of its own for `${_python3}`."""
+    made, script = world.root / "dependencies/a/made", world.write("dependencies/a/run.py", MAKES)
+    run = external(sys.executable, str(script), str(made), "${compiled_target_dir}/out.yaml")
+    world.add("a", external("/bin/mkdir", "-p", str(made)), run)
+    world.compile()
+    assert world.read("a/out.yaml") == "a: true\n"
+
+
+MAKES = "import os, sys\nopen(sys.argv[2], 'w').write('a: ' + str(os.path.isdir(sys.argv[1])).lower() + '\\n')\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["-c", "'PYTHON'"], NOT_ALLOWED),
+        (["-m", "timeit", "'PYTHON'"], NOT_ALLOWED),
+        ([], NOT_ALLOWED),
+        (["/dev/stdin"], "CMD-CONF-001"),
+        (["OUTSIDE"], "CMD-CONF-001"),
+    ],
+)
+def test_code_for_the_interpreter(world: World, witness: Witness, words: list[str], code: str) -> None:
+    """A value of the hierarchy, such as a fact of a cluster, must not become code; a script is the component's own."""
+    outside = world.root.parent / "x.py"
+    outside.write_text(witness.python)
+    texts = {"'PYTHON'": json.dumps(witness.python), "OUTSIDE": str(outside)}
+    world.add("a", external(sys.executable, *(texts.get(word, word) for word in words)))
+    refused(world, witness, code)
 
 
 def helm(**fields: Any) -> dict[str, Any]:
