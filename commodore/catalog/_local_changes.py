@@ -14,7 +14,7 @@ from typing import Final
 from commodore import events
 from commodore.context import Context
 from commodore.errors import PolicyError
-from commodore.git import Git, identity_environment, inspect, normalize, recover
+from commodore.git import Git, disregard_attributes, identity_environment, inspect, normalize, recover
 from commodore.git.backups import OUTPUT, keep_commits
 from commodore.staging import temporary_folder
 
@@ -76,6 +76,7 @@ def keep_foreign(folder: Path, context: Context, *, url: str | None) -> None:
     """
     if folder.is_symlink() or not (folder / ".git").is_dir():
         return
+    disregard_attributes(folder)
     recover(folder, context, alone=True)
     snapshot, foreign = _foreign(folder, context)
     if url is None:
@@ -130,6 +131,7 @@ def find_work(folder: Path, context: Context) -> str:
     """
     if folder.is_symlink() or not (folder / ".git").is_dir():
         return ""
+    disregard_attributes(folder)
     recover(folder, context, alone=True)
     _, foreign = _foreign(folder, context)
     empty = _empty_tree(folder, context)

@@ -37,7 +37,6 @@ from commodore.git import (
     RepositoryStore,
     commit,
     committed_files,
-    disregard_attributes,
     push,
     stage_all,
     stage_exactly,
@@ -111,7 +110,6 @@ def open_local(workspace: Workspace, context: Context) -> PublishedClone:
         with guard_disk(folder):
             folder.mkdir(parents=True, exist_ok=True)
         Git(folder, context).run(["init", "--quiet", "--template=", "--initial-branch=master"])
-    disregard_attributes(folder)
     keep_foreign(folder, context, url=None)
     sha = commit_of(folder, "HEAD", context)
     branch = Git(folder, context).run(["symbolic-ref", "--quiet", "--short", "HEAD"], check=False)

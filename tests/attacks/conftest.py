@@ -61,6 +61,24 @@ def witness(tmp_path: Path) -> Witness:
     return Witness(tmp_path / "executed")
 
 
+ATTRIBUTES = "* text eol=crlf ident filter=evil working-tree-encoding=UTF-16LE-BOM export-subst merge=evil diff=evil\n"
+
+
+@pytest.fixture
+def odd_user(tmp_path: Path, witness: Witness, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings, attributes and ignore rules of a user that change files, or hide them."""
+    (tmp_path / "attributes").write_text(ATTRIBUTES)
+    (tmp_path / "ignored").write_text("*\n")
+    (tmp_path / "settings").write_text(
+        f"[core]\n\tattributesFile = {tmp_path}/attributes\n\texcludesFile = {tmp_path}/ignored\n\tautocrlf = true\n"
+        "\teol = crlf\n\tsafecrlf = true\n\tfileMode = false\n\tsymlinks = false\n\tquotePath = true\n"
+        f'[filter "evil"]\n\tclean = {witness.shell}\n\tsmudge = {witness.shell}\n\trequired\n[add]\n\tignoreErrors\n'
+        "[user]\n\tname = x\n\temail = x@example.com\n[commit]\n\tcleanup = scissors\n[diff]\n\tnoprefix\n"
+        "[status]\n\tshowUntrackedFiles = no\n[push]\n\tdefault = nothing\n"
+    )
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "settings"))
+
+
 @dataclass(frozen=True, slots=True)
 class Secret:
     """A file of the user, outside of everything that a rendering may read."""

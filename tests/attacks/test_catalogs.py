@@ -12,7 +12,7 @@ from commodore.catalog import commit_message, publish, stage
 from commodore.errors import PolicyError
 from commodore.git import Git
 from commodore.workspace import Workspace
-from tests.attacks.conftest import Witness
+from tests.attacks.conftest import ATTRIBUTES, Witness
 from tests.attacks.test_git import plant
 from tests.catalog.conftest import Heard, Run
 from tests.catalog.samples import METADATA
@@ -140,6 +140,35 @@ def test_attributes_of_an_older_clone(run: Run, remote: Remote) -> None:
     assert b"\r\n" in (clone / "manifests/lines").read_bytes()
     run.push(RENDERED, REFS)
     assert published(remote) == expected()
+
+
+@pytest.mark.harmless
+@pytest.mark.usefixtures("odd_user")
+def test_settings_of_the_user(run: Run, remote: Remote, witness: Witness) -> None:
+    remote.commit({"manifests/old.yaml": "old\n"})
+    run.push(RENDERED, REFS)
+    assert published(remote) == expected()
+    again = {**RENDERED, "lines": "three\n"}
+    run.push(again, REFS)
+    assert published(remote)["manifests/lines"] == ("100644", b"three\n")
+    assert run.push(again, REFS).changed is False
+    assert not witness.was_written
+
+
+@pytest.mark.harmless
+def test_attributes_of_the_clone(run: Run, remote: Remote, witness: Witness) -> None:
+    """Others than this program have written them, and rules for what is ignored."""
+    run.push(RENDERED, REFS)
+    info = run.workspace.catalog / ".git" / "info"
+    (info / "attributes").write_text(ATTRIBUTES)
+    (info / "exclude").write_text("*\n")
+    run.push({**RENDERED, "lines": "three\r\n", "new": "$Id$\n"}, REFS)
+    assert published(remote) == {
+        **expected(),
+        "manifests/lines": ("100644", b"three\r\n"),
+        "manifests/new": ("100644", b"$Id$\n"),
+    }
+    assert not witness.was_written
 
 
 @pytest.mark.parametrize("change", ["another content", "a file less", "a file more", "a link"])

@@ -253,6 +253,17 @@ def test_a_branch_that_wants_other_bytes(
     assert not witness.was_written
 
 
+@pytest.mark.harmless
+@pytest.mark.usefixtures("odd_user")
+def test_settings_of_the_user(hydrated: Hydrated, witness: Witness) -> None:
+    hydrated.remote.commit({"a/old.yaml": "old\n"}, branch="env/dev")
+    made = output("a", config_map("x", text="one\r\ntwo $Id$\r\n"))
+    hydrated.publish(hydrated.request(made))
+    pushed = Git(hydrated.remote.path, make_context()).run(["cat-file", "blob", "env/dev:a/manifest.yaml"]).stdout
+    assert pushed == layout.manifest(made.objects)
+    assert not witness.was_written
+
+
 def test_a_submodule_in_the_destination(hydrated: Hydrated) -> None:
     git = Git(hydrated.remote.path, make_context())
     before = hydrated.remote.commit({"b": "mine"}, branch="env/dev")
