@@ -11,7 +11,7 @@ from commodore.context import Context
 from commodore.errors import CommodoreError
 from commodore.git import Git
 
-_ASK = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", "--no-empty-directory")
+_ASK = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
 
 
 class IgnoredFiles:

@@ -111,6 +111,17 @@ def test_a_folder_that_is_ignored_as_a_whole(tmp_path: Path) -> None:
     assert findings(rendering) == []
 
 
+@pytest.mark.requirement("D75")
+def test_what_is_ignored_in_a_folder_that_is_not_added_yet(tmp_path: Path) -> None:
+    folder = checkout(tmp_path, {"app.json": app("web", "web")}, "secret.yaml\nout\n")
+    write_files(folder, {f"web/{name}.yaml": config_map(name[:3]) for name in ("new", "secret", "out/out", "sub/secret")})
+    (folder / "web" / "empty").mkdir()
+    rendering = rendered(folder)
+    (application,) = rendering.applications
+    assert [one.data["metadata"]["name"] for one in application.objects] == ["new"]
+    assert findings(rendering) == ["warning web/secret.yaml"]
+
+
 @pytest.mark.requirement("D62")
 def test_what_is_ignored_has_not_changed(tmp_path: Path) -> None:
     files = {"web.json": app("web", "web"), "one.json": app("one", "one"), "web/a.yaml": config_map("a")}
