@@ -68,6 +68,13 @@ def _unknown_field(found: re.Match[str]) -> Cause:
 
 # In this order: what is outermost says least.
 _PATTERNS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Cause]], ...] = (
+    (
+        re.compile(r"(?s)unknown shorthand flag: 'c' in -c.*unable to run: '[^']* version -c "),
+        _by(
+            "this kustomize calls helm 3, and the installed helm is newer",
+            "install kustomize 5.8 or later, such as by 'commodore tool install kustomize --argocd 3.5', or helm 3",
+        ),
+    ),
     (re.compile(r"(?s)(.*)unable to run: '([^']*)'"), _helm_called),
     (
         re.compile(r"cycle detected: candidate root '([^']*)'"),

@@ -56,7 +56,7 @@ Error: accumulating resources: accumulation err='accumulating resources from 'ht
 
 Error: Error: unknown shorthand flag: 'c' in -c: unable to run: 'helm version -c --short' with
  env=[HELM_CONFIG_HOME=/tmp/x] (is 'helm' installed?): exit status 1
-= helm, which it runs, fails: unknown shorthand flag: 'c' in -c = see what helm says
+= this kustomize calls helm 3, and the installed helm is newer = install kustomize 5.8 or later
 
 Error: nothing selected by x
 = nothing selected by x = see what it says
