@@ -114,7 +114,8 @@ def test_a_folder_that_is_ignored_as_a_whole(tmp_path: Path) -> None:
 @pytest.mark.requirement("D75")
 def test_what_is_ignored_in_a_folder_that_is_not_added_yet(tmp_path: Path) -> None:
     folder = checkout(tmp_path, {"app.json": app("web", "web")}, "secret.yaml\nout\n")
-    write_files(folder, {f"web/{name}.yaml": config_map(name[:3]) for name in ("new", "secret", "out/out", "sub/secret")})
+    names = ("new", "secret", "out/out", "sub/secret")
+    write_files(folder, {f"web/{name}.yaml": config_map(name[:3]) for name in names})
     (folder / "web" / "empty").mkdir()
     rendering = rendered(folder)
     (application,) = rendering.applications
