@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from commodore.errors import PolicyError
+from commodore.errors import PolicyError, UsageError
 from commodore.http import is_loopback
+from commodore.printable import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +25,38 @@ class DaskOptions:
     insecure: bool = False
     workers: int = 0
 
+    @property
+    def is_secure(self) -> bool:
+        """Whether the scheduler is reached by TLS."""
+        return self.scheduler.startswith("tls://")
+
     def check(self) -> None:
         """Refuse a scheduler that any process in the network could give tasks to, and so run code on all workers.
 
         Raises:
+            UsageError: CMD-FLT-127, its address has another form than `tcp://host:port` or `tls://host:port`.
             PolicyError: CMD-FLT-105, it is on another machine and reached without TLS.
         """
-        secure = not self.scheduler or urlsplit(self.scheduler).scheme == "tls"
-        if not secure and not self.insecure and not is_loopback(self.scheduler):
+        if not self.scheduler:
+            return
+        if not _is_address(self.scheduler):
+            raise UsageError(
+                "CMD-FLT-127",
+                f"{printable(self.scheduler)} is no address of a scheduler",
+                hint="write it as tls://host:8786, or tcp://127.0.0.1:8786 on this machine",
+            )
+        if not self.is_secure and not self.insecure and not is_loopback(self.scheduler):
             raise PolicyError(
                 "CMD-FLT-105",
                 f"the scheduler {self.scheduler} is reached without TLS",
                 hint="use a tls:// address, as a process that reaches its port can run code on all workers; or take "
                 "the risk with --insecure-scheduler",
             )
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("tcp", "tls") and bool(parts.hostname and parts.port)
+    except ValueError:
+        return False

@@ -251,6 +251,13 @@ class DaskWork:
                     silence_logs=50,
                 )
         wait = self._limits.dask_connect
+        if options.is_secure and distributed.Security().get_connection_args("client")["ssl_context"] is None:
+            raise EnvironmentFault(
+                "CMD-FLT-106",
+                f"{self._scheduler} cannot be used: the configuration of Dask names no certificates for TLS",
+                hint="set DASK_DISTRIBUTED__COMM__TLS__CA_FILE, and CERT and KEY of "
+                "DASK_DISTRIBUTED__COMM__TLS__CLIENT__..., to files of this machine",
+            )
         if options.scheduler:
             self._await(f"for {self._scheduler}", wait)
         self._client = distributed.Client(self._cluster or options.scheduler, timeout=wait, set_as_default=False)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from commodore.errors import CommodoreError, EnvironmentFault
+from commodore.errors import CommodoreError, EnvironmentFault, UsageError
 from commodore.events import Noted, Warned
 from commodore.fleet import DaskOptions, FleetReport, Wave
 from commodore.fleet.compiling.sources import FileFleet
@@ -179,6 +179,26 @@ def test_a_scheduler_that_is_not_there(tmp_path: Path, monkeypatch: pytest.Monke
     assert (error.value.code, error.value.exit_code) == ("CMD-FLT-105", 4)
     DaskOptions("tcp://dask.example.com:8786", insecure=True).check()
     DaskOptions("tls://dask.example.com:8786").check()
+
+
+@pytest.mark.requirement("FC13")
+@pytest.mark.parametrize(
+    "address", ["tcp://127.0.0.1", "tcp://127.0.0.1:abc", "127.0.0.1:8786", "ucx://127.0.0.1:1", "tls://"]
+)
+def test_an_address_that_is_none(address: str) -> None:
+    with pytest.raises(UsageError, match=f"{address} is no address of a scheduler") as error:
+        DaskOptions(address, insecure=True).check()
+    assert error.value.code == "CMD-FLT-127"
+
+
+@pytest.mark.requirement("FC13")
+def test_a_tls_address_needs_certificates(tmp_path: Path) -> None:
+    """Dask itself ends with a TypeError, and does not end its client."""
+    world = FleetWorld(tmp_path, 1)
+    with pytest.raises(EnvironmentFault, match="names no certificates for TLS") as error:
+        world.run(dask=DaskOptions("tls://127.0.0.1:1"))
+    assert error.value.code == "CMD-FLT-106"
+    assert "DASK_DISTRIBUTED__COMM__TLS__CA_FILE" in str(error.value.hint)
 
 
 @pytest.mark.requirement("FC5")
