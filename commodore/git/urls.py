@@ -18,10 +18,18 @@ _DEFAULT_PORTS = {"http": 80, "https": 443, "ssh": 22, "git+ssh": 22, "ssh+git":
 _HELPER = re.compile(r"^[A-Za-z0-9+.-]*::")
 _SCP = re.compile(r"^(?:(?P<user>[^@/:]+)@)?(?P<host>\[[^\]/]+\]|[^/:@\[\]]+):(?P<path>.+)$")
 _HOST = re.compile(r"^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_.])?$|^[0-9A-Fa-f:.]+$")
-# User info may hold blanks and quotes where somebody has spelt a URL wrongly: it ends with the last `@` before a slash.
-_HTTP_USER_INFO = re.compile(r"(?P<scheme>\bhttps?:/{2,3})[^/\n]*@", re.IGNORECASE)
+# A password may hold blanks and quotes where a URL is spelt wrongly: it ends with the last `@` before a slash. A port
+# and another text with `@` look alike, but for the digits.
+_UP_TO_HOST = r":(?!\d{1,5}[\s'\",;)])[^/\n]*@"
+_HTTP_USER_INFO = re.compile(
+    rf"(?P<scheme>\bhttps?:/{{2,3}})(['\"]?[^/\s'\"]*['\"]?@|[^/\s'\":@]*{_UP_TO_HOST})", re.IGNORECASE
+)
 _OTHER_PASSWORD = re.compile(
-    r"(?P<user>(?<![a-z0-9+.-])(?!https?:|file:///)[a-z][a-z0-9+.-]*:/{2,3}[^:/@\n]*):[^/\n]*@", re.IGNORECASE
+    rf"(?P<user>(?<![a-z0-9+.-])(?!https?:|file:///)[a-z][a-z0-9+.-]*:/{{2,3}}[^:/@\n]*){_UP_TO_HOST}", re.IGNORECASE
+)
+# In well-spelt URLs of repositories: what is rendered has URLs of databases, and `@` for other ends, too.
+_CREDENTIALS = re.compile(
+    r"\bhttps?://[^/\s'\"]*@|\b(ssh|git|git\+ssh|ssh\+git|file|ftps?)://[^:/@\s]*:[^/\s'\"]*@", re.IGNORECASE
 )
 # `user:SECRET@host:path`, which ssh takes for a host `user`, and `user:SECRET@host (port 9418)`: git shows both as they
 # are. An image and its digest look alike.
@@ -136,7 +144,7 @@ def bare_url(url: str) -> str:
 
 def holds_credentials(text: str) -> bool:
     """Whether there is a URL with a user and perhaps a password of HTTP(S), or with another password, in a text."""
-    return _HTTP_USER_INFO.search(text) is not None or _OTHER_PASSWORD.search(text) is not None
+    return _CREDENTIALS.search(text) is not None
 
 
 def shown(text: str) -> str:

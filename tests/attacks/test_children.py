@@ -12,7 +12,7 @@ import pytest
 from commodore.child_processes import Child, child_environment
 from commodore.confinement import start
 from commodore.errors import CommodoreError
-from commodore.git import Git, redact_text
+from commodore.git import Git, bare_url, redact, redact_text
 from tests.attacks.test_git import bring
 from tests.engine.kapitan.test_chart_dependencies import packed as packed_chart
 from tests.world.cluster import CLASS, ClusterWorld
@@ -172,6 +172,20 @@ def test_helpers_of_the_user_go_on_working(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.harmless
+def test_a_url_that_the_user_replaces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`insteadOf` counts for the URL with its password, as git has it; that costs a process for such URLs alone."""
+    remote = GitWorld(tmp_path / "remotes").remote("x", files={"a": "1"})
+    url = "https://tess:canary@git.example.com/x.git"
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", f"url.{remote.url}.insteadOf")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", url)
+    assert bring(tmp_path / "work", url, "master").sha == remote.sha()
+    git = Git(tmp_path, make_context())
+    assert git.let_in(url).run(["ls-remote", bare_url(url), "HEAD"]).text.startswith(remote.sha())
+    assert git.let_in(bare_url(url)) is git
+
+
+@pytest.mark.harmless
 def test_passwords_of_dependencies(world: ClusterWorld, tmp_path: Path) -> None:
     """Kapitan says what it fetches. None of its lines, and no argument of git, has the password or the token."""
     remotes, log = GitWorld(tmp_path / "remotes"), tmp_path / "log"
@@ -242,6 +256,7 @@ SPELLINGS = [
     'https://user:"SECRET"@127.0.0.1:1/x',
     "HTTPS://user:SECRET@127.0.0.1:1/x",
     "https://SECRET@127.0.0.1:1/x",
+    "https://'SECRET'@127.0.0.1:1/x",
     "https://user:SECRET:x@127.0.0.1:1/x",
     "https://user:SECRET@x@127.0.0.1:1/x",
     "ssh://user:SECRET@127.0.0.1:1/x",
@@ -291,6 +306,10 @@ def test_passwords_in_errors_of_git(tmp_path: Path, url: str, monkeypatch: pytes
 def test_texts_without_passwords() -> None:
     text = "a: b@c:d, 12:30 me@x.org: hi, key: value @ x, x:y, https://x.org/a@b:c git@host:x nginx:1@sha256:0"
     assert redact_text(text) == text
+    for text in ("'https://x.org' or 'git@y:z'", "https://x.org:8443 or git@y:z", "ssh://x.org:22, git@y:z"):
+        assert redact_text(text) == text
+    for path in ("/srv/a b:c@d:e", "file:///srv/a:b@c/d"):
+        assert redact(path) == path
 
 
 @pytest.mark.harmless

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from commodore.child_processes import Child, child_environment
 from commodore.engine.cache.tool_identity import Programs, defaults_digest, tool_digest
 from commodore.engine.kapitan.helm_key import any_random
 from commodore.limits import Limits
@@ -28,9 +28,10 @@ class ChartResults:
         self._store = ResultStore(root, limits) if root is not None else None
         self._identity = ""
         if root is not None:
-            programs = Programs(os.environ, Path.cwd(), root / "programs.json", limits)
-            defaults = [defaults_digest(name, os.environ) for name in ("zone", "helm")]
-            variables = sorted((key, value) for key, value in os.environ.items() if key.startswith("HELM_"))
+            given = child_environment(Child.TOOL)
+            programs = Programs(given, Path.cwd(), root / "programs.json", limits)
+            defaults = [defaults_digest(name, given) for name in ("zone", "helm")]
+            variables = sorted((key, value) for key, value in given.items() if key.startswith("HELM_"))
             self._identity = json.dumps([tool_digest(helm, programs), defaults, variables])
 
     def key(self, chart: Iterable[bytes], described: object) -> str:

@@ -46,7 +46,7 @@ class Programs:
     def __init__(self, environment: Mapping[str, str], directory: Path, memory: Path | None, limits: Limits) -> None:
         folders = environment.get("PATH", os.defpath).split(os.pathsep)
         self._path = os.pathsep.join(os.path.join(directory, folder) for folder in folders)
-        self._environment = child_environment(Child.TOOL, environment)
+        self._environment = dict(environment)
         self._directory = directory
         self._memory = memory
         self._limits = limits
@@ -129,7 +129,7 @@ class Programs:
                 [path, *_VERSION.get(tool, ["--version"])],
                 stdin=subprocess.DEVNULL,
                 cwd=self._directory,
-                env=self._environment,
+                env=child_environment(Child.TOOL, self._environment),
                 capture_output=True,
                 timeout=self._limits.tool_timeout,
             )
