@@ -43,7 +43,7 @@ class Limits:
     git_timeout: float = 600.0  # one git command that talks to a remote
     git_question_seconds: float = 60.0  # one that only asks what a remote has
     git_slow_seconds: float = 45.0  # a git command that gets less than `git_slow_bytes` a second for so long ends
-    git_slow_bytes: int = 1000
+    git_slow_bytes: int = 1000  # see `git_slow_seconds`
     git_output_bytes: int = 128 << 20  # what a git command that talks to a remote writes, such as its refs
     git_messages_bytes: int = 16 << 20  # what it says of its work
     git_memory_bytes: int = 1 << 30  # memory of each of its processes
@@ -116,8 +116,7 @@ class Limits:
     fleet_file_bytes: int = 4 << 20  # one file of a fleet's configuration, or of what is known about its state
     fleet_values: int = 100_000  # values in it, what aliases stand for counted each time
     helm_timeout: float = 120.0  # rendering the chart of one cell
-    # For a cluster's workspace: what another thread is just starting has the lock that this one has left, for a moment.
-    fleet_lock_wait: float = 10.0
+    fleet_lock_wait: float = 10.0  # for a workspace whose lock a program that another thread starts has for a moment
     dask_connect: float = 10.0  # for a scheduler to take a connection
     dask_wait: float = 60.0  # for a scheduler that does not answer any more, and for its first worker
     fleet_pauses: tuple[float, ...] = (5.0, 20.0)  # before a cluster is tried again; the last one for all further times
@@ -186,9 +185,7 @@ class Limits:
 
     # external tools
     tool_timeout: float = 10.0  # asking a tool for its version
-    tool_version_age: float = (
-        86400.0  # after this time a tool is asked for its version again, though its file is the same
-    )
+    tool_version_age: float = 86400.0  # then a tool is asked for its version again, though its file is the same
     tool_download_bytes: int = 256 << 20  # the archive of a tool
     tool_download_seconds: float = 900.0  # one download, from the request to its last byte
     tool_binary_bytes: int = 512 << 20  # the executable in it
@@ -196,9 +193,7 @@ class Limits:
     tool_checksum_bytes: int = 1 << 20  # a file with checksums
     tool_releases_bytes: int = 32 << 20  # one page of a list of releases
     tool_releases_age: float = 3600.0  # so long an answer about the latest release counts
-    tool_state_bytes: int = (
-        1 << 20
-    )  # a file that says what is installed, which versions tools have, or what is released
+    tool_state_bytes: int = 1 << 20  # a file that says what is installed, what versions tools have, what is released
     tool_lock_wait: float = 600.0  # how long an installation waits for another one
 
 

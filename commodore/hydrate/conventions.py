@@ -13,6 +13,7 @@ from commodore.errors import InputError, Location, PolicyError, raise_all
 from commodore.events import Announce, Warned
 from commodore.git import redact
 from commodore.hydrate.model import Hydration
+from commodore.patterns import fits
 
 Placed = tuple[Mapping[str, Any], Location]
 
@@ -58,17 +59,9 @@ def is_permitted(url: str, patterns: Iterable[str]) -> bool:
 
 
 def _fits(url: str, pattern: str) -> bool:
-    text = _plain(redact(url))
-    # The places up to which the parts so far may reach: a regular expression would try out all ways to get there.
-    ends = {0}
-    for part in re.split(r"(\*\*|\*)", "**" if pattern == "*" else _plain(pattern)):
-        if part in ("*", "**"):
-            for end in range(len(text)):
-                if end in ends and (part == "**" or text[end] != "/"):
-                    ends.add(end + 1)
-        else:
-            ends = {start + len(part) for start in ends if text.startswith(part, start)}
-    return len(text) in ends
+    parts = re.split(r"(\*\*|\*)", "**" if pattern == "*" else _plain(pattern))
+    expression = "".join({"**": ".*", "*": "[^/]*"}.get(part, re.escape(part)) for part in parts)
+    return fits(re.compile(expression, re.DOTALL), _plain(redact(url)))
 
 
 def _plain(url: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import click
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 
 from commodore import errors
 from commodore.cli.main import commodore
+from commodore.limits import Limits, read_limits
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "docs" / "reference"
@@ -42,6 +44,22 @@ def test_the_table_of_lowered_errors_is_what_can_be_lowered() -> None:
     command = [sys.executable, str(ROOT / "scripts" / "docs-strictness"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_each_limit_has_a_row_with_its_default() -> None:
+    """Run scripts/docs-limits when this fails."""
+    done = subprocess.run([sys.executable, str(ROOT / "scripts" / "docs-limits"), "--check"], check=False)
+    assert done.returncode == 0
+    page = (REFERENCE / "limits.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| `(.+?)` \| \S.* \|$", page, re.MULTILINE))
+    defaults = {field.name: field.default for field in fields(Limits)}
+    assert rows.keys() == defaults.keys()
+    lists = {name: default for name, default in defaults.items() if isinstance(default, tuple)}
+    assert {name: rows.pop(name) for name in lists} == {
+        name: ", ".join(f"{number:g}" for number in numbers) for name, numbers in lists.items()
+    }
+    assert read_limits(" ".join(f"{name}={default}" for name, default in rows.items())) == Limits()
+    assert {name: getattr(read_limits(f"{name}=3"), name) for name in rows} == dict.fromkeys(rows, 3)
 
 
 def test_every_option_of_the_help_is_on_the_page() -> None:

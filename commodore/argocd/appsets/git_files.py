@@ -16,6 +16,7 @@ from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, Location
 from commodore.gotemplate import Strings, to_floats
 from commodore.manifests.kube_yaml import read_documents
+from commodore.patterns import fits
 from commodore.tree import Entry, walk
 
 _LONGEST = 250  # characters of a pattern
@@ -109,7 +110,7 @@ class GitGenerator:
         taken = [
             folder
             for folder in sorted(found, key=lambda one: one.split("/"))
-            if any(one.fullmatch(folder) for one in wanted) and not any(one.fullmatch(folder) for one in unwanted)
+            if any(fits(one, folder) for one in wanted) and not any(fits(one, folder) for one in unwanted)
         ]
         return [self._with_place({}, folder, "", prefix) for folder in taken]
 
@@ -122,7 +123,7 @@ class GitGenerator:
         names = self._names(checkout)
         for one in _with_path(entries):
             pattern = _checked(compiled, one["path"], path, place)
-            (unwanted if one.get("exclude") else taken).update(name for name in names if pattern.fullmatch(name))
+            (unwanted if one.get("exclude") else taken).update(name for name in names if fits(pattern, name))
         found = []
         for name in sorted(taken - unwanted):
             found += [

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from commodore.errors import UsageError
+from commodore.patterns import fits
 
 
 @functools.lru_cache(maxsize=512)
@@ -111,7 +112,7 @@ class PathPatterns:
 
     def fit(self, path: str) -> bool:
         """Whether a path fits one of them."""
-        return any(one.fullmatch(path) for one in self._compiled)
+        return any(fits(one, path) for one in self._compiled)
 
     def cover(self, path: str) -> bool:
         """Whether a path, or a folder that it is in, fits one of them."""

@@ -6,6 +6,7 @@ import posixpath
 from collections.abc import Iterable
 
 from commodore.argocd.appsets.globs import folder_pattern
+from commodore.patterns import fits
 
 GENERATE_PATHS = "argocd.argoproj.io/manifest-generate-paths"
 
@@ -39,4 +40,4 @@ def _covers(entry: str, path: str) -> bool:
     if not entry or path == entry or path.startswith(f"{entry}/"):
         return True
     pattern = folder_pattern(entry)
-    return pattern is not None and pattern.fullmatch(path) is not None
+    return pattern is not None and fits(pattern, path)

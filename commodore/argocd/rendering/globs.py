@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from commodore.patterns import fits
+
 _TOKEN = re.compile(r"\\.|\[[!^]?\]?[^\]]*\]|.", re.DOTALL)
 """An escaped character, a class or a character of a pattern."""
 
@@ -23,7 +25,7 @@ def matches(pattern: str, name: str, *, separator: str = "") -> bool:
         separator: a character that `*` and `?` do not cross; `**` does.
     """
     compiled = _compiled(pattern, separator)
-    return compiled is not None and compiled.fullmatch(name) is not None
+    return compiled is not None and fits(compiled, name)
 
 
 def is_pattern(pattern: str) -> bool:

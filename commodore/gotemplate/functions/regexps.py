@@ -6,23 +6,21 @@ Python's engine goes back and forth where RE2 does not. Where that may take long
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from commodore.child_processes import child_environment
 from commodore.gotemplate.functions.re2 import compiled
 from commodore.gotemplate.problems import CallProblem
 from commodore.limits import DEFAULT_LIMITS
+from commodore.patterns import MANY_STEPS, steps
 
 SECONDS: Final = DEFAULT_LIMITS.regexp_seconds
-_STEPS: Final = 10**7  # that searching in this process may take at most
-_MANY: Final = 10  # a repetition that may go on longer counts as one without end
 _WORKER: Final = """
 import json, re, sys, warnings
 warnings.simplefilter("ignore")
@@ -64,7 +62,7 @@ def search(expression: str, text: str, at: int = 0) -> Found | None:
         CallProblem: it is none, or it takes too long.
     """
     pattern = compiled(expression)
-    if _steps(pattern, len(text)) <= _STEPS:
+    if steps(pattern, len(text)) <= MANY_STEPS:
         found = pattern.search(text, at)
         spans = None if found is None else [found.span(number) for number in range(pattern.groups + 1)]
     else:
@@ -105,44 +103,3 @@ def _in_process(pattern: re.Pattern[str], text: str, at: int) -> list[tuple[int,
         raise CallProblem(f"the regular expression cannot be used: {error}") from None
     found: list[tuple[int, int]] | None = json.loads(done.stdout)
     return found
-
-
-def _steps(pattern: re.Pattern[str], length: int) -> float:
-    """At most about how many steps Python's engine takes for a text of some length."""
-    nested, repetitions = _shape(pattern)
-    if nested:
-        return float(3 ** min(length, 100))
-    return float(max(length, 1)) ** (repetitions + 1)
-
-
-@functools.lru_cache(maxsize=512)
-def _shape(pattern: re.Pattern[str]) -> tuple[bool, int]:
-    """Whether there is a choice within a repetition, and how many repetitions there are."""
-    from re import _parser  # type: ignore[attr-defined]
-
-    return _looked_at(_parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE), inside=False)
-
-
-def _looked_at(parsed: Iterable[Any], *, inside: bool) -> tuple[bool, int]:
-    nested, count = False, 0
-    for code, arguments in parsed:
-        name = str(code)
-        repeats = name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
-        nested = nested or (inside and (repeats or name == "BRANCH"))
-        endless = repeats and arguments[1] > _MANY
-        count += endless
-        for part in _parts(name, arguments):
-            deeper, more = _looked_at(part, inside=inside or endless)
-            nested, count = nested or deeper, count + more
-    return nested, count
-
-
-def _parts(name: str, arguments: Any) -> list[Any]:
-    """The expressions within one."""
-    if name == "BRANCH":
-        return list(arguments[1])
-    if name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
-        return [arguments[2]]
-    if name in ("SUBPATTERN", "ASSERT", "ASSERT_NOT"):
-        return [arguments[-1]]
-    return []
