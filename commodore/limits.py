@@ -87,6 +87,10 @@ class Limits:
     # manifests
     yaml_depth: int = 256  # nesting of a YAML document that is read; deep ones would exhaust the stack
     yaml_nodes: int = 5_000_000  # values of one YAML document, or of one Kubernetes stream, its aliases resolved
+    gotemplate_characters: int = 1 << 20  # what one run of a Go template writes
+    gotemplate_steps: int = 1_000_000  # what it does
+    gotemplate_depth: int = 100  # templates in templates
+    gotemplate_seconds: float = 10.0  # a whole run, the last function that it calls apart
     regexp_seconds: float = 5.0  # one search with a regular expression that a repository brings
     rename_pairs: int = 10_000  # removed times added files; beyond it only unchanged files are seen as renamed
     diff_matches: int = 10_000_000  # pairs of equal lines in one file; beyond it the diff only tells how many differ

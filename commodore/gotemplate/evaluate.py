@@ -45,6 +45,7 @@ from commodore.gotemplate.values import (
     truth,
     type_name,
 )
+from commodore.limits import DEFAULT_LIMITS
 
 _ABSENT: Final = object()  # no value comes from a pipeline
 _WORDS: Final = {"bool": "bool", "string": "string", "int": "integer", "float64": "float"}
@@ -81,10 +82,10 @@ _MADE = 64  # characters and items that functions may make, for each of the outp
 class RunLimits:
     """What one run may use: characters of output, steps, templates in templates, seconds."""
 
-    output: int = 1 << 20
-    steps: int = 1_000_000
-    depth: int = 100
-    seconds: float = 10.0
+    output: int = DEFAULT_LIMITS.gotemplate_characters
+    steps: int = DEFAULT_LIMITS.gotemplate_steps
+    depth: int = DEFAULT_LIMITS.gotemplate_depth
+    seconds: float = DEFAULT_LIMITS.gotemplate_seconds
 
 
 @dataclass(slots=True)
@@ -186,7 +187,11 @@ class _State:
         self.steps += 1
         if self.steps > self.limits.steps:
             raise self.exceeded(f"more than {self.limits.steps} steps")
-        if self.steps & 0x3FF == 0 and time.monotonic() > self.deadline:
+        if self.steps & 0x3FF == 0:
+            self._check_time()
+
+    def _check_time(self) -> None:
+        if time.monotonic() > self.deadline:
             raise self.exceeded(f"longer than {self.limits.seconds:g} s")
 
     def _write(self, text: str) -> None:
@@ -486,7 +491,9 @@ class _State:
         try:
             if name in _WALKERS:
                 self._check_walk(values)
-            return self._bounded(found.call(*values))
+            value = self._bounded(found.call(*values))
+            self._check_time()
+            return value
         except UnsteadyProblem as problem:
             raise self._refuse(node, f"{name}: {problem}") from None
         except CallProblem as problem:

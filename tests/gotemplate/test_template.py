@@ -135,6 +135,12 @@ def test_limits_of_the_caller_count() -> None:
         Template("abcd").render({}, limits=RunLimits(output=3))
 
 
+def test_the_time_is_looked_at_after_each_call() -> None:
+    """A single search with a regular expression may take seconds."""
+    with pytest.raises(LimitProblem, match="longer than 0 s"):
+        Template("{{ upper .x }}").render({"x": "a"}, limits=RunLimits(seconds=0))
+
+
 def test_values_stay_as_they_are() -> None:
     values: dict[str, Any] = {"m": {"a": 1.0}}
     template = Template('{{ set .m "b" 2 | toJson }}')

@@ -12,6 +12,11 @@ from commodore.errors import InputError, Location
 from commodore.gotemplate import LimitProblem, ParseProblem, RefusedFunction, Template, TemplateProblem
 from commodore.printable import printable
 
+_RAISE = (
+    "make it smaller, or raise gotemplate_characters, gotemplate_steps, gotemplate_depth or gotemplate_seconds with "
+    "COMMODORE_LIMITS"
+)
+
 Params = Mapping[str, Any]
 
 
@@ -94,7 +99,7 @@ class Texts:
                 hint="pass the value as a parameter; --fixed-time says what now is",
                 locations=[self._place],
             )
-        hint = "make it smaller" if isinstance(problem, LimitProblem) else f"its parameters are: {printable(known)}"
+        hint = _RAISE if isinstance(problem, LimitProblem) else f"its parameters are: {printable(known)}"
         return InputError("CMD-ARGO-206", f"{where} does not render: {said}", hint=hint, locations=[self._place])
 
 

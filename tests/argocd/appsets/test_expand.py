@@ -106,6 +106,14 @@ def test_templates_that_fail(sets: Sets, name: str, error: str) -> None:
     assert sets.error().startswith(error)
 
 
+@pytest.mark.parametrize("name", ["{{ range until 100000000 }}x{{ end }}", '{{ repeat 100000000 "xxxxxxxxxx" }}'])
+def test_templates_that_reach_a_limit_say_how_to_raise_it(sets: Sets, name: str) -> None:
+    assert sets.names(A, name) == []
+    (error,) = sets.found.found()
+    assert (error.code, error.severity) == ("CMD-ARGO-206", "error")
+    assert "gotemplate_seconds with COMMODORE_LIMITS" in error.hint
+
+
 @pytest.mark.parametrize(
     ("template", "output"),
     [
