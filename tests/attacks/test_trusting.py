@@ -142,3 +142,16 @@ def test_a_policy_in_another_place(world: ClusterWorld, run: Remote, tmp_path: P
         (world.root / "trust.toml").write_text(text)
     world.compile()
     assert explain(world)[0] == 0
+
+
+def test_a_program_of_the_machine_is_shown_apart(world: ClusterWorld) -> None:
+    """`mkdir` needs no more than that commands run; another program has to be in the policy."""
+    commands = COMMANDS.replace("'${_base_directory}/run'", "/bin/mkdir, /bin/sleep").partition("    dependencies:")[0]
+    world.component("c-run", {"class/c-run.yml": commands})
+    assert {error["code"] for error in world.compile().errors} == {"CMD-CONF-008"}
+    code, actions = explain(world)
+    needs = [(one["what"].split()[-1], one["capability"]) for one in actions if one["refusal"]]
+    assert (code, needs) == (1, [("/bin/sleep", "programs")])
+    mine = world.root / "mine.toml"
+    mine.write_text("programs = ['/bin/sleep']\n")
+    assert explain(world, "--trust-policy", str(mine))[0] == 0
