@@ -65,18 +65,24 @@ def observe_run(_ctx: click.Context, /, **values: Any) -> int:
     clusters = given.clusters(values)
     from commodore.observe import cluster
 
-    for address in filter(None, (values["metrics_addr"], values["health_addr"])):
+    metrics, health = (_address(values[name]) for name in ("metrics_addr", "health_addr"))
+    for address in filter(None, (metrics, health)):
         cluster.read_address(address)
     run = cluster.RunOptions(
         controller=given.controller_options(values),
         holds=given.holds(values),
-        metrics_address=values["metrics_addr"],
-        health_address=values["health_addr"],
+        metrics_address=metrics,
+        health_address=health,
         lease=given.lease_options(values),
     )
     _log_to_stderr(values["log_format"], values["log_level"])
     asyncio.run(cluster.observe_run(clusters, run))
     return 0
+
+
+def _address(text: str) -> str:
+    """An address; empty for none. Kubernetes' own controllers write `0` for none."""
+    return "" if text in ("none", "0") else text
 
 
 def _log_to_stderr(form: str, level: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -181,6 +182,17 @@ def test_run(cluster: Running, run: Callable[..., subprocess.Popen[str]]) -> Non
     assert all(one != other for one, other in itertools.pairwise(told))
     (lease,) = cluster.api.all("leases")
     assert lease["spec"]["holderIdentity"] == ""
+
+
+@pytest.mark.parametrize("address", ["none", "0"])
+def test_run_without_pages(cluster: Running, run: Callable[..., subprocess.Popen[str]], address: str) -> None:
+    cluster.api.put(*drifted())
+    process = run(f"--metrics-addr={address}", f"--health-probe-bind-address={address}")
+    wait_until(lambda: cluster.api.all("promotions"))
+    descriptors = Path(f"/proc/{process.pid}/fd").iterdir()
+    sockets = {os.readlink(one).removeprefix("socket:[").removesuffix("]") for one in descriptors}
+    rows = [line.split() for kind in ("tcp", "tcp6") for line in Path(f"/proc/net/{kind}").read_text().splitlines()]
+    assert [row[1] for row in rows if row[3] == "0A" and row[9] in sockets] == []  # 0A: listens
 
 
 def test_without_the_extra(call: Call, cluster: Running, monkeypatch: pytest.MonkeyPatch) -> None:

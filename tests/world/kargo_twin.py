@@ -91,8 +91,13 @@ def record(stage: Object, promotions: Iterable[Object], freights: Sequence[Objec
             continue
         if name <= status.get("lastPromotion", {}).get("name", ""):
             continue
-        status["lastPromotion"] = {"name": name, "finishedAt": one["status"]["finishedAt"]}
         freight = by_name.get(one["spec"]["freight"])
+        status["lastPromotion"] = {
+            "name": name,
+            "freight": {"name": one["spec"]["freight"]},
+            "status": one["status"],
+            "finishedAt": one["status"]["finishedAt"],
+        }
         if phase == "Succeeded" and freight is not None:
             history = status.setdefault("freightHistory", [])
             items = dict(history[0]["items"]) if history else {}

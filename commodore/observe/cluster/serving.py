@@ -54,7 +54,7 @@ async def serve(address: str, pages: Mapping[str, Page]) -> asyncio.Server:
         raise EnvironmentFault(
             "CMD-OBS-014",
             f"{address} cannot be listened on: {error.strerror}",
-            hint="choose another address with --metrics-addr and --health-addr, or an empty one",
+            hint="choose another address with --metrics-addr and --health-addr, or none",
         ) from error
 
 

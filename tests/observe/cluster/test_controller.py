@@ -125,6 +125,20 @@ def test_nothing_is_tried_again_when_the_right_is_missing(cluster: Running, star
     assert len(events(cluster, "PromotionForbidden")) == 1
 
 
+@pytest.mark.requirement("O18")
+def test_a_failed_promotion_that_is_deleted_is_made_again(cluster: Running, start: Start) -> None:
+    """Kargo still has it as the Stage's last one, and no sync has followed it."""
+    cluster.api.put(*drifted())
+    replica = start()
+    (first,) = wait_until(lambda: promotions(cluster))
+    cluster.api.run_kargo("Failed")
+    replica.reaches("PreviouslyFailed")
+    cluster.api.delete("promotions", "shop", first["metadata"]["name"])
+    (again,) = wait_until(lambda: promotions(cluster))
+    assert again["metadata"]["name"] > first["metadata"]["name"]
+    assert again["spec"]["freight"] == first["spec"]["freight"]
+
+
 def test_a_refusal_is_looked_at_again_once_and_told(cluster: Running, start: Start) -> None:
     cluster.api.put(*drifted())
     text = 'admission webhook "x" denied the request: no'
