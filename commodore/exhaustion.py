@@ -1,4 +1,5 @@
 """What to make of a full disk, an I/O error, too little memory: the machine's operator must act, wherever it happens.
+And of names that no file can have, and of what nests too deep: whoever wrote them must act.
 
 It may happen at every call, of this program, of a library, of a tool. Callers need not expect it: exceptions are judged
 where they would otherwise be reported as something else, at the edge of a worker and of the program.
@@ -10,7 +11,9 @@ import errno
 import os
 import re
 
-from commodore.errors import CommodoreError, EnvironmentFault, Findings
+from commodore.errors import CommodoreError, EnvironmentFault, Findings, InputError
+from commodore.names import PATH_BYTES, PATH_SEGMENT_BYTES
+from commodore.printable import shortened
 
 _SCARCE = {
     errno.ENOSPC: "free some space",
@@ -32,7 +35,9 @@ _IN_THE_WAY = {
     errno.ELOOP: "a symbolic link is where none should be, or links form a loop; remove it",
     errno.EISDIR: "a folder is in the way; move it away",
     errno.ENOTDIR: "a file is where a folder should be; move it away",
+    errno.ENAMETOOLONG: f"names have at most {PATH_SEGMENT_BYTES} bytes, paths {PATH_BYTES}; choose a shorter one",
 }
+_SHOWN = 120  # letters of a path that is too long
 _UNCHANGED = "what was there before is unchanged"
 _NUMBERED = re.compile(r"\(os error (\d+)\)|\[Errno (\d+)\]")  # Rust's words, Python's words
 # How tools end a line, or begin it; what a chart or a template says somewhere in a line is none of it.
@@ -100,19 +105,55 @@ def is_exhaustion(code: str) -> bool:
     return code in ("CMD-WORK-003", "CMD-WORK-006")
 
 
-def refusal(error: BaseException, subject: str = "") -> EnvironmentFault | None:
-    """As `find_exhaustion`, and for unexpectedly missing permissions."""
+def refusal(error: BaseException, subject: str = "") -> CommodoreError | None:
+    """As `find_exhaustion`, and for unexpectedly missing permissions, and for what no program can work with."""
     found = find_exhaustion(error, subject)
     if found is None and isinstance(error, OSError) and error.errno in _REFUSED:
         return _fault(error.errno, subject, [os.fsdecode(error.filename)] if error.filename else [])
-    return found
+    return found or find_unusable(error, subject)
+
+
+def find_unusable(error: BaseException, subject: str = "") -> InputError | None:
+    """The error of the author of a name that no file can have, or of what nests too deep, if an exception, or what it
+    was raised from, comes down to that. None of what other errors have explained.
+    """
+    for cause in _causes(error):
+        if isinstance(cause, CommodoreError):
+            return None
+        if unusable := _unusable(cause):
+            return InputError(unusable.code, _about(subject, unusable.message), hint=unusable.hint)
+    return None
+
+
+def _unusable(cause: BaseException) -> InputError | None:
+    hint = f"names of files have at most {PATH_SEGMENT_BYTES} bytes, paths {PATH_BYTES}, without NUL in them"
+    if isinstance(cause, RecursionError):
+        return InputError(
+            "CMD-WORK-009",
+            "something nests too deep to be worked on",
+            hint="look for values in values, folders in folders, and what leads to itself; "
+            "a hundred levels can be worked on",
+        )
+    if isinstance(cause, OSError) and cause.errno == errno.ENAMETOOLONG:
+        name = repr(shortened(os.fsdecode(cause.filename or ""), _SHOWN))
+        return InputError("CMD-WORK-008", f"{name} is too long for the name of a file", hint=hint)
+    if isinstance(cause, UnicodeEncodeError) and "surrogates" in cause.reason:
+        name = repr(shortened(cause.object, _SHOWN))
+        return InputError("CMD-WORK-008", f"{name} has a half of a character, and cannot be written", hint=hint)
+    if isinstance(cause, ValueError) and str(cause).startswith("embedded null"):
+        return InputError("CMD-WORK-008", "the name of a file has a NUL character", hint=hint)
+    return None
+
+
+def _about(subject: str, said: str) -> str:
+    return f"{subject}: {said}" if subject else said
 
 
 def _fault(number: int, subject: str, places: list[str]) -> EnvironmentFault:
     what = f"cannot use {places[0]}: " if places else ""
     said = f"{what}{os.strerror(number)}"
     code = "CMD-WORK-006" if number in (errno.ENOMEM, errno.EAGAIN) else "CMD-WORK-003"
-    message = f"{subject}: {said}" if subject else said
+    message = _about(subject, said)
     return EnvironmentFault(code, message, hint=f"{_hint(number)}; {_UNCHANGED}", locations=places)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection
 
@@ -27,6 +28,12 @@ NAME_LENGTH = 200
 
 PATH_SEGMENT_BYTES = 255
 """Bytes of one folder or file name; what common file systems allow."""
+
+PATH_BYTES = 4096
+"""Bytes of a whole path; what common systems allow."""
+
+INNER_PATH_BYTES = 2048
+"""Bytes of a path within a folder; with what is put before it, common systems take it."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _UNUSUAL = re.compile(r"""[a-zA-Z0-9'"][a-zA-Z0-9'"._-]*""")
@@ -76,6 +83,19 @@ def check_name(name: object, kind: str, *, reserved: Collection[str] = (), unusu
             hint="choose another name",
         )
     return name
+
+
+def path_problem(path: str) -> str:
+    """Why no file within a folder can have this path, such as `has a part of more than 255 bytes`, or nothing."""
+    try:
+        parts = [os.fsencode(part) for part in path.split("/")] if "\0" not in path else []
+    except UnicodeEncodeError:
+        return "has a half of a character"
+    if not parts:
+        return "has a NUL character"
+    if any(len(part) > PATH_SEGMENT_BYTES for part in parts):
+        return f"has a part of more than {PATH_SEGMENT_BYTES} bytes"
+    return f"has more than {INNER_PATH_BYTES} bytes" if len(b"/".join(parts)) > INNER_PATH_BYTES else ""
 
 
 def _shortened(name: object) -> str:

@@ -21,8 +21,10 @@ from commodore.exhaustion import hint_for
 from commodore.file_lock import HeldElsewhere, hold
 from commodore.limits import Limits
 from commodore.pinned import HANDLES, link_in, pinned
+from commodore.tree import children
 
 _STAGING = ".staging"
+_SHALLOW = 8  # folders in folders that are not moved
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of Linux
 
 
@@ -606,6 +608,33 @@ def remove_tree(path: Path, *, root: Path | None = None) -> None:
 
 
 def _remove_folder(path: Path) -> None:
+    try:
+        _remove_shallow(path)
+    except (RecursionError, OSError) as error:
+        if isinstance(error, OSError) and error.errno not in (errno.EMFILE, errno.ENAMETOOLONG):
+            raise
+        _flatten(path)  # folders in folders in folders: each of them takes a call and a descriptor
+        _remove_shallow(path)
+
+
+def _flatten(path: Path) -> None:
+    """Move folders that lie deep to the top, so that a walk does not go deep, and no path is long."""
+    path.chmod(stat.S_IRWXU)
+    pending = [(path, 0)]
+    while pending:
+        folder, depth = pending.pop()
+        for entry in children(folder):
+            if not entry.is_dir(follow_symlinks=False):
+                continue
+            below = Path(entry.path)
+            below.chmod(stat.S_IRWXU)
+            if depth >= _SHALLOW:
+                below = Path(tempfile.mkdtemp(prefix=".deep-", dir=path))
+                os.rename(entry.path, below)
+            pending.append((below, 0 if depth >= _SHALLOW else depth + 1))
+
+
+def _remove_shallow(path: Path) -> None:
     try:
         if sys.version_info >= (3, 12):
             shutil.rmtree(path, onexc=lambda _, name, __: _remove_protected(path, Path(name)))

@@ -7,6 +7,7 @@ import os
 import resource
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -179,3 +180,32 @@ def test_little_memory(world: ClusterWorld, megabytes: int) -> None:
 @pytest.fixture
 def world(tmp_path: Path) -> ClusterWorld:
     return ClusterWorld(tmp_path)
+
+
+def nested_too_deep() -> None:
+    nested_too_deep()
+
+
+@pytest.mark.parametrize(
+    ("attempt", "code", "words"),
+    [
+        (lambda: Path("x" * 300).stat(), "CMD-WORK-008", f"'{'x' * 120}… (180 more characters)' is too long"),
+        (lambda: Path("/".join(["abc"] * 1300)).stat(), "CMD-WORK-008", "is too long for the name of a file"),
+        (lambda: Path("a\0b").stat(), "CMD-WORK-008", "has a NUL character"),
+        (lambda: Path("a\ud800b").stat(), "CMD-WORK-008", r"'a\ud800b' has a half of a character"),
+        (lambda: subprocess.run(["true", "a\0b"]), "CMD-WORK-008", "has a NUL character"),
+        (nested_too_deep, "CMD-WORK-009", "nests too deep"),
+    ],
+    ids=["name", "path", "nul", "surrogate", "argument", "depth"],
+)
+def test_what_no_program_can_work_with(attempt: Callable[[], object], code: str, words: str) -> None:
+    """It is for whoever has written it, not a bug."""
+    with pytest.raises((OSError, ValueError, RecursionError)) as caught:
+        attempt()
+    for error in (caught.value, raised(RuntimeError("x"), caught.value)):
+        found = refusal(error, "instance 'a'")
+        assert found is not None
+        assert (found.code, found.exit_code, bool(found.hint)) == (code, 1, True)
+        assert found.message.startswith("instance 'a': ")
+        assert words in found.message
+    assert refusal(raised(InputError("CMD-X-001", "said already"), caught.value)) is None

@@ -660,6 +660,19 @@ class TestRemoveTree:
         assert [path.name for path in tmp_path.iterdir()] == ["precious"]
         assert (tmp_path / "precious" / "file").exists()
 
+    @pytest.mark.parametrize("depth", [1900, 5000])
+    def test_folders_in_folders(self, tmp_path: Path, depth: int) -> None:
+        """Deeper than calls nest, and than a path is long: an output path that was too long left them."""
+        made = run_python(
+            "import os\nos.mkdir('top')\nos.chdir('top')\n"
+            f"for _ in range({depth}): os.mkdir('a'); os.chdir('a')\n"
+            "open('file', 'w').close()",
+            cwd=tmp_path,
+        )
+        assert made.returncode == 0, made.stderr
+        remove_tree(tmp_path / "top")
+        assert list(tmp_path.iterdir()) == []
+
     def test_protected_folders_and_files(self, tmp_path: Path) -> None:
         """Git's objects are read-only. Root may do everything, so that it becomes somebody else for this."""
         result = run_python(

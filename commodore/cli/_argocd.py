@@ -45,7 +45,7 @@ class ArgoGroup(LazyGroup):
                 raise
             console_of(ctx).error(judge(error))
             return FAILED
-        except OSError as error:
+        except (OSError, ValueError, RecursionError) as error:
             fault = refusal(error)
             if fault is None:
                 raise

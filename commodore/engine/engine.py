@@ -17,6 +17,7 @@ from commodore.child_processes import Child, child_environment
 from commodore.context import Context
 from commodore.engine.cache.instance_records import FilesRead, write_record
 from commodore.engine.cache.results import ResultFinder, Reuse
+from commodore.engine.entry_paths import path_errors
 from commodore.engine.inventory_transfer import write_nodes
 from commodore.engine.jsonnet.evaluator import CHECK, check_jsonnet_engine, summary
 from commodore.engine.jsonnet.traces import trace_events
@@ -286,6 +287,8 @@ def _check(jobs: Sequence[InstanceJob], nodes: Mapping[str, Any]) -> None:
                     "CMD-ENG-003", f"the inventory has no target for instance {name!r}", hint=did_you_mean(name, nodes)
                 )
             )
+        else:
+            errors += path_errors(name, nodes[name])
     raise_all(errors)
 
 

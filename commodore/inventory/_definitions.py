@@ -15,6 +15,7 @@ class Definition:
     path: tuple[str, ...]
     constant: bool
     duplicate: bool
+    plain: bool  # the key is neither a list nor a map
     line: int
     column: int
 
@@ -43,8 +44,9 @@ def find_definitions(content: bytes) -> Iterator[Definition]:
                 frame = frames[-1] if frames else None
                 if frame is not None and frame.is_map:
                     if frame.awaits_key:
+                        plain = not isinstance(event, yaml.CollectionStartEvent)
                         frame.key = event.value if isinstance(event, yaml.ScalarEvent) else "?"
-                        yield _definition(frames, event.start_mark)
+                        yield _definition(frames, event.start_mark, plain=plain)
                         frame.seen.add(frame.key)
                     frame.awaits_key = not frame.awaits_key
                 if isinstance(event, yaml.CollectionStartEvent):
@@ -65,12 +67,13 @@ def find_tag(content: bytes) -> tuple[str, int] | None:
     return None
 
 
-def _definition(frames: list[_Frame], mark: Any) -> Definition:
+def _definition(frames: list[_Frame], mark: Any, *, plain: bool) -> Definition:
     last = frames[-1]
     return Definition(
         path=tuple(frame.key.lstrip("=~") for frame in frames if frame.is_map),
         constant=last.key.startswith("="),
         duplicate=last.key in last.seen,
+        plain=plain,
         line=mark.line + 1,
         column=mark.column + 1,
     )

@@ -87,7 +87,9 @@ def translate(text: str, files: ClassFiles) -> CommodoreError:
 
 
 def translate_panic(text: str, files: ClassFiles) -> CommodoreError:
-    """The error that stands for a panic of reclass-rs; known are YAML tags, and a constant changed by its own file."""
+    """The error that stands for a panic of reclass-rs; known are YAML tags, keys that are lists or maps, and a
+    constant changed by its own file.
+    """
     if match := _CONSTANT.search(text):
         return _constant(_Failure(match, "", files))
     if "Tagged YAML" in text:
@@ -99,6 +101,16 @@ def translate_panic(text: str, files: ClassFiles) -> CommodoreError:
                     hint="remove the tag, or put text that begins with '!' into quotes",
                     locations=[Location(str(path), tag[1])],
                 )
+    if "unhashable type" in text:  # what comes out of reclass-rs becomes Python's maps
+        for name, path in files.paths.items():
+            for key in find_definitions(files.content(path)):
+                if not key.plain:
+                    return InputError(
+                        "CMD-INV-001",
+                        f"class {name} has a list or a map as a key, which cannot be used in classes",
+                        hint="put text that begins with '[' or '{' into quotes",
+                        locations=[Location(str(path), key.line)],
+                    )
     return InternalError(
         "CMD-INV-017",
         f"reclass-rs failed: {text}",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from commodore.errors import did_you_mean
+from commodore.names import path_problem
 
 BUILTINS: Final = ("helm_namespace",)
 TYPES: Final = ("builtin", "jsonnet")
@@ -54,6 +55,9 @@ def check_filter(definition: Any) -> FilterProblem | None:
     arguments = definition.get("filterargs", {})
     if not isinstance(arguments, Mapping):
         return FilterProblem("'filterargs' is not a map", unusable=True)
+    for key, text in (("path", path), *((("filter", name),) if kind == "jsonnet" else ())):
+        if unusable := path_problem(text):
+            return FilterProblem(f"the value of {key!r} {unusable}", "write a path that a file can have", unusable=True)
     if os.path.isabs(path) or os.path.normpath(path).split(os.sep)[0] == os.pardir:
         reason = f"the path {path!r} leaves the instance's output folder"
         return FilterProblem(reason, "write it relative to compiled/<instance>", refused=True)
@@ -76,6 +80,9 @@ def _check_arguments(kind: str, arguments: Mapping[Any, Any]) -> FilterProblem |
         problem = _check_helm_namespace(arguments)
         return FilterProblem(problem, unusable=True) if problem else None
     for key, value in arguments.items():
+        if "\0" in str(key):
+            problem = f"the filter argument {key!r} has a NUL character in its name"
+            return FilterProblem(problem, "leave it out", unusable=True)
         if not isinstance(value, str):
             return FilterProblem(
                 f"the filter argument {key!r} is not a string", "quote numbers and booleans", unusable=True

@@ -40,9 +40,13 @@ class Loader(BaseLoader):
         super().__init__(text)
 
     def construct_document(self, node: Any) -> Any:
+        self.bound(node)
+        return super().construct_document(node)
+
+    def bound(self, node: Any) -> None:
+        """Refuse a document whose aliases multiply, or lead into themselves."""
         if self._has_aliases and _values(node, {}) > DEFAULT_LIMITS.yaml_nodes:
             raise TooMuchError
-        return super().construct_document(node)
 
     def descend_resolver(self, current_node: Any, current_index: Any) -> None:
         # PyYAML calls this for every node; its own version serves path resolvers, which nothing here uses.
@@ -55,11 +59,17 @@ class Loader(BaseLoader):
 
 
 def _values(node: Any, known: dict[int, int]) -> int:
-    """How many values a node stands for."""
+    """How many values a node stands for.
+
+    Args:
+        known: what others stand for; 0 for those that the node is in.
+    """
     if isinstance(node, yaml.ScalarNode):
         return 1
+    if known.get(id(node)) == 0:
+        raise yaml.constructor.ConstructorError(None, None, "an alias leads into itself", node.start_mark)
     if id(node) not in known:
-        known[id(node)] = 1  # what leads to itself is found elsewhere
+        known[id(node)] = 0
         children = node.value if isinstance(node, yaml.SequenceNode) else (part for pair in node.value for part in pair)
         known[id(node)] = 1 + sum(_values(child, known) for child in children)
     return known[id(node)]

@@ -135,6 +135,7 @@ def compose_all(text: str | bytes, *, place: str) -> list[Node]:
         while loader.check_node():
             node = loader.get_node()
             if node is not None:
+                loader.bound(node)
                 nodes.append(node)
         return nodes
     except Exception as error:

@@ -169,6 +169,13 @@ class TestFiles:
         assert [str(place) for place in error.locations] == [hierarchy.place("b.yml", 2)]
         assert capfd.readouterr().err == ""
 
+    @pytest.mark.parametrize("key", ["[a]", "{a: b}"])
+    def test_a_key_that_is_a_list_or_a_map(self, hierarchy: Hierarchy, key: str) -> None:
+        error = hierarchy.classes({"a.yml": "x: {'[a]': 1}\n", "b.yml": f"parameters:\n  {key}: y\n"}).failure()
+        assert error.code == "CMD-INV-001"
+        assert "class b has a list or a map as a key" in error.message
+        assert [str(place) for place in error.locations] == [hierarchy.place("b.yml", 2)]
+
     def test_bytes_that_are_no_text(self, hierarchy: Hierarchy) -> None:
         error = hierarchy.classes({"b.yml": b"parameters: {x: '\xff'}"}).failure()
         assert error.code == "CMD-INV-001"

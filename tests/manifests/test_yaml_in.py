@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from commodore.errors import InputError
 from commodore.limits import DEFAULT_LIMITS
-from commodore.manifests import compose, dump_stream, load, load_all
+from commodore.manifests import compose, compose_all, dump_stream, load, load_all, load_rendered
 
 
 @pytest.mark.parametrize(
@@ -196,3 +197,14 @@ def test_compose_refuses_what_load_refuses(text: str | bytes) -> None:
         compose(text, place="x.yml")
     assert str(composing.value) == str(loading.value)
     assert composing.value.locations == loading.value.locations
+
+
+@pytest.mark.parametrize("read", [load, load_all, load_rendered, compose, compose_all])
+@pytest.mark.parametrize(("text", "line"), [("a: &a [*a]", 1), ("x: 1\ny: &y\n  z: &z {y: *y, z: 1}\n", 2)])
+def test_an_alias_that_leads_into_itself(read: Callable[..., Any], text: str, line: int) -> None:
+    """What it stands for has no end, and cannot be written."""
+    with pytest.raises(InputError) as caught:
+        read(text, place="f.yaml")
+    assert caught.value.code == "CMD-YAML-001"
+    assert caught.value.message == "f.yaml is not valid YAML: an alias leads into itself"
+    assert [place.line for place in caught.value.locations] == [line]

@@ -120,14 +120,14 @@ def _chart(source: Source, folder: Path, root: Path) -> bool:
         return True
     if any(path.endswith((".tgz", ".tar.gz")) or _has_words(path) for path in _files(folder)):
         return True
-    return any(not (folder / "charts" / name).is_dir() for name in _dependencies(folder))
+    return any(not os.path.isdir(folder / "charts" / name) for name in _dependencies(folder))
 
 
 def _from_values(text: str, folder: Path, root: Path) -> bool:
     if re.search(r"[$*?\[]|://", text):
         return True
     path = root / text.lstrip("/") if text.startswith("/") else folder / text
-    return path.is_file() and _has_words(str(path))
+    return os.path.isfile(path) and _has_words(str(path))
 
 
 def _dependencies(chart: Path) -> Iterator[str]:

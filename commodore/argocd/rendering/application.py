@@ -28,6 +28,7 @@ from commodore.argocd.trees import folder_of
 from commodore.caches import result_cache, usable
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, Location, PolicyError, raise_all
+from commodore.exhaustion import refusal
 
 _RENDERERS = {"Helm": render_helm, "Kustomize": render_kustomize, "Directory": render_directory}
 
@@ -110,9 +111,12 @@ class Renderer:
             known = len(layers or ())
             try:
                 objects += (replace(one, source=number) for one in self._source(application, source, number, trace))
-            except CommodoreError as error:
+            except (CommodoreError, OSError, ValueError, RecursionError) as error:
+                failure = error if isinstance(error, CommodoreError) else refusal(error)
+                if failure is None:
+                    raise
                 subject = f"source {number}" if len(application.sources) > 1 else ""
-                failures.append(error.about(subject, at=() if error.locations else (source.place,)))
+                failures.append(failure.about(subject, at=() if failure.locations else (source.place,)))
             if layers is not None:
                 layers[known:] = [replace(one, source=number) for one in layers[known:]]
         if failures and objects:

@@ -117,7 +117,7 @@ def _hits(unit: Unit, named: _Named, plain: set[str], *, missing: bool) -> Itera
     lexical = Path(os.path.normpath(named.path))
     if named.is_pattern:
         _check_lexically(lexical, named)
-        hits = [path for path in matching_paths(lexical, named.root) if path.is_file()]
+        hits = [path for path in matching_paths(lexical, named.root) if os.path.isfile(path)]
         for path in hits:
             check_inside(path, named.root, named.text)
             if os.path.realpath(path) not in plain:
@@ -127,7 +127,7 @@ def _hits(unit: Unit, named: _Named, plain: set[str], *, missing: bool) -> Itera
     else:
         _check_lexically(lexical, named)
         check_inside(lexical, named.root, named.text)
-        if lexical.is_file():
+        if os.path.isfile(lexical):  # not true of a path that no file can have
             yield lexical
             return
         if not missing:

@@ -28,9 +28,9 @@ def folder_of(tree: Tree, path: str, place: Location, repository: str) -> Path:
     folder = tree.root / lexical
     if not is_within(folder, tree.root):
         raise _bad(path, "leaves the repository", "links must stay within the repository", place)
-    if not folder.exists():
+    if not os.path.exists(folder):  # nor is a path that no file can have
         raise _bad(path, f"is not in {redact(repository)}", "check the path and the revision", place)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise _bad(path, "is no folder", "name the folder in which the file is", place)
     tree.check_links(repository)
     return folder
@@ -61,5 +61,7 @@ def is_within(path: Path, root: Path) -> bool:
     """Whether a path is, with every link followed, a folder or below it, and not in git's own folder, which has the
     credentials of remotes.
     """
+    if "\0" in str(path):
+        return False
     real, top = os.path.realpath(path), os.path.realpath(root)
     return real == top or (real.startswith(f"{top}/") and ".git" not in real[len(top) :].split("/"))

@@ -191,7 +191,8 @@ def written_places(run: Run, instance: str, node: Mapping[str, Any]) -> Iterator
     settings = node["parameters"].get("kapitan")
     entries = settings.get("compile") if isinstance(settings, Mapping) else None
     for entry in entries if isinstance(entries, list) else ():
-        place = os.path.normpath(os.path.join(own, str(entry.get("output_path", "")))) if entry else own
+        path = entry.get("output_path", "") if isinstance(entry, Mapping) else ""
+        place = os.path.normpath(os.path.join(own, str(path)))
         if not lies_in(place, own):
             yield place
 

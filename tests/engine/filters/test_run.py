@@ -229,6 +229,53 @@ def test_paths_stay_inside(world: World, path: str) -> None:
     assert error.code == "CMD-ENG-042"
 
 
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [
+        ("x" * 300, "a part of more than 255 bytes"),
+        ("ü" * 128, "a part of more than 255 bytes"),
+        ("abc/" * 600, "more than 2048 bytes"),
+        ("a\0b", "a NUL character"),
+    ],
+)
+def test_paths_that_no_file_can_have(world: World, path: str, problem: str) -> None:
+    add(world, jsonnet_filter(path), jsonnet_filter(file=path), namespace_filter(path))
+    write_filter(world, "{}")
+    errors = world.fail()
+    assert [(error.code, bool(error.hint), bool(error.locations)) for error in errors] == [
+        ("CMD-ENG-049", True, True)
+    ] * 3
+    assert [error.message for error in errors] == [
+        f"instance 'a', filter {index}: the value of {key!r} has {problem}"
+        for index, key in enumerate(("path", "filter", "path"))
+    ]
+
+
+@pytest.mark.parametrize(("key", "code"), [("a\0b", "CMD-ENG-049"), ("x" * 100_000, "")])
+def test_keys_of_arguments(world: World, key: str, code: str) -> None:
+    """No string of C has a NUL in it."""
+    add(world, jsonnet_filter(filterargs={key: "x"}))
+    write_filter(world, "{}")
+    if not code:
+        world.compile()
+        return
+    error = world.fail_once()
+    assert (error.code, bool(error.hint), bool(error.locations)) == (code, True, True)
+    assert "has a NUL character in its name" in error.message
+
+
+def test_an_alias_that_leads_into_itself(world: World) -> None:
+    world.add(
+        "a",
+        {"input_type": "copy", "input_paths": ["dependencies/a/one.yaml"], "output_path": "out"},
+        commodore={"postprocess": {"filters": [namespace_filter()]}},
+    )
+    world.write("dependencies/a/one.yaml", "kind: One\nmetadata: {name: one}\nspec: &spec\n  of: *spec\n")
+    error = world.fail_once()
+    assert (error.code, [place.line for place in error.locations]) == ("CMD-YAML-001", [3])
+    assert error.message.endswith("one.yaml is not valid YAML: an alias leads into itself")
+
+
 def test_filter_files_stay_inside(world: World) -> None:
     add(world, jsonnet_filter(file="../outside.jsonnet"), jsonnet_filter(file="link.jsonnet"))
     outside = world.write("dependencies/outside.jsonnet", "{}")
