@@ -36,7 +36,7 @@ def render(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     a folder, which is replaced as a whole; it must be empty, or made by this command.
 
     Applications that cannot be rendered are errors; the others are shown all the same. Of an Application of which one
-    source fails, the objects of its other sources are shown, marked as partial.
+    source fails, the objects of its other sources are shown, marked as partial. Secrets are shown as they are.
     """
     from commodore.argocd.rendered import render_applications
 
@@ -48,11 +48,17 @@ def render(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
             made = list(render_applications(asked, listing, wanted, run, values["stage"]))
         found = asked.rendered(listing, wanted)
         own = listing.own
+    if values["out"] != "name" and any(_is_secret(one.data) for application in made for one in application.objects):
+        analysis.console.status("Secrets are shown as they are; --skip-secrets leaves them out.")
     if values["folder"] is not None:
         _write(made, values["folder"], values["layout"], own, analysis.console)
     else:
         _show(made, values["out"], analysis.console, found)
     return max(analysis.finish(found), FAILED if any(one.error is not None for one in made) else 0)
+
+
+def _is_secret(data: Mapping[str, Any]) -> bool:
+    return data.get("kind") == "Secret" and bool(data.get("data") or data.get("stringData"))
 
 
 def _write(

@@ -377,6 +377,24 @@ def test_render_what_a_folder_defines(call: Call, tree: Path) -> None:
     assert (code, "[CMD-ARGO-310]" in err, "s3cret" in err) == (2, True, False)
 
 
+@pytest.mark.requirement("D19")
+def test_render_says_once_that_secrets_are_shown(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "web").mkdir()
+    for name, data in (("a", "stringData: {k: v}"), ("b", "data: {k: dg==}"), ("c", "data: {}")):
+        text = f"apiVersion: v1\nkind: Secret\nmetadata: {{name: {name}}}\n{data}\n"
+        (tmp_path / "web" / f"{name}.yaml").write_text(text)
+    (tmp_path / "app.yaml").write_text(
+        "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: web}\nspec:\n"
+        "  destination: {server: https://kubernetes.default.svc, namespace: web}\n"
+        "  source: {repoURL: https://git.example.com/shop, path: web}\n"
+    )
+    given = ("argocd", "render", "--path", str(tmp_path), "--self-url", "https://git.example.com/shop")
+    told = "Secrets are shown as they are; --skip-secrets leaves them out.\n"
+    assert call(*given)[2] == call(*given, "-o", "json")[2] == told
+    for words in (["--skip-secrets"], ["-o", "name"]):
+        assert told not in call(*given, *words)[2]
+
+
 PROJECT = """\
 apiVersion: argoproj.io/v1alpha1
 kind: AppProject
