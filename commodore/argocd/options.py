@@ -125,6 +125,7 @@ class Options:
         changed_file: a file that lists the changed files, instead of a comparison of the trees.
         rules: whose ignore rules count in a comparison.
         noise: which differences are counted instead of shown.
+        show_ignored: show noise and what rules ignore, too, marked as such.
         image_pointers: where objects name images beside what is known, as `GROUP/KIND:POINTER`.
         immutable: what of which kinds cannot be changed beside what is known, likewise; without a pointer, their
             `/spec/selector`.
@@ -194,6 +195,7 @@ class Options:
     changed_file: Path | None = None
     rules: Rules = "both"
     noise: tuple[NoiseRule, ...] = DEFAULT_NOISE
+    show_ignored: bool = False
     image_pointers: tuple[str, ...] = ()
     immutable: tuple[str, ...] = ()
     mask_kinds: tuple[str, ...] = ()

@@ -216,6 +216,7 @@ class Question:
             considered=Considered(options.changed_include, options.changed_ignore, options.changed_file),
             rules=options.rules,
             noise=options.noise,
+            show_ignored=options.show_ignored,
             hooks=options.hooks,
             watched=Watched(self.image_places, _places(options.immutable, "--immutable", "/spec/selector")),
             secrets=_places(options.mask_kinds, "--mask-kind"),

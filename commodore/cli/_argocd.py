@@ -156,8 +156,8 @@ def _translated(values: Mapping[str, Any]) -> dict[str, Any]:
         found["hooks"] = values["hooks"] == "show"
     if "noise" in values:
         found["noise"] = noise_of(values)
-    if values.get("show_ignored_fields"):
-        found |= {"rules": "none", "noise": ()}
+    if "show_ignored_fields" in values:
+        found["show_ignored"] = values["show_ignored_fields"]
     return found
 
 

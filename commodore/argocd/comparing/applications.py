@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -16,6 +16,7 @@ from commodore.argocd.normalising import Normaliser
 from commodore.errors import Location
 from commodore.manifests.object_diff import (
     Comparison,
+    FieldChange,
     Flag,
     ObjectChange,
     PlacedObject,
@@ -24,6 +25,7 @@ from commodore.manifests.object_diff import (
     compare,
     field_changes,
     flags_of,
+    path_text,
 )
 from commodore.manifests.objects import ObjectKey
 
@@ -119,13 +121,25 @@ class Edition:
         return [PlacedObject(canonical(data), source=self.label, names=self.names) for data in self.objects]
 
 
-def compare_application(
-    old: Edition | None, new: Edition | None, rules: Rules, watched: Watched, found: Diagnostics
-) -> Verdict:
-    """How the objects of an Application differ. At least one side is given.
+@dataclass(frozen=True, slots=True)
+class Comparing:
+    """The way in which Applications are compared.
 
-    Args:
-        watched: what counts as a danger beside what is known.
+    Attributes:
+        rules: whose ignore rules count.
+        watched: what counts as a danger, with what is known.
+        show_ignored: whether what rules ignore is shown, too, with the place of the rule.
+        found: gets what is reported.
+    """
+
+    rules: Rules
+    watched: Watched
+    show_ignored: bool
+    found: Diagnostics
+
+
+def compare_application(old: Edition | None, new: Edition | None, comparing: Comparing) -> Verdict:
+    """How the objects of an Application differ. At least one side is given.
 
     Raises:
         CommodoreError: the rules of a side cannot be used, see `Normaliser`.
@@ -133,14 +147,14 @@ def compare_application(
     shown = new or old
     assert shown is not None
     raw = compare(old.placed() if old is not None else (), new.placed() if new is not None else ())
-    flags = list(flags_of(raw, watched))
+    flags = list(flags_of(raw, comparing.watched))
     removed = [change for change in raw.changes if change.kind == "removed"]
     total = len(old.objects) if old is not None else 0
     if new is not None and len(removed) > max(_MASS_COUNT, total * _MASS_SHARE):
         message = f"{len(removed)} of {total} objects of the Application go"
         key = ObjectKey("argoproj.io", "Application", *shown.label.split("/"))
         flags.append(Flag("mass-removal", key, message, shown.label))
-    changes, ignored, ignored_only = _normalised(raw.changes, old, new, rules, found)
+    changes, ignored, ignored_only = _normalised(raw.changes, old, new, comparing)
     state: State = "added" if old is None else "removed" if new is None else "changed" if changes else "unchanged"
     if old is not None and new is not None and old.label != new.label:
         state = "renamed"
@@ -159,7 +173,7 @@ def compare_application(
 
 
 def _normalised(
-    changes: Iterable[ObjectChange], old: Edition | None, new: Edition | None, rules: Rules, found: Diagnostics
+    changes: Iterable[ObjectChange], old: Edition | None, new: Edition | None, comparing: Comparing
 ) -> tuple[tuple[ObjectChange, ...], int, int]:
     """The changes without what rules ignore, how many fields that are, and how many objects have no others."""
     kept: list[ObjectChange] = []
@@ -167,19 +181,23 @@ def _normalised(
     changed = [change for change in changes if change.old is not None and change.new is not None]
     with contextlib.ExitStack() as stack:
         normalisers = [
-            stack.enter_context(Normaliser(application, settings, found))
-            for application, settings in (_rules_of(old, new, rules) if changed else ())
+            stack.enter_context(Normaliser(application, settings, comparing.found))
+            for application, settings in (_rules_of(old, new, comparing.rules) if changed else ())
         ]
         for change in changes:
             if change.old is None or change.new is None:
                 kept.append(change)
                 continue
-            before, after = (_apply(normalisers, side.content) for side in (change.old, change.new))
+            ignored_by: tuple[tuple[str, str], ...] = ()
+            rules_apply = not comparing.show_ignored
+            before, after = (_apply(normalisers, side.content, rules_apply) for side in (change.old, change.new))
             fields = field_changes(before, after)
             ignored += max(0, len(change.fields) - len(fields))
             if fields or change.is_renamed:
+                if comparing.show_ignored:
+                    ignored_by = tuple(_ignored_by(normalisers, before, after, fields))
                 sides = replace(change.old, content=before), replace(change.new, content=after)
-                kept.append(replace(change, old=sides[0], new=sides[1], fields=fields))
+                kept.append(replace(change, old=sides[0], new=sides[1], fields=fields, ignored=ignored_by))
             else:
                 ignored_only += 1
     return tuple(kept), ignored, ignored_only
@@ -204,11 +222,27 @@ def _same_rules(one: Edition, other: Edition) -> bool:
     return of(one) == of(other)
 
 
-def _apply(normalisers: Iterable[Normaliser], content: Mapping[str, Any]) -> dict[str, Any]:
+def _apply(normalisers: Iterable[Normaliser], content: Mapping[str, Any], rules_apply: bool) -> dict[str, Any]:
     result = dict(content)
     for one in normalisers:
-        result = one.normalise(result)
+        result = one.normalise(result, rules=rules_apply)
     return result
+
+
+def _ignored_by(
+    normalisers: Iterable[Normaliser],
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    fields: Sequence[FieldChange],
+) -> Iterator[tuple[str, str]]:
+    """The paths of the fields that rules ignore, each with the place of the first of these rules."""
+    paths = dict.fromkeys(path_text(field.path) for field in fields)
+    for normaliser in normalisers:
+        for place, old, new in normaliser.by_rule(before, after):
+            left = {path_text(field.path) for field in field_changes(old, new)}
+            for path in [path for path in paths if path not in left]:
+                del paths[path]
+                yield path, f"ignored by {place}"
 
 
 def own_change(old: Edition | None, new: Edition | None) -> tuple[tuple[ObjectChange, ...], tuple[Flag, ...]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from commodore.argocd.acquiring import RepoMap, repository_identity
 from commodore.argocd.comparing.applications import (
+    Comparing,
     Difference,
     Edition,
     Rules,
@@ -45,6 +46,7 @@ from commodore.manifests.object_diff import (
     Watched,
     in_flag_order,
     is_noise,
+    mark_noise,
     review_of,
 )
 from commodore.manifests.objects import ObjectKey
@@ -68,6 +70,7 @@ class Wanted:
         considered: which changed files count.
         rules: whose ignore rules count.
         noise: what is counted instead of shown.
+        show_ignored: whether noise and what rules ignore are shown, too, and marked.
         hooks: whether hooks are compared, too.
         watched: what counts as a danger beside what is known.
         secrets: where objects have secrets beside what is known.
@@ -87,6 +90,7 @@ class Wanted:
     considered: Considered = field(default_factory=Considered)
     rules: Rules = "both"
     noise: tuple[NoiseRule, ...] = DEFAULT_NOISE
+    show_ignored: bool = False
     hooks: bool = True
     watched: Watched = field(default_factory=Watched)
     secrets: tuple[KindPointer, ...] = ()
@@ -356,7 +360,8 @@ class _Work:
         if old.error is not None or new.error is not None:
             return self._failed(unknown, (old.error, new.error))
         try:
-            return compare_application(old.edition, new.edition, self.wanted.rules, self.wanted.watched, self.found)
+            comparing = Comparing(self.wanted.rules, self.wanted.watched, self.wanted.show_ignored, self.found)
+            return compare_application(old.edition, new.edition, comparing)
         except CommodoreError as error:
             return self._failed(unknown, (None, error))
 
@@ -436,9 +441,10 @@ def _difference(verdicts: list[Verdict], wanted: Wanted) -> Difference:
     compared = Comparison(
         tuple(change for one in verdicts for change in one.changes), sum(one.unchanged for one in verdicts)
     )
-    review = review_of(
-        compared, in_flag_order(flags), wanted.noise, secrets=wanted.secrets, sources=True, apart=wanted.apart
-    )
+    noise = wanted.noise
+    if wanted.show_ignored:
+        compared, noise = mark_noise(compared, noise), ()
+    review = review_of(compared, in_flag_order(flags), noise, secrets=wanted.secrets, sources=True, apart=wanted.apart)
     visible: dict[str, list[str]] = {}
     for change in review.comparison.changes:
         if not is_noise(change):

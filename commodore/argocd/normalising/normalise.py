@@ -88,8 +88,12 @@ class Normaliser:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def normalise(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """A copy of an object without what is ignored."""
+    def normalise(self, data: Mapping[str, Any], *, rules: bool = True) -> dict[str, Any]:
+        """A copy of an object without what is ignored.
+
+        Args:
+            rules: whether what rules name is ignored, too; the status is, in any case.
+        """
         result: dict[str, Any] = copy.deepcopy(dict(data))
         key = key_of(result)
         for path, kind in self._types.get(f"{key.group}/{key.kind}" if key.group else key.kind, ()):
@@ -98,10 +102,23 @@ class Normaliser:
             result.pop("status", None)
         if self._aggregated and key.kind == "ClusterRole" and "aggregationRule" in result:
             result.pop("rules", None)
-        for rule in self._rules:
+        for rule in self._rules if rules else ():
             if rule.fits(key):
                 self._apply(rule, result, key)
         return result
+
+    def by_rule(
+        self, old: Mapping[str, Any], new: Mapping[str, Any]
+    ) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
+        """The place of each rule, with an object of two sides without what this rule alone ignores."""
+        for rule in self._rules:
+            sides = []
+            for data in (old, new):
+                result, key = copy.deepcopy(dict(data)), key_of(data)
+                if rule.fits(key):
+                    self._apply(rule, result, key)
+                sides.append(result)
+            yield str(rule.place or "the settings"), sides[0], sides[1]
 
     def _apply(self, rule: _Rule, data: dict[str, Any], key: ObjectKey) -> None:
         for steps in rule.pointers:

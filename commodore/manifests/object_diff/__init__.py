@@ -24,7 +24,7 @@ from commodore.manifests.object_diff.model import (
     PlacedObject,
     path_text,
 )
-from commodore.manifests.object_diff.noise import DEFAULT_NOISE, NoiseRule
+from commodore.manifests.object_diff.noise import DEFAULT_NOISE, NoiseRule, mark_noise
 from commodore.manifests.object_diff.pairing import compare
 from commodore.manifests.object_diff.pointers import GONE, KindPointer
 from commodore.manifests.object_diff.review import Part, Review, is_noise, review, review_of, tally
@@ -64,6 +64,7 @@ __all__ = [
     "images_of",
     "in_flag_order",
     "is_noise",
+    "mark_noise",
     "json_report",
     "markdown_report",
     "mask_object",

@@ -50,13 +50,18 @@ def change_data(change: ObjectChange) -> dict[str, Any]:
             found[name] = {"file": side.file, "source": side.source}
             if change.kind in ("added", "removed"):
                 found[name]["object"] = as_json(side.content)
-    found["fields"] = [_field(field, hidden=False) for field in change.fields]
+    ignored = dict(change.ignored)
+    found["fields"] = [
+        _field(field, hidden=False, reason=ignored.get(path_text(field.path), "")) for field in change.fields
+    ]
     found["fields"] += [_field(field, hidden=True) for field in change.hidden]
     return found
 
 
-def _field(field: FieldChange, *, hidden: bool) -> dict[str, Any]:
+def _field(field: FieldChange, *, hidden: bool, reason: str = "") -> dict[str, Any]:
     found: dict[str, Any] = {"path": path_text(field.path), "kind": field.kind, "hidden": hidden}
+    if reason:
+        found["ignored"] = reason
     if field.old is not ABSENT:
         found["old"] = as_json(field.old)
     if field.new is not ABSENT:

@@ -135,6 +135,7 @@ class ObjectChange:
         old, new: the object on each side, None where it is not.
         fields: what differs and is shown.
         hidden: what differs and is noise (see `commodore.manifests.object_diff.noise`).
+        ignored: the paths of fields that are shown and usually are not, each with the reason.
     """
 
     kind: ObjectKind
@@ -144,6 +145,7 @@ class ObjectChange:
     new: PlacedObject | None
     fields: tuple[FieldChange, ...] = ()
     hidden: tuple[FieldChange, ...] = ()
+    ignored: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_renamed(self) -> bool:

@@ -7,7 +7,16 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from commodore.manifests.object_diff.model import Comparison, FieldChange, Item, Key, ObjectChange, Path, step_name
+from commodore.manifests.object_diff.model import (
+    Comparison,
+    FieldChange,
+    Item,
+    Key,
+    ObjectChange,
+    Path,
+    path_text,
+    step_name,
+)
 from commodore.manifests.object_diff.pointers import KindPointer
 
 _TEMPLATES = (
@@ -85,6 +94,16 @@ def _hide(change: ObjectChange, rules: Sequence[NoiseRule]) -> ObjectChange:
     fields = tuple(field for field in change.fields if not _is_noise(field, rules))
     kind = "moved" if not fields and change.is_moved and not change.is_renamed else change.kind
     return replace(change, kind=kind, fields=fields, hidden=(*change.hidden, *noise))
+
+
+def mark_noise(comparison: Comparison, rules: Sequence[NoiseRule] = DEFAULT_NOISE) -> Comparison:
+    """The comparison with noise among what is shown, as `noise` in `ignored`."""
+    return replace(comparison, changes=tuple(_marked(change, rules) for change in comparison.changes))
+
+
+def _marked(change: ObjectChange, rules: Sequence[NoiseRule]) -> ObjectChange:
+    noise = tuple((path_text(field.path), "noise") for field in change.fields if _is_noise(field, rules))
+    return replace(change, ignored=(*noise, *change.ignored)) if noise else change
 
 
 def _is_noise(field: FieldChange, rules: Sequence[NoiseRule]) -> bool:

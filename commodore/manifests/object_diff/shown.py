@@ -182,8 +182,15 @@ def change_lines(one: Group) -> Iterator[DiffLine]:
     else:
         if change.is_moved and change.kind != "moved":
             yield DiffLine("context", f"in another file: {_move(change)}")
+        ignored = dict(change.ignored)
         for field in change.fields:
-            yield from field_lines(field, one.context)
+            yield from _with_reason(field_lines(field, one.context), ignored.get(path_text(field.path), ""))
+
+
+def _with_reason(lines: Iterator[DiffLine], reason: str) -> Iterator[DiffLine]:
+    first = next(lines)
+    yield DiffLine(first.style, f"{first.text} ({printable(reason)})") if reason else first
+    yield from lines
 
 
 def _whole(content: Any, style: Any, sign: str) -> Iterator[DiffLine]:

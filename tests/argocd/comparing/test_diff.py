@@ -159,6 +159,24 @@ def test_ignored_differences_are_counted_not_shown(trees: Trees) -> None:
     assert titles(trees.diff(rules="none")) == ["~ ConfigMap a/config in argocd/a"]
 
 
+@pytest.mark.requirement("D56", "D57")
+def test_what_is_shown_though_it_is_ignored_is_marked(trees: Trees) -> None:
+    rules = [
+        {"group": "*", "kind": "ConfigMap", "jsonPointers": ["/data/k"]},
+        {"group": "apps", "kind": "Deployment", "jqPathExpressions": [".spec.containers[].image"]},
+    ]
+    trees.write({"a.json": app("a", "x", ignoreDifferences=rules)})
+    for side, number in (("base", "1"), ("target", "2")):
+        labelled = {**json.loads(config(k=number, v=number))}
+        labelled["metadata"]["labels"] = {"helm.sh/chart": f"a-{number}"}
+        trees.write({"x/a.json": json.dumps(labelled)}, side)
+    found = trees.diff(show_ignored=True)
+    headers = [line for line in lines(found) if line.startswith(("data", "metadata"))]
+    assert headers == ["data.k (ignored by a.json:1)", "data.v", "metadata.labels['helm.sh/chart'] (noise)"]
+    (change,) = found.review.comparison.changes
+    assert change.ignored == (("metadata.labels['helm.sh/chart']", "noise"), ("data.k", "ignored by a.json:1"))
+
+
 @pytest.mark.requirement("D56")
 @pytest.mark.parametrize(("rules", "shown"), [("both", 0), ("target", 1)])
 def test_a_rule_that_goes_still_counts(trees: Trees, rules: str, shown: int) -> None:
