@@ -1,4 +1,4 @@
-"""What processes get that this program starts: variables, and a bound for their memory."""
+"""Starting other programs: the variables that they get, a bound for their memory, and interruptions meanwhile."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ import functools
 import os
 import re
 import resource
-from collections.abc import Mapping
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
+from typing import Any
 
 # Some of a family are secrets, by their names.
 _ORDINARY = r"(?!\w*(TOKEN|PASSW|SECRET|CREDENTIAL|SQL_CONNECTION))"
@@ -94,6 +98,48 @@ def child_environment(child: Child = Child.PROGRAM, environ: Mapping[str, str] =
 @functools.cache
 def _is_for(child: Child, name: str) -> bool:
     return child.names.fullmatch(name) is not None
+
+
+def start_program(command: Sequence[str], *, env: Mapping[str, str], **options: Any) -> subprocess.Popen[bytes]:
+    """Start a program, as `subprocess.Popen` does. One whose start is interrupted is ended before the interruption is
+    passed on: nobody would know of it.
+
+    Args:
+        env: see `child_environment`.
+        options: those of `subprocess.Popen`.
+
+    Raises:
+        OSError: the program cannot be started.
+    """
+    with _interruptions_noted() as numbers:
+        process = subprocess.Popen(command, env=env, **options)
+        if numbers:
+            process.kill()
+            process.communicate()
+    return process
+
+
+@contextlib.contextmanager
+def _interruptions_noted() -> Iterator[list[int]]:
+    """Collect the numbers of SIGINT and SIGTERM while the block runs, and deliver them after it."""
+    numbers: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield numbers
+        return
+
+    def note(number: int, _frame: object) -> None:
+        numbers.append(number)
+
+    # What is ignored stays so: a program that is started inherits it.
+    handled: list[int] = [number for number in (signal.SIGINT, signal.SIGTERM) if callable(signal.getsignal(number))]
+    before = [(number, signal.signal(number, note)) for number in handled]
+    try:
+        yield numbers
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
+        for received in numbers:
+            signal.raise_signal(received)
 
 
 def bound_memory(size: int) -> None:

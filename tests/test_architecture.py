@@ -198,7 +198,10 @@ RENDERING = (
     "commodore/dependencies/bundle/",
 )
 OPENS = {"open", "read_bytes", "read_text", "write_bytes", "write_text"}
-STARTS = {"system", "popen", "Popen", "check_call", "check_output", "execv", "execve", "execvp", "posix_spawn"}
+STARTS = {
+    *("system", "popen", "Popen", "start_program", "check_call", "check_output"),
+    *("execv", "execve", "execvp", "posix_spawn"),
+}
 FETCHES = {"urlopen", "urlretrieve", "HTTPConnection", "HTTPSConnection", "create_connection"}
 
 # What does not go through the confinement, and why it need not.
@@ -235,7 +238,7 @@ APART = {
     "rendering/plugin_run.py _workplace read_bytes": "a file that the policy names, of a repository without links out",
     "rendering/plugin_run.py _workplace write_bytes": "a copy of it in the scratch folder of this run",
     "rendering/value_layers.py _content read_bytes": "values of a chart, whose repository has no links out",
-    "rendering/programs.py run_bounded Popen": "the one place that starts helm, kustomize and plugins, with limits",
+    "rendering/programs.py run_bounded start_program": "starts helm, kustomize and plugins, with limits",
     "rendering/programs.py write_file open": "files of this run in its scratch folder",
     "rendering/kept.py _contents read_bytes": "files of a repository, to know that they are the same",
     "bundle/_evaluate.py evaluate open": "the jsonnetfile of a component, which was checked to lead nowhere else",
@@ -309,7 +312,7 @@ def hands_on_variables(tree: ast.Module) -> Iterator[str]:
             called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
             owner = ast.unparse(node.func.value) if isinstance(node.func, ast.Attribute) else ""
             env = next((ast.unparse(word.value) for word in node.keywords if word.arg == "env"), "os.environ")
-            by_subprocess = called == "Popen" or (
+            by_subprocess = called in {"Popen", "start_program"} or (
                 owner == "subprocess" and called in {"run", "call", "check_call", "check_output"}
             )
             by_system = called.startswith(("spawn", "posix_spawn")) or (owner == "os" and called in {"system", "popen"})
@@ -333,6 +336,7 @@ def test_programs_get_a_list_of_variables() -> None:
         "subprocess.run(['x'], env={**os.environ, 'A': '1'})",
         "subprocess.Popen(['x'], cwd='y')",
         "Popen(['x'], env=dict(os.environ))",
+        "start_program(['x'], env=os.environ)",
         "os.system('x')",
         "os.execv('x', [])",
         "os.posix_spawn('x', [], {})",

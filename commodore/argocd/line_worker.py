@@ -10,6 +10,8 @@ import sys
 import time
 from typing import Any
 
+from commodore.child_processes import start_program
+
 _START = 60.0  # seconds until the first answer, in which the process starts
 
 
@@ -67,7 +69,7 @@ class LineWorker:
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
-            self._process = subprocess.Popen(
+            self._process = start_program(
                 [sys.executable, "-P", "-m", self._module],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

@@ -16,7 +16,7 @@ from typing import Any
 
 from commodore import tree
 from commodore.authoring.templates import Template
-from commodore.child_processes import Child, child_environment
+from commodore.child_processes import Child, child_environment, start_program
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError
 from commodore.git import redact_text
@@ -111,7 +111,7 @@ def _run(template: Template, jobs: list[dict[str, Any]], answer: Path, context: 
     temporary.mkdir()
     command = [sys.executable, "-P", str(Path(__file__).with_name("_render.py")), str(answer)]
     environment = child_environment(Child.PYTHON)
-    process = subprocess.Popen(
+    process = start_program(
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

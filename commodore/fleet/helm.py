@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-from commodore.child_processes import Child, child_environment
+from commodore.child_processes import Child, child_environment, start_program
 from commodore.confinement.chart_schemas import refers_elsewhere
 from commodore.errors import EnvironmentFault
 from commodore.limits import Limits
@@ -113,7 +113,7 @@ class Helm:
             if self._ended:
                 raise HelmRefused("it was ended")
             try:
-                process = subprocess.Popen(
+                process = start_program(
                     command,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from commodore.cancellation import terminate_tree
-from commodore.child_processes import Child, child_environment
+from commodore.child_processes import Child, child_environment, start_program
 from commodore.context import Context, GitRights
 from commodore.errors import CommodoreError, EnvironmentFault
 from commodore.exhaustion import find_exhaustion, find_in_output
@@ -329,7 +329,7 @@ def _start(
     command: Sequence[str], folder: Path, input: bytes | None, environment: Mapping[str, str], inherit: Sequence[int]
 ) -> subprocess.Popen[bytes]:
     try:
-        return subprocess.Popen(
+        return start_program(
             command,
             cwd=folder,
             env=environment,

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from commodore.child_processes import Child, child_environment, has_less_memory
+from commodore.child_processes import Child, child_environment, has_less_memory, start_program
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, InputError
 from commodore.exhaustion import find_in_output
@@ -186,7 +186,7 @@ def _start(context: Context, stderr: IO[bytes]) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-I", "-S", "-X", "utf8", _reclass_worker.__file__, *map(str, numbers), *path]
     # Otherwise reclass-rs would note how each error came about, and take nearly twice as long.
     variables = {"RUST_LIB_BACKTRACE": "0", **child_environment(Child.PYTHON)}
-    return subprocess.Popen(
+    return start_program(
         command, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, bufsize=0
     )
 

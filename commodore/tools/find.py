@@ -23,7 +23,7 @@ from typing import IO
 
 from platformdirs.unix import Unix
 
-from commodore.child_processes import Child, absolute_folders, child_environment
+from commodore.child_processes import Child, absolute_folders, child_environment, start_program
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError
 from commodore.events import Warned
@@ -221,7 +221,7 @@ def _run(command: tuple[str, ...], environ: Mapping[str, str], timeout: float) -
     They go to files, not pipes: a grandchild that keeps a pipe open would hold us beyond the timeout.
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = subprocess.Popen(
+        process = start_program(
             command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environ, start_new_session=True
         )
         try:

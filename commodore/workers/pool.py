@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
 
-from commodore.child_processes import Child, child_environment
+from commodore.child_processes import Child, child_environment, start_program
 from commodore.workers.messages import TaskSender, TaskT
 
 _BOOT = """
@@ -164,7 +164,7 @@ class WorkerPool(Generic[TaskT, OutcomeT]):
             with theirs:
                 descriptor = theirs.fileno()
                 # -P: the current folder is not searched for modules; utf8: files are read alike in every locale.
-                self._server = subprocess.Popen(
+                self._server = start_program(
                     [sys.executable, "-P", "-X", "utf8", "-c", _BOOT, str(descriptor), self._module, *path],
                     stdin=subprocess.DEVNULL,
                     pass_fds=(descriptor,),

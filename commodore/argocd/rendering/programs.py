@@ -20,7 +20,7 @@ from typing import IO
 
 from commodore.argocd.rendering.causes import cause_of, plain
 from commodore.cancellation import Cancellation
-from commodore.child_processes import child_environment
+from commodore.child_processes import child_environment, start_program
 from commodore.confinement import NAMESPACES, View, isolation, launcher, view_of
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError, PolicyError
@@ -175,7 +175,7 @@ def run_bounded(
         stream.write(given)
         stream.seek(0)
         try:
-            process = subprocess.Popen(
+            process = start_program(
                 command,
                 cwd=folder,
                 env=environment,
