@@ -25,7 +25,7 @@ class Limits:
     redirects: int = 5  # redirects followed for one API request
     token_bytes: int = 64 << 10  # a file with a token
     token_cache_bytes: int = 4 << 20  # the token cache
-    cluster_file_bytes: int = 16 << 20  # a file that stands in for the API
+    cluster_file_bytes: int = 16 << 20  # a file that replaces the API
 
     # login
     login_seconds: float = 300.0  # a whole login, from its start until the user has logged in
