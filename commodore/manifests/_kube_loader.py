@@ -18,7 +18,7 @@ from yaml.constructor import ConstructorError
 
 from commodore.limits import DEFAULT_LIMITS
 from commodore.manifests._loader import Loader as _Bounded
-from commodore.manifests._loader import TooMuchError, explain
+from commodore.manifests._loader import TooMuchError, check_values, explain, has_aliases
 from commodore.manifests.kube_scalars import Problem, scalar_text, whole
 
 _TRUE = {"y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "true", "True", "TRUE"}
@@ -67,8 +67,11 @@ class _ReusedAnchors(Composer, _Loader):
 def documents(text: str | bytes, place: str, problems: list[Problem] | None) -> Iterator[tuple[Any, int]]:
     """The documents of a stream, empty ones as None, with their first lines."""
     builder = _Builder(problems)
+    aliased = has_aliases(text)
     try:
         for node in _nodes(text):
+            if aliased:
+                check_values(node)
             yield builder.build(node), node.start_mark.line + 1
     except GeneratorExit:
         raise

@@ -36,7 +36,7 @@ class Loader(BaseLoader):
     _depth = 0
 
     def __init__(self, text: str | bytes) -> None:
-        self._has_aliases = b"*" in text and b"&" in text if isinstance(text, bytes) else "*" in text and "&" in text
+        self._has_aliases = has_aliases(text)
         super().__init__(text)
 
     def construct_document(self, node: Any) -> Any:
@@ -45,8 +45,8 @@ class Loader(BaseLoader):
 
     def bound(self, node: Any) -> None:
         """Refuse a document whose aliases multiply, or lead into themselves."""
-        if self._has_aliases and _values(node, {}) > DEFAULT_LIMITS.yaml_nodes:
-            raise TooMuchError
+        if self._has_aliases:
+            check_values(node)
 
     def descend_resolver(self, current_node: Any, current_index: Any) -> None:
         # PyYAML calls this for every node; its own version serves path resolvers, which nothing here uses.
@@ -56,6 +56,21 @@ class Loader(BaseLoader):
 
     def ascend_resolver(self) -> None:
         self._depth -= 1
+
+
+def has_aliases(text: str | bytes) -> bool:
+    """Indicate that a stream may have aliases."""
+    return b"*" in text and b"&" in text if isinstance(text, bytes) else "*" in text and "&" in text
+
+
+def check_values(node: Any) -> None:
+    """Refuse a document that holds too many values once its aliases are resolved, without resolving them.
+
+    Raises:
+        TooMuchError: it does.
+    """
+    if _values(node, {}) > DEFAULT_LIMITS.yaml_nodes:
+        raise TooMuchError
 
 
 def _values(node: Any, known: dict[int, int]) -> int:

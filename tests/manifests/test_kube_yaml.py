@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -166,6 +167,20 @@ def test_aliases_that_multiply_are_refused() -> None:
     with pytest.raises(InputError) as caught:
         list(read_documents("\n".join(lines), place="a"))
     assert caught.value.code == "CMD-YAML-004"
+
+
+@pytest.mark.requirement("D75")
+def test_aliases_that_multiply_are_counted_and_not_resolved() -> None:
+    rows = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    rows += [f"a{number}: &a{number} [{', '.join([f'*a{number - 1}'] * 9)}]" for number in range(1, 10)]
+    text = "\n".join(rows)
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError):
+            list(read_documents(text, place="a"))
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_deep_nesting_is_refused() -> None:
