@@ -99,17 +99,19 @@ def _missing(case: Case, origin: str, matches: Matches) -> Matches | Verdict:
 
 def _nearest(case: Case, origin: str, drift: Drift) -> str:
     """What there is instead: tags that look alike, and whether Kargo has seen the tag at all."""
+    freights = [freight.contents for freight in case.world.freights if freight.contents.origin == origin]
     tags = sorted(
         {
             image.version.tag
-            for freight in case.world.freights
-            if freight.contents.origin == origin
-            for image in freight.contents.images
+            for contents in freights
+            for image in contents.images
             if image.repository == drift.repository and image.version.tag
         }
     )
     if drift.deployed.tag in tags:
-        return f"{drift.repository}: Freights have {drift.deployed.tag}, but not together with the others"
+        is_there = any(contains(contents, [drift]) for contents in freights)
+        but = "not together with the others" if is_there else "with another digest"
+        return f"{drift.repository}: Freights have {drift.deployed.tag}, but {but}"
     warehouse = case.comparison.origin(origin).warehouse
     if warehouse and drift.deployed.tag in warehouse.discovered.get(drift.repository, frozenset()):
         manual = ", whose freightCreationPolicy is Manual" if warehouse.manual else ""

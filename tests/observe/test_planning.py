@@ -371,6 +371,14 @@ def test_row_16_all_drifted_pairs_count() -> None:
     assert "but not together" in decision.message
 
 
+@pytest.mark.requirement("O28")
+def test_row_16_the_tag_with_another_digest() -> None:
+    deployed = application(images=[f"{REPOSITORY}:2@{digest('ours')}"])
+    decision = decide(drifted(deployed, freight("2", images=images_of(web=f"2@{digest('theirs')}"))))
+    assert decision.reason == "FreightMissing"
+    assert decision.message.endswith("Freights have 2, but with another digest)")
+
+
 @pytest.mark.requirement("O29", "G5")
 def test_row_17_freight_conflict() -> None:
     decision = decide(two_images(web="2", db="4"))
