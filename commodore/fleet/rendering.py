@@ -167,7 +167,8 @@ class Renderer:
                 continue
             if self._fails_without_items(job, reason):
                 template = self._template_of(reason)
-                chart = f"the chart {self._fleet.choices.chart or 'that is built in'} fails whatever the applications"
+                folder = self._fleet.choices.chart
+                chart = f"the chart {f'in {folder}' if folder else 'that is built in'} fails whatever the applications"
                 message = f"{_cause(reason)}; {chart}, in {cells}"
                 hint = "look at the template that is named"
                 report.add(InputError("CMD-FLT-056", message, hint=hint, locations=template))
