@@ -148,7 +148,9 @@ def test_a_template_that_always_fails_is_the_charts_mistake(world: World) -> Non
     world.lay(charts(**files, **{"templates/bad.yaml": '\nx: {{ .Values.nope | required "nope is needed" }}\n'}))
     [error] = world.refused()
     assert (error.code, [str(one) for one in error.locations]) == ("CMD-FLT-056", ["templates/bad.yaml:2"])
-    assert error.message.startswith("helm fails: nope is needed; the chart in templates fails whatever the applications")
+    assert error.message.startswith(
+        "helm fails: nope is needed; the chart in templates fails whatever the applications"
+    )
 
 
 def test_a_mistake_at_many_nodes_is_one_error(world: World) -> None:
