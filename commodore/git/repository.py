@@ -106,9 +106,11 @@ class Repository:
             self._ready = False
 
     def add_name(self, url: str) -> None:
-        """Note another URL of the repository: with `.git` at its end, or without it, it might be another one's."""
-        with self.lock:
-            self._names.setdefault(_has_suffix(normalize(url)), normalize(url))
+        """Note another URL of the repository: with `.git` at its end, or without it, it might be another one's.
+
+        It waits for no thread that uses the repository: the caller holds what such a thread may wait for.
+        """
+        self._names.setdefault(_has_suffix(normalize(url)), normalize(url))
 
     def _check_names(self, version: str | None) -> None:
         """Refuse a version that is something else at the other of two URLs of which one ends in `.git`. One that does
