@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from commodore.errors import did_you_mean
+from commodore.manifests.helm_errors import endless_template
 
 Cause = tuple[str, str]
 """Why a program fails, and what to do."""
@@ -127,6 +128,8 @@ _PATTERNS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Cause]], ...] 
 def _helm(said: str) -> Cause:
     text = _ADVICE.sub("", plain(said))
     steps = list(_STEP.finditer(text))
+    if endless := endless_template(text):
+        return (f"{steps[0]['place']}: {endless}" if steps else endless), "let it end on a condition"
     if not steps or steps[0].start() > 0:
         return _shortened(text), _SEE
     first, last = steps[0], steps[-1]

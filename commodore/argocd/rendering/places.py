@@ -13,7 +13,7 @@ from commodore.errors import CommodoreError, Findings, Location
 _OF_CHART = re.compile(
     r"(?<![\w/.-])[\w.-]+/(?P<path>(?:templates|charts|crds)/[^\s:\"'()]+)(?::(?P<line>\d+))?(?::(?P<column>\d+))?"
 )
-_OF_KUSTOMIZATION = re.compile(r"(?P<path>\S+) is not valid YAML: (?:line (?P<line>\d+))?")
+_OF_KUSTOMIZATION = re.compile(r"(?<!\S)(?P<path>\S+) is not valid YAML: (?:line (?P<line>\d+))?")
 
 
 def placed(error: CommodoreError, folder: Path, root: Path, source: Location) -> CommodoreError:

@@ -305,7 +305,8 @@ def why_it_failed(ended: Ended, rename: Mapping[str, str]) -> str:
     for old in sorted(rename, key=len, reverse=True):
         text = text.replace(old, rename[old])
     text = printable_lines(redact_text(text))
-    text = text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"
+    half = _SHOWN // 2
+    text = text if len(text) <= _SHOWN else f"{text[:half]} … {text[-half:]}"  # the cause comes last
     if code < 0:
         name = signal.Signals(-code).name if -code in {*signal.Signals} else str(-code)
         text = f"it was ended by {name}. {text}"

@@ -25,6 +25,7 @@ from commodore.engine.kapitan.patches import CommandError
 from commodore.errors import CommodoreError, EnvironmentFault, Findings, InputError, Location, Setting
 from commodore.exhaustion import find_exhaustion, find_in_output
 from commodore.git import redact
+from commodore.manifests.helm_errors import endless_template
 from commodore.manifests.kustomize_errors import read_kustomize_failure
 
 _TAG = re.compile(r"\?\{[^}]*\}")
@@ -152,12 +153,12 @@ def _explain_tool(error: BaseException, place: EntryPlace, at: list[Location]) -
             return EnvironmentFault(
                 "CMD-ENG-017",
                 f"{place}: helm did not finish in time",
-                hint="raise KAPITAN_HELM_TIMEOUT (seconds)",
+                hint="look for templates that include themselves; else raise KAPITAN_HELM_TIMEOUT (seconds)",
                 locations=at,
             )
         return InputError(
             "CMD-ENG-018",
-            f"{place}: {tail(text)}",
+            f"{place}: {endless_template(text) or tail(text)}",
             hint="correct the chart, or the values that the entry gives it",
             locations=[*_in_chart(text, at), *at],
         )

@@ -111,7 +111,10 @@ def fetched_places(run: Run, node: Mapping[str, Any]) -> Iterator[Place]:
         for entry in entries:
             output = os.path.normpath(run.request.output / str(entry.get("output_path", "")))
             what = {key: value for key, value in entry.items() if key not in ("output_path", "force_fetch")}
-            yield output, json.dumps(what, sort_keys=True, default=str)
+            try:
+                yield output, json.dumps(what, sort_keys=True, default=str)
+            except TypeError:  # keys that cannot be sorted, which validation refuses
+                yield output, repr(what)
 
 
 def in_waves(runs: Sequence[Run], wanted: Iterable[Wanted]) -> list[list[Run]]:

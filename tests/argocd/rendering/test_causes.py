@@ -86,3 +86,15 @@ def test_helm() -> None:
     assert cause_of("helm", INCLUDED)[0] == f"{shown} interface {{}}.b"
     required = "execution error at (web/templates/a.yaml:1:3): need it"
     assert cause_of("helm", f"Error: {required}")[0] == required
+
+
+def test_a_template_that_includes_itself() -> None:
+    """What helm says is the same step a thousand times, and the cause after it."""
+    step = 'template: c/templates/a.yaml:1:19: executing "a" at <include "a" .>: error calling include: '
+    said = f"Error: {step * 100}rendering template has a nested reference name: a: unable to execute template"
+    assert cause_of("helm", said)[0] == "c/templates/a.yaml:1:19: the template 'a' includes itself without end"
+    said = (
+        'Error: template: c/templates/a.yaml:1:28: executing "a" at <{{template "a" .}}>: '
+        "exceeded maximum template depth (100000)"
+    )
+    assert cause_of("helm", said)[0] == "c/templates/a.yaml:1:28: the template 'a' includes itself without end"
