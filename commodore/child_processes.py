@@ -114,8 +114,8 @@ def start_program(command: Sequence[str], *, env: Mapping[str, str], **options: 
     with _interruptions_noted() as numbers:
         process = subprocess.Popen(command, env=env, **options)
         if numbers:
-            process.kill()
-            process.communicate()
+            with process:
+                process.kill()
     return process
 
 

@@ -15,12 +15,11 @@ import os
 import shutil
 import tarfile
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from kapitan.helm_cli import helm_cli
 
-from commodore.engine.kapitan.context import current
+from commodore.engine.kapitan.context import WholeChart, current
 from commodore.engine.kapitan.errors import tail
 from commodore.engine.kapitan.fetch import ChartSource
 from commodore.errors import CommodoreError, InputError, PolicyError
@@ -39,19 +38,6 @@ from commodore.tree import walk
 
 _LOCAL = "file://"
 _NAMED = ("@", "alias:")
-
-
-@dataclass(frozen=True, slots=True)
-class WholeChart:
-    """A chart with all charts that it lists.
-
-    Attributes:
-        path: its folder, or a copy of it.
-        brought: the folders of the charts that were fetched for the copy, where they are packed.
-    """
-
-    path: str
-    brought: tuple[str, ...] = ()
 
 
 class ChartDependencies:

@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from commodore.confinement import Confinement
 from commodore.context import Context
@@ -16,9 +16,6 @@ from commodore.engine.jsonnet.evaluator import Evaluator
 from commodore.engine.kapitan.inventory import RenderedInventory
 from commodore.engine.kapitan.kustomize_trace import Kustomize
 from commodore.limits import Limits
-
-if TYPE_CHECKING:
-    from commodore.engine.kapitan.chart_dependencies import ChartDependencies
 
 
 class SearchPaths(list[str]):
@@ -52,6 +49,26 @@ class SearchPaths(list[str]):
 
 
 @dataclass(frozen=True, slots=True)
+class WholeChart:
+    """A chart with all charts that it lists.
+
+    Attributes:
+        path: its folder, or a copy of it.
+        brought: the folders of the charts that were fetched for the copy, where they are packed.
+    """
+
+    path: str
+    brought: tuple[str, ...] = ()
+
+
+class Charts(Protocol):
+    """Brings the charts that a chart lists."""
+
+    def complete(self, folder: str, program: str | None, *, is_updated: bool, is_built: bool) -> WholeChart:
+        """A chart with all charts that it lists: see `chart_dependencies`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Work:
     """What the worker works on.
 
@@ -81,7 +98,7 @@ class Work:
     parts: Parts
     context: Context
     known_paths: tuple[str, ...]
-    charts: ChartDependencies
+    charts: Charts
 
 
 _current: list[Work] = []
