@@ -157,26 +157,20 @@ def _read(path: Path, context: Context) -> dict[str, Any]:
 
 
 def _check_data(content: Mapping[str, Any], path: Path) -> None:
-    """YAML can hold what no API answer can: dates, sets, keys that are no text, objects that contain themselves."""
+    """YAML can hold what no API answer can: dates, sets, keys that are no text."""
     done: set[int] = set()
-    above: set[int] = set()
 
     def walk(value: Any, place: str) -> None:
         if value is None or isinstance(value, str | bool | int | float):
             return
         if not isinstance(value, dict | list):
             raise _malformed("CMD-API-048", path, f"has a {type(value).__name__} at {place}", "write it in quotes")
-        if id(value) in above:
-            hint = "remove the YAML alias (*name) that leads back to an anchor (&name) around it"
-            raise _malformed("CMD-API-048", path, f"has an object at {place} that contains itself", hint)
         if id(value) in done:
             return  # an alias of what has been seen: walking it again could take forever
-        above.add(id(value))
         for key, below in _items(value):
             if isinstance(value, dict) and not isinstance(key, str):
                 raise _malformed("CMD-API-048", path, f"has the key {key!r} at {place}", "write it in quotes")
             walk(below, f"{place}.{key}")
-        above.remove(id(value))
         done.add(id(value))
 
     for key, value in content.items():

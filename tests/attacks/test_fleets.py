@@ -109,7 +109,7 @@ BOMB = "a0: &a0 [x, x]\n" + "".join(
 )
 TEXTS = {
     "aliases": (BOMB, {FILE, "CMD-YAML-004"}),
-    "itself": ("a: &a [*a]\n", {FILE}),
+    "itself": ("a: &a [*a]\n", {YAML}),
     "depth": ("[" * 100_000, {YAML, "CMD-YAML-003"}),
     "tag": ("a: !!python/object/apply:os.system [x]\n", {YAML, "CMD-YAML-002"}),
     "twice": ("a: 1\na: 2\n", {YAML}),

@@ -155,7 +155,7 @@ def test_results_of_tests_are_xml() -> None:
     """Texts and names in every place of the document."""
     difference = Difference("changed", STEERING, (DiffLine("add", STEERING),))
     error = InputError("CMD-INV-001", COMMANDS, hint=STEERING, locations=[STEERING])
-    found = Finding("CMD-CMP-001", COMMANDS, STEERING)
+    found = Finding("CMD-TEST-001", COMMANDS, STEERING)
     cases = (
         CaseResult(STEERING, "differs", 1.0, differences=(difference,)),
         CaseResult(STEERING, "failed", 1.0, errors=(error,), findings=(found,)),

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -509,6 +510,8 @@ def test_a_push_ends_before_the_watcher(place: Place, tmp_path: Path, signals: i
             go.write_text("")
             assert "committed" in " ".join(program.until("Ended watching"))
         else:
+            time.sleep(0.2)  # two that come together are one
+            program.process.send_signal(signal.SIGTERM)
             program.until("Ended watching")
         assert program.process.wait() == 0
     branches = git(place.remote.path, "for-each-ref", "--format=%(refname:short)", "refs/heads").split()

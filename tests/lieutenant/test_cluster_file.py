@@ -144,7 +144,7 @@ def test_other_keys_of_objects_are_ignored(tmp_path: Path) -> None:
         ("cluster: {id: c-one, facts: {since: 2024-01-01}}", "CMD-API-048"),
         ("cluster: {id: c-one, facts: {1: x}}", "CMD-API-048"),
         ("cluster: {id: c-one, facts: !!binary aGk=}", "CMD-API-048"),
-        ("cluster: &a {id: c-one, facts: {x: *a}}", "CMD-API-048"),
+        ("cluster: &a {id: c-one, facts: {x: *a}}", "CMD-YAML-001"),
         ("cluster: [", "CMD-YAML-001"),
         ("cluster: !!python/object:os.system {}", "CMD-YAML-001"),
         ("{}\n---\n{}", "CMD-YAML-001"),

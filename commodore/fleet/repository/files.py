@@ -136,17 +136,12 @@ def _refused(place: str, what: str, hint: str) -> CommodoreError:
 def _check_size(node: Node, place: str, limits: Limits) -> None:
     """Count the values with every alias followed: a few lines can stand for billions."""
     sizes: dict[int, int] = {}
-    above: set[int] = set()
 
     def size(one: Node) -> int:
-        if id(one) in above:
-            raise _refused(place, "holds a value that contains itself", "look at its aliases")
         if id(one) not in sizes:
-            above.add(id(one))
             nested = () if isinstance(one.value, str) else one.value
             parts = [part for pair in nested for part in (pair if isinstance(pair, tuple) else (pair,))]
             sizes[id(one)] = 1 + sum(map(size, parts))
-            above.remove(id(one))
         return sizes[id(one)]
 
     if size(node) > limits.fleet_values:

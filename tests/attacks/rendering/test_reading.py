@@ -172,7 +172,10 @@ def test_inputs(world: World, secret: Secret, kind: str, how: str) -> None:
     elif kind in ("helm", "kustomize", "cuelang", "kadet"):
         path = os.path.dirname(path) if how != "link" else path
     entry["input_paths"] = [path]
-    refused(world, secret, LINK if how == "in a folder" else HOW[how])
+    if (kind, how) == ("external", "absolute"):
+        refused(world, secret, "CMD-CONF-008")  # it would be started
+    else:
+        refused(world, secret, LINK if how == "in a folder" else HOW[how])
 
 
 def test_a_folder_of_git_that_is_none_yet(world: World, secret: Secret) -> None:

@@ -262,7 +262,7 @@ import os, sys
 class Finder:
     def find_spec(self, name, path=None, target=None):
         if name == "kapitan.errors":
-            with open(os.environ["LOADED"], "a") as file:
+            with open(os.environ["PYTHON_LOADED"], "a") as file:
                 file.write("x")
 sys.meta_path.insert(0, Finder())
 """
@@ -276,7 +276,7 @@ def test_kapitan_is_loaded_once(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(LOADING)
     path = os.pathsep.join([str(tmp_path), str(ROOT)])
     loaded = tmp_path / "loaded"
-    running = Running(world.command("--workers", "2"), world.root, {"PYTHONPATH": path, "LOADED": str(loaded)})
+    running = Running(world.command("--workers", "2"), world.root, {"PYTHONPATH": path, "PYTHON_LOADED": str(loaded)})
     done = running.finish()
     assert done.code == 0, done.stderr
     assert loaded.read_text() == "x"

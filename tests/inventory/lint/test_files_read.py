@@ -182,4 +182,4 @@ def test_aliases_that_nest(tmp_path: Path) -> None:
     lines += [f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
     lines += ["  commodore: {postprocess: {filters: *a11}}", "  loop: &loop [*loop]", "  m: &m {x: *m}"]
     found = shown(tmp_path, {"a.yml": "\n".join(lines) + "\n"}, "all")
-    assert found == ["a.yml:1:1 unreadable-file"]
+    assert found == ["a.yml:15:9 unreadable-file"]
