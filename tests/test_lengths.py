@@ -77,10 +77,11 @@ def test_texts_in_classes(compiled: Callable[..., list[str]], text: str) -> None
         "parameters: {[a]: 1}",
         "parameters: {kapitan: {compile: [a]}}",
         "parameters: {kapitan: {dependencies: [{type: {1: 2, ~: 3}}]}}",
+        "parameters: {kapitan: {dependencies: [{type: git, source: x, output_path: " + "9" * 5000 + "}]}}",
         "classes: [" + "x" * 10_000 + "]",
         "classes: ['" + ".".join(["a"] * 5000) + "']",
     ],
-    ids=["lists", "maps", "alias", "key", "entry", "keys", "class", "folders"],
+    ids=["lists", "maps", "alias", "key", "entry", "keys", "integer", "class", "folders"],
 )
 def test_shapes_of_classes(compiled: Callable[..., list[str]], text: str) -> None:
     assert compiled(text)

@@ -394,7 +394,8 @@ def _check_known(fields: Fields, known: tuple[str, ...]) -> None:
                 locations=[fields.place_of(key)],
             )
         if key not in known:
-            hint = f"it is called {_OLD_WORDS[key]} now" if key in _OLD_WORDS else did_you_mean(key, known)
+            renamed = f"it is called {_OLD_WORDS[key]} now" if key in _OLD_WORDS else ""
+            hint = renamed or did_you_mean(key, known) or f"known are: {', '.join(known)}"
             raise InputError(
                 "CMD-HYD-002", f"{fields.at(key)} is not known", hint=hint, locations=[fields.place_of(key)]
             )

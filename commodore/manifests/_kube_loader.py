@@ -17,8 +17,8 @@ from yaml.composer import Composer, ComposerError
 from yaml.constructor import ConstructorError
 
 from commodore.limits import DEFAULT_LIMITS
+from commodore.manifests._loader import SELF_REFERENCE, TooMuchError, check_values, explain, has_aliases
 from commodore.manifests._loader import Loader as _Bounded
-from commodore.manifests._loader import TooMuchError, check_values, explain, has_aliases
 from commodore.manifests.kube_scalars import Problem, scalar_text, whole
 
 _TRUE = {"y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "true", "True", "TRUE"}
@@ -149,7 +149,7 @@ class _Builder:
         if type(node) is yaml.ScalarNode:
             return _scalar(node)
         if id(node) in self._inside:
-            raise ConstructorError(None, None, "an alias leads into itself", node.start_mark)
+            raise ConstructorError(None, None, SELF_REFERENCE, node.start_mark)
         self._inside.add(id(node))
         try:
             if type(node) is yaml.SequenceNode:

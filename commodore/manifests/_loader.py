@@ -20,6 +20,16 @@ except ImportError:  # PyYAML built without libyaml: same answers, ten times slo
     from yaml import SafeLoader as BaseLoader  # type: ignore[assignment]
 
 
+SELF_REFERENCE = "an alias leads into itself"
+_GENERAL_HINT = "correct it there or shortly before; text with ': ', ' #', quotes or brackets needs quotes around it"
+_ENCODING_HINT = "save it as UTF-8, without control characters"
+_VALUE_HINT = "put it into quotes if it is text, or correct it"
+_HINTS = {  # by how a problem begins
+    SELF_REFERENCE: "write out what it stands for; nothing can hold itself",
+    "JSON has no number": _VALUE_HINT,
+}
+
+
 class _TooDeepError(Exception):
     """The nesting limit was hit."""
 
@@ -82,7 +92,7 @@ def _values(node: Any, known: dict[int, int]) -> int:
     if isinstance(node, yaml.ScalarNode):
         return 1
     if known.get(id(node)) == 0:
-        raise yaml.constructor.ConstructorError(None, None, "an alias leads into itself", node.start_mark)
+        raise yaml.constructor.ConstructorError(None, None, SELF_REFERENCE, node.start_mark)
     if id(node) not in known:
         known[id(node)] = 0
         children = node.value if isinstance(node, yaml.SequenceNode) else (part for pair in node.value for part in pair)
@@ -144,19 +154,20 @@ def explain(error: Exception, text: str | bytes, place: str) -> InputError:
             hint="write less into one file; aliases of aliases multiply",
             locations=[place],
         )
-    hint = ""
+    hint = _GENERAL_HINT
     if isinstance(error, yaml.MarkedYAMLError):
         problem = ", ".join(part for part in (error.context, error.problem) if part)
         location = _location(place, error.problem_mark or error.context_mark)
-        hint = _hint(_character_at(text, error.problem_mark))
+        hint = _hint(error.problem or "", _character_at(text, error.problem_mark))
     elif isinstance(error, yaml.reader.ReaderError):
         problem = f"{error.reason} (at {'byte' if isinstance(text, bytes) else 'character'} {error.position})"
-        location = _line_of(place, text, error.position)
+        location, hint = _line_of(place, text, error.position), _ENCODING_HINT
     elif isinstance(error, UnicodeError):
         problem, location = "it holds characters that are no Unicode text", Location(place)
+        hint = _ENCODING_HINT
     else:
         kind, location = _trace(text, place)
-        problem = f"a value cannot be read as {kind}"
+        problem, hint = f"a value cannot be read as {kind}", _VALUE_HINT
     return InputError("CMD-YAML-001", f"{place} is not valid YAML: {problem}", hint=hint, locations=[location])
 
 
@@ -174,12 +185,12 @@ def _character_at(text: str | bytes, mark: yaml.Mark | None) -> str:
     return lines[mark.line][mark.column : mark.column + 1] if mark.line < len(lines) else ""
 
 
-def _hint(character: str) -> str:
+def _hint(problem: str, character: str) -> str:
     if character == "\t":
         return "indent with blanks instead of tabs"
     if character and character in "@`%":
         return f"put text that begins with {character!r} into quotes"
-    return ""
+    return next((hint for beginning, hint in _HINTS.items() if problem.startswith(beginning)), _GENERAL_HINT)
 
 
 def _line_of(place: str, text: str | bytes, position: int) -> Location:

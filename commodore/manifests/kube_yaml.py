@@ -86,10 +86,16 @@ def read_json(text: str | bytes, *, place: str) -> Any:
         raise InputError(
             "CMD-YAML-001",
             f"{place} is not valid JSON: {error.msg}",
+            hint="correct it there or shortly before",
             locations=[Location(place, error.lineno, error.colno)],
         ) from error
     except (ValueError, RecursionError) as error:
-        raise InputError("CMD-YAML-001", f"{place} is not valid JSON: {error}", locations=[place]) from error
+        raise InputError(
+            "CMD-YAML-001",
+            f"{place} is not valid JSON: {error}",
+            hint="JSON has finite numbers, and values that do not nest too deep",
+            locations=[place],
+        ) from error
 
 
 def write_documents(documents: Sequence[object]) -> str:

@@ -102,8 +102,14 @@ def test_an_error_names_its_place(text: str | bytes, place: str, problem: str) -
         ("a: @x", "put text that begins with '@' into quotes"),
         ("a: `x`", "put text that begins with '`' into quotes"),
         ("a: %x", "put text that begins with '%' into quotes"),
-        ("a: b: c", ""),
-        ("a: [", ""),
+        (
+            "a: b: c",
+            "correct it there or shortly before; text with ': ', ' #', quotes or brackets needs quotes around it",
+        ),
+        ("a: &a [*a]", "write out what it stands for; nothing can hold itself"),
+        ("a: " + "9" * 5000, "put it into quotes if it is text, or correct it"),
+        ("a: \0", "save it as UTF-8, without control characters"),
+        (b"a: \xff", "save it as UTF-8, without control characters"),
     ],
 )
 def test_common_mistakes_get_a_hint(text: str | bytes, hint: str) -> None:

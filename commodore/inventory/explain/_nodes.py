@@ -196,6 +196,7 @@ _FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _INFINITE = re.compile(r"[+-]?\.(?:inf|Inf|INF)")
 _NOT_A_NUMBER = frozenset({".nan", ".NaN", ".NAN"})
 _BASES = {"0x": 16, "0o": 8, "0b": 2}
+_DECIMALS = 39  # of the greatest integer of 128 bits
 
 
 def read_scalar(text: str, *, quoted: bool, tag: str | None) -> Any:
@@ -214,11 +215,15 @@ def read_scalar(text: str, *, quoted: bool, tag: str | None) -> Any:
     return text if _LEADING_ZERO.fullmatch(text) else _float(text)
 
 
-def _integer(text: str) -> int:
+def _integer(text: str) -> int | float | str:
+    """An integer of 128 bits; reclass reads a greater one as a float, or as text if that is infinite."""
     sign = -1 if text.startswith("-") else 1
     digits = text.lstrip("+-")
     base = _BASES.get(digits[:2], 10)
-    return sign * int(digits[2:] if base != 10 else digits, base)
+    if base == 10 and len(digits) > _DECIMALS:  # Python refuses to read 4,300 digits and more
+        return _float(text)
+    number = sign * int(digits[2:] if base != 10 else digits, base)
+    return number if -(2**127) <= number < 2**128 else _float(text)
 
 
 def _float(text: str) -> float | str:
