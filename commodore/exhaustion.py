@@ -1,5 +1,5 @@
 """What to make of a full disk, an I/O error, too little memory: the machine's operator must act, wherever it happens.
-And of names that no file can have, and of what nests too deep: whoever wrote them must act.
+And of names that no file can have, of what nests too deep, and of endless numbers: whoever wrote them must act.
 
 It may happen at every call, of this program, of a library, of a tool. Callers need not expect it: exceptions are judged
 where they would otherwise be reported as something else, at the edge of a worker and of the program.
@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import sys
 
 from commodore.errors import CommodoreError, EnvironmentFault, Findings, InputError
 from commodore.names import PATH_BYTES, PATH_SEGMENT_BYTES
@@ -133,6 +134,13 @@ def _unusable(cause: BaseException) -> InputError | None:
             "something nests too deep to be worked on",
             hint="look for values in values, folders in folders, and what leads to itself; "
             "a hundred levels can be worked on",
+        )
+    if isinstance(cause, ValueError) and str(cause).startswith("Exceeds the limit ("):
+        digits = sys.get_int_max_str_digits()
+        return InputError(
+            "CMD-WORK-010",
+            f"a number has more than {digits:,} digits",
+            hint="put it into quotes if it is text, or correct it",
         )
     if isinstance(cause, OSError) and cause.errno == errno.ENAMETOOLONG:
         name = repr(shortened(os.fsdecode(cause.filename or ""), _SHOWN))

@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
+from commodore.argocd.appsets.functions import template_functions
+from commodore.git.urls import redact_text
+from commodore.gotemplate import Template, TemplateProblem
 from tests.argocd.comparing.conftest import URL, app
 from tests.world.cluster import ClusterWorld
 from tests.world.folders import write_files
@@ -120,3 +123,37 @@ def test_a_template_that_includes_itself(tmp_path: Path) -> None:
     result = run_here(["--log-format", "json", "argocd", "render", "--self-url", URL, "--offline"], tmp_path)
     (said,) = [json.loads(line) for line in result.stderr.splitlines() if "CMD-ARGO-405" in line]
     assert "the template 'a' includes itself without end" in said["message"]
+
+
+NINES = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    ("call", "result"),
+    [
+        (f'{{{{ atoi "{NINES}" }}}}', str(2**63 - 1)),
+        (f'{{{{ int64 "{NINES}" }}}}', "0"),
+        (f'{{{{ toYaml "{NINES}" }}}}', NINES),
+        (f'{{{{ toYaml (dict "a{NINES}" 1 "a1" 2) }}}}', None),
+        (f'{{{{ duration "{NINES}" }}}}', None),
+        (f'{{{{ printf "%[{NINES}]d" 1 }}}}', None),
+        (f'{{{{ printf "%{NINES}d" 1 }}}}', None),
+    ],
+    ids=["atoi", "int64", "text", "keys", "duration", "argument", "width"],
+)
+def test_numbers_of_thousands_of_digits_in_templates(call: str, result: str | None) -> None:
+    shown = Template(call, functions=template_functions()).render({})
+    assert result in (None, shown)
+
+
+@pytest.mark.parametrize("call", [f"{{{{ {NINES} }}}}", f'{{{{ semver "{NINES}" }}}}'], ids=["literal", "version"])
+def test_numbers_that_end_a_template(call: str) -> None:
+    with pytest.raises(TemplateProblem):
+        Template(call, functions=template_functions()).render({})
+
+
+@pytest.mark.parametrize("part", ["${a:", "a:b ", "://", "@"], ids=["references", "pairs", "schemes", "ats"])
+def test_long_texts_without_credentials_stay(part: str) -> None:
+    """Each letter is looked at once: this would take a minute otherwise."""
+    text = part * 25_000
+    assert redact_text(text) == text

@@ -33,9 +33,8 @@ _CREDENTIALS = re.compile(
 )
 # `user:SECRET@host:path`, which ssh takes for a host `user`, and `user:SECRET@host (port 9418)`: git shows both as they
 # are. An image and its digest look alike.
-_BARE_PASSWORD = re.compile(
-    r"(?P<user>(?<![\w.+/@:-])[\w.+-]+):(?!//)[^\s/@'\"]+@(?!sha\d+:)(?=[\w.\[\]-]+([:/]| \(port\b))"
-)
+_BEFORE_HOST = re.compile(r"(?<![^\s/@'\"])[^\s/@'\"]+@(?!sha\d+:)(?=[\w.\[\]-]+([:/]| \(port\b))")
+_BARE_USER = re.compile(r"(?<![\w.+/@:-])[\w.+-]+(?=:[^@])")
 # A URL without a query matches, too, so that each letter of a text is looked at once.
 _HTTP_QUERY = re.compile(r"(?P<url>\bhttps?://[^\s?#'\"]+)([?#][^\s'\"]*)?", re.IGNORECASE)
 # As logs of HTTP have it, without the host.
@@ -126,7 +125,13 @@ def redact_text(text: str) -> str:
     text = _REQUESTED_QUERY.sub(r"\g<path>", _HTTP_QUERY.sub(r"\g<url>", text))
     text = _HTTP_USER_INFO.sub(r"\g<scheme>", text)
     text = _OTHER_PASSWORD.sub(r"\g<user>@", text)
-    return _BARE_PASSWORD.sub(r"\g<user>@", text)
+    return _BEFORE_HOST.sub(_without_password, text)
+
+
+def _without_password(match: re.Match[str]) -> str:
+    """Two patterns, as one would try each colon of a long text up to the text's end."""
+    user = _BARE_USER.search(match.string, match.start(), match.end())
+    return match[0] if user is None else f"{match.string[match.start() : user.end()]}@"
 
 
 def bare_url(url: str) -> str:

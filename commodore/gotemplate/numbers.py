@@ -6,6 +6,7 @@ import math
 import re
 from typing import Final
 
+_DIGITS: Final = 4000
 _UNDERSCORED: Final = re.compile(r"[+-]?(?:0[xXoObB]_?|0_?)?[0-9a-fA-F]+(?:_[0-9a-fA-F]+)*")
 _INTEGER: Final = re.compile(
     r"(?P<sign>[+-]?)(?:0[xX](?P<hex>[0-9a-fA-F]+)|0[bB](?P<bin>[01]+)|0[oO](?P<oct>[0-7]+)|0(?P<old>[0-7]+)|(?P<dec>0|[1-9][0-9]*))"
@@ -13,6 +14,11 @@ _INTEGER: Final = re.compile(
 _FLOAT: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _HEX_FLOAT: Final = re.compile(r"[+-]?0[xX](?:[0-9a-fA-F]+\.?[0-9a-fA-F]*|\.[0-9a-fA-F]+)[pP][+-]?[0-9]+")
 _SPECIAL: Final = re.compile(r"[+-]?(?:inf|infinity)|nan", re.IGNORECASE)
+
+
+def bounded_integer(text: str, base: int = 10) -> int:
+    """As int(), which refuses long texts: digits after the 4,000th are left out, as the number exceeds all bounds."""
+    return int(text[:_DIGITS], base)
 
 
 def parsed_integer(text: str) -> int | None:
@@ -25,7 +31,7 @@ def parsed_integer(text: str) -> int | None:
     if match is None:
         return None
     base = {"hex": 16, "bin": 2, "oct": 8, "old": 8, "dec": 10}[match.lastgroup or "dec"]
-    number = int(match[match.lastgroup or 0], base)
+    number = bounded_integer(match[match.lastgroup or 0], base)
     return -number if match["sign"] == "-" else number
 
 

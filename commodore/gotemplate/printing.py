@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from commodore.gotemplate.numbers import float_text
+from commodore.gotemplate.numbers import bounded_integer, float_text
 from commodore.gotemplate.quoting import quoted, quoted_character
 from commodore.gotemplate.values import (
     NO_VALUE,
@@ -164,7 +164,7 @@ class _Formatter:
             self.at += 1
         if start == self.at:
             return None
-        number = int(self.form[start : self.at])
+        number = bounded_integer(self.form[start : self.at])
         if number > _WIDEST:
             self.at = len(self.form)
             return None
@@ -189,7 +189,7 @@ class _Formatter:
             return
         inner = self.form[self.at + 1 : end]
         self.at = end + 1
-        sound = inner.isascii() and inner.isdigit() and 1 <= int(inner) <= len(self.values)
+        sound = inner.isascii() and inner.isdigit() and 1 <= bounded_integer(inner) <= len(self.values)
         if sound:
             self.argument = int(inner) - 1
             self.after_index = True

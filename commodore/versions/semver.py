@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import Final
 
 _WORDS: Final = r"[0-9A-Za-z\-]+(?:\.[0-9A-Za-z\-]+)*"
+_LONGEST: Final = 1000  # characters of a range
+_DIGITS: Final = 20  # of the greatest number of 64 bits
 _VERSION: Final = re.compile(rf"v?([0-9]+)(?:\.([0-9]+))?(?:\.([0-9]+))?(?:-({_WORDS}))?(?:\+({_WORDS}))?", re.ASCII)
 _PART: Final = r"[0-9|x|X|\*]+"
 _PATTERN: Final = rf"v?({_PART})(\.{_PART})?(\.{_PART})?(-{_WORDS})?(?:\+{_WORDS})?"
@@ -66,7 +68,10 @@ class Version:
 def _prerelease_key(prerelease: str) -> tuple[tuple[int, int, str], ...]:
     if not prerelease:
         return ((3, 0, ""),)  # a release comes after all its pre-releases
-    return tuple((1, int(word), "") if word.isdigit() else (2, 0, word) for word in prerelease.split("."))
+    return tuple(
+        (1, int(word), "") if word.isdigit() and len(word) <= _DIGITS else (2, 0, word)
+        for word in prerelease.split(".")
+    )
 
 
 def parse_version(text: str) -> Version:
@@ -80,12 +85,13 @@ def parse_version(text: str) -> Version:
         raise VersionProblem("invalid semantic version")
     if any(word.isdigit() and len(word) > 1 and word[0] == "0" for word in (match[4] or "").split(".")):
         raise VersionProblem("version segment starts with 0")
-    numbers = [int(part or 0) for part in match.groups()[:3]]
-    if max(numbers) >= 1 << 64:
+    parts = [(part or "0").lstrip("0") or "0" for part in match.groups()[:3]]
+    largest = max(parts, key=lambda digits: (len(digits), digits))
+    if len(largest) > _DIGITS or int(largest) >= 1 << 64:
         raise VersionProblem(
-            f'error parsing version segment: strconv.ParseUint: parsing "{max(numbers)}": value out of range'
+            f'error parsing version segment: strconv.ParseUint: parsing "{largest}": value out of range'
         )
-    major, minor, patch = numbers
+    major, minor, patch = map(int, parts)
     return Version(major, minor, patch, match[4] or "", match[5] or "", text)
 
 
@@ -130,6 +136,8 @@ def parse_range(text: str) -> Range:
     Raises:
         VersionProblem: it is none.
     """
+    if len(text) > _LONGEST:  # patterns are tried at each letter
+        raise VersionProblem(f"improper constraint: it has more than {_LONGEST} characters")
     rewritten = _FROM_TO.sub(lambda match: f">= {match[1]}, <= {match[2]}", text)
     groups = []
     for part in rewritten.split("||"):

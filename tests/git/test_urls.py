@@ -169,6 +169,9 @@ def test_no_url_leaves_the_folder_or_breaks_the_rules(url: str) -> None:
         ("ssh://git@h/x.git", "ssh://git@h/x.git"),
         ("ssh://git:secret@h/x.git", "ssh://git@h/x.git"),
         ("git@h:x.git", "git@h:x.git"),
+        ("user:secret@h:x.git", "user@h:x.git"),
+        ("{user:se:cret@h:x.git", "{user@h:x.git"),
+        ("image:1@sha256:ab", "image:1@sha256:ab"),
         ("/srv/x.git", "/srv/x.git"),
     ],
 )

@@ -81,3 +81,13 @@ def test_kube_versions(text: str, version: str) -> None:
 def test_what_is_no_kube_version() -> None:
     with pytest.raises(VersionProblem, match="banana"):
         kube_version("banana")
+
+
+@pytest.mark.parametrize("text", ["9" * 5000, "1." + "9" * 5000, ">=" + "9" * 5000, "1||" * 10_000, "*" * 30_000])
+def test_long_texts_are_no_range(text: str) -> None:
+    with pytest.raises(VersionProblem):
+        parse_range(text)
+
+
+def test_pre_releases_with_many_digits_are_compared_as_texts() -> None:
+    assert parse_version("1.0.0-" + "9" * 5000) > parse_version("1.0.0-9")

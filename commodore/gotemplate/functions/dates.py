@@ -9,6 +9,7 @@ from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from commodore.gotemplate.functions.layouts import formatted, parsed
+from commodore.gotemplate.numbers import bounded_integer
 from commodore.gotemplate.problems import CallProblem, UnsteadyProblem
 from commodore.gotemplate.signatures import Function, Table, function
 from commodore.gotemplate.values import Int64, Object, Value, is_integer
@@ -210,7 +211,7 @@ def _fraction(size: int, unit: int) -> str:
 def _duration(value: Value) -> str:
     seconds = 0
     if isinstance(value, Int64) or (isinstance(value, str) and re.fullmatch(r"[+-]?\d+", value, re.ASCII)):
-        seconds = int(value)
+        seconds = bounded_integer(value) if isinstance(value, str) else int(value)
     return duration_text((seconds * 10**9 + (1 << 63)) % (1 << 64) - (1 << 63))
 
 

@@ -7,7 +7,7 @@ import re
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Final
 
-from commodore.gotemplate.numbers import parsed_float, parsed_integer
+from commodore.gotemplate.numbers import bounded_integer, parsed_float, parsed_integer
 from commodore.gotemplate.printing import plain
 from commodore.gotemplate.problems import CallProblem
 from commodore.gotemplate.signatures import Table, function
@@ -65,7 +65,7 @@ def _float64(value: Value) -> float:
 def _atoi(text: str) -> int:
     if re.fullmatch(r"[+-]?[0-9]+", text, re.ASCII) is None:
         return 0
-    return max(-(1 << 63), min(int(text), _LARGEST))
+    return max(-(1 << 63), min(bounded_integer(text), _LARGEST))
 
 
 @function(TABLE, "toDecimal", "any")

@@ -14,13 +14,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from commodore.gotemplate.functions.encodings import to_json
-from commodore.gotemplate.numbers import float_text
+from commodore.gotemplate.numbers import bounded_integer, float_text
 from commodore.gotemplate.values import Value, wrapped64
 
 _WIDTH: Final = 80
 _LONGEST_KEY: Final = 128  # bytes of a key that may stand before its colon
 _LARGEST: Final = (1 << 64) - 1
 _SMALLEST: Final = -(1 << 63)
+_WRAPPED: Final = 64  # digits that count in a number of 64 bits that wraps around: it divides 10**64
 
 _WORD: Final = re.compile(
     r"[yYnN~]|yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF|null|Null|NULL"
@@ -132,7 +133,7 @@ def _is_typed(text: str) -> bool:
     bare = text if text[0] == "." else text.replace("_", "")
     if text[0] not in "+-.0123456789":
         return False
-    if _INTEGER.fullmatch(bare) and _SMALLEST <= int(_octal(bare), 0) <= _LARGEST:
+    if _INTEGER.fullmatch(bare) and _SMALLEST <= bounded_integer(_octal(bare), 0) <= _LARGEST:
         return True
     return bool(_FLOAT.fullmatch(bare)) and abs(float(bare)) != float("inf")
 
@@ -204,4 +205,4 @@ def _by_number(text: str, before: str) -> tuple[int, int, str]:
         before: digits before it.
     """
     digits = "".join(itertools.takewhile(str.isdigit, text))
-    return wrapped64(int(f"{before}{digits}" or 0)), len(digits), text[0]
+    return wrapped64(int(f"{before}{digits}"[-_WRAPPED:] or 0)), len(digits), text[0]
