@@ -16,6 +16,7 @@ from commodore.gotemplate import Template, TemplateProblem
 from tests.argocd.comparing.conftest import URL, app
 from tests.world.cluster import ClusterWorld
 from tests.world.folders import write_files
+from tests.world.kargo import at, drifted
 from tests.world.program import Result, run_here
 
 TEXTS = {
@@ -157,3 +158,12 @@ def test_long_texts_without_credentials_stay(part: str) -> None:
     """Each letter is looked at once: this would take a minute otherwise."""
     text = part * 25_000
     assert redact_text(text) == text
+
+
+@pytest.mark.parametrize("key", ["2024-01-01", "~", "1", "1.5", "true"])
+def test_keys_of_steps_of_kargo(tmp_path: Path, key: str) -> None:
+    """Kubernetes reads each as text."""
+    text = yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": list(drifted())})
+    (tmp_path / "a.yaml").write_text(text.replace("config:\n", f"config:\n            {key}: 1\n", 1))
+    assert "config:" in text
+    ends_well(run_here(["--log-format", "json", "observe", "plan", "a.yaml", "-o", "json", "--at", at(0)], tmp_path))

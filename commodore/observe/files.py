@@ -11,7 +11,7 @@ from typing import Any
 
 from commodore.errors import CommodoreError, InputError
 from commodore.limits import Limits
-from commodore.manifests import load_all
+from commodore.manifests.kube_yaml import read_documents
 from commodore.observe.kargo import KargoObject, UnreadableError, read_object
 from commodore.tree import files
 
@@ -127,13 +127,13 @@ def _load(source: Source) -> list[Any]:
             return list(_json_documents(source.text.decode()))
         except (ValueError, RecursionError):
             pass  # YAML that begins like JSON
-    return load_all(source.text, place=source.place)
+    return list(read_documents(source.text, place=source.place))
 
 
 def _load_part(place: str, text: bytes, findings: list[CommodoreError]) -> list[Any]:
     """One document of a stream that cannot be read as a whole; None in its place if it is what cannot be read."""
     try:
-        return load_all(text, place=place) or [None]
+        return list(read_documents(text, place=place)) or [None]
     except CommodoreError as error:
         findings.append(_unreadable(place, error.message))
         return [None]

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
+from commodore.manifests.kube_yaml import write_documents
 from tests.argocd.comparing.conftest import URL, app
 from tests.world.kargo import (
     REPOSITORY,
@@ -43,7 +44,7 @@ def given(tmp_path: Path) -> Callable[..., str]:
     def write(*objects: Object, name: str = "objects.yaml") -> str:
         file = tmp_path / name
         listed = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
-        file.write_text(json.dumps(listed) if name.endswith(".json") else yaml.safe_dump(listed), encoding="utf-8")
+        file.write_text(json.dumps(listed) if name.endswith(".json") else write_documents([listed]), encoding="utf-8")
         return str(file)
 
     return write
