@@ -119,14 +119,14 @@ def report_unknown(verdicts: Iterable[Verdict], found: Diagnostics, *, allowed: 
 def join(found: Diagnostics, base: Diagnostics, target: Diagnostics, *, allowed: bool) -> None:
     """Add what both sides say, once; of the base alone only errors: the rest is what the change mends.
 
-    An error of both sides is not one of the change.
+    An error of both sides is not one of the change. What concerns the comparison itself is of it, on whichever side.
 
     Args:
         allowed: see `Wanted.allow_unknown`.
     """
     reported, before = target.found(), base.found()
     for one in reported:
-        if one not in before:
+        if one not in before or one.code in _OF_COMPARISON:
             found.add(_lowered(one, allowed and _is_loss(one)))
         elif one.severity == "error":
             found.add(_as_before(one))
@@ -137,6 +137,7 @@ def join(found: Diagnostics, base: Diagnostics, target: Diagnostics, *, allowed:
             found.add(_lowered(replace(one, message=f"in the base: {one.message}"), allowed and _is_loss(one)))
 
 
+_OF_COMPARISON: Collection[str] = ("CMD-ARGO-429",)
 _OF_FILES: Collection[str] = ("CMD-ARGO-101",)
 
 

@@ -50,6 +50,7 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
     home.mkdir()
     chart = _chart(unit)
     _report_lookup(unit, chart)
+    _report_random(unit, chart)
     helm = _without_foreign_schemas(unit, helm, chart)
     arguments = ["template", ".", *_arguments(unit, _with_apis(unit, helm, chart))]
     if unit.trace is not None:
@@ -145,6 +146,20 @@ def _report_lookup(unit: Unit, chart: Path) -> None:
             f"the template {printable(name)} asks the cluster by lookup, and gets an empty answer",
             "info",
             "Argo CD gives an empty answer, too: it renders by `helm template`",
+            (unit.source.place,),
+        )
+
+
+def _report_random(unit: Unit, chart: Path) -> None:
+    """Say that templates give something else each time; archives of further charts are not looked into."""
+    from commodore.engine.kapitan.helm_key import any_random
+
+    if (name := next((name for name, text in _templates(chart) if any_random([text])), None)) is not None:
+        unit.note(
+            "CMD-ARGO-429",
+            f"the template {printable(name)} gives other values each time: a difference may be nothing else",
+            "boundary",
+            "set what it draws in the values, or leave the field out of comparisons by ignoreDifferences",
             (unit.source.place,),
         )
 

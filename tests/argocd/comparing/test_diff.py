@@ -139,6 +139,16 @@ def test_what_was_wrong_before_is_no_error_of_the_change(two: Trees) -> None:
     assert [one.severity for one in two.found.found()] == ["error", "error"]
 
 
+@pytest.mark.requirement("D85")
+def test_a_difference_that_may_be_of_random_values_alone(trees: Trees) -> None:
+    """It is said although both sides have it: neither changes what is drawn."""
+    trees.write({"a.yaml": app("a", "a"), "a/Chart.yaml": "name: a\nversion: 1.0.0\n"})
+    trees.write({"a/templates/c.yaml": config(v="{{ randAlphaNum 40 }}")})
+    trees.write({"a/README": "changed"}, "target")
+    assert trees.states() == {"a": "changed"}
+    assert [(one.code, one.before) for one in trees.found.found()] == [("CMD-ARGO-429", False)]
+
+
 def test_a_path_that_was_missing_before_is_no_error_of_the_change(two: Trees) -> None:
     """Messages call both trees the same."""
     two.write({"apps.json": app("one", "missing")})

@@ -184,6 +184,17 @@ def test_charts_that_ask_the_cluster(text: str, asks: bool, argo: Argo) -> None:
     assert ["secret.yaml" in one.message for one in argo.found.found() if one.code == "CMD-ARGO-414"] == [True] * asks
 
 
+@pytest.mark.requirement("D85")
+@pytest.mark.parametrize(("value", "is_random"), [("{{ randAlphaNum 8 }}", True), ("{{ .Values.a }}", False)])
+def test_charts_with_random_values(value: str, is_random: bool, argo: Argo) -> None:
+    """Otherwise a comparison would show them as a change, without a word."""
+    template = f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  r: '{value}'\n"
+    argo.files(chart(**{"templates/r.yaml": template}), below="web")
+    argo.objects({"path": "web"})
+    shown = [one for one in argo.found.found() if one.code == "CMD-ARGO-429"]
+    assert [("r.yaml" in one.message, one.actionable) for one in shown] == [(True, True)] * is_random
+
+
 def test_crds_tests_and_schemas(argo: Argo) -> None:
     files = {
         "crds/a.yaml": "kind: CustomResourceDefinition\nmetadata: {name: a}\n",
