@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
-# Some of a family are secrets, by their names.
+# Excludes variables of a family whose names mark them as secrets.
 _ORDINARY = r"(?!\w*(TOKEN|PASSW|SECRET|CREDENTIAL|SQL_CONNECTION))"
 _PROXIES = r"(https?|all|no|ftp)_proxy|(HTTPS?|ALL|NO|FTP)_PROXY"
 _AUTHORITIES = r"(NIX_)?SSL_CERT_(FILE|DIR)|CURL_CA_BUNDLE|REQUESTS_CA_BUNDLE"
@@ -48,14 +48,16 @@ _WORKERS = (
 )
 _STORES = r"(AWS|GOOGLE|AZURE)_\w+"
 LISTED = "COMMODORE_HELPER_VARIABLES"
-"""The variable by which the user lists those that helpers need which look up credentials: names, with `*` for any
-letters, and blanks or commas between them.
+"""The variable that lists further variables for credential helpers: names or patterns with `*`, separated by blanks or
+commas.
 """
 
 
 class Child(Enum):
-    """A kind of program that is started, with the variables that it needs besides those that all get: paths, locale,
-    proxies and certificate authorities. Tokens of this program, of forges and of clouds are not among them.
+    """Kinds of child processes and the variables that each kind gets.
+
+    All get paths, locale, proxies and certificate authorities. Tokens of this program, of forges and of clouds are not
+    passed on.
     """
 
     PROGRAM = (_EVERYBODY, False)
@@ -80,9 +82,9 @@ def absolute_folders(path: str) -> str:
 
 
 def child_environment(child: Child = Child.PROGRAM, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Those of the caller's variables that a program needs, with no relative entry in PATH.
+    """Select the caller's variables for a child process. Relative entries of PATH are dropped.
 
-    Those that fetch, and those that start these, also get what the user lists for helpers: see `LISTED`.
+    Programs that fetch also get the variables that the user lists in `LISTED`.
     """
     listed = environ.get(LISTED, "").replace(",", " ").split() if child.starts_helpers else []
     variables = {
@@ -101,8 +103,8 @@ def _is_for(child: Child, name: str) -> bool:
 
 
 def start_program(command: Sequence[str], *, env: Mapping[str, str], **options: Any) -> subprocess.Popen[bytes]:
-    """Start a program, as `subprocess.Popen` does. One whose start is interrupted is ended before the interruption is
-    passed on: nobody would know of it.
+    """Start a program, as `subprocess.Popen` does. If SIGINT or SIGTERM arrives meanwhile, the program is
+    killed before the signal is handled: no caller could end it later.
 
     Args:
         env: see `child_environment`.

@@ -86,7 +86,7 @@ def check_name(name: object, kind: str, *, reserved: Collection[str] = (), unusu
 
 
 def path_problem(path: str) -> str:
-    """Why no file within a folder can have this path, such as `has a part of more than 255 bytes`, or nothing."""
+    """The reason why a path cannot exist, such as `has a part of more than 255 bytes`; empty if it can."""
     try:
         parts = [os.fsencode(part) for part in path.split("/")] if "\0" not in path else []
     except UnicodeEncodeError:

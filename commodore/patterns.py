@@ -19,7 +19,7 @@ _HUGE: Final = 1e100
 
 
 def fits(pattern: re.Pattern[str], text: str) -> bool:
-    """Whether a pattern of characters, classes, repetitions, groups and choices fits a whole text."""
+    """Match a whole text against a pattern of characters, classes, repetitions, groups and choices."""
     if steps(pattern, len(text)) <= MANY_STEPS:
         return pattern.fullmatch(text) is not None
     return len(text) in _ends(_parsed(pattern), text, {0})
@@ -119,7 +119,7 @@ def _ends_of_repetition(low: int, high: int, inner: Any, text: str, starts: set[
 
 
 def _is(name: str, arguments: Any, character: int) -> bool:
-    """Whether a character is the one, or one of those, that a pattern has at a place."""
+    """Match one character against an item of a parsed pattern."""
     match name:
         case "ANY":
             return True

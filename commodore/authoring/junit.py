@@ -75,5 +75,5 @@ def _findings(case: CaseResult) -> list[str]:
 
 
 def _add_message(element: ElementTree.Element, tag: str, message: str, kind: str, lines: list[str]) -> None:
-    told = ElementTree.SubElement(element, tag, {"message": message, "type": kind})
-    told.text = "\n".join(lines)
+    child = ElementTree.SubElement(element, tag, {"message": message, "type": kind})
+    child.text = "\n".join(lines)

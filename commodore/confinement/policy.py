@@ -33,7 +33,7 @@ _MKDIR = frozenset(("/bin/mkdir", "/usr/bin/mkdir"))
 
 
 def is_common_program(program: str) -> bool:
-    """Whether a path is that of `mkdir` or of the interpreter `${_python3}`, which public components start."""
+    """True for `mkdir` and for the interpreter `${_python3}`, which public components start."""
     return program in _MKDIR or program == sys.executable
 
 

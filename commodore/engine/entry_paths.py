@@ -13,7 +13,7 @@ _KEY = "output_path"
 
 
 def path_errors(instance: str, node: Mapping[str, Any]) -> Iterator[InputError]:
-    """What is wrong with the output paths of an instance's entries, CMD-ENG-064.
+    """Errors in the output paths of an instance's entries, CMD-ENG-064.
 
     Args:
         node: the instance's rendered node, not validated.

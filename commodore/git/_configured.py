@@ -55,8 +55,8 @@ LISTING = ("config", "--list", "--show-scope", "--includes", "-z")
 
 
 def may_start_programs(folder: Path, arguments: Sequence[str]) -> bool:
-    """Whether a command may start a program that the configuration of the repository names in which the folder lies.
-    Git need not be asked what it holds if not.
+    """True if a command may start a program that the configuration of its repository names. Git is asked for the
+    configuration only then.
     """
     name = next((word for word in arguments if not word.startswith("-")), "")
     if name not in _AT_FILES and "--filters" not in arguments:

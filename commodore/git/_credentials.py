@@ -16,7 +16,7 @@ _HELPER = f'!f() {{ if test "$1" = get; then printf "username=%s\\npassword=%s\\
 
 
 def rights_of(url: str) -> GitRights | None:
-    """What the URL itself says to be let in by; None for nothing. Git gets the URL as it is, by a variable.
+    """The credentials in a URL; None if the URL has neither user nor password. Git gets the URL by a variable.
 
     With a password no helper of the user is asked, and none gets to know it. A user name alone is completed by them.
     What the user's settings replace (`insteadOf`) stays so: theirs come first.

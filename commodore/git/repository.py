@@ -522,5 +522,5 @@ class Repository:
 
 
 def _has_suffix(url: str) -> bool:
-    """Whether the path of a URL in normal form ends in `.git`, which many servers add where it is missing."""
+    """True if the path of a normalized URL ends in `.git`. Many servers add that ending."""
     return urlsplit(url).path.rstrip("/").endswith(".git")

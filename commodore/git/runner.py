@@ -383,15 +383,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def clean_environment() -> dict[str, str]:
-    """The variables git gets: those of the caller that it needs, without those that redirect git, in English, never
-    prompting.
-    """
+    """The environment of git: variables of the caller that it needs, no redirections, English, no prompts."""
     kept = {name: value for name, value in child_environment(Child.GIT).items() if name not in _NEVER_INHERITED}
     return {**kept, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
 
 
 def _leading(url: str, target: str) -> GitRights:
-    """What lets git ask another URL, whose credentials are in no argument, in place of one."""
+    """Rights by which git asks another URL instead, without credentials in its arguments."""
     rights = rights_of(target) or GitRights()
     words = dict.fromkeys((url, bare_url(url))) if target != url or rights.settings else ()
     instead = tuple((f"url.{bare_url(target)}.insteadOf", word) for word in words)
@@ -399,7 +397,7 @@ def _leading(url: str, target: str) -> GitRights:
 
 
 def _after_inherited(settings: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Settings as variables, after those that the caller's variables have."""
+    """Settings as variables, appended to those of the caller."""
     return with_settings({"GIT_CONFIG_COUNT": os.environ.get("GIT_CONFIG_COUNT", "")}, settings)
 
 

@@ -84,10 +84,10 @@ def check_values(node: Any) -> None:
 
 
 def _values(node: Any, known: dict[int, int]) -> int:
-    """How many values a node stands for.
+    """The number of values in a node, with aliases resolved.
 
     Args:
-        known: what others stand for; 0 for those that the node is in.
+        known: the numbers of other nodes; 0 for the nodes that contain this one.
     """
     if isinstance(node, yaml.ScalarNode):
         return 1

@@ -56,7 +56,7 @@ def dependencies_in(file: Path) -> list[ListedChart]:
 
 
 def is_in_sync(chart: Path, files: ListingFiles) -> bool:
-    """Whether the lock of a chart was made for the dependencies that the chart lists, by the digest in it.
+    """Compare the digest in the lock of a chart with the dependencies that the chart lists.
 
     The digest is that of helm's `internal/resolver`: of the listed and the locked dependencies, or, in a chart of
     version 1, of the listed ones alone, as helm 2 made it. Raises as `listed_charts`.

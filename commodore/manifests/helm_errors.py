@@ -1,4 +1,4 @@
-"""What helm says of templates that include themselves, in few words: it repeats each step, a thousand times."""
+"""Shorten helm's messages about recursive templates, which repeat each step a thousand times."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ _ENDLESS = (
 
 
 def endless_template(said: str) -> str:
-    """Why a chart does not come to an end, if a template of it includes itself; else an empty string."""
+    """Describe endless recursion of a template; empty for other messages."""
     found = next(filter(None, (pattern.search(said) for pattern in _ENDLESS)), None)
     return f"the template {found['name']!r} includes itself without end" if found is not None else ""

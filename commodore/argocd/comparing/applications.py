@@ -139,7 +139,7 @@ class Comparing:
 
 
 def compare_application(old: Edition | None, new: Edition | None, comparing: Comparing) -> Verdict:
-    """How the objects of an Application differ. At least one side is given.
+    """Compare the objects of an Application. At least one side is given.
 
     Raises:
         CommodoreError: the rules of a side cannot be used, see `Normaliser`.

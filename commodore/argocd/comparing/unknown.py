@@ -119,7 +119,7 @@ def report_unknown(verdicts: Iterable[Verdict], found: Diagnostics, *, allowed: 
 def join(found: Diagnostics, base: Diagnostics, target: Diagnostics, *, allowed: bool) -> None:
     """Add what both sides say, once; of the base alone only errors: the rest is what the change mends.
 
-    An error of both sides is not one of the change. What concerns the comparison itself is of it, on whichever side.
+    An error of both sides is not one of the change. Findings about the comparison itself count on both sides.
 
     Args:
         allowed: see `Wanted.allow_unknown`.

@@ -49,8 +49,7 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
     home = unit.scratch / "home"
     home.mkdir()
     chart = _chart(unit)
-    _report_lookup(unit, chart)
-    _report_random(unit, chart)
+    _report_templates(unit, chart)
     helm = _without_foreign_schemas(unit, helm, chart)
     arguments = ["template", ".", *_arguments(unit, _with_apis(unit, helm, chart))]
     if unit.trace is not None:
@@ -138,9 +137,12 @@ def _without_foreign_schemas(unit: Unit, helm: HelmOptions, chart: Path) -> Helm
     return replace(helm, skip_schema_validation=True)
 
 
-def _report_lookup(unit: Unit, chart: Path) -> None:
-    """Say that templates ask the cluster for objects; archives of further charts are not looked into."""
-    if (name := next((name for name, text in _templates(chart) if _LOOKUP.search(text)), None)) is not None:
+def _report_templates(unit: Unit, chart: Path) -> None:
+    """Report templates that query the cluster, and templates with random values. Packed charts are not read."""
+    from commodore.engine.kapitan.helm_key import any_random
+
+    templates = list(_templates(chart))
+    if name := next((name for name, text in templates if _LOOKUP.search(text)), ""):
         unit.note(
             "CMD-ARGO-414",
             f"the template {printable(name)} asks the cluster by lookup, and gets an empty answer",
@@ -148,13 +150,7 @@ def _report_lookup(unit: Unit, chart: Path) -> None:
             "Argo CD gives an empty answer, too: it renders by `helm template`",
             (unit.source.place,),
         )
-
-
-def _report_random(unit: Unit, chart: Path) -> None:
-    """Say that templates give something else each time; archives of further charts are not looked into."""
-    from commodore.engine.kapitan.helm_key import any_random
-
-    if (name := next((name for name, text in _templates(chart) if any_random([text])), None)) is not None:
+    if name := next((name for name, text in templates if any_random([text])), ""):
         unit.note(
             "CMD-ARGO-429",
             f"the template {printable(name)} gives other values each time: a difference may be nothing else",

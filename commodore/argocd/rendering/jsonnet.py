@@ -86,7 +86,7 @@ def _asked(unit: Unit, request: dict[str, Any]) -> list[dict[str, Any]]:
         raise InputError(
             "CMD-ARGO-404",
             f"Jsonnet fails: {printable_lines(said[-1]) if said else f'exit code {done.returncode}'}",
-            hint="it may have used up stack or memory; look for endless recursion; if there is none, raise "
+            hint="it may have used up stack or memory; look for endless recursion, or raise "
             "rendering_bytes with COMMODORE_LIMITS",
         )
     answers: list[dict[str, Any]] = json.loads(done.stdout)

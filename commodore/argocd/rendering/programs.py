@@ -283,7 +283,7 @@ def takes_too_long(name: str, seconds: float) -> EnvironmentFault:
     return EnvironmentFault(
         "CMD-ARGO-418",
         f"{name} is not done after {seconds:g} s",
-        hint="look for endless loops and for expressions that multiply; if there are none, raise --timeout, or "
+        hint="look for endless loops and for expressions that multiply, or raise --timeout or "
         "argocd_source_seconds with COMMODORE_LIMITS",
     )
 

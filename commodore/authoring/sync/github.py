@@ -213,9 +213,9 @@ class GitHub:
         return None
 
     def _has_comment(self, pull: Pull, comment: str) -> bool:
-        """Whether the pull request has this comment; GitHub may have changed the ends of lines."""
-        wanted = comment.split()
-        return any((each.body or "").split() == wanted for each in self._listed(pull.handle.get_issue_comments()))
+        """Look for a comment of the pull request, regardless of line endings, which GitHub may change."""
+        words = comment.split()
+        return any((each.body or "").split() == words for each in self._listed(pull.handle.get_issue_comments()))
 
     def _listed(self, pages: PaginatedList[_Listed]) -> Iterator[_Listed]:
         """The entries of a list that arrives in pages.

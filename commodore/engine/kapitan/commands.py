@@ -94,7 +94,7 @@ def check_helm(
 
 
 def is_of_machine(path: str, confinement: Confinement) -> bool:
-    """Whether an input path names a program of this machine, which is no input of a rendering."""
+    """True if an input path names a program of this machine, which is not an input of a rendering."""
     return os.path.isabs(path) and not confinement.is_open(path) and os.path.isfile(path)
 
 

@@ -49,9 +49,9 @@ def check_outputs(dependencies: Sequence[KapitanDependency], run: Run) -> list[t
 
 
 class _Places:
-    """The folders of a run that nothing is fetched to, and those that one component alone fetches to.
+    """The folders of a run that dependencies must not be fetched to, and the folders of single components.
 
-    All are known by where they lead with all links followed.
+    Links in all paths are resolved.
     """
 
     def __init__(self, run: Run) -> None:

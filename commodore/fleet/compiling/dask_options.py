@@ -27,7 +27,7 @@ class DaskOptions:
 
     @property
     def is_secure(self) -> bool:
-        """Whether the scheduler is reached by TLS."""
+        """True if the connection to the scheduler uses TLS."""
         return self.scheduler.startswith("tls://")
 
     def check(self) -> None:
@@ -42,7 +42,7 @@ class DaskOptions:
         if not _is_address(self.scheduler):
             raise UsageError(
                 "CMD-FLT-127",
-                f"{printable(self.scheduler)} is no address of a scheduler",
+                f"{printable(self.scheduler)} is not the address of a scheduler",
                 hint="write it as tls://host:8786, or tcp://127.0.0.1:8786 on this machine",
             )
         if not self.is_secure and not self.insecure and not is_loopback(self.scheduler):

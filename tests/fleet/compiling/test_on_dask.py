@@ -186,7 +186,7 @@ def test_a_scheduler_that_is_not_there(tmp_path: Path, monkeypatch: pytest.Monke
     "address", ["tcp://127.0.0.1", "tcp://127.0.0.1:abc", "127.0.0.1:8786", "ucx://127.0.0.1:1", "tls://"]
 )
 def test_an_address_that_is_none(address: str) -> None:
-    with pytest.raises(UsageError, match=f"{address} is no address of a scheduler") as error:
+    with pytest.raises(UsageError, match=f"{address} is not the address of a scheduler") as error:
         DaskOptions(address, insecure=True).check()
     assert error.value.code == "CMD-FLT-127"
 
