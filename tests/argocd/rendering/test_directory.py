@@ -93,7 +93,7 @@ def test_jsonnet_that_doubles_its_work_with_each_step(argo: Argo) -> None:
     with pytest.raises(CommodoreError) as caught:
         argo.objects({"path": "."})
     assert (caught.value.code, caught.value.exit_code) == ("CMD-ARGO-418", 3)
-    assert "raise --timeout, or argocd_source_seconds with COMMODORE_LIMITS" in caught.value.hint
+    assert "raise --timeout or argocd_source_seconds with COMMODORE_LIMITS" in caught.value.hint
 
 
 def test_files_of_a_folder_have_a_limit(argo: Argo) -> None:
