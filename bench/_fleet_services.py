@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from commodore.remote_store import new_key, read_signer
+from commodore.core.results.remote_store import new_key, read_signer
 from tests.world.object_store import ObjectServer, TcpProxy
 
 _BUCKET = "results"

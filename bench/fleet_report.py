@@ -26,14 +26,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from commodore.catalog import FileDiff
-from commodore.fleet import FleetReport, read_report, render_text
-from commodore.fleet.compiling.journal import Journal, RunFolder, new_run
-from commodore.fleet.compiling.outcome import ClusterOutcome
-from commodore.fleet.report.grouping import Groups, Hunk
-from commodore.fleet.report.model import WaveResult
-from commodore.fleet.report.normalising import Normaliser, values_of
-from commodore.lieutenant import Cluster, Tenant
-from commodore.manifests import DiffLine
+from commodore.clusters import FleetReport, read_report, render_text
+from commodore.clusters.journal import Journal, RunFolder, new_run
+from commodore.clusters.outcome import ClusterOutcome
+from commodore.clusters.report.model import WaveResult
+from commodore.core.lieutenant import Cluster, Tenant
+from commodore.core.review import DiffLine
+from commodore.core.review.cluster_names import Normaliser, values_of
+from commodore.core.review.hunk_groups import Groups, Hunk
 
 KINDS = ("one", "all")
 _FILES = 5

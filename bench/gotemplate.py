@@ -12,8 +12,8 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from tests.gotemplate.helm_oracle import Tally, compare
-from tests.gotemplate.pairs import make
+from tests.base.gotemplate.helm_oracle import Tally, compare
+from tests.base.gotemplate.pairs import make
 
 ROOT = Path(__file__).parents[1]
 _CHUNK = 2000

@@ -17,8 +17,8 @@ from typing import Any
 import yaml
 from kapitan.utils import PrettyDumper
 
-from commodore.errors import InputError
-from commodore.manifests import Emitter, load_all
+from commodore.base.errors import InputError
+from commodore.base.yaml import Emitter, load_all
 
 Stream = list[Any]
 

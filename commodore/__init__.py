@@ -5,39 +5,37 @@ What programs use of it; everything else may change between versions. A name is 
 
 from __future__ import annotations
 
-from commodore.lazy_exports import lazy_exports
+from commodore.base.lazy_exports import lazy_exports
+from commodore.version import __version__
 
 TYPE_CHECKING = False  # as `typing` has it, which is too much to load before an interruption is answered
 if TYPE_CHECKING:
+    from commodore.base.context import Context
+    from commodore.base.errors import CommodoreError, Findings
+    from commodore.base.events import Event
+    from commodore.base.files.workspace import Workspace
+    from commodore.base.limits import Limits
     from commodore.catalog import CatalogChange
-    from commodore.context import Context
-    from commodore.engine import Engine
-    from commodore.errors import CommodoreError, Findings
-    from commodore.events import Event
-    from commodore.library import compile_catalog, compile_request
-    from commodore.lieutenant import ClusterFile, ClusterSource, LieutenantApi
-    from commodore.limits import Limits
-    from commodore.pipeline import CatalogCompile, CatalogResult
-    from commodore.stages import CompileOptions
-    from commodore.workspace import Workspace
-
-# The one place of the version: the build and `commodore version` read it here.
-__version__ = "0.1.0"
+    from commodore.catalog.library import compile_catalog, compile_request
+    from commodore.catalog.pipeline import CatalogCompile, CatalogResult
+    from commodore.catalog.stages import CompileOptions
+    from commodore.core.engine import Engine
+    from commodore.core.lieutenant import ClusterFile, ClusterSource, LieutenantApi
 
 __getattr__ = lazy_exports(
     __name__,
     {
         "catalog": ("CatalogChange",),
-        "context": ("Context",),
-        "engine": ("Engine",),
-        "errors": ("CommodoreError", "Findings"),
-        "events": ("Event",),
-        "library": ("compile_catalog", "compile_request"),
-        "lieutenant": ("ClusterFile", "ClusterSource", "LieutenantApi"),
-        "limits": ("Limits",),
-        "pipeline": ("CatalogCompile", "CatalogResult"),
-        "stages": ("CompileOptions",),
-        "workspace": ("Workspace",),
+        "base.context": ("Context",),
+        "core.engine": ("Engine",),
+        "base.errors": ("CommodoreError", "Findings"),
+        "base.events": ("Event",),
+        "catalog.library": ("compile_catalog", "compile_request"),
+        "core.lieutenant": ("ClusterFile", "ClusterSource", "LieutenantApi"),
+        "base.limits": ("Limits",),
+        "catalog.pipeline": ("CatalogCompile", "CatalogResult"),
+        "catalog.stages": ("CompileOptions",),
+        "base.files.workspace": ("Workspace",),
     },
 )
 __all__ = [

@@ -111,7 +111,7 @@ def kept_workers(clean_session: None) -> Iterator[None]:
     """Engines that are closed leave the process that has loaded Kapitan to the next one."""
     keeper = WorkerKeeper()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("commodore.engine.engine.worker_pool", keeper.lend)
+        patch.setattr("commodore.core.engine.engine.worker_pool", keeper.lend)
         yield
     keeper.close()
 

@@ -6,8 +6,10 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +19,7 @@ MODULES = sorted((ROOT / "commodore").rglob("*.py"))
 MODULE_LINES = 700
 FUNCTION_LINES = 60
 PARAMETERS = 6
-LONG_SIGNATURES = {"commodore/engine/kapitan/patches.py _render_chart"}
+LONG_SIGNATURES = {"commodore/core/engine/kapitan/patches.py _render_chart"}
 """Functions that may have more parameters: this one stands in for Kapitan's, which calls it with them."""
 HANDED_ON = re.compile(r"\b(Context|Limits|Announce)\b")
 """What functions take from their callers, by its type."""
@@ -46,39 +48,118 @@ def test_rooms_import_downwards() -> None:
     assert result.returncode == 0, result.stdout
 
 
-@pytest.mark.parametrize(
-    ("module", "line", "contract"),
-    [
-        ("git/a.py", "import commodore.dependencies", "Rooms import downwards only"),
-        ("errors.py", "import commodore.git", "Rooms import downwards only"),
-        ("dependencies/a.py", "import commodore.git", None),
-        ("dependencies/a.py", "import commodore.refs", "Rooms import downwards only"),
-        ("engine/a.py", "import commodore.inventory", None),
-        ("engine/a.py", "import commodore.inventory.b", "Rooms import downwards only"),
-        ("inventory/a.py", "import commodore.engine", "Rooms import downwards only"),
-        ("surprise/a.py", "", "Rooms import downwards only"),
-        ("engine/a.py", "from kapitan.targets import compile_targets", "Kapitan is known to the engine's adaptor only"),
-        ("cli/a.py", "import kapitan", "Kapitan is known to the engine's adaptor only"),
-        ("engine/kapitan/a.py", "from kapitan.targets import compile_targets", None),
-        ("git/a.py", "import click", "The terminal is known to the cli only"),
-        ("pipeline.py", "def f():\n    from rich.table import Table", "The terminal is known to the cli only"),
-        ("cli/a.py", "import click, rich, rich_click", None),
-    ],
-)
-def test_contracts_are_alive(module: str, line: str, contract: str | None, tmp_path: Path) -> None:
+FLOORS = "Floors import downwards only"
+SYSTEMS = "Systems know each other only where it is drawn"
+CORE = "Rooms of the core import downwards only"
+BASE = "Rooms of the base import downwards only"
+CIRCLES = "Modules and folders of one folder form no circle"
+KAPITAN = "Kapitan is known to the engine's adaptor only"
+TERMINAL = "The terminal is known to the cli only"
+
+
+def contracts() -> list[dict[str, Any]]:
+    """The import contracts of the project."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        listed: list[dict[str, Any]] = tomllib.load(file)["tool"]["importlinter"]["contracts"]
+    return listed
+
+
+def rooms() -> set[str]:
+    """The modules that have a level in a contract, with dots."""
+    layered = (contract for contract in contracts() if contract["type"] == "layers")
+    return {
+        f"{contract['containers'][0]}.{room}"
+        for contract in layered
+        for layer in contract["layers"]
+        for room in re.split(r"\s*[|:]\s*", layer)
+    }
+
+
+ALLOWED = {
+    "core/dependencies/a.py": "import commodore.core.sources",
+    "core/engine/a.py": "import commodore.core.inventory.b",
+    "core/engine/kapitan/a.py": "from kapitan.targets import compile_targets",
+    "base/yaml/a.py": "import commodore.base.files",
+    "hydrate/a.py": "import commodore.argocd.b",
+    "cli/a.py": "import click, rich, rich_click",
+}
+FORBIDDEN = [
+    {
+        FLOORS: ("base/errors.py", "import commodore.core.sources"),
+        CORE: ("core/sources/a.py", "import commodore.core.dependencies"),
+        KAPITAN: ("core/engine/a.py", "from kapitan.targets import compile_targets"),
+        TERMINAL: ("catalog/a.py", "def f():\n    from rich.table import Table"),
+    },
+    {
+        FLOORS: ("catalog/a.py", "import commodore.cli"),
+        CORE: ("core/dependencies/a.py", "import commodore.core.refs"),
+        BASE: ("base/files/a.py", "import commodore.base.yaml"),
+        KAPITAN: ("cli/a.py", "import kapitan"),
+    },
+    {
+        FLOORS: ("core/review/a.py", "import commodore.observe"),
+        SYSTEMS: ("catalog/a.py", "import commodore.argocd"),
+        CORE: ("core/inventory/a.py", "import commodore.core.engine"),
+        TERMINAL: ("core/sources/a.py", "import click"),
+    },
+    {
+        FLOORS: ("surprise/a.py", ""),
+        CORE: ("core/surprise/a.py", ""),
+        CIRCLES: ("argocd/a.py", "import commodore.argocd.c"),
+    },
+]
+"""Lines of modules, each of which breaks the contract that it is under and no other."""
+
+
+def generate(root: Path, lines: dict[str, str]) -> None:
+    """Make a package with all rooms of the contracts, and modules with a line of code."""
+    (root / "pyproject.toml").write_bytes((ROOT / "pyproject.toml").read_bytes())
+    package = root / "commodore"
+    for folder in [root.joinpath(*room.split(".")) for room in rooms()] + [(package / name).parent for name in lines]:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "__init__.py").touch()
+    for folder in (package, package / "core", package / "base"):
+        (folder / "__init__.py").touch()
+    for name, line in lines.items():
+        (package / name).write_text(line, encoding="utf-8")
+
+
+@pytest.mark.parametrize("broken", [{}, *FORBIDDEN])
+def test_contracts_are_alive(broken: dict[str, tuple[str, str]], tmp_path: Path) -> None:
     """A generated package under the same contracts: what they forbid is found, what they allow is not."""
-    (tmp_path / "pyproject.toml").write_bytes((ROOT / "pyproject.toml").read_bytes())
-    package = tmp_path / "commodore"
-    rooms = ["cli", "dependencies", "engine", "inventory", "refs", "git"]
-    files = ["__init__.py", "limits.py", "events.py", "errors.py", *(f"{room}/__init__.py" for room in rooms)]
-    for file in [*files, "inventory/b.py", f"{Path(module).parent}/__init__.py"]:
-        (package / file).parent.mkdir(parents=True, exist_ok=True)
-        (package / file).touch()
-    (package / module).write_text(line, encoding="utf-8")
+    others = {"core/inventory/b.py": "", "argocd/b.py": "", "argocd/c.py": "import commodore.argocd.a"}
+    generate(tmp_path, {**others, "argocd/a.py": "", **(dict(broken.values()) or ALLOWED)})
     result = check_contracts(tmp_path)
-    broken = re.findall(r"^(.*) BROKEN\b", result.stdout, re.MULTILINE)
-    assert broken == ([contract] if contract else []), result.stdout + result.stderr
-    assert result.returncode == (1 if contract else 0)
+    assert set(re.findall(r"^(.*) BROKEN\b", result.stdout, re.MULTILINE)) == set(broken), result.stdout + result.stderr
+    assert result.returncode == (1 if broken else 0)
+
+
+def drawn() -> set[str]:
+    """The folders and modules in the tree of the page about the architecture, as paths below the package."""
+    text = (ROOT / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
+    tree = text.partition("```text\ncommodore/\n")[2].partition("```")[0]
+    paths, parent = set(), ""
+    for line in tree.splitlines():
+        name = line.split()[0].rstrip("/")
+        if line.startswith("    "):
+            paths.add(f"{parent}/{name}")
+        else:
+            paths.add(parent := name)
+    return paths
+
+
+def test_the_page_draws_the_folders_that_exist() -> None:
+    """The floors with their rooms, the systems, and the folders of data."""
+    package = ROOT / "commodore"
+    tracked = subprocess.run(["git", "ls-files", "commodore"], cwd=ROOT, capture_output=True, text=True, check=False)
+    files = [Path(line).relative_to("commodore") for line in tracked.stdout.splitlines()]
+    names = files or [path.relative_to(package) for path in package.rglob("*") if "__pycache__" not in path.parts]
+    top = {path.parts[0] for path in names if len(path.parts) > 1}
+    inside = {
+        "/".join(path.parts[:2]) for path in names if len(path.parts) > 2 and path.parts[0] in ("cli", "core", "base")
+    }
+    loose = {path.name for path in names if len(path.parts) == 1} - {"__init__.py", "__main__.py", "py.typed"}
+    assert drawn() == top | inside | loose
 
 
 def test_modules_stay_short() -> None:
@@ -115,7 +196,7 @@ def test_functions_have_few_parameters() -> None:
     assert long == LONG_SIGNATURES
 
 
-FACES = ("commodore/library.py", "commodore/argocd/options.py")
+FACES = ("commodore/catalog/library.py", "commodore/argocd/options.py")
 
 
 def is_handed_on(annotation: ast.expr | None) -> bool:
@@ -189,13 +270,13 @@ def test_folders_are_walked_by_one_module() -> None:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if walker.search(line)
     ]
-    assert [place.partition(":")[0] for place in found] == ["commodore/tree.py"], found
+    assert [place.partition(":")[0] for place in found] == ["commodore/base/files/tree.py"], found
 
 
 RENDERING = (
-    *("commodore/engine/kapitan/", "commodore/engine/filters/", "commodore/engine/jsonnet/"),
+    *("commodore/core/engine/kapitan/", "commodore/core/engine/filters/", "commodore/core/engine/jsonnet/"),
     *("commodore/argocd/rendering/", "commodore/hydrate/rendering", "commodore/hydrate/trees"),
-    "commodore/dependencies/bundle/",
+    "commodore/core/dependencies/bundle/",
 )
 OPENS = {"open", "read_bytes", "read_text", "write_bytes", "write_text"}
 STARTS = {
@@ -213,7 +294,6 @@ APART = {
     "kapitan/patches.py __enter__ open": "opens through the confinement's opener",
     "kapitan/patches.py _open_confined open": "the same, for writing; reads what was copied to the temporary folder",
     "kapitan/patches.py _write_helm_values fdopen": "a temporary file of ours",
-    "kapitan/helm_key.py is_random read_bytes": "looks for names of functions in a chart that was judged",
     "kapitan/apart.py _in_child open": "what a child of ours answers",
     "kapitan/apart.py _work_in_child open": "the same, from the other end",
     "kapitan/apart.py _forget_variables open": "where the variables of the process lie",
@@ -324,7 +404,7 @@ def hands_on_variables(tree: ast.Module) -> Iterator[str]:
 
 
 def test_programs_get_a_list_of_variables() -> None:
-    """So that tokens of this program, of forges and of clouds stay here: see commodore/child_processes.py."""
+    """So that tokens of this program, of forges and of clouds stay here: see child_processes.py."""
     assert [f"{path}:{place}" for path, tree in trees() for place in hands_on_variables(tree)] == []
 
 

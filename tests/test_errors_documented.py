@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from commodore import errors
-from commodore.error_pages import EXIT_CODES, find_error_page, normalize_code, read_error_rooms
+from commodore.base import errors
+from commodore.cli.shell.error_pages import EXIT_CODES, find_error_page, normalize_code, read_error_rooms
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "commodore"

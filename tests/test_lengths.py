@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from commodore.argocd.appsets.functions import template_functions
-from commodore.git.urls import redact_text
-from commodore.gotemplate import Template, TemplateProblem
+from commodore.base.gotemplate import Template, TemplateProblem
+from commodore.core.sources.git.urls import redact_text
 from tests.argocd.comparing.conftest import URL, app
 from tests.world.cluster import ClusterWorld
 from tests.world.folders import write_files

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from commodore.sealed import read_sealed
+from commodore.base.files.sealed import read_sealed
 from tests.world.cluster import ClusterWorld
 from tests.world.lieutenant import failing
 from tests.world.repos import git

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from commodore.sealed import read_sealed, seal
+from commodore.base.files.sealed import read_sealed, seal
 from tests.world.cluster import ClusterWorld, Result
 from tests.world.repos import git
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commodore.sealed import seal
+from commodore.base.files.sealed import seal
 from tests.world.cluster import ClusterWorld
 from tests.world.lieutenant import failing
 from tests.world.repos import RoundTrips

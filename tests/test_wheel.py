@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from commodore.names import DISTRIBUTION
+from commodore.base.names import DISTRIBUTION
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -40,7 +40,7 @@ def test_the_wheel_holds_everything_under_the_package(wheel: zipfile.ZipFile, tr
 
 def test_the_wheel_holds_the_pages_about_error_codes(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
     wheel.extractall(tmp_path / "site")
-    show = "from commodore.error_pages import find_error_page; print(find_error_page('DEP-12').title)"
+    show = "from commodore.cli.shell.error_pages import find_error_page; print(find_error_page('DEP-12').title)"
     done = subprocess.run(
         [sys.executable, "-P", "-c", f"import sys; sys.path.insert(0, sys.argv[1]); {show}", str(tmp_path / "site")],
         cwd=tmp_path,

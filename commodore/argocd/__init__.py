@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commodore.lazy_exports import lazy_exports
+from commodore.base.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from commodore.argocd.acquiring import (
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from commodore.argocd.options import Options, Tree
     from commodore.argocd.rendered import RenderedApplication, Stage
     from commodore.argocd.rendering import Rendered
-    from commodore.manifests.object_diff import (
+    from commodore.core.review.object_diff import (
         ABSENT,
         FieldChange,
         Flag,

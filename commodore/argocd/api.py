@@ -27,9 +27,8 @@ from commodore.argocd.question import Question
 from commodore.argocd.rendered import RenderedApplication, Stage, render_applications
 from commodore.argocd.rendering.value_layers import explain_value
 from commodore.argocd.sarif import as_sarif
-from commodore.errors import Location, UsageError
-from commodore.git import redact
-from commodore.manifests.object_diff import (
+from commodore.base.errors import Location, UsageError
+from commodore.core.review.object_diff import (
     COMMENT_BYTES,
     Flag,
     ObjectChange,
@@ -37,6 +36,7 @@ from commodore.manifests.object_diff import (
     markdown_report,
     text_report,
 )
+from commodore.core.sources.git import redact
 
 _TITLE = "Argo CD changes"
 _EMPTY = "CMD-ARGO-011"

@@ -17,7 +17,7 @@ from commodore.argocd.model.application import Application
 from commodore.argocd.planning import overridden, source_type
 from commodore.argocd.rendering import Renderer
 from commodore.argocd.trees import folder_of
-from commodore.errors import CommodoreError, Location
+from commodore.base.errors import CommodoreError, Location
 
 if TYPE_CHECKING:
     from commodore.argocd.appsets import ApplicationSet, Expander, Generated

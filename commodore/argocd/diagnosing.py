@@ -11,7 +11,7 @@ from commodore.argocd.normalising import Normaliser
 from commodore.argocd.normalising.server_side import report_server_side
 from commodore.argocd.question import Question
 from commodore.argocd.running import Listing
-from commodore.errors import CommodoreError
+from commodore.base.errors import CommodoreError
 
 
 def check_all(listing: Listing, asked: Question, *, plugins: bool = False) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from commodore.errors import CommodoreError, Findings, Location
+from commodore.base.errors import CommodoreError, Findings, Location
 
 Severity = Literal["error", "warning", "boundary", "info"]
 """`boundary` is a limit of working without a cluster."""

@@ -10,8 +10,8 @@ from commodore.argocd.acquiring import Repositories
 from commodore.argocd.appsets import ApplicationSet, Expander, Generated, read_sets
 from commodore.argocd.options import Tree
 from commodore.argocd.question import Question
-from commodore.errors import UsageError, did_you_mean
-from commodore.printable import some_of
+from commodore.base.errors import UsageError, did_you_mean
+from commodore.base.printable import some_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,10 @@ from commodore.argocd.rendering import Rendered, Trace
 from commodore.argocd.rendering.value_layers import Layer
 from commodore.argocd.running import Listing, Run
 from commodore.argocd.trees import folder_of
-from commodore.context import Context
-from commodore.errors import CommodoreError
-from commodore.git import redact
-from commodore.manifests import key_of
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError
+from commodore.base.kubernetes import key_of
+from commodore.core.sources.git import redact
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from typing import Any
 
 from commodore.argocd.normalising.paths import pointer_steps
 from commodore.argocd.rendering import Rendered
-from commodore.errors import InputError, did_you_mean
-from commodore.manifests import ObjectKey, key_of
-from commodore.manifests.object_diff import ABSENT, Masks, field_changes, mask_object, path_text
+from commodore.base.errors import InputError, did_you_mean
+from commodore.base.kubernetes import ObjectKey, key_of
+from commodore.core.review.object_diff import ABSENT, Masks, field_changes, mask_object, path_text
 
 Stages = Sequence[tuple[str, Sequence[Rendered]]]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from commodore.argocd.configuration import Profile
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
-from commodore.context import Context
-from commodore.tools import Source, Tool, VersionNumber, locate_tool, profile_toolbox, tool_versions
+from commodore.base.context import Context
+from commodore.core.tools import Source, Tool, VersionNumber, locate_tool, profile_toolbox, tool_versions
 
 
 @dataclass(frozen=True, slots=True)

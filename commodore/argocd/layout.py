@@ -8,12 +8,12 @@ from typing import Literal
 
 from commodore.argocd.rendered import RenderedApplication
 from commodore.argocd.trees import Tree
-from commodore.errors import PolicyError, UsageError
-from commodore.manifests import ObjectKey, key_of
-from commodore.manifests.kube_yaml import write_documents
-from commodore.printable import printable
-from commodore.staging import staging
-from commodore.workspace import exchange_tree, guard_disk, is_inside
+from commodore.base.errors import PolicyError, UsageError
+from commodore.base.files.staging import staging
+from commodore.base.files.workspace import exchange_tree, guard_disk, is_inside
+from commodore.base.kubernetes import ObjectKey, key_of
+from commodore.base.printable import printable
+from commodore.base.yaml.kube_yaml import write_documents
 
 Layout = Literal["app", "object"]
 MARKER = ".commodore-rendered"

@@ -10,7 +10,7 @@ import sys
 import time
 from typing import Any
 
-from commodore.child_processes import start_program
+from commodore.base.programs.child_processes import start_program
 
 _START = 60.0  # seconds until the first answer, in which the process starts
 

@@ -10,12 +10,12 @@ from typing import Literal
 from commodore.argocd.acquiring import Providers
 from commodore.argocd.comparing import Rules
 from commodore.argocd.trees import SelfRevisions
-from commodore.context import Context
-from commodore.errors import UsageError
-from commodore.events import ignore
-from commodore.limits import DEFAULT_LIMITS
-from commodore.manifests.object_diff import DEFAULT_NOISE, NoiseRule
-from commodore.manifests.textdiff import CONTEXT
+from commodore.base.context import Context
+from commodore.base.errors import UsageError
+from commodore.base.events import ignore
+from commodore.base.limits import DEFAULT_LIMITS
+from commodore.core.review.object_diff import DEFAULT_NOISE, NoiseRule
+from commodore.core.review.textdiff import CONTEXT
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,14 +26,14 @@ from commodore.argocd.options import Options, Tree
 from commodore.argocd.rendering import Capabilities
 from commodore.argocd.rendering.plugins import AVP
 from commodore.argocd.running import Named, report_unused
-from commodore.caches import cache_folder, refused_write
-from commodore.errors import PolicyError, UsageError
-from commodore.events import Announce, Event, Obtained, stage
-from commodore.git import find_root
-from commodore.limits import DEFAULT_LIMITS
-from commodore.manifests.object_diff import KindPointer, Watched
-from commodore.printable import printable
-from commodore.staging import temporary_folder
+from commodore.base.errors import PolicyError, UsageError
+from commodore.base.events import Announce, Event, Obtained, stage
+from commodore.base.files.staging import temporary_folder
+from commodore.base.limits import DEFAULT_LIMITS
+from commodore.base.printable import printable
+from commodore.core.results.caches import cache_folder, refused_write
+from commodore.core.review.object_diff import KindPointer, Watched
+from commodore.core.sources.git import find_root
 
 
 class Question:

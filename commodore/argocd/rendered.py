@@ -12,9 +12,9 @@ from commodore.argocd.model.application import Application
 from commodore.argocd.question import Question
 from commodore.argocd.rendering import PartlyRendered, Rendered
 from commodore.argocd.running import Listing, Run
-from commodore.errors import CommodoreError, Findings
-from commodore.manifests import key_of
-from commodore.manifests.object_diff import GONE
+from commodore.base.errors import CommodoreError, Findings
+from commodore.base.kubernetes import key_of
+from commodore.core.review.object_diff import GONE
 
 Stage = Literal["desired", "manifests"]
 

@@ -48,13 +48,13 @@ from commodore.argocd.model.fields import Fields
 from commodore.argocd.model.plugins import PluginRule
 from commodore.argocd.rendering import Capabilities, Renderer
 from commodore.argocd.trees import ParsedFiles, SelfRevisions, Tree
-from commodore.caches import cache_folder, result_cache, usable
-from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, Location, PolicyError
-from commodore.git import redact
-from commodore.limits import Limits
-from commodore.manifests.kube_yaml import read_placed_documents
-from commodore.staging import temporary_folder
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, InputError, Location, PolicyError
+from commodore.base.files.staging import temporary_folder
+from commodore.base.limits import Limits
+from commodore.base.yaml.kube_yaml import read_placed_documents
+from commodore.core.results.caches import cache_folder, result_cache, usable
+from commodore.core.sources.git import redact
 
 if TYPE_CHECKING:
     from commodore.argocd.appsets import ApplicationSet, Generated

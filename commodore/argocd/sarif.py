@@ -7,10 +7,10 @@ from pathlib import Path
 
 from commodore.argocd.comparing import Difference
 from commodore.argocd.diagnostics import Diagnostic, Severity
-from commodore.manifests.object_diff import FLAGS, Flag
-from commodore.manifests.object_diff import Severity as Danger
-from commodore.printable import printable
-from commodore.sarif import Level, Result, Rule, sarif_log
+from commodore.base.printable import printable
+from commodore.base.sarif import Level, Result, Rule, sarif_log
+from commodore.core.review.object_diff import FLAGS, Flag
+from commodore.core.review.object_diff import Severity as Danger
 
 _LEVELS: dict[Severity, Level] = {"error": "error", "warning": "warning", "boundary": "note", "info": "note"}
 _OF_DANGERS: dict[Danger, Level] = {"critical": "error", "high": "error", "medium": "warning"}

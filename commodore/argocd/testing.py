@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore.argocd.acquiring import PluginSource
-from commodore.errors import InputError
+from commodore.base.errors import InputError
 
 Files = Mapping[str, str]
 """Texts by their paths."""

@@ -16,7 +16,7 @@ from commodore.authoring.package_suite import PackageSuite, run_package_suite
 from commodore.authoring.slug import COMPONENT, PACKAGE, Kind
 from commodore.authoring.testing import CaseResult, CheckOptions, SuiteResult
 from commodore.authoring.update import Updated, UpdateRequest, update_repository
-from commodore.stages.compiling import CompileOptions
+from commodore.catalog.stages.compiling import CompileOptions
 
 __all__ = [
     "COMPONENT",

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from commodore.authoring.slug import COMPONENT, Kind, check_case, check_owner, check_slug, check_switch, check_text
-from commodore.context import Context
-from commodore.errors import CommodoreError, InputError
-from commodore.events import Noted
-from commodore.manifests import load
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, InputError
+from commodore.base.events import Noted
+from commodore.base.yaml import load
 
 DEFAULT_HOLDER = "VSHN AG <info@vshn.ch>"
 DEFAULT_CASE = "defaults"

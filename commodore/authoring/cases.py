@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commodore.context import Context
-from commodore.errors import InputError, PolicyError, UsageError, did_you_mean, raise_all
-from commodore.events import Noted, Warned
-from commodore.workspace import guard_disk, is_inside
+from commodore.base.context import Context
+from commodore.base.errors import InputError, PolicyError, UsageError, did_you_mean, raise_all
+from commodore.base.events import Noted, Warned
+from commodore.base.files.workspace import guard_disk, is_inside
 
 SUFFIXES = (".yml", ".yaml")
 

@@ -9,8 +9,20 @@ from pathlib import Path
 
 from commodore.authoring.fake_cluster import Facts, component_parameters, link_values, write_argocd_stub
 from commodore.authoring.places import restored_places
-from commodore.context import Context
-from commodore.dependencies import (
+from commodore.base.context import Context
+from commodore.base.errors import InputError, raise_all
+from commodore.base.events import stage
+from commodore.base.files.staging import temporary_folder
+from commodore.base.files.watching import Sources
+from commodore.base.files.workspace import Workspace, link_relative
+from commodore.base.names import check_instance_name
+from commodore.catalog.stages.bundling import StandaloneBundler
+from commodore.catalog.stages.checks import link_libraries
+from commodore.catalog.stages.compiling import CompileOptions, engine_of, standalone_request
+from commodore.catalog.stages.components import interpreter, kustomize_wrapper
+from commodore.catalog.stages.locating import settings_located
+from commodore.catalog.stages.tools import check_tools
+from commodore.core.dependencies import (
     ComponentMetadata,
     LibraryOwner,
     check_alias,
@@ -18,11 +30,8 @@ from commodore.dependencies import (
     resolve_libraries,
     unusual_names,
 )
-from commodore.engine import Batch, CompiledInstance, Engine, InstanceJob
-from commodore.errors import InputError, raise_all
-from commodore.events import stage
-from commodore.git import find_root
-from commodore.inventory import (
+from commodore.core.engine import Batch, CompiledInstance, Engine, InstanceJob
+from commodore.core.inventory import (
     ClassLinks,
     InstanceMeta,
     Node,
@@ -33,16 +42,7 @@ from commodore.inventory import (
     write_cluster_params,
     write_targets,
 )
-from commodore.names import check_instance_name
-from commodore.stages.bundling import StandaloneBundler
-from commodore.stages.checks import link_libraries
-from commodore.stages.compiling import CompileOptions, engine_of, standalone_request
-from commodore.stages.components import interpreter, kustomize_wrapper
-from commodore.stages.locating import settings_located
-from commodore.stages.tools import check_tools
-from commodore.staging import temporary_folder
-from commodore.watching import Sources
-from commodore.workspace import Workspace, link_relative
+from commodore.core.sources.git import find_root
 
 
 @dataclass(frozen=True, slots=True)

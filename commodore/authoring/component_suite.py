@@ -26,17 +26,17 @@ from commodore.authoring.testing import (
     judge_all,
     once,
 )
-from commodore.context import Context
-from commodore.engine import Batch, BatchOutcome, InstanceJob
-from commodore.errors import CommodoreError
-from commodore.events import stage
-from commodore.inventory import Node
-from commodore.names import check_instance_name, parameter_key
-from commodore.stages.bundling import StandaloneBundler
-from commodore.stages.compiling import CompileOptions, open_engine, standalone_request
-from commodore.stages.locating import settings_located
-from commodore.staging import temporary_folder
-from commodore.workspace import Workspace
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError
+from commodore.base.events import stage
+from commodore.base.files.staging import temporary_folder
+from commodore.base.files.workspace import Workspace
+from commodore.base.names import check_instance_name, parameter_key
+from commodore.catalog.stages.bundling import StandaloneBundler
+from commodore.catalog.stages.compiling import CompileOptions, open_engine, standalone_request
+from commodore.catalog.stages.locating import settings_located
+from commodore.core.engine import Batch, BatchOutcome, InstanceJob
+from commodore.core.inventory import Node
 
 
 @dataclass(frozen=True, slots=True)

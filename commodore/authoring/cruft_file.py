@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from commodore.context import Context
-from commodore.errors import InputError
+from commodore.base.context import Context
+from commodore.base.errors import InputError
 
 NAME = ".cruft.json"
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from commodore.authoring.new import remove_empty_parents
 from commodore.authoring.slug import COMPONENT, check_slug
-from commodore.context import Context
-from commodore.errors import PolicyError, UsageError, did_you_mean
-from commodore.events import Noted
-from commodore.git import Git, inspect, rejoin
-from commodore.printable import some_of
-from commodore.workspace import Workspace, is_inside, remove_tree
+from commodore.base.context import Context
+from commodore.base.errors import PolicyError, UsageError, did_you_mean
+from commodore.base.events import Noted
+from commodore.base.files.workspace import Workspace, is_inside, remove_tree
+from commodore.base.printable import some_of
+from commodore.core.sources.git import Git, inspect, rejoin
 
 
 @dataclass(frozen=True, slots=True)

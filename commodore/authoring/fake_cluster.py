@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from commodore.errors import InputError
-from commodore.inventory import cluster_parameters
-from commodore.workspace import Workspace, link_relative, write_atomically
+from commodore.base.errors import InputError
+from commodore.base.files.workspace import Workspace, link_relative, write_atomically
+from commodore.core.inventory import cluster_parameters
 
 
 def link_values(folder: Path, values: Sequence[Path]) -> list[str]:

@@ -10,22 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from commodore.errors import InputError
-from commodore.limits import Limits
-from commodore.manifests import (
-    DiffLine,
-    FileChange,
-    ObjectKey,
-    TreeChange,
-    compare_trees,
-    dump,
-    is_well_formed,
-    key_of,
-    load_all,
-    render,
-)
-from commodore.tree import walk
-from commodore.workspace import folder_beside, guard_disk, replace_tree
+from commodore.base.errors import InputError
+from commodore.base.files.tree import walk
+from commodore.base.files.workspace import folder_beside, guard_disk, replace_tree
+from commodore.base.kubernetes import ObjectKey, is_well_formed, key_of
+from commodore.base.limits import Limits
+from commodore.base.yaml import dump, load_all
+from commodore.core.review import DiffLine, FileChange, TreeChange, compare_trees, render
 
 Kind = Literal["added", "removed", "changed", "moved", "text"]
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from commodore.authoring.rendering import File
 from commodore.authoring.working_copy import WorkingCopy
-from commodore.context import Context
-from commodore.errors import InputError, PolicyError
-from commodore.git import Git, commit
-from commodore.names import check_name
-from commodore.workspace import folder_beside, guard_disk
+from commodore.base.context import Context
+from commodore.base.errors import InputError, PolicyError
+from commodore.base.files.workspace import folder_beside, guard_disk
+from commodore.base.names import check_name
+from commodore.core.sources.git import Git, commit
 
 BRANCH = "main"
 GLOBAL, TENANT, CATALOG, CLUSTER_FILE = "global-defaults", "tenant-config", "catalog.git", "cluster.yml"

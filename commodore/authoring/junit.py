@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from xml.etree import ElementTree
 
 from commodore.authoring.testing import CaseResult, SuiteResult
-from commodore.printable import counted
-from commodore.xml_report import as_xml
+from commodore.base.printable import counted
+from commodore.base.xml_report import as_xml
 
 
 def as_junit(result: SuiteResult, started: datetime) -> bytes:

@@ -14,11 +14,11 @@ from commodore.authoring.rendering import File, render
 from commodore.authoring.slug import Kind
 from commodore.authoring.templates import bundled_url, open_template
 from commodore.authoring.working_copy import WorkingCopy
-from commodore.context import Context
-from commodore.errors import InputError, PolicyError
-from commodore.events import stage
-from commodore.git import Git, Repository, RepositoryStore, commit, identity_environment, normalize
-from commodore.workspace import Workspace, folder_beside, guard_disk, is_inside, remove_tree
+from commodore.base.context import Context
+from commodore.base.errors import InputError, PolicyError
+from commodore.base.events import stage
+from commodore.base.files.workspace import Workspace, folder_beside, guard_disk, is_inside, remove_tree
+from commodore.core.sources.git import Git, Repository, RepositoryStore, commit, identity_environment, normalize
 
 BRANCH = "master"
 _MESSAGE = "Initial commit\n"

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from commodore import refs
 from commodore.authoring.kubernetes import NAMESPACED, REMOVED
-from commodore.context import Context
-from commodore.errors import CommodoreError, Findings, InputError
-from commodore.events import Event, Warned
-from commodore.manifests import ObjectKey, key_of, load_all
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, Findings, InputError
+from commodore.base.events import Event, Warned
+from commodore.base.kubernetes import ObjectKey, key_of
+from commodore.base.yaml import load_all
+from commodore.core import refs
 
 _SUFFIXES: Final = (".yml", ".yaml", ".json")
 _DOCUMENT: Final = re.compile(rb"^---(?=\s|$)", re.MULTILINE)

@@ -10,13 +10,24 @@ from pathlib import Path
 
 from commodore.authoring.fake_cluster import TENANT_CLASSES, Facts, link_values, package_parameters, write_argocd_stub
 from commodore.authoring.places import restored_places, with_restored_places
-from commodore.caches import repository_cache, usable
-from commodore.context import Context
-from commodore.engine import CompiledInstance
-from commodore.errors import InputError, did_you_mean
-from commodore.events import Noted, stage
-from commodore.git import RepositoryStore
-from commodore.inventory import (
+from commodore.base.context import Context
+from commodore.base.errors import InputError, did_you_mean
+from commodore.base.events import Noted, stage
+from commodore.base.files.staging import temporary_folder
+from commodore.base.files.tree import files
+from commodore.base.files.workspace import Workspace, copy_tree, folder_beside, is_inside, replace_tree
+from commodore.base.names import check_package_name
+from commodore.catalog.stages.bundling import bundle_libraries
+from commodore.catalog.stages.checkouts import Components, Fetcher
+from commodore.catalog.stages.checks import check_classes, check_inventory, link_libraries
+from commodore.catalog.stages.compiling import CompileOptions, catalog_batch, compile_instances, open_engine
+from commodore.catalog.stages.components import fetch_components, write_hierarchy
+from commodore.catalog.stages.locating import settings_located
+from commodore.catalog.stages.packages import fetch_packages
+from commodore.catalog.stages.publishing import write_references
+from commodore.catalog.stages.tools import check_tools
+from commodore.core.engine import CompiledInstance
+from commodore.core.inventory import (
     Inventory,
     bootstrap_target,
     render_inventory,
@@ -24,19 +35,8 @@ from commodore.inventory import (
     write_cluster_params,
     write_targets,
 )
-from commodore.names import check_package_name
-from commodore.stages.bundling import bundle_libraries
-from commodore.stages.checkouts import Components, Fetcher
-from commodore.stages.checks import check_classes, check_inventory, link_libraries
-from commodore.stages.compiling import CompileOptions, catalog_batch, compile_instances, open_engine
-from commodore.stages.components import fetch_components, write_hierarchy
-from commodore.stages.locating import settings_located
-from commodore.stages.packages import fetch_packages
-from commodore.stages.publishing import write_references
-from commodore.stages.tools import check_tools
-from commodore.staging import temporary_folder
-from commodore.tree import files
-from commodore.workspace import Workspace, copy_tree, folder_beside, is_inside, replace_tree
+from commodore.core.results.caches import repository_cache, usable
+from commodore.core.sources.git import RepositoryStore
 
 
 @dataclass(frozen=True, slots=True)

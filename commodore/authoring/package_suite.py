@@ -24,21 +24,21 @@ from commodore.authoring.testing import (
     judge_all,
     once,
 )
-from commodore.caches import repository_cache, usable
-from commodore.context import Context
-from commodore.dependencies.bundle import LibrarySources
-from commodore.engine import Batch, BatchOutcome
-from commodore.errors import CommodoreError
-from commodore.git import RepositoryStore
-from commodore.inventory import Inventory
-from commodore.names import parameter_key
-from commodore.stages.bundling import bundle_libraries, library_sources
-from commodore.stages.checkouts import Components, Fetcher
-from commodore.stages.compiling import CompileOptions, catalog_batch, open_engine
-from commodore.stages.locating import settings_located
-from commodore.stages.publishing import write_references
-from commodore.staging import temporary_folder
-from commodore.workspace import Workspace
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError
+from commodore.base.files.staging import temporary_folder
+from commodore.base.files.workspace import Workspace
+from commodore.base.names import parameter_key
+from commodore.catalog.stages.bundling import bundle_libraries, library_sources
+from commodore.catalog.stages.checkouts import Components, Fetcher
+from commodore.catalog.stages.compiling import CompileOptions, catalog_batch, open_engine
+from commodore.catalog.stages.locating import settings_located
+from commodore.catalog.stages.publishing import write_references
+from commodore.core.dependencies.bundle import LibrarySources
+from commodore.core.engine import Batch, BatchOutcome
+from commodore.core.inventory import Inventory
+from commodore.core.results.caches import repository_cache, usable
+from commodore.core.sources.git import RepositoryStore
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from commodore.context import Context
-from commodore.errors import CommodoreError, Findings, Location
-from commodore.events import Event, Noted, Traced, Warned
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, Findings, Location
+from commodore.base.events import Event, Noted, Traced, Warned
 
 Copies = Sequence[tuple[Path, Path]]
 

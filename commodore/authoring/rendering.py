@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commodore import tree
 from commodore.authoring.templates import Template
-from commodore.child_processes import Child, child_environment, start_program
-from commodore.context import Context
-from commodore.errors import EnvironmentFault, InputError
-from commodore.git import redact_text
-from commodore.printable import only_printable
-from commodore.staging import temporary_folder
-from commodore.workspace import is_inside
+from commodore.base.context import Context
+from commodore.base.errors import EnvironmentFault, InputError
+from commodore.base.files import tree
+from commodore.base.files.staging import temporary_folder
+from commodore.base.files.workspace import is_inside
+from commodore.base.printable import only_printable
+from commodore.base.programs.child_processes import Child, child_environment, start_program
+from commodore.core.sources.git import redact_text
 
 PLAIN, EXECUTABLE, LINK = "100644", "100755", "120000"
 

@@ -13,10 +13,10 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from commodore.authoring.component import ComponentSource
-from commodore.context import Context
-from commodore.git import Git
-from commodore.tree import walk
-from commodore.workspace import guard_disk
+from commodore.base.context import Context
+from commodore.base.files.tree import walk
+from commodore.base.files.workspace import guard_disk
+from commodore.core.sources.git import Git
 
 GENERATED: Final = frozenset({".cache", "compiled", "dependencies", "vendor"})
 """Folders of a component that compiling fills; what lies there untracked is no part of it."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from commodore.errors import InputError
-from commodore.names import NAME_LENGTH, RESERVED_CLASSES, RESERVED_INSTANCES
-from commodore.workspace import Workspace
+from commodore.base.errors import InputError
+from commodore.base.files.workspace import Workspace
+from commodore.base.names import NAME_LENGTH, RESERVED_CLASSES, RESERVED_INSTANCES
 
 _SLUG = re.compile(r"[a-z][a-z0-9-]+[a-z0-9]")
 _OWNER = re.compile(r"[A-Za-z0-9](-?[A-Za-z0-9])*")

@@ -15,14 +15,14 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from commodore.authoring.slug import Kind
-from commodore.caches import template_cache, template_lock, usable
-from commodore.context import Context
-from commodore.errors import InputError, PolicyError, did_you_mean
-from commodore.events import Noted
-from commodore.file_lock import hold
-from commodore.git import Git, Repository, RepositoryStore, normalize, redact, repository_key
-from commodore.staging import temporary_folder
-from commodore.workspace import guard_disk, make_private
+from commodore.base.context import Context
+from commodore.base.errors import InputError, PolicyError, did_you_mean
+from commodore.base.events import Noted
+from commodore.base.files.file_lock import hold
+from commodore.base.files.staging import temporary_folder
+from commodore.base.files.workspace import guard_disk, make_private
+from commodore.core.results.caches import template_cache, template_lock, usable
+from commodore.core.sources.git import Git, Repository, RepositoryStore, normalize, redact, repository_key
 
 _HISTORIES = Path(__file__).resolve().parent.parent / "templates"
 _BRANCH = "main"
@@ -103,7 +103,7 @@ def absolute_url(url: str) -> str:
     """The URL of a template in normal form; the path of a local one is made absolute.
 
     Raises:
-        InputError: see `commodore.git.normalize`.
+        InputError: see `commodore.core.sources.git.normalize`.
     """
     if url and "://" not in url and not url.startswith("-") and Path(url).is_dir():
         return str(Path(url).absolute().resolve())

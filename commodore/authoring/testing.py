@@ -10,11 +10,11 @@ from typing import Any, Literal, Protocol, TypeVar
 from commodore.authoring.cases import Case, Suite
 from commodore.authoring.golden import Difference, compare, read_tree, update_golden
 from commodore.authoring.object_checks import Finding, check_objects, check_references
-from commodore.context import Context
-from commodore.engine import Batch, BatchOutcome, Engine
-from commodore.errors import CommodoreError, Findings, InputError
-from commodore.events import Announce, Event, Warned, stage
-from commodore.stages.tools import check_tools
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, Findings, InputError
+from commodore.base.events import Announce, Event, Warned, stage
+from commodore.catalog.stages.tools import check_tools
+from commodore.core.engine import Batch, BatchOutcome, Engine
 
 Status = Literal["ok", "updated", "differs", "failed"]
 

@@ -9,11 +9,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from commodore.authoring.rendering import LINK, File
-from commodore.context import Context
-from commodore.errors import EnvironmentFault
-from commodore.git import Git
-from commodore.printable import only_printable
-from commodore.staging import temporary_folder
+from commodore.base.context import Context
+from commodore.base.errors import EnvironmentFault
+from commodore.base.files.staging import temporary_folder
+from commodore.base.printable import only_printable
+from commodore.core.sources.git import Git
 
 Files = Mapping[str, File]
 

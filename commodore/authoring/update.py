@@ -14,10 +14,10 @@ from commodore.authoring.slug import Kind, check_slug
 from commodore.authoring.templates import OpenTemplate, Template, bundled_url, open_template
 from commodore.authoring.three_way_merge import Merge, merge, settle, without
 from commodore.authoring.working_copy import WorkingCopy
-from commodore.context import Context
-from commodore.errors import InputError
-from commodore.events import stage
-from commodore.git import commit, unstage
+from commodore.base.context import Context
+from commodore.base.errors import InputError
+from commodore.base.events import stage
+from commodore.core.sources.git import commit, unstage
 
 
 @dataclass(frozen=True, slots=True)

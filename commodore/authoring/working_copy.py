@@ -8,11 +8,11 @@ from pathlib import Path
 
 from commodore.authoring.rendering import EXECUTABLE, LINK, File
 from commodore.authoring.three_way_merge import Conflict, Merge
-from commodore.context import Context
-from commodore.errors import InputError, PolicyError
-from commodore.git import Git, find_root, inspect
-from commodore.printable import NAMES_SHOWN, some_of
-from commodore.workspace import guard_disk, is_inside, write_atomically
+from commodore.base.context import Context
+from commodore.base.errors import InputError, PolicyError
+from commodore.base.files.workspace import guard_disk, is_inside, write_atomically
+from commodore.base.printable import NAMES_SHOWN, some_of
+from commodore.core.sources.git import Git, find_root, inspect
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from commodore.base.lazy_exports import lazy_exports
 from commodore.catalog._local_changes import find_work
 from commodore.catalog.assemble import Compiled, assemble, warn_about_objects
-from commodore.catalog.changes import ChangeSummary, FileDiff
 from commodore.catalog.message import commit_message
 from commodore.catalog.metadata import CompileMetadata, RepositoryVersion, local_now
 from commodore.catalog.moves import Move, moves_since
@@ -25,7 +25,7 @@ from commodore.catalog.publish import (
     tree_digest,
     unchanged,
 )
-from commodore.lazy_exports import lazy_exports
+from commodore.core.review.file_changes import ChangeSummary, FileDiff
 
 if TYPE_CHECKING:
     from commodore.catalog.trees import objects_of, read_folder, read_revision, review_staged, review_trees

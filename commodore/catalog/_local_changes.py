@@ -11,12 +11,12 @@ import shutil
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from commodore import events
-from commodore.context import Context
-from commodore.errors import PolicyError
-from commodore.git import Git, disregard_attributes, identity_environment, inspect, normalize, recover
-from commodore.git.backups import OUTPUT, keep_commits
-from commodore.staging import temporary_folder
+from commodore.base import events
+from commodore.base.context import Context
+from commodore.base.errors import PolicyError
+from commodore.base.files.staging import temporary_folder
+from commodore.core.sources.git import Git, disregard_attributes, identity_environment, inspect, normalize, recover
+from commodore.core.sources.git.backups import OUTPUT, keep_commits
 
 OWNED_FOLDERS: Final = ("manifests", "refs")
 _INSTALLING: Final = ".git/commodore-installing"

@@ -7,8 +7,8 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-from commodore.tree import files, walk
-from commodore.workspace import guard_disk
+from commodore.base.files.tree import files, walk
+from commodore.base.files.workspace import guard_disk
 
 
 def holds(folder: Path, wanted: Mapping[str, Path]) -> bool:

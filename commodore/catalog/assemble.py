@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from commodore import events
+from commodore.base import events
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, InputError, PolicyError, raise_all
+from commodore.base.files.tree import children, files
+from commodore.base.files.workspace import guard_disk
+from commodore.base.kubernetes import ObjectKey
+from commodore.base.printable import printable
 from commodore.catalog._same import holds
-from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, PolicyError, raise_all
-from commodore.manifests import ObjectKey
-from commodore.printable import printable
-from commodore.tree import children, files
-from commodore.workspace import guard_disk
 
 _TWINS_SHOWN: Final = 5
 

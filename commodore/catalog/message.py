@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from commodore.base.printable import only_printable
 from commodore.catalog.metadata import CompileMetadata, RepositoryVersion
-from commodore.printable import only_printable
 
 SUBJECT: Final = "Automated catalog update from Commodore"
 """The message of the empty commit that begins an empty catalog repository."""

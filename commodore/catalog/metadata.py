@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from commodore import __version__
-from commodore.git.urls import redact
+from commodore.core.sources.git.urls import redact
+from commodore.version import __version__
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from commodore.base.context import Context
+from commodore.base.printable import only_printable
 from commodore.catalog.message import SUBJECT, sections
 from commodore.catalog.metadata import CompileMetadata, RepositoryVersion
-from commodore.context import Context
-from commodore.git import Git, PublishedClone
-from commodore.printable import only_printable
+from commodore.core.sources.git import Git, PublishedClone
 
 _KINDS = ("component", "package", "configuration")
 _TITLE = re.compile(r"(?P<title>\S.*):")

@@ -13,13 +13,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from commodore import events
+from commodore.base import events
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError
+from commodore.base.files.sealed import seal, unseal
+from commodore.base.files.workspace import Workspace, guard_disk, remove_tree, write_atomically
 from commodore.catalog.message import SUBJECT
-from commodore.context import Context
-from commodore.errors import CommodoreError
-from commodore.git import Git, PublishedClone
-from commodore.sealed import seal, unseal
-from commodore.workspace import Workspace, guard_disk, remove_tree, write_atomically
+from commodore.core.sources.git import Git, PublishedClone
 
 _LABEL = ("pending reports",)
 Send = Callable[[Mapping[str, Any]], None]

@@ -13,7 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from commodore import events
+from commodore.base import events
+from commodore.base.context import Context
+from commodore.base.errors import EnvironmentFault, PolicyError
+from commodore.base.files.tree import files
+from commodore.base.files.workspace import Workspace, guard_disk, make_folder, move_entry, write_atomically
+from commodore.base.printable import some_of
 from commodore.catalog._local_changes import (
     OWNED_FOLDERS,
     announce_output,
@@ -25,10 +30,9 @@ from commodore.catalog._local_changes import (
     record_output,
 )
 from commodore.catalog._same import files_of, holds
-from commodore.catalog.changes import ChangeSummary, FileDiff, describe
-from commodore.context import Context
-from commodore.errors import EnvironmentFault, PolicyError
-from commodore.git import (
+from commodore.core.review import DiffLine, DiffMode
+from commodore.core.review.file_changes import ChangeSummary, FileDiff, describe
+from commodore.core.sources.git import (
     Author,
     Entry,
     Git,
@@ -43,10 +47,6 @@ from commodore.git import (
     staged_changes,
     unstage,
 )
-from commodore.manifests import DiffLine, DiffMode
-from commodore.printable import some_of
-from commodore.tree import files
-from commodore.workspace import Workspace, guard_disk, make_folder, move_entry, write_atomically
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from commodore.context import Context
-from commodore.errors import CommodoreError, InputError
-from commodore.git import Git, check_version, read_blobs, staged_changes
-from commodore.manifests import load_all
-from commodore.manifests.object_diff import PlacedObject, Review, review, tally
-from commodore.tree import files, is_hidden
-from commodore.workspace import guard_disk
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, InputError
+from commodore.base.files.tree import files, is_hidden
+from commodore.base.files.workspace import guard_disk
+from commodore.base.yaml import load_all
+from commodore.core.review.object_diff import PlacedObject, Review, review, tally
+from commodore.core.sources.git import Git, check_version, read_blobs, staged_changes
 
 _REFS = "refs/"
 _MANIFESTS = "manifests"

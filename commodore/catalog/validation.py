@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from commodore.base.kubernetes import ObjectKey, key_of
+from commodore.base.kubernetes.schemas import ApiKind, Kubernetes, Schemas, api_kind, show_release
 from commodore.catalog.views import is_object
-from commodore.manifests import ObjectKey, key_of
-from commodore.manifests.object_diff import PlacedObject, as_json
-from commodore.manifests.schemas import ApiKind, Kubernetes, Schemas, api_kind, show_release
+from commodore.core.review.object_diff import PlacedObject, as_json
 
 Rule = Literal["schema", "removed-api", "unknown-api", "deprecated-api", "duplicate", "unusable-schema"]
 _WARNINGS = frozenset({"deprecated-api", "unusable-schema"})

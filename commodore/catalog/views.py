@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from commodore.manifests import ObjectKey, key_of
-from commodore.manifests.object_diff import Image, PlacedObject, images_of
+from commodore.base.kubernetes import ObjectKey, key_of
+from commodore.core.review.object_diff import Image, PlacedObject, images_of
 
 
 @dataclass(frozen=True, slots=True)

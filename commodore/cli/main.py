@@ -15,21 +15,21 @@ from typing import Any, NoReturn
 
 import click
 
-from commodore import __version__
-from commodore.child_processes import absolute_folders
-from commodore.cli._completion import VARIABLE, is_completing
-from commodore.cli._dotenv import load_dotenv
-from commodore.cli._interruption import keep_interruptions, stop_keeping_interruptions, without_interruptions
-from commodore.cli._lazy import LazyCommand, LazyGroup
-from commodore.cli._options import gather, misplaced_option, options
-from commodore.cli._streams import PipeClosed, finish_streams, prepare_streams
-from commodore.cli._variables import check_limits
-from commodore.cli.console import Console, color_by_default
-from commodore.errors import CommodoreError, EnvironmentFault, InternalError, UsageError
-from commodore.events import ignore
-from commodore.exhaustion import judge, refusal
-from commodore.settings.common import LOG_FORMAT, QUIET, REQUEST_TIMEOUT, WORKING_DIR
-from commodore.settings.model import ENVIRONMENT_PREFIX
+from commodore.base.errors import CommodoreError, EnvironmentFault, InternalError, UsageError
+from commodore.base.events import ignore
+from commodore.base.exhaustion import judge, refusal
+from commodore.base.programs.child_processes import absolute_folders
+from commodore.cli.shell.completion import VARIABLE, is_completing
+from commodore.cli.shell.console import Console, color_by_default
+from commodore.cli.shell.dotenv import load_dotenv
+from commodore.cli.shell.interruption import keep_interruptions, stop_keeping_interruptions, without_interruptions
+from commodore.cli.shell.lazy import LazyCommand, LazyGroup
+from commodore.cli.shell.options import gather, misplaced_option, options
+from commodore.cli.shell.settings.common import LOG_FORMAT, QUIET, REQUEST_TIMEOUT, WORKING_DIR
+from commodore.cli.shell.settings.model import ENVIRONMENT_PREFIX
+from commodore.cli.shell.streams import PipeClosed, finish_streams, prepare_streams
+from commodore.cli.shell.variables import check_limits
+from commodore.version import __version__
 
 GLOBAL = (WORKING_DIR, REQUEST_TIMEOUT, QUIET, LOG_FORMAT)
 
@@ -40,26 +40,38 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "aut
     cls=LazyGroup,
     context_settings=CONTEXT,
     lazy={
-        "argocd": LazyCommand("commodore.cli.argocd:argocd", "Show what Argo CD would deploy, from files alone."),
-        "cache": LazyCommand("commodore.cli.cache:cache", "Manage the caches."),
-        "catalog": LazyCommand("commodore.cli.catalog:catalog", "Compile, explain, list and clean cluster catalogs."),
-        "component": LazyCommand("commodore.cli.component:component", "Work on components."),
-        "completion": LazyCommand("commodore.cli.completion:completion", "Print the completion script for a shell."),
-        "doctor": LazyCommand("commodore.cli.doctor:doctor", "Check what a compile needs, and show how to fix it."),
-        "explain": LazyCommand("commodore.cli.explain:explain", "Explain an error code."),
-        "fleet": LazyCommand("commodore.cli.fleet:fleet", "Generate the charts of a fleet, and compile its clusters."),
-        "help": LazyCommand("commodore.cli.help:help_of", "Show the help of a command."),
-        "hydrate": LazyCommand("commodore.cli.hydrate:hydrate", "Render sources into branches with plain manifests."),
-        "init": LazyCommand("commodore.cli.init:init", "Make an empty hierarchy to begin with."),
-        "inventory": LazyCommand("commodore.cli.inventory:inventory", "Inspect the hierarchy."),
-        "fetch-token": LazyCommand("commodore.cli.login:fetch_token", "Print a token for the Lieutenant API."),
-        "login": LazyCommand("commodore.cli.login:login", "Log in to the Lieutenant API."),
-        "logout": LazyCommand("commodore.cli.login:logout", "Log out of the Lieutenant API."),
-        "observe": LazyCommand("commodore.cli.observe:observe", "Report to Kargo what git has deployed already."),
-        "package": LazyCommand("commodore.cli.package:package", "Work on configuration packages."),
-        "tool": LazyCommand("commodore.cli.tool:tool", "Manage the external tools."),
-        "trust": LazyCommand("commodore.cli.trust:trust", "Show what third-party code may do."),
-        "version": LazyCommand("commodore.cli.version:version", "Show versions of commodore and its tools."),
+        "argocd": LazyCommand("commodore.cli.argocd.group:argocd", "Show what Argo CD would deploy, from files alone."),
+        "cache": LazyCommand("commodore.cli.machine.cache:cache", "Manage the caches."),
+        "catalog": LazyCommand(
+            "commodore.cli.catalog.commands:catalog", "Compile, explain, list and clean cluster catalogs."
+        ),
+        "component": LazyCommand("commodore.cli.authoring.component:component", "Work on components."),
+        "completion": LazyCommand(
+            "commodore.cli.machine.completion:completion", "Print the completion script for a shell."
+        ),
+        "doctor": LazyCommand(
+            "commodore.cli.machine.doctor:doctor", "Check what a compile needs, and show how to fix it."
+        ),
+        "explain": LazyCommand("commodore.cli.machine.explain:explain", "Explain an error code."),
+        "fleet": LazyCommand(
+            "commodore.cli.fleet.commands:fleet", "Generate the charts of a fleet, and compile its clusters."
+        ),
+        "help": LazyCommand("commodore.cli.machine.help:help_of", "Show the help of a command."),
+        "hydrate": LazyCommand(
+            "commodore.cli.hydrate.group:hydrate", "Render sources into branches with plain manifests."
+        ),
+        "init": LazyCommand("commodore.cli.machine.init:init", "Make an empty hierarchy to begin with."),
+        "inventory": LazyCommand("commodore.cli.inventory.commands:inventory", "Inspect the hierarchy."),
+        "fetch-token": LazyCommand("commodore.cli.machine.login:fetch_token", "Print a token for the Lieutenant API."),
+        "login": LazyCommand("commodore.cli.machine.login:login", "Log in to the Lieutenant API."),
+        "logout": LazyCommand("commodore.cli.machine.login:logout", "Log out of the Lieutenant API."),
+        "observe": LazyCommand(
+            "commodore.cli.observe.commands:observe", "Report to Kargo what git has deployed already."
+        ),
+        "package": LazyCommand("commodore.cli.authoring.package:package", "Work on configuration packages."),
+        "tool": LazyCommand("commodore.cli.machine.tool:tool", "Manage the external tools."),
+        "trust": LazyCommand("commodore.cli.machine.trust:trust", "Show what third-party code may do."),
+        "version": LazyCommand("commodore.cli.machine.version:version", "Show versions of commodore and its tools."),
     },
 )
 @click.version_option(

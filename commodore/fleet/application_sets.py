@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from commodore.context import Context
+from commodore.base.context import Context
 from commodore.fleet.generating import check_known
 from commodore.fleet.repository.config import read_config
 

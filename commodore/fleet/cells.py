@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from commodore.errors import CommodoreError
-from commodore.events import Warned
+from commodore.base.errors import CommodoreError
+from commodore.base.events import Warned
 from commodore.fleet.conflicts import Writes, describe_conflicts, overridden
 from commodore.fleet.dependencies import (
     Dependency,

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from commodore.base.files.tree import is_hidden, walk
+from commodore.base.limits import Limits
 from commodore.fleet.repository.files import read_bytes
 from commodore.fleet.repository.model import Fleet
-from commodore.limits import Limits
-from commodore.tree import is_hidden, walk
 
 _BUILT_IN = Path(__file__).resolve().parent / "chart"
 _CHART = b"apiVersion: v2\nname: fleet\nversion: 1.0.0\n"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from commodore.base.yaml import load
 from commodore.fleet.chart_files import Chart
 from commodore.fleet.repository.config import Prefix, in_path
 from commodore.fleet.repository.model import Fleet
 from commodore.fleet.values_text import as_yaml
-from commodore.manifests import load
 
 _PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_][\w-]*)\s*\}\}")
 

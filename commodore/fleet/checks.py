@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from commodore.errors import CommodoreError, InputError, Location, did_you_mean
-from commodore.events import Warned
+from commodore.base.errors import CommodoreError, InputError, Location, did_you_mean
+from commodore.base.events import Warned
+from commodore.base.printable import counted, some_of
+from commodore.base.yaml import load
 from commodore.fleet.cells import CellValues
 from commodore.fleet.chart_files import Chart
 from commodore.fleet.findings import Report, at, cells_in_words, dotted, shown
@@ -18,8 +20,6 @@ from commodore.fleet.rendering import names_twice
 from commodore.fleet.repository.config import in_path
 from commodore.fleet.repository.model import APPLICATIONS, APPLICATIONSETS, SECTIONS, Fleet, Layer, TypeConfig
 from commodore.fleet.repository.schema import static_schema
-from commodore.manifests import load
-from commodore.printable import counted, some_of
 
 _SAFE_INTEGER = 2**53
 # What the YAML writer of helm refuses; its function toYaml gives nothing then, and no error.

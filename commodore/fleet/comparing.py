@@ -8,16 +8,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from commodore.context import Context
-from commodore.errors import UsageError
+from commodore.base.context import Context
+from commodore.base.errors import UsageError
+from commodore.core.review import ChangeKind, DiffLine, LineStyle, TreeChange, compare_trees
+from commodore.core.review.cluster_names import Normaliser
+from commodore.core.review.hunk_groups import Group, Groups, Hunk
+from commodore.core.sources.git import Git, read_blobs
 from commodore.fleet.objects import ObjectChanges, object_changes
 from commodore.fleet.output import Files, read_rendered
-from commodore.fleet.report.grouping import Group, Groups, Hunk
-from commodore.fleet.report.normalising import Normaliser
 from commodore.fleet.repository.config import read_config
 from commodore.fleet.repository.layout import RENDERED, choose
-from commodore.git import Git, read_blobs
-from commodore.manifests import ChangeKind, DiffLine, LineStyle, TreeChange, compare_trees
 
 _STYLES: dict[str, LineStyle] = {"+": "add", "-": "remove", "@": "hunk"}
 
@@ -89,7 +89,7 @@ def group_changes(change: TreeChange, old: Files, new: Files, singulars: Sequenc
     Args:
         singulars: the names of one node of each dimension.
     """
-    from commodore.catalog import FileDiff  # not needed as long as nothing changes
+    from commodore.core.review.file_changes import FileDiff  # not needed as long as nothing changes
 
     groups = Groups()
     for file in change.files:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from commodore.events import Warned
+from commodore.base.events import Warned
+from commodore.base.printable import counted
 from commodore.fleet.findings import Finding, at, dotted, shown
 from commodore.fleet.merging import Path_, leaves, overlap, same
 from commodore.fleet.repository.config import Prefix, covers
 from commodore.fleet.repository.model import App, Layer, PatchFile
-from commodore.printable import counted
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from commodore.errors import CommodoreError, InputError, Location, did_you_mean
+from commodore.base.errors import CommodoreError, InputError, Location, did_you_mean
+from commodore.base.names import requirement
+from commodore.base.printable import printable
 from commodore.fleet.findings import kind_of, shown
 from commodore.fleet.merging import leaves, overlap, same
 from commodore.fleet.paths import MISSING, Missing, Path_, strategy_path, value_at
 from commodore.fleet.repository.model import APPLICATIONS, PatchFile, TypeConfig
-from commodore.names import requirement
-from commodore.printable import printable
 
 LIVE = ("ready", "health", "sync", "revision")
 """Last segments below an application that mean its live state, unless it has such a key."""

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from commodore.context import Context
-from commodore.errors import CommodoreError
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError
+from commodore.base.yaml import load, load_all
 from commodore.fleet.dependencies import parse_version
 from commodore.fleet.output import Files, read_rendered
 from commodore.fleet.promotion.status_file import AppState, FleetState, revisions_of
 from commodore.fleet.repository.config import read_config
 from commodore.fleet.repository.layout import RENDERED, choose
 from commodore.fleet.repository.model import APPLICATIONS
-from commodore.manifests import load, load_all
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 

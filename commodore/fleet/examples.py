@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from commodore.errors import PolicyError
-from commodore.workspace import write_atomically
+from commodore.base.errors import PolicyError
+from commodore.base.files.workspace import write_atomically
 
 _CONFIG: Final = """\
 # The levels of the fleet, the outermost first.

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from commodore.errors import CommodoreError, InputError, Location, raise_all
-from commodore.events import Announce, Noted, Warned
-from commodore.printable import NAMES_SHOWN, counted, printable, some_of
+from commodore.base.errors import CommodoreError, InputError, Location, raise_all
+from commodore.base.events import Announce, Noted, Warned
+from commodore.base.printable import NAMES_SHOWN, counted, printable, some_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from commodore.errors import CommodoreError, InputError
+from commodore.base.errors import CommodoreError, InputError
+from commodore.base.yaml import load
 from commodore.fleet.cells import CellValues
 from commodore.fleet.findings import Finding, Report
 from commodore.fleet.merging import same
@@ -15,7 +16,6 @@ from commodore.fleet.patches import is_complete
 from commodore.fleet.paths import MISSING
 from commodore.fleet.repository.layout import RENDERED
 from commodore.fleet.repository.model import App, Fleet, Patch, Values
-from commodore.manifests import load
 
 
 def hold_finished(

@@ -9,11 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commodore.caches import result_cache, usable
-from commodore.context import Context
-from commodore.engine import ChartResults
-from commodore.errors import CommodoreError, InputError, UsageError, did_you_mean, raise_all
-from commodore.events import Warned, ignore, stage
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, InputError, UsageError, did_you_mean, raise_all
+from commodore.base.events import Warned, ignore, stage
+from commodore.base.files.staging import temporary_folder
+from commodore.base.files.workspace import Workspace, write_atomically
+from commodore.base.printable import counted, some_of
+from commodore.base.programs.workers import usable_cpus
+from commodore.core.engine import ChartResults
+from commodore.core.results.caches import result_cache, usable
+from commodore.core.review import TreeChange
+from commodore.core.review.hunk_groups import Group
 from commodore.fleet.cells import CellValues, Status, merge_fleet
 from commodore.fleet.chart_files import Chart, read_chart
 from commodore.fleet.charts import cell_chart, chart_yaml
@@ -35,17 +41,11 @@ from commodore.fleet.output import (
 )
 from commodore.fleet.patches import check_patches
 from commodore.fleet.rendering import Job, Renderer
-from commodore.fleet.report.grouping import Group
 from commodore.fleet.repository.apps import read_fleet
 from commodore.fleet.repository.config import FleetConfig, Prefix
 from commodore.fleet.repository.layout import CONFIG, RENDERED
 from commodore.fleet.repository.model import Fleet
 from commodore.fleet.values_text import ValuesWriter
-from commodore.manifests import TreeChange
-from commodore.printable import counted, some_of
-from commodore.staging import temporary_folder
-from commodore.workers import usable_cpus
-from commodore.workspace import Workspace, write_atomically
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-from commodore.child_processes import Child, child_environment, start_program
-from commodore.confinement.chart_schemas import refers_elsewhere
-from commodore.errors import EnvironmentFault
-from commodore.limits import Limits
-from commodore.printable import printable
-from commodore.tools import locate_tool
+from commodore.base.errors import EnvironmentFault
+from commodore.base.limits import Limits
+from commodore.base.printable import printable
+from commodore.base.programs.child_processes import Child, child_environment, start_program
+from commodore.core.confinement.chart_schemas import refers_elsewhere
+from commodore.core.tools import locate_tool
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")

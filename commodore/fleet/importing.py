@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commodore.context import Context
-from commodore.errors import InputError, Location, raise_all
-from commodore.events import Warned
+from commodore.base.context import Context
+from commodore.base.errors import InputError, Location, raise_all
+from commodore.base.events import Warned
+from commodore.base.files.workspace import guard_disk
+from commodore.base.names import check_name
+from commodore.base.yaml import load_all
 from commodore.fleet.findings import Report, shown
 from commodore.fleet.generating import check_known
 from commodore.fleet.merging import copy, leaves, merge, same
@@ -18,9 +21,6 @@ from commodore.fleet.repository.apps import read_fleet
 from commodore.fleet.repository.layout import BASE, CONFIG
 from commodore.fleet.repository.model import APPLICATIONS, Fleet, TypeConfig
 from commodore.fleet.values_text import as_yaml
-from commodore.manifests import load_all
-from commodore.names import check_name
-from commodore.workspace import guard_disk
 
 _SPEC = (
     "project",

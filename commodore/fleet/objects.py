@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from commodore.errors import CommodoreError, InputError, UsageError, did_you_mean
+from commodore.base.errors import CommodoreError, InputError, UsageError, did_you_mean
+from commodore.base.printable import some_of
+from commodore.base.yaml import load
+from commodore.core.review import TreeChange
 from commodore.fleet.findings import cells_in_words
 from commodore.fleet.output import Files
 from commodore.fleet.repository.layout import RENDERED
 from commodore.fleet.repository.model import APPLICATIONS, APPLICATIONSETS
-from commodore.manifests import TreeChange, load
-from commodore.printable import some_of
 
 Style = Literal["charts", "manifests"]
 _KINDS = {APPLICATIONS: "Application", APPLICATIONSETS: "ApplicationSet"}

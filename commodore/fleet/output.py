@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from commodore.errors import PolicyError
+from commodore.base.errors import PolicyError
+from commodore.base.files.tree import walk
+from commodore.base.files.workspace import Workspace, exchange_tree, guard_disk
+from commodore.base.limits import Limits
+from commodore.base.printable import some_of
+from commodore.core.review import TreeChange, compare_trees
 from commodore.fleet.repository.config import Prefix, in_path
 from commodore.fleet.repository.layout import RENDERED
-from commodore.limits import Limits
-from commodore.manifests import TreeChange, compare_trees
-from commodore.printable import some_of
-from commodore.tree import walk
-from commodore.workspace import Workspace, exchange_tree, guard_disk
 
 Files = Mapping[str, bytes]
 """Content by path in `rendered/`."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from commodore.errors import CommodoreError, InputError
-from commodore.events import Warned
+from commodore.base.errors import CommodoreError, InputError
+from commodore.base.events import Warned
 from commodore.fleet.findings import Finding, Report, cells_in_words, dotted
 from commodore.fleet.merging import Path_, leaves, same
 from commodore.fleet.paths import map_path, strategy_path, value_at

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from commodore.context import Context
-from commodore.errors import InputError, UsageError
+from commodore.base.context import Context
+from commodore.base.errors import InputError, UsageError
+from commodore.base.files.staging import temporary_folder
+from commodore.base.files.workspace import guard_disk
+from commodore.base.yaml import load, load_rendered
 from commodore.fleet.charts import sample_cluster
 from commodore.fleet.findings import kind_of
 from commodore.fleet.generating import GenerateOptions, Selection, check_known, prepare
@@ -15,9 +18,6 @@ from commodore.fleet.helm import Helm, HelmRefused, helm_path
 from commodore.fleet.output import cell_folder
 from commodore.fleet.repository.config import FleetConfig, Prefix, in_path, read_config
 from commodore.fleet.values_text import as_yaml
-from commodore.manifests import load, load_rendered
-from commodore.staging import temporary_folder
-from commodore.workspace import guard_disk
 
 
 def preview(root: Path, cell: str, kind: str | None, cluster_values: Path | None, context: Context) -> list[Any]:

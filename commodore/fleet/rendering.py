@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commodore import __version__
-from commodore.engine import ChartResults
-from commodore.errors import CommodoreError, InputError, Location, PolicyError
-from commodore.events import Warned
+from commodore.base.errors import CommodoreError, InputError, Location, PolicyError
+from commodore.base.events import Warned
+from commodore.base.yaml import load_rendered
+from commodore.core.engine import ChartResults
 from commodore.fleet.cells import CellValues
 from commodore.fleet.chart_files import Chart
 from commodore.fleet.charts import cell_chart, sample_cluster
@@ -22,7 +22,7 @@ from commodore.fleet.merging import leaves
 from commodore.fleet.repository.config import in_path
 from commodore.fleet.repository.model import App, Fleet, Layer, Values
 from commodore.fleet.values_text import as_yaml
-from commodore.manifests import load_rendered
+from commodore.version import __version__
 
 _APPS = "temp-chart"
 _LACKING = "checking for chart dependencies"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from commodore.manifests import dump_flush
+from commodore.base.yaml import dump_flush
 
 # What PyYAML writes without quotes and helm reads as a number or a boolean.
 _READ_OTHERWISE = re.compile(

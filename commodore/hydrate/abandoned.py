@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from commodore.errors import CommodoreError, InputError, Location
-from commodore.git import redact, repository_key
+from commodore.base.errors import CommodoreError, InputError, Location
+from commodore.core.sources.git import redact, repository_key
 from commodore.hydrate.jobs import Job, Planned
 from commodore.hydrate.layout import read_metadata
 from commodore.hydrate.model import Group, Hydration

@@ -16,16 +16,16 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, Location, PolicyError
-from commodore.git import Author, GitRights, RepositoryStore, redact, repository_key
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, InputError, Location, PolicyError
+from commodore.base.files.workspace import guard_disk, write_atomically
+from commodore.base.limits import Limits
+from commodore.core.sources.git import Author, GitRights, RepositoryStore, redact, repository_key
 from commodore.hydrate.layout import manifest, objects_of
 from commodore.hydrate.model import CommitRequest, DryCommit, PathOutput, Reference, Scope, Writing
 from commodore.hydrate.names import check_branch, output_path
 from commodore.hydrate.publishing import Destination, Result
 from commodore.hydrate.superseding import Superseding
-from commodore.limits import Limits
-from commodore.workspace import guard_disk, write_atomically
 
 SCHEMA = 1
 _INDEX = "bundle.json"

@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from commodore.context import Context
-from commodore.errors import EnvironmentFault
-from commodore.events import Warned
-from commodore.git import Author, Repository, RepositoryStore
+from commodore.base.context import Context
+from commodore.base.errors import EnvironmentFault
+from commodore.base.events import Warned
+from commodore.base.files.workspace import Workspace
+from commodore.base.names import check_name
+from commodore.core.lieutenant import Cluster, ClusterSource
+from commodore.core.sources.git import Author, Repository, RepositoryStore
 from commodore.hydrate import layout
 from commodore.hydrate.committing import Committer
 from commodore.hydrate.model import Reference, Writing
 from commodore.hydrate.notes import NOTES, Note
 from commodore.hydrate.provenance import read_commit
 from commodore.hydrate.pushing import push
-from commodore.lieutenant import Cluster, ClusterSource
-from commodore.names import check_name
-from commodore.workspace import Workspace
 
 if TYPE_CHECKING:
     from commodore.catalog import CompileMetadata
@@ -58,8 +58,8 @@ class Catalogs:
             CommodoreError: it cannot be compiled.
         """
         from commodore.catalog import objects_of, read_folder
-        from commodore.pipeline import CatalogCompile, run_compile
-        from commodore.stages import CompileOptions
+        from commodore.catalog.pipeline import CatalogCompile, run_compile
+        from commodore.catalog.stages import CompileOptions
 
         workspace = self._workspace(name)
         request = CatalogCompile(

@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from commodore.errors import CommodoreError, InputError
-from commodore.git import Git, Repository
+from commodore.base.errors import CommodoreError, InputError
+from commodore.base.limits import Limits
+from commodore.core.sources.git import Git, Repository
 from commodore.hydrate.differences import manifest_diff
 from commodore.hydrate.jobs import Planned
 from commodore.hydrate.layout import (
@@ -23,7 +24,6 @@ from commodore.hydrate.layout import (
 from commodore.hydrate.model import Group, Hydration, Pins, Reference
 from commodore.hydrate.provenance import read_commit
 from commodore.hydrate.running import Hydrator
-from commodore.limits import Limits
 
 Answer = Literal["same", "different", "cannot"]
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commodore.argocd.discovery import remotes_of
-from commodore.context import Context
-from commodore.errors import CommodoreError
-from commodore.events import Warned
-from commodore.git import Git, find_root, repository_key
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError
+from commodore.base.events import Warned
+from commodore.core.sources.git import Git, find_root, repository_key
 from commodore.hydrate.model import Group
 
 _SHA_1 = 40  # digits

@@ -6,8 +6,8 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from commodore.context import Context
-from commodore.git import RepositoryStore, check_out_tree, repository_key
+from commodore.base.context import Context
+from commodore.core.sources.git import RepositoryStore, check_out_tree, repository_key
 
 _LOCAL = "file://"
 

@@ -10,15 +10,15 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from commodore.context import Context
-from commodore.errors import EnvironmentFault, InputError, PolicyError
-from commodore.events import Warned
-from commodore.git import Author, Git, identity_environment, read_blobs, redact
+from commodore.base.context import Context
+from commodore.base.errors import EnvironmentFault, InputError, PolicyError
+from commodore.base.events import Warned
+from commodore.base.printable import printable
+from commodore.core.sources.git import Author, Git, identity_environment, read_blobs, redact
 from commodore.hydrate import layout, ownership
 from commodore.hydrate.edits import NO_EDITS, Edit, PastCommit, as_text, past_of
 from commodore.hydrate.model import CommitRequest, PathCounts, PathOutput, Writing
 from commodore.hydrate.notes import NOTES
-from commodore.printable import printable
 
 _FILE, _EXECUTABLE = "100644", "100755"
 _KEPT = "refs/commodore/hydrate/"

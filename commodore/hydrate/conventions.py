@@ -9,11 +9,11 @@ from itertools import combinations
 from typing import Any
 
 from commodore.argocd.model.fields import Fields
-from commodore.errors import InputError, Location, PolicyError, raise_all
-from commodore.events import Announce, Warned
-from commodore.git import redact
+from commodore.base.errors import InputError, Location, PolicyError, raise_all
+from commodore.base.events import Announce, Warned
+from commodore.base.values.patterns import fits
+from commodore.core.sources.git import redact
 from commodore.hydrate.model import Hydration
-from commodore.patterns import fits
 
 Placed = tuple[Mapping[str, Any], Location]
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, Location
-from commodore.git import GitRights, Login, normalize, redact, repository_key
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, InputError, Location
+from commodore.base.files.workspace import guard_disk
+from commodore.base.limits import Limits
+from commodore.base.yaml.kube_yaml import read_placed_documents
+from commodore.core.sources.git import GitRights, Login, normalize, redact, repository_key
 from commodore.hydrate.github_app import installation_token
-from commodore.limits import Limits
-from commodore.manifests.kube_yaml import read_placed_documents
-from commodore.workspace import guard_disk
 
 _LABEL = "argocd.argoproj.io/secret-type"
 _EXACT, _PREFIX = "repository-write", "repo-write-creds"

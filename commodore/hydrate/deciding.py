@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from commodore.context import Context
-from commodore.git import Git, Repository
+from commodore.base.context import Context
+from commodore.core.sources.git import Git, Repository
 from commodore.hydrate import planning
 from commodore.hydrate.edits import NO_EDITS, Edit, as_text
 from commodore.hydrate.jobs import Job, Planned

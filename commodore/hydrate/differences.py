@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from commodore.base.limits import Limits
+from commodore.core.review import compare_trees, render
 from commodore.hydrate.layout import MANIFEST, manifest, objects_of, ordered
-from commodore.limits import Limits
-from commodore.manifests import compare_trees, render
 
 
 def manifest_diff(old: Mapping[str, bytes], new: Mapping[str, bytes], limits: Limits) -> tuple[str, ...]:

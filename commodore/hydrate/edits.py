@@ -12,7 +12,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from commodore.git import Git
+from commodore.core.sources.git import Git
 from commodore.hydrate.layout import FILES, MANIFEST, METADATA, read_metadata
 from commodore.hydrate.model import Scope
 from commodore.hydrate.notes import NOTES, Note, read_note

@@ -6,9 +6,9 @@ import json
 import time
 from collections.abc import Mapping
 
-from commodore.context import Context
-from commodore.errors import EnvironmentFault, InputError
-from commodore.http import UNTRUSTED_HINT, Client, Meaning, Policy, Problem
+from commodore.base.context import Context
+from commodore.base.errors import EnvironmentFault, InputError
+from commodore.core.sources.http import UNTRUSTED_HINT, Client, Meaning, Policy, Problem
 
 _MEANINGS = {
     **dict.fromkeys(

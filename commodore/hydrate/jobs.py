@@ -8,9 +8,9 @@ from fnmatch import fnmatchcase
 
 from commodore.argocd.acquiring import RepoMap
 from commodore.argocd.configuration import ArgoSettings
-from commodore.errors import InputError, did_you_mean, raise_all
-from commodore.events import Warned
-from commodore.git import Author, GitRights, redact, repository_key
+from commodore.base.errors import InputError, did_you_mean, raise_all
+from commodore.base.events import Warned
+from commodore.core.sources.git import Author, GitRights, redact, repository_key
 from commodore.hydrate.catalogs import Catalogs
 from commodore.hydrate.edits import Edit
 from commodore.hydrate.model import Group, Hydration, Writing

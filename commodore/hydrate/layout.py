@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from commodore.errors import InputError
-from commodore.git import redact
+from commodore.base.errors import InputError
+from commodore.base.kubernetes import ObjectKey, key_of
+from commodore.base.yaml.kube_yaml import read_documents, write_documents
+from commodore.core.sources.git import redact
 from commodore.hydrate.model import (
     LAYOUT,
     NO_PINS,
@@ -20,8 +22,6 @@ from commodore.hydrate.model import (
     Pins,
     Reference,
 )
-from commodore.manifests import ObjectKey, key_of
-from commodore.manifests.kube_yaml import read_documents, write_documents
 
 ATTRIBUTES = ".gitattributes"
 METADATA = "hydrator.metadata"

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from commodore.events import Event, StageFinished
+from commodore.base.events import Event, StageFinished
 
 _BOUNDS = (0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 300.0)  # seconds
 _GOOD = ("hydrated", "unaffected", "noted", "committed", "unchanged", "superseded")

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from commodore.errors import Location
-from commodore.events import Warned
-from commodore.git import Author
+from commodore.base.errors import Location
+from commodore.base.events import Warned
+from commodore.core.sources.git import Author
 
 LAYOUT = 1
 """The version of what is written to hydrated branches. Another one renders everything again."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from commodore.errors import Location, PolicyError
-from commodore.printable import printable
+from commodore.base.errors import Location, PolicyError
+from commodore.base.printable import printable
 
 _LONGEST_BRANCH = 200
 _LONGEST_PATH = 2048

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from commodore.errors import PolicyError
-from commodore.git import redact, repository_key
+from commodore.base.errors import PolicyError
+from commodore.core.sources.git import redact, repository_key
 from commodore.hydrate.layout import FILES, HYDRATOR, METADATA, read_metadata
 from commodore.hydrate.model import CommitRequest, Scope, Writing
 

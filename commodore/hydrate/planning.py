@@ -10,9 +10,9 @@ from itertools import groupby
 from typing import Any
 
 from commodore.argocd.planning.generate_paths import GeneratePaths
-from commodore.errors import CommodoreError, InputError, PolicyError, raise_all
-from commodore.events import Announce, Warned
-from commodore.git import redact, repository_key
+from commodore.base.errors import CommodoreError, InputError, PolicyError, raise_all
+from commodore.base.events import Announce, Warned
+from commodore.core.sources.git import redact, repository_key
 from commodore.hydrate.model import LAYOUT, Group, Hydration
 
 

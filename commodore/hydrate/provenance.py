@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from commodore.context import Context
-from commodore.errors import PolicyError
-from commodore.events import Announce, Warned
-from commodore.git import Git, redact, redact_text
+from commodore.base.context import Context
+from commodore.base.errors import PolicyError
+from commodore.base.events import Announce, Warned
+from commodore.core.sources.git import Git, redact, redact_text
 from commodore.hydrate.model import DryCommit, Reference
 
 _FORMAT = "%H%n%an <%ae>%n%aI"

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from commodore.context import Context
-from commodore.errors import CommodoreError, EnvironmentFault
-from commodore.events import Warned
-from commodore.git import Author, Git, GitRights, Repository, redact
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, EnvironmentFault
+from commodore.base.events import Warned
+from commodore.core.sources.git import Author, Git, GitRights, Repository, redact
 from commodore.hydrate.committing import Built, Committer, Stamp
 from commodore.hydrate.differences import manifest_diff
 from commodore.hydrate.edits import NO_EDITS, Edit, Edits, PastCommit, is_made_by_hydration, is_ours, of_scope

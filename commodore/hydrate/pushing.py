@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from commodore.errors import EnvironmentFault
-from commodore.git import GitRights, Repository, last_words, redact_text, was_overtaken
+from commodore.base.errors import EnvironmentFault
+from commodore.core.sources.git import GitRights, Repository, last_words, redact_text, was_overtaken
 
 _LOST_RACE = re.compile(r"cannot lock ref|incorrect old value|reference already exists|failed to lock")
 """What servers say of all refs of an atomic push when another push was quicker."""

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 from commodore.argocd.model.fields import Fields, kind_of
 from commodore.argocd.planning.generate_paths import GENERATE_PATHS
-from commodore.errors import CommodoreError, InputError, Location, did_you_mean
-from commodore.events import Warned
-from commodore.git import Author, normalize, redact, repository_key
+from commodore.base.errors import CommodoreError, InputError, Location, did_you_mean
+from commodore.base.events import Warned
+from commodore.core.lieutenant import Cluster
+from commodore.core.sources.git import Author, normalize, redact, repository_key
 from commodore.hydrate.clones import revision_of
 from commodore.hydrate.model import Additional, Catalog, Hydration
 from commodore.hydrate.names import check_branch, output_path
 from commodore.hydrate.texts import NO_TEXTS, Texts, read_template
-from commodore.lieutenant import Cluster
 
 Clusters = Callable[[str], Cluster]
 """Gives the cluster with an id, or raises a CommodoreError."""

@@ -9,24 +9,24 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from commodore import __version__
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostics
 from commodore.argocd.finishing import in_namespace, opened
 from commodore.argocd.model.application import read_application
 from commodore.argocd.rendering import Rendered, Renderer, Trace
-from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, PolicyError, raise_all
-from commodore.events import Noted, Warned
-from commodore.git import Author
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, InputError, PolicyError, raise_all
+from commodore.base.events import Noted, Warned
+from commodore.base.kubernetes import key_of
+from commodore.base.programs.workers import usable_cpus
+from commodore.core.sources.git import Author
+from commodore.core.tools import find_tools
 from commodore.hydrate import layout
 from commodore.hydrate.catalogs import Catalogs
 from commodore.hydrate.model import NO_PINS, Catalog, DryCommit, Group, Hydration, Order, PathOutput, Pins
 from commodore.hydrate.secrets import SecretPolicy, find_private_keys, find_secrets
 from commodore.hydrate.texts import Texts, read_template
-from commodore.manifests import key_of
-from commodore.tools import find_tools
-from commodore.workers import usable_cpus
+from commodore.version import __version__
 
 _PROPOSED = ".argocd-hydrator.yaml"
 """A file for further sources, which Argo CD has proposed and never read."""

@@ -16,10 +16,11 @@ from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.rendering import Capabilities
 from commodore.argocd.running import open_run
 from commodore.argocd.trees import Tree
-from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, raise_all
-from commodore.events import Event, Warned, ignore, stage
-from commodore.git import Git, Repository, RepositoryStore, check_out_tree, redact, repository_key
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, InputError, raise_all
+from commodore.base.events import Event, Warned, ignore, stage
+from commodore.base.files.staging import temporary_folder
+from commodore.core.sources.git import Git, Repository, RepositoryStore, check_out_tree, redact, repository_key
 from commodore.hydrate import layout, planning
 from commodore.hydrate.abandoned import find_abandoned, refusal
 from commodore.hydrate.catalogs import reference_to
@@ -45,7 +46,6 @@ from commodore.hydrate.publishing import Superseding as Reasons
 from commodore.hydrate.reading import read_all, warn_of_other_sources
 from commodore.hydrate.rendering import GroupRenderer, check_equal
 from commodore.hydrate.superseding import Superseding
-from commodore.staging import temporary_folder
 
 RENDER_STAGE, PUSH_STAGE = "render", "push"
 _DOING = ("render", "unaffected", "remove", "abandoned")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
-from commodore.manifests import key_of
+from commodore.base.kubernetes import key_of
 
 SecretPolicy = Literal["refuse", "warn", "allow"]
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from commodore.errors import CommodoreError, EnvironmentFault, UsageError
-from commodore.git import repository_key
+from commodore.base.errors import CommodoreError, EnvironmentFault, UsageError
+from commodore.core.sources.git import repository_key
 from commodore.hydrate.metrics import Metrics
 
 _LONGEST_BODY = 1 << 20

@@ -16,17 +16,17 @@ from commodore.argocd.appsets import Expander, Facts, read_set
 from commodore.argocd.configuration import ArgoSettings, read_candidates, read_file
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.discovery.scan import is_of_argo
-from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, Location, raise_all
-from commodore.git import Author, RepositoryStore
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, InputError, Location, raise_all
+from commodore.base.files.staging import temporary_folder
+from commodore.base.files.tree import walk
+from commodore.base.limits import Limits
+from commodore.base.yaml.kube_scalars import Problem
+from commodore.base.yaml.kube_yaml import DocumentLocation, read_placed_documents
+from commodore.core.sources.git import Author, RepositoryStore
 from commodore.hydrate.clones import Clones
 from commodore.hydrate.reading import API_VERSION, CONFIG_KIND, is_hydrated, read_config
 from commodore.hydrate.texts import NO_TEXTS, Texts
-from commodore.limits import Limits
-from commodore.manifests.kube_scalars import Problem
-from commodore.manifests.kube_yaml import DocumentLocation, read_placed_documents
-from commodore.staging import temporary_folder
-from commodore.tree import walk
 
 _ENDINGS = (".yaml", ".yml", ".json")
 _PROJECT, _STRATEGY, _SET = "AppProject", "PromotionStrategy", "ApplicationSet"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from commodore.git import Git, redact
+from commodore.core.sources.git import Git, redact
 from commodore.hydrate.jobs import Planned
 from commodore.hydrate.layout import read_metadata
 from commodore.hydrate.running import Hydrator

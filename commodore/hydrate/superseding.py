@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from commodore.errors import EnvironmentFault
-from commodore.events import Warned
-from commodore.git import Git, RemoteState, Repository, RepositoryStore
+from commodore.base.errors import EnvironmentFault
+from commodore.base.events import Warned
+from commodore.core.sources.git import Git, RemoteState, Repository, RepositoryStore
 from commodore.hydrate.model import CommitRequest
 
 

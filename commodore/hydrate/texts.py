@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commodore.errors import InputError
-from commodore.gotemplate import Template, TemplateProblem
+from commodore.base.errors import InputError
+from commodore.base.files.workspace import is_inside
+from commodore.base.gotemplate import Template, TemplateProblem
+from commodore.base.printable import printable
 from commodore.hydrate.model import DryCommit, PathOutput
-from commodore.printable import printable
-from commodore.workspace import is_inside
 
 README = """\
 # {{ (index .applications 0).metadata.name }}

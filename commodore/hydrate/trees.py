@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commodore.errors import CommodoreError, InputError, Location
-from commodore.git import repository_key
+from commodore.base.errors import CommodoreError, InputError, Location
+from commodore.base.files.workspace import write_atomically
+from commodore.core.sources.git import repository_key
 from commodore.hydrate import layout, planning
 from commodore.hydrate.conventions import check_projects
 from commodore.hydrate.model import Group, Hydration, Pins
 from commodore.hydrate.provenance import read_commit
 from commodore.hydrate.reading import branch_of, read_hydration, warn_of_other_sources
 from commodore.hydrate.rendering import GroupRenderer
-from commodore.workspace import write_atomically
 
 Placed = tuple[Mapping[str, Any], Location]
 

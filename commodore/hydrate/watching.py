@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from commodore.errors import CommodoreError
+from commodore.base.errors import CommodoreError
 from commodore.hydrate.jobs import Planned
 from commodore.hydrate.model import Group
 from commodore.hydrate.publishing import Result

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commodore.errors import CommodoreError, InputError
-from commodore.limits import Limits
-from commodore.manifests.kube_yaml import read_documents
+from commodore.base.errors import CommodoreError, InputError
+from commodore.base.files.tree import files
+from commodore.base.limits import Limits
+from commodore.base.yaml.kube_yaml import read_documents
 from commodore.observe.kargo import KargoObject, UnreadableError, read_object
-from commodore.tree import files
 
 _SEPARATOR = re.compile(rb"^---(?=\s|$)", re.MULTILINE)
 _SUFFIXES = frozenset({".yaml", ".yml", ".json"})

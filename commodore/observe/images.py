@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.limits import DEFAULT_LIMITS
 
 _DOCKER_HUB = "docker.io"
 _DOCKER_HUB_NAMES = frozenset({_DOCKER_HUB, "index.docker.io", "registry-1.docker.io"})

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.limits import DEFAULT_LIMITS
 from commodore.observe.fields import Fields
 from commodore.observe.images import Image, InvalidImageError, Version, read_images, read_repository
 

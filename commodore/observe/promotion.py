@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from commodore import __version__
 from commodore.observe.kargo import KARGO_GROUP, PREFIXES, Promotion, Stage
 from commodore.observe.matching import Drift
 from commodore.observe.quantities import LATEST
+from commodore.version import __version__
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
 MANAGER = "kargo-argocd-observer"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.limits import DEFAULT_LIMITS
 from commodore.observe.images import read_images
 from commodore.observe.kargo import Application
 from commodore.observe.worlds import SeenApplication, StageWorld

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.limits import DEFAULT_LIMITS
 from commodore.observe.kargo import (
     AUTHORIZED_STAGE,
     SWITCHES,

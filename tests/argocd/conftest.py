@@ -19,10 +19,10 @@ from commodore.argocd.model.plugins import PluginRule
 from commodore.argocd.model.repository import KnownRepository
 from commodore.argocd.rendering import Capabilities, Rendered
 from commodore.argocd.running import open_run
-from commodore.context import Access, Context
-from commodore.errors import Location
-from commodore.events import ignore
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.base.context import Access, Context
+from commodore.base.errors import Location
+from commodore.base.events import ignore
+from commodore.base.limits import DEFAULT_LIMITS, Limits
 from tests.world.folders import write_files
 
 URL = "https://git.example.com/shop.git"

@@ -21,14 +21,14 @@ from commodore import argocd
 from commodore.argocd import Options, Providers, Tree
 from commodore.argocd.rendering.programs import Bounds, run_bounded
 from commodore.argocd.testing import MemoryCharts, MemoryClock, MemoryGit, MemoryPlugin, MemoryRemotes
-from commodore.cancellation import Cancellation
-from commodore.cli._argocd import options_by
-from commodore.cli.console import Console
-from commodore.context import Context
-from commodore.errors import EnvironmentFault, InputError, UsageError
-from commodore.events import ignore
-from commodore.limits import DEFAULT_LIMITS
-from commodore.settings import argocd as settings
+from commodore.base.cancellation import Cancellation
+from commodore.base.context import Context
+from commodore.base.errors import EnvironmentFault, InputError, UsageError
+from commodore.base.events import ignore
+from commodore.base.limits import DEFAULT_LIMITS
+from commodore.cli.argocd import settings as settings
+from commodore.cli.argocd.analysis import options_by
+from commodore.cli.shell.console import Console
 from tests.argocd.comparing.conftest import app, config
 from tests.argocd.conftest import chart
 from tests.world.repos import git
@@ -317,7 +317,12 @@ def test_a_question_that_is_cancelled(shop: Path) -> None:
 def test_no_private_type_is_reached() -> None:
     """What functions take and give, and what fields hold, is exported here or is of the rooms that all share."""
     public = {getattr(argocd, name) for name in argocd.__all__ if inspect.isclass(getattr(argocd, name))}
-    shared = {"commodore.errors", "commodore.context", "commodore.limits", "commodore.manifests.objects"}
+    shared = {
+        "commodore.base.errors",
+        "commodore.base.context",
+        "commodore.base.limits",
+        "commodore.base.kubernetes.objects",
+    }
     seen: set[type] = set()
     for name in argocd.__all__:
         one = getattr(argocd, name)
@@ -341,7 +346,7 @@ def test_templates_are_loaded_for_application_sets_alone(tmp_path: Path) -> None
     code = (
         "import sys; from commodore.argocd import Tree, list_applications\n"
         "found = list_applications(Tree.folder(sys.argv[1])).applications\n"
-        "print(len(found), 'commodore.gotemplate' in sys.modules)"
+        "print(len(found), 'commodore.base.gotemplate' in sys.modules)"
     )
     (tmp_path / "a.json").write_text(app("a", "none"), encoding="utf-8")
     assert subprocess.check_output([sys.executable, "-c", code, str(tmp_path)], text=True) == "1 False\n"

@@ -23,10 +23,10 @@ import pytest
 from commodore.argocd import ArgoSettings, Diagnostics, Tree, diff, render
 from commodore.argocd.acquiring.chart_index import ChartIndex
 from commodore.argocd.appsets import Expander, Facts, read_facts, read_set
-from commodore.context import Context
-from commodore.errors import CommodoreError, Findings, Location
-from commodore.events import ignore
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, Findings, Location
+from commodore.base.events import ignore
+from commodore.base.limits import DEFAULT_LIMITS
 from tests.argocd.comparing.conftest import URL as APPS
 from tests.argocd.comparing.conftest import app, config
 from tests.argocd.conftest import OTHER, URL, Argo, chart, config_map
@@ -284,7 +284,7 @@ def test_control_characters_are_shown_as_escapes(bad: Argo) -> None:
 
 def expand(generators: str, template: str = "{{name}}", **options: Any) -> list[str]:
     """The codes of a set."""
-    from commodore.manifests.kube_yaml import read_documents
+    from commodore.base.yaml.kube_yaml import read_documents
 
     text = f"metadata: {{name: s}}\nspec:\n  generators: {generators}\n"
     value = next(read_documents(text, place="set"))

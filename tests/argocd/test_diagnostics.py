@@ -9,8 +9,8 @@ import pytest
 
 from commodore.argocd import Diagnostic, Diagnostics
 from commodore.argocd.diagnostics import by_cause
-from commodore.error_pages import read_error_rooms
-from commodore.errors import Findings, InputError, Location, PolicyError
+from commodore.base.errors import Findings, InputError, Location, PolicyError
+from commodore.cli.shell.error_pages import read_error_rooms
 from tests.conftest import ROOT
 
 

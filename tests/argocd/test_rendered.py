@@ -15,11 +15,11 @@ from commodore.argocd.layout import MARKER, stream, write_layout
 from commodore.argocd.rendered import RenderedApplication
 from commodore.argocd.rendering import Rendered
 from commodore.argocd.trees import Tree as Files
-from commodore.context import Context
-from commodore.errors import InputError, PolicyError, UsageError
-from commodore.events import ignore
-from commodore.limits import DEFAULT_LIMITS
-from commodore.manifests.kube_yaml import read_documents
+from commodore.base.context import Context
+from commodore.base.errors import InputError, PolicyError, UsageError
+from commodore.base.events import ignore
+from commodore.base.limits import DEFAULT_LIMITS
+from commodore.base.yaml.kube_yaml import read_documents
 from tests.argocd.comparing.conftest import app, config
 from tests.argocd.conftest import chart
 

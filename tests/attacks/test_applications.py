@@ -14,11 +14,11 @@ import pytest
 
 from commodore.argocd.acquiring import Mapped, RepoMap, Repositories
 from commodore.argocd.appsets import Expander, Facts, read_set
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, Location
+from commodore.base.events import ignore
 from commodore.cli.main import run
-from commodore.confinement import isolation
-from commodore.context import Context
-from commodore.errors import CommodoreError, Location
-from commodore.events import ignore
+from commodore.core.confinement import isolation
 from tests.argocd.conftest import URL, Argo, argo, chart
 from tests.attacks.conftest import Secret, Witness
 from tests.world.loopback import LoopbackHandler, LoopbackServer

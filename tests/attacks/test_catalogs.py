@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from commodore.base.errors import PolicyError
+from commodore.base.files.workspace import Workspace
 from commodore.catalog import commit_message, publish, stage
-from commodore.errors import PolicyError
-from commodore.git import Git
-from commodore.workspace import Workspace
+from commodore.core.sources.git import Git
 from tests.attacks.conftest import ATTRIBUTES, Witness
 from tests.attacks.test_git import plant
 from tests.catalog.conftest import Heard, Run

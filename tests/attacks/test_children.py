@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from commodore.child_processes import Child, child_environment
-from commodore.confinement import start
-from commodore.errors import CommodoreError
-from commodore.git import Git, bare_url, redact, redact_text
+from commodore.base.errors import CommodoreError
+from commodore.base.programs.child_processes import Child, child_environment
+from commodore.core.confinement import start
+from commodore.core.sources.git import Git, bare_url, redact, redact_text
 from tests.attacks.test_git import bring
-from tests.engine.kapitan.test_chart_dependencies import packed as packed_chart
+from tests.core.engine.kapitan.test_chart_dependencies import packed as packed_chart
 from tests.world.cluster import CLASS, ClusterWorld
 from tests.world.context import make_context
 from tests.world.folders import write_script

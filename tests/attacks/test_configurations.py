@@ -9,8 +9,8 @@ import pytest
 from commodore.authoring.rendering import File
 from commodore.authoring.three_way_merge import Merge
 from commodore.authoring.working_copy import WorkingCopy
-from commodore.errors import PolicyError
-from commodore.git import commit, inspect
+from commodore.base.errors import PolicyError
+from commodore.core.sources.git import commit, inspect
 from tests.attacks.conftest import Witness
 from tests.authoring.template_world import SECOND, make, template, update
 from tests.world.context import make_context

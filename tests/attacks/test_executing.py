@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from commodore.cli._dotenv import load_dotenv
-from commodore.errors import CommodoreError
-from commodore.events import Event, Warned
-from commodore.git import Git
-from commodore.lieutenant.login.browser import open_browser
-from commodore.tools import locate_tool
+from commodore.base.errors import CommodoreError
+from commodore.base.events import Event, Warned
+from commodore.cli.shell.dotenv import load_dotenv
+from commodore.core.lieutenant.login.browser import open_browser
+from commodore.core.sources.git import Git
+from commodore.core.tools import locate_tool
 from tests.attacks.conftest import Witness, start_in
 from tests.authoring.template_world import make, template, update
 from tests.world.cluster import ClusterWorld

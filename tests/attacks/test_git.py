@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from commodore.caches import repository_cache
-from commodore.errors import CommodoreError, InputError
-from commodore.events import Announce, Event, Warned, ignore
-from commodore.git import Checkout, RepositoryStore, check_out
-from commodore.git.ls_remote import ask
-from commodore.git.urls import normalize
+from commodore.base.errors import CommodoreError, InputError
+from commodore.base.events import Announce, Event, Warned, ignore
+from commodore.core.results.caches import repository_cache
+from commodore.core.sources.git import Checkout, RepositoryStore, check_out
+from commodore.core.sources.git.ls_remote import ask
+from commodore.core.sources.git.urls import normalize
 from tests.attacks.conftest import Witness, holding
 from tests.world.cluster import ClusterWorld
 from tests.world.context import make_context

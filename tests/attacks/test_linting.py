@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from commodore.inventory.lint import LintRequest, Report, as_github, as_json, as_sarif, lint
+from commodore.core.inventory.lint import LintRequest, Report, as_github, as_json, as_sarif, lint
 from tests.attacks.conftest import Secret
 from tests.attacks.test_parsing import BOMBS, EXPLOSIONS, WRONG, indented
 from tests.world.context import make_context

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
+from commodore.base.errors import InputError
+from commodore.base.limits import DEFAULT_LIMITS
 from commodore.cli.main import run
-from commodore.errors import InputError
-from commodore.limits import DEFAULT_LIMITS
 from commodore.observe import Source, read_objects
 from commodore.observe.files import read_files
 from tests.world.kargo import Object, application, drifted

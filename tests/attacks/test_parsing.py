@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from commodore.errors import CommodoreError
-from commodore.inventory import render_node
-from commodore.inventory._growth import find_suspects
-from commodore.lieutenant.cluster_file import list_cluster_file
-from commodore.limits import Limits
-from commodore.manifests import load, load_all
+from commodore.base.errors import CommodoreError
+from commodore.base.limits import Limits
+from commodore.base.yaml import load, load_all
+from commodore.core.inventory import render_node
+from commodore.core.inventory._growth import find_suspects
+from commodore.core.lieutenant.cluster_file import list_cluster_file
 from tests.world.context import make_context
 
 DEEP = 100_000

@@ -12,9 +12,9 @@ import pytest
 from commodore import argocd
 from commodore.argocd import Options, Tree
 from commodore.argocd.configuration import read_policy
-from commodore.confinement import isolation
-from commodore.errors import CommodoreError
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.errors import CommodoreError
+from commodore.base.limits import DEFAULT_LIMITS
+from commodore.core.confinement import isolation
 from tests.argocd.rendering.test_plugin_run import SHOWN, Policy, error, policy, said, shop
 from tests.attacks.conftest import Witness
 from tests.world.repos import git

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
-from commodore.confinement import TrustPolicy
+from commodore.core.confinement import TrustPolicy
 from tests.attacks.conftest import Witness
-from tests.engine.conftest import keeping, kept
-from tests.engine.world import Kept
+from tests.core.engine.conftest import keeping, kept
+from tests.core.engine.world import Kept
 from tests.world.cluster import ClusterWorld
 from tests.world.loopback import LoopbackHandler, LoopbackServer
 from tests.world.repos import Script, git

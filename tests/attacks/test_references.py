@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from commodore.errors import CommodoreError
-from commodore.refs import Reference, build_refs, collect, write_refs
-from tests.engine.conftest import engine, listener, world
-from tests.engine.world import World, jsonnet
+from commodore.base.errors import CommodoreError
+from commodore.core.refs import Reference, build_refs, collect, write_refs
+from tests.core.engine.conftest import engine, listener, world
+from tests.core.engine.world import World, jsonnet
 from tests.world.context import make_context
 
 __all__ = ["engine", "listener", "world"]

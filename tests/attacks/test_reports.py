@@ -9,16 +9,17 @@ from typing import Any
 
 import pytest
 
+from commodore.base.errors import InputError
+from commodore.base.limits import DEFAULT_LIMITS
+from commodore.base.printable import printable_lines
 from commodore.cli.main import run
-from commodore.errors import InputError
-from commodore.fleet.compiling.outcome import ClusterOutcome
-from commodore.fleet.report.model import FleetReport
-from commodore.fleet.report.render_markdown import render_markdown
-from commodore.fleet.report.render_text import render_text
-from commodore.limits import DEFAULT_LIMITS
-from commodore.manifests.changes import FileChange, TreeChange
-from commodore.manifests.diff import render
-from commodore.manifests.object_diff import (
+from commodore.clusters.outcome import ClusterOutcome
+from commodore.clusters.report.model import FleetReport
+from commodore.clusters.report.render_markdown import render_markdown
+from commodore.clusters.report.render_text import render_text
+from commodore.core.review.changes import FileChange, TreeChange
+from commodore.core.review.diff import render
+from commodore.core.review.object_diff import (
     PlacedObject,
     Review,
     html_report,
@@ -27,7 +28,6 @@ from commodore.manifests.object_diff import (
     review,
     text_report,
 )
-from commodore.printable import printable_lines
 from tests.world.cluster import ClusterWorld
 
 MARKS = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from commodore.caches import cache_folder
+from commodore.core.results.caches import cache_folder
 from tests.attacks.conftest import holding
 from tests.world.cluster import ClusterWorld, Result
 from tests.world.repos import Remote, git

@@ -69,9 +69,9 @@ def run(command: list[str], swapper: Swapper, directory: Path, environment: Mapp
 SCRIPT = """
 import sys
 from pathlib import Path
-from commodore.errors import CommodoreError
-from commodore.workspace import *
-from commodore.workspace import make_folder, move_entry
+from commodore.base.errors import CommodoreError
+from commodore.base.files.workspace import *
+from commodore.base.files.workspace import make_folder, move_entry
 root = Path(sys.argv[1])
 own = root / "one" / "two"
 try:

@@ -13,14 +13,14 @@ from xml.etree import ElementTree
 import pytest
 
 from commodore.authoring import CaseResult, Difference, Finding, SuiteResult, as_junit
-from commodore.cli.console import Console
+from commodore.base.errors import InputError
+from commodore.base.events import ClusterEnded, InCluster, Noted, PageToVisit, StageAdvanced, Traced, Warned
+from commodore.base.sarif import Result, Rule, sarif_log
 from commodore.cli.main import run
-from commodore.errors import InputError
-from commodore.events import ClusterEnded, InCluster, Noted, PageToVisit, StageAdvanced, Traced, Warned
-from commodore.inventory.lint import Finding as LintFinding
-from commodore.inventory.lint import Report, as_github
-from commodore.manifests.diff import DiffLine
-from commodore.sarif import Result, Rule, sarif_log
+from commodore.cli.shell.console import Console
+from commodore.core.inventory.lint import Finding as LintFinding
+from commodore.core.inventory.lint import Report, as_github
+from commodore.core.review.diff import DiffLine
 from tests.world.cluster import ROOT
 from tests.world.folders import write_files
 from tests.world.terminal import run_on_terminal

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from commodore.confinement.policy_file import read_policy
-from commodore.errors import CommodoreError, InputError
+from commodore.base.errors import CommodoreError, InputError
+from commodore.core.confinement.policy_file import read_policy
 from tests.attacks.conftest import Witness
 from tests.world.cluster import ClusterWorld
 from tests.world.repos import Link, Remote, Script

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from commodore.errors import PolicyError
-from commodore.workspace import (
+from commodore.base.errors import PolicyError
+from commodore.base.files.workspace import (
     Workspace,
     exchange_tree,
     link_relative,

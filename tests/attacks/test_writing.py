@@ -11,12 +11,19 @@ from typing import Any
 import pytest
 import yaml
 
-from commodore.caches import cache_folder, dependency_cache, library_cache, repository_cache, result_cache, usable
-from commodore.errors import CommodoreError, PolicyError
-from commodore.limits import DEFAULT_LIMITS
-from commodore.names import check_instance_name, check_name, check_package_name
-from commodore.sealed import read_sealed, seal
-from commodore.workspace import Workspace
+from commodore.base.errors import CommodoreError, PolicyError
+from commodore.base.files.sealed import read_sealed, seal
+from commodore.base.files.workspace import Workspace
+from commodore.base.limits import DEFAULT_LIMITS
+from commodore.base.names import check_instance_name, check_name, check_package_name
+from commodore.core.results.caches import (
+    cache_folder,
+    dependency_cache,
+    library_cache,
+    repository_cache,
+    result_cache,
+    usable,
+)
 from tests.world.cluster import ClusterWorld
 from tests.world.repos import Link
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from commodore.authoring import COMPONENT
 from commodore.authoring.sync import ItemResult, SyncRequest, SyncResult, sync_repositories
-from commodore.events import Event, Noted, Warned
-from commodore.limits import Limits
-from commodore.workspace import Workspace
+from commodore.base.events import Event, Noted, Warned
+from commodore.base.files.workspace import Workspace
+from commodore.base.limits import Limits
 from tests.authoring import template_world
 from tests.world.context import make_context
 from tests.world.github import GitHubServer

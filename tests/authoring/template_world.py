@@ -13,8 +13,8 @@ from commodore.authoring import (
     create_repository,
     update_repository,
 )
-from commodore.events import Event
-from commodore.workspace import Workspace
+from commodore.base.events import Event
+from commodore.base.files.workspace import Workspace
 from tests.world.context import make_context
 from tests.world.repos import Content, GitWorld, Remote, Script
 

@@ -17,8 +17,8 @@ from commodore.authoring.arguments import (
     this_year,
 )
 from commodore.authoring.slug import COMPONENT, PACKAGE
-from commodore.errors import InputError
-from commodore.events import Event, Noted, ignore
+from commodore.base.errors import InputError
+from commodore.base.events import Event, Noted, ignore
 from tests.world.context import make_context
 
 

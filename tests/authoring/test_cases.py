@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from commodore.authoring.cases import find_suite
-from commodore.errors import CommodoreError, Findings, InputError, PolicyError, UsageError
-from commodore.events import Event, Noted, Warned, ignore
+from commodore.base.errors import CommodoreError, Findings, InputError, PolicyError, UsageError
+from commodore.base.events import Event, Noted, Warned, ignore
 from tests.authoring.suite_world import write
 from tests.world.context import make_context
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from commodore.authoring.cruft_file import CruftFile, read_cruft_file, read_skips
-from commodore.errors import InputError
-from commodore.limits import Limits
+from commodore.base.errors import InputError
+from commodore.base.limits import Limits
 from tests.world.context import make_context
 
 COMMIT = "5ae57721558399419f867334e31d23a7f7a892ba"

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from commodore.authoring import COMPONENT, NewRequest, create_repository, delete_component, plan_deletion
-from commodore.errors import CommodoreError, PolicyError, UsageError
-from commodore.events import Event, Noted, ignore
-from commodore.workspace import Workspace
+from commodore.base.errors import CommodoreError, PolicyError, UsageError
+from commodore.base.events import Event, Noted, ignore
+from commodore.base.files.workspace import Workspace
 from tests.world.context import make_context
 from tests.world.repos import GitWorld, Remote, git
 

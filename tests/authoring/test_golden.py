@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from commodore.authoring.golden import compare, read_tree, update_golden
-from commodore.errors import EnvironmentFault, InputError
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.errors import EnvironmentFault, InputError
+from commodore.base.limits import DEFAULT_LIMITS
 from tests.authoring.suite_world import snapshot, write
 
 

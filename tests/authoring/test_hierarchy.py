@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from commodore.authoring import HierarchyRequest, create_hierarchy
+from commodore.base.errors import CommodoreError
 from commodore.cli.main import run
-from commodore.errors import CommodoreError
 from tests.world.context import make_context
 
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from xml.etree import ElementTree
 
 from commodore.authoring import CaseResult, Difference, Finding, SuiteResult, as_junit
-from commodore.errors import InputError
-from commodore.manifests import DiffLine
+from commodore.base.errors import InputError
+from commodore.core.review import DiffLine
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

@@ -13,11 +13,11 @@ import yaml
 
 from commodore.authoring import COMPONENT, PACKAGE, Choices, Created, Kind, NewRequest, create_repository
 from commodore.authoring.arguments import MINOR_ALLOW, PATCH_BLOCK, PATCH_V0_ALLOW
-from commodore.errors import CommodoreError, InputError, PolicyError
-from commodore.events import ignore
-from commodore.git import inspect
-from commodore.tools import KNOWN_VERSIONS
-from commodore.workspace import Workspace
+from commodore.base.errors import CommodoreError, InputError, PolicyError
+from commodore.base.events import ignore
+from commodore.base.files.workspace import Workspace
+from commodore.core.sources.git import inspect
+from commodore.core.tools import KNOWN_VERSIONS
 from tests.authoring.template_world import FIRST, template
 from tests.world.context import make_context
 from tests.world.folders import write_script

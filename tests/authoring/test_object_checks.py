@@ -10,7 +10,7 @@ import pytest
 
 from commodore.authoring.kubernetes import NAMESPACED, REMOVED
 from commodore.authoring.object_checks import check_objects, check_references
-from commodore.manifests import dump, dump_stream
+from commodore.base.yaml import dump, dump_stream
 from tests.authoring.suite_world import write
 from tests.world.context import make_context
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from commodore.authoring.places import restore_places, restored_places, with_restored_places
-from commodore.errors import Findings, InputError, Location
-from commodore.events import Event, Noted, Traced, Warned
+from commodore.base.errors import Findings, InputError, Location
+from commodore.base.events import Event, Noted, Traced, Warned
 from tests.world.context import make_context
 
 

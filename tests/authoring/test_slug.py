@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from commodore.authoring.slug import COMPONENT, PACKAGE, check_case, check_owner, check_slug, check_text
-from commodore.errors import InputError
+from commodore.base.errors import InputError
 
 
 @pytest.mark.parametrize(

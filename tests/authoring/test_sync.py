@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from commodore.authoring.sync import sync_repositories
-from commodore.errors import UsageError
-from commodore.limits import Limits
-from commodore.workspace import Workspace
+from commodore.base.errors import UsageError
+from commodore.base.files.workspace import Workspace
+from commodore.base.limits import Limits
 from tests.authoring.sync_world import BRANCH, SyncWorld, codes, only, statuses, sync_world
 from tests.authoring.template_world import NUMBERS, ROOT
 from tests.world.context import make_context

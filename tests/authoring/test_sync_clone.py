@@ -10,8 +10,8 @@ import pytest
 
 from commodore.authoring.sync.clone import Clone, GitAccess, make_clone
 from commodore.authoring.sync.github import GitHub
-from commodore.errors import CommodoreError, PolicyError
-from commodore.events import ignore
+from commodore.base.errors import CommodoreError, PolicyError
+from commodore.base.events import ignore
 from tests.authoring.sync_world import QUICK
 from tests.world.context import make_context
 from tests.world.github import GitHubServer

@@ -13,9 +13,9 @@ import pytest
 
 from commodore.authoring.sync.github import GitHub, Wanted
 from commodore.authoring.sync.model import Halt
-from commodore.errors import CommodoreError
-from commodore.events import Event
-from commodore.limits import Limits
+from commodore.base.errors import CommodoreError
+from commodore.base.events import Event
+from commodore.base.limits import Limits
 from tests.authoring.sync_world import QUICK
 from tests.world.context import make_context
 from tests.world.github import GitHubServer, Reply, failing

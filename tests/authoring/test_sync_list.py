@@ -8,9 +8,9 @@ import pytest
 
 from commodore.authoring.sync.list_file import read_list
 from commodore.authoring.sync.model import Item
-from commodore.errors import CommodoreError
-from commodore.events import Event, Warned
-from commodore.limits import Limits
+from commodore.base.errors import CommodoreError
+from commodore.base.events import Event, Warned
+from commodore.base.limits import Limits
 from tests.world.context import make_context
 
 

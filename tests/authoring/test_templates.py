@@ -19,9 +19,9 @@ from commodore.authoring import templates
 from commodore.authoring.rendering import render
 from commodore.authoring.slug import COMPONENT, PACKAGE, Kind
 from commodore.authoring.templates import Template, bundled_url, open_template
-from commodore.caches import template_lock
-from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
-from commodore.limits import Limits
+from commodore.base.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
+from commodore.base.limits import Limits
+from commodore.core.results.caches import template_lock
 from tests.authoring.template_world import ARGUMENTS, FIRST, ROOT, SECOND, template
 from tests.world.context import make_context
 from tests.world.repos import GitCalls, GitWorld, Script, failing_server

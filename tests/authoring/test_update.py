@@ -17,9 +17,9 @@ from commodore.authoring import (
     create_repository,
     update_repository,
 )
-from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
-from commodore.events import Event, Noted, ignore
-from commodore.workspace import Workspace
+from commodore.base.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
+from commodore.base.events import Event, Noted, ignore
+from commodore.base.files.workspace import Workspace
 from tests.authoring.template_world import ROOT, SECOND, make, template, update
 from tests.authoring.test_templates import VERSIONS, script, two_versions  # noqa: F401 - fixtures
 from tests.world.context import make_context

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from commodore.base.context import Context
+from commodore.base.events import Event, Warned
+from commodore.base.files.workspace import Workspace
+from commodore.base.limits import DEFAULT_LIMITS, Limits
 from commodore.catalog import CatalogChange, install, prepare, publish, stage
-from commodore.context import Context
-from commodore.events import Event, Warned
-from commodore.git import PublishedClone, RepositoryStore
-from commodore.limits import DEFAULT_LIMITS, Limits
-from commodore.workspace import Workspace
+from commodore.core.sources.git import PublishedClone, RepositoryStore
 from tests.world.context import make_context
 from tests.world.folders import write_files
 from tests.world.repos import GitWorld, Remote

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from commodore.base.errors import CommodoreError, Findings, InputError, PolicyError
+from commodore.base.events import Event, Warned
+from commodore.base.kubernetes import key_of
+from commodore.base.strictness import LOWERABLE
+from commodore.base.yaml import dump_stream
 from commodore.catalog import assemble, warn_about_objects
-from commodore.errors import CommodoreError, Findings, InputError, PolicyError
-from commodore.events import Event, Warned
-from commodore.manifests import dump_stream, key_of
-from commodore.strictness import LOWERABLE
 from tests.world.context import make_context
 from tests.world.folders import write_files
 

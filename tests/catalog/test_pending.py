@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from commodore.base.errors import EnvironmentFault
+from commodore.base.events import Event, Warned, ignore
+from commodore.base.files.sealed import read_sealed
+from commodore.base.files.workspace import Workspace
+from commodore.base.limits import DEFAULT_LIMITS
 from commodore.catalog import expect_report, pending_file, report_pending
-from commodore.errors import EnvironmentFault
-from commodore.events import Event, Warned, ignore
-from commodore.git import PublishedClone
-from commodore.limits import DEFAULT_LIMITS
-from commodore.sealed import read_sealed
-from commodore.workspace import Workspace
+from commodore.core.sources.git import PublishedClone
 from tests.world.context import make_context
 from tests.world.repos import GitWorld, git
 

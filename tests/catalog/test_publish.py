@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from commodore.base.errors import EnvironmentFault, PolicyError
+from commodore.base.files.workspace import Workspace
+from commodore.base.limits import Limits
 from commodore.catalog import commit_message, install, leave, open_local, publish, stage
-from commodore.errors import EnvironmentFault, PolicyError
-from commodore.git import Author
-from commodore.limits import Limits
-from commodore.workspace import Workspace
+from commodore.core.sources.git import Author
 from tests.catalog.conftest import Heard, Run, prepare_from
 from tests.catalog.samples import METADATA
 from tests.world.context import make_context

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 import pytest
 
-from commodore.cli._lazy import LazyGroup
 from commodore.cli.main import commodore, run
+from commodore.cli.shell.lazy import LazyGroup
 from tests.cli import probe
 from tests.cli.hydrated_place import CONFIG, Place
 from tests.world.cluster import ClusterWorld

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from commodore.cli._lazy import LazyCommand, LazyGroup
-from commodore.cli._options import options
-from commodore.cli.console import console_of
-from commodore.settings.catalog import DYNAMIC_FACTS
-from commodore.settings.common import API, FORCE
+from commodore.cli.catalog.settings import DYNAMIC_FACTS
+from commodore.cli.shell.console import console_of
+from commodore.cli.shell.lazy import LazyCommand, LazyGroup
+from commodore.cli.shell.options import options
+from commodore.cli.shell.settings.common import API, FORCE
 
 ENTRY = LazyCommand("tests.cli.probe:group", "Tell how it was called.")
 

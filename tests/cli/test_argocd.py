@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from commodore.manifests.kube_yaml import read_documents
+from commodore.base.yaml.kube_yaml import read_documents
 from tests.argocd.comparing.conftest import app
 from tests.world.cluster import ROOT
 from tests.world.repos import git

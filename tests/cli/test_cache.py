@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from commodore.caches import cache_folder, result_cache
-from commodore.limits import DEFAULT_LIMITS
-from commodore.results import Result, ResultStore
+from commodore.base.limits import DEFAULT_LIMITS
+from commodore.core.results.caches import cache_folder, result_cache
+from commodore.core.results.result_store import Result, ResultStore
 from tests.cli.conftest import Shown
 
 Call = Callable[..., Shown]

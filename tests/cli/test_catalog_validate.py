@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from commodore.manifests.schemas import crd_schemas
+from commodore.base.kubernetes.schemas import crd_schemas
 from tests.world.cluster import ROOT
 
 Call = Callable[..., tuple[int, str, str]]

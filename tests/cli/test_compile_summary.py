@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from commodore.cli._compile_summary import StageTimes
+from commodore.cli.shell.compile_summary import StageTimes
 from tests.world.cluster import ClusterWorld
 
 DEPLOYMENT = """

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from click.shell_completion import CompletionItem
 
-from commodore.cli._completion import quick
+from commodore.cli.shell.completion import quick
 from tests.cli.conftest import Shown
 from tests.world.completion import complete, offered
 from tests.world.folders import write_script

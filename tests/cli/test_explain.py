@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from commodore.cli.explain import plain
-from commodore.error_pages import read_error_rooms
+from commodore.cli.machine.explain import plain
+from commodore.cli.shell.error_pages import read_error_rooms
 from tests.cli.conftest import Shown
 from tests.world.terminal import run_on_terminal
 

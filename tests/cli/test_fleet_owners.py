@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from commodore.gotemplate.functions import regexps
+from commodore.base.gotemplate.functions import regexps
 from tests.cli.conftest import Shown
 from tests.fleet.conftest import APP, charts, patch
 from tests.world.folders import write_files

@@ -9,9 +9,9 @@ from collections.abc import Callable
 import click
 import pytest
 
-from commodore.cli._examples import examples_of, page_of
-from commodore.cli._help import HelpedOption
 from commodore.cli.main import GLOBAL, commodore
+from commodore.cli.shell.examples import examples_of, page_of
+from commodore.cli.shell.help_text import HelpedOption
 from tests.cli.conftest import Known, Shown, commands
 from tests.world.cluster import ROOT
 

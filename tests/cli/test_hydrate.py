@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from commodore.cli._hydrate_watch import Ending
-from commodore.events import StageStarted
+from commodore.base.events import StageStarted
+from commodore.cli.hydrate.watch import Ending
 from commodore.hydrate.running import PUSH_STAGE
 from commodore.hydrate.serving import Bell
 from tests.cli.hydrated_place import CONFIG, Place

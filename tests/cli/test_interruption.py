@@ -17,7 +17,7 @@ import atexit, os, signal, sys, threading, time, weakref
 import click
 
 from commodore.cli import main as program
-from commodore.cli._lazy import LazyCommand
+from commodore.cli.shell.lazy import LazyCommand
 
 NUMBER = int(sys.argv.pop(1))
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from tests.cli.conftest import Shown
-from tests.inventory.hierarchies import cluster
+from tests.core.inventory.hierarchies import cluster
 from tests.world import completion
 from tests.world.cluster import ROOT
 from tests.world.terminal import run_on_terminal

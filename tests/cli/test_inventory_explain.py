@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Shown
-from tests.inventory.hierarchies import cluster
+from tests.core.inventory.hierarchies import cluster
 from tests.world import completion
 
 Call = Callable[..., Shown]
@@ -151,7 +151,7 @@ def test_folders_of_configuration(call: Call, tmp_path: Path) -> None:
 
 def test_a_chain_that_is_not_the_whole_truth(explain: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     """The self check is told, and the value stays the rendered one."""
-    monkeypatch.setattr("commodore.inventory.explain.explaining.agrees", lambda _: False)
+    monkeypatch.setattr("commodore.core.inventory.explain.explaining.agrees", lambda _: False)
     code, out, err = explain("nfs.path")
     assert code == 0
     assert "is /one" in out

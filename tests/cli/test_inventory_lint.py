@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from commodore.inventory.lint import ALIASES, ALL, LINTERS
-from commodore.settings.inventory import INVENTORY_LINT
-from commodore.settings.inventory import LINTERS as NAMES
+from commodore.cli.inventory.settings import INVENTORY_LINT
+from commodore.cli.inventory.settings import LINTERS as NAMES
+from commodore.core.inventory.lint import ALIASES, ALL, LINTERS
 from tests.cli.conftest import Shown
 from tests.cli.test_main import program
 
@@ -157,6 +157,6 @@ def test_a_terminal_that_knows_no_emoji(here: Path) -> None:
 def test_help_loads_no_yaml(here: Path) -> None:
     code = (
         "import sys; from commodore.cli.main import run; run(['inventory', 'lint', '--help'])\n"
-        "assert not {'yaml', 'reclass_rs', 'commodore.inventory'} & {*sys.modules}"
+        "assert not {'yaml', 'reclass_rs', 'commodore.core.inventory'} & {*sys.modules}"
     )
     assert os.spawnv(os.P_WAIT, sys.executable, [sys.executable, "-c", code]) == 0

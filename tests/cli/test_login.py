@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import requests
 
-from commodore.caches import token_cache
+from commodore.core.results.caches import token_cache
 from tests.world.completion import complete, offered
 from tests.world.lieutenant import LieutenantServer, cluster, tenant
 from tests.world.oidc import OidcProvider

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from commodore.cli._dotenv import load_dotenv
-from commodore.cli._lazy import LazyCommand
+from commodore.base.errors import InputError
+from commodore.base.events import ignore
 from commodore.cli.main import commodore
-from commodore.errors import InputError
-from commodore.events import ignore
+from commodore.cli.shell.dotenv import load_dotenv
+from commodore.cli.shell.lazy import LazyCommand
 from tests.cli.conftest import Shown
 from tests.cli.probe import Seen
 from tests.world.cluster import ROOT

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from commodore.manifests.kube_yaml import write_documents
+from commodore.base.yaml.kube_yaml import write_documents
 from tests.argocd.comparing.conftest import URL, app
 from tests.world.kargo import (
     REPOSITORY,
@@ -434,6 +434,6 @@ def test_planning_loads_neither_kapitan_nor_a_client(given: Callable[..., str]) 
 
 
 def test_compiling_does_not_load_the_observer() -> None:
-    program = "import sys, commodore.pipeline; print([name for name in sys.modules if 'observe' in name])"
+    program = "import sys, commodore.catalog.pipeline; print([name for name in sys.modules if 'observe' in name])"
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from commodore.cli._profile import profiled
-from commodore.cli.console import Console
+from commodore.cli.shell.console import Console
+from commodore.cli.shell.profile_options import profiled
 from tests.cli.conftest import Shown
-from tests.test_profile import assert_nested
+from tests.cli.shell.test_stage_profile import assert_nested
 from tests.world.cluster import ClusterWorld
 
 Call = Callable[..., Shown]

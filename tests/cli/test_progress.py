@@ -9,10 +9,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from commodore.cli._progress import Display
-from commodore.cli.console import Console
-from commodore.errors import InputError
-from commodore.events import (
+from commodore.base.errors import InputError
+from commodore.base.events import (
     ClusterBegun,
     ClusterEnded,
     Event,
@@ -29,6 +27,8 @@ from commodore.events import (
     WaveBegun,
     WaveEnded,
 )
+from commodore.cli.shell.console import Console
+from commodore.cli.shell.progress import Display
 
 
 class Screen(io.StringIO):

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from commodore.errors import EnvironmentFault
-from commodore.limits import DEFAULT_LIMITS
-from commodore.remote_store import ReadAccess, RemoteStore, Trust
-from tests.remote_store.conftest import Bucket
-from tests.remote_store.conftest import bucket as bucket
-from tests.remote_store.conftest import object_server as object_server
+from commodore.base.errors import EnvironmentFault
+from commodore.base.limits import DEFAULT_LIMITS
+from commodore.core.results.remote_store import ReadAccess, RemoteStore, Trust
+from tests.core.results.remote_store.conftest import Bucket
+from tests.core.results.remote_store.conftest import bucket as bucket
+from tests.core.results.remote_store.conftest import object_server as object_server
 from tests.world.cluster import ClusterWorld, Result
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from commodore.tools import KNOWN_VERSIONS, managed_folder
+from commodore.core.tools import KNOWN_VERSIONS, managed_folder
 from tests.cli.conftest import Shown
 from tests.world.releases import ReleaseServer, Reply, failing, tool_archive, tool_script
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 import pytest
 
-from commodore.cli._help import HelpedOption
-from commodore.cli._variables import variables_of
 from commodore.cli.main import CONTEXT, commodore
+from commodore.cli.shell.help_text import HelpedOption
+from commodore.cli.shell.variables import variables_of
 from tests.cli.conftest import Known, commands
 from tests.cli.hydrated_place import Place
 from tests.world.repos import git

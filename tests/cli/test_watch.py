@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from commodore.limits import DEFAULT_LIMITS
-from commodore.workspace import Workspace
+from commodore.base.files.workspace import Workspace
+from commodore.base.limits import DEFAULT_LIMITS
 from tests.cli.conftest import Shown
 from tests.world.cluster import CLASS, ROOT, ClusterWorld
 

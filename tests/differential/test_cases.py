@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from commodore.strictness import LOWERABLE
+from commodore.base.strictness import LOWERABLE
 from tests.differential.suite import CASES
 
 ROOT = Path(__file__).resolve().parents[2]

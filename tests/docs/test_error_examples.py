@@ -11,20 +11,20 @@ from typing import Any
 import pytest
 import yaml
 
-from commodore.cli._facts import read_facts
-from commodore.cli.console import Console
-from commodore.dependencies import find_incomplete, parse_applications, read_metadata, read_specs
-from commodore.engine.filters.run import read_filters
-from commodore.engine.model import InstanceJob
-from commodore.error_pages import read_error_rooms
-from commodore.errors import CommodoreError, Findings, raise_all
-from commodore.events import Event, Warned
-from commodore.inventory import Node
-from commodore.lieutenant import load_cluster_file
-from commodore.refs import find_references
-from commodore.refs.write import vault_parameters
-from commodore.strictness import read_allowed
-from tests.inventory.hierarchies import Hierarchy
+from commodore.base.errors import CommodoreError, Findings, raise_all
+from commodore.base.events import Event, Warned
+from commodore.base.strictness import read_allowed
+from commodore.cli.authoring.facts import read_facts
+from commodore.cli.shell.console import Console
+from commodore.cli.shell.error_pages import read_error_rooms
+from commodore.core.dependencies import find_incomplete, parse_applications, read_metadata, read_specs
+from commodore.core.engine.filters.run import read_filters
+from commodore.core.engine.model import InstanceJob
+from commodore.core.inventory import Node
+from commodore.core.lieutenant import load_cluster_file
+from commodore.core.refs import find_references
+from commodore.core.refs.write import vault_parameters
+from tests.core.inventory.hierarchies import Hierarchy
 from tests.world.context import make_context
 
 Heard = list[Event]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.core.inventory.explain.examples import write_example_inventory
 from tests.docs.tutorials import follow, reader_environment
-from tests.inventory.explain.examples import write_example_inventory
 from tests.world.cluster import ROOT
 from tests.world.repos import git
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from commodore.inventory import (
+from commodore.base.files.workspace import Workspace, link_relative
+from commodore.core.inventory import (
     ClassLinks,
     InstanceMeta,
     bootstrap_target,
@@ -16,7 +17,6 @@ from commodore.inventory import (
     write_cluster_params,
     write_targets,
 )
-from commodore.workspace import Workspace, link_relative
 from tests.docs.tutorials import follow, reader_environment
 from tests.world.cluster import ROOT
 

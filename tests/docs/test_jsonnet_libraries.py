@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.engine.conftest import engine, listener, world
-from tests.engine.world import World, jsonnet
+from tests.core.engine.conftest import engine, listener, world
+from tests.core.engine.world import World, jsonnet
 from tests.world.cluster import ROOT
 
 __all__ = ["engine", "listener", "world"]

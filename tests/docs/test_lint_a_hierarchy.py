@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from commodore.inventory.lint import LINTERS
+from commodore.core.inventory.lint import LINTERS
 from tests.docs.tutorials import follow, reader_environment
 from tests.world.cluster import ROOT
 

@@ -12,9 +12,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from commodore import errors
+from commodore.base import errors
+from commodore.base.limits import Limits, read_limits
 from commodore.cli.main import commodore
-from commodore.limits import Limits, read_limits
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = ROOT / "docs" / "reference"

@@ -42,4 +42,4 @@ def test_importing_the_package_loads_nothing_else(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", program], env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True
     )
-    assert done.stdout == "['commodore', 'commodore.lazy_exports']\n"
+    assert done.stdout == "['commodore', 'commodore.base', 'commodore.base.lazy_exports', 'commodore.version']\n"

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 import yaml
 
-from commodore.context import Context
-from commodore.errors import CommodoreError, Findings
-from commodore.events import Event
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, Findings
+from commodore.base.events import Event
+from commodore.base.files.workspace import Workspace
+from commodore.base.limits import DEFAULT_LIMITS, Limits
 from commodore.fleet.cells import merge_fleet
 from commodore.fleet.findings import Report
 from commodore.fleet.generating import Generated, GenerateOptions, Selection, generate
 from commodore.fleet.patches import check_patches
 from commodore.fleet.repository.apps import read_fleet
-from commodore.limits import DEFAULT_LIMITS, Limits
-from commodore.workspace import Workspace
 from tests.world.folders import write_files
 
 CONFIG = """\

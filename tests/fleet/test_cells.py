@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.limits import DEFAULT_LIMITS
 from tests.fleet.conftest import APP, CELLS, CONFIG, WEB, World, charts, codes, manifests, patch
 from tests.fleet.made_up import MadeUp
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from commodore.errors import UsageError
+from commodore.base.errors import UsageError
+from commodore.base.limits import DEFAULT_LIMITS
+from commodore.core.review import compare_trees
 from commodore.fleet.comparing import RenderedDiff, diff_rendered
 from commodore.fleet.objects import object_changes
-from commodore.limits import DEFAULT_LIMITS
-from commodore.manifests import compare_trees
 from tests.fleet.conftest import APP, World, charts, manifests, patch
 from tests.world.folders import write_files
 from tests.world.repos import git

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from commodore.errors import InputError, Location
+from commodore.base.errors import InputError, Location
 from commodore.fleet.dependencies import Dependency, parse_version, unmet
 from commodore.fleet.paths import strategy_path, value_at
 from tests.fleet.conftest import APP, CELLS, CONFIG, World, charts, codes, manifests, patch

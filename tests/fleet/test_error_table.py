@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from commodore.errors import CommodoreError
-from commodore.events import Noted, Warned
+from commodore.base.errors import CommodoreError
+from commodore.base.events import Noted, Warned
 from tests.fleet.conftest import APP, CONFIG, WEB, World, charts, manifests, patch
 
 CONFIG_FILE = "config/config.yaml"
@@ -555,7 +555,7 @@ def test_a_folder_that_leads_out(tmp_path: Path) -> None:
 def test_unknown_names_of_a_selection(
     world: World, types: tuple[str, ...], names: dict[str, tuple[str, ...]], hint: str
 ) -> None:
-    from commodore.errors import UsageError
+    from commodore.base.errors import UsageError
     from commodore.fleet.generating import Selection
 
     with pytest.raises(UsageError) as caught:

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-from commodore.errors import EnvironmentFault, PolicyError
-from commodore.events import Warned
-from commodore.file_lock import hold
+from commodore.base.errors import EnvironmentFault, PolicyError
+from commodore.base.events import Warned
+from commodore.base.files.file_lock import hold
 from commodore.fleet import chart_files
 from commodore.fleet.generating import GenerateOptions, Selection, generate
 from commodore.fleet.previewing import preview

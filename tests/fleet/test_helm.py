@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from commodore.errors import EnvironmentFault
+from commodore.base.errors import EnvironmentFault
+from commodore.base.limits import DEFAULT_LIMITS
 from commodore.fleet.helm import Helm
-from commodore.limits import DEFAULT_LIMITS
 from tests.world.folders import write_script
 
 

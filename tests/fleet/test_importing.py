@@ -11,8 +11,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from commodore.errors import CommodoreError, InputError, UsageError
-from commodore.events import Warned
+from commodore.base.errors import CommodoreError, InputError, UsageError
+from commodore.base.events import Warned
 from commodore.fleet.importing import Imported, _beyond, import_applications
 from commodore.fleet.merging import merge
 from commodore.fleet.previewing import preview

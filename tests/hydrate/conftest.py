@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from commodore.context import Context
-from commodore.errors import CommodoreError
-from commodore.events import Event, Warned
-from commodore.git import Author, RepositoryStore
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError
+from commodore.base.events import Event, Warned
+from commodore.base.limits import DEFAULT_LIMITS
+from commodore.core.sources.git import Author, RepositoryStore
 from commodore.hydrate.model import CommitRequest, DryCommit, Outcome, PathOutput, Scope, Writing
 from commodore.hydrate.publishing import Destination, Superseding
-from commodore.limits import DEFAULT_LIMITS
 from tests.world.repos import GitWorld, Remote, git
 
 DRY = "https://git.example.com/dry.git"

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from commodore.errors import CommodoreError, InputError, PolicyError
-from commodore.git import RepositoryStore
+from commodore.base.errors import CommodoreError, InputError, PolicyError
+from commodore.base.limits import DEFAULT_LIMITS
+from commodore.core.sources.git import RepositoryStore
 from commodore.hydrate.bundle import Allowed, Publishing, publish_bundle, read_allowed, read_bundle, write_bundle
 from commodore.hydrate.model import CommitRequest, Writing
-from commodore.limits import DEFAULT_LIMITS
 from tests.hydrate.conftest import Hydrated, config_map, output
 from tests.world.repos import GitWorld, Remote, git
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from commodore.errors import CommodoreError, InputError, Location
+from commodore.base.errors import CommodoreError, InputError, Location
 from commodore.hydrate.reading import read_config, read_hydration
 from tests.world.cluster import ClusterWorld, Result
 from tests.world.repos import git

@@ -13,8 +13,8 @@ import yaml
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
-from commodore.errors import EnvironmentFault, InputError
-from commodore.git import RepositoryStore
+from commodore.base.errors import EnvironmentFault, InputError
+from commodore.core.sources.git import RepositoryStore
 from commodore.hydrate.credentials import Credentials, read_credentials
 from commodore.hydrate.model import Writing
 from commodore.hydrate.publishing import Destination

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commodore.errors import Location, PolicyError
+from commodore.base.errors import Location, PolicyError
 from commodore.hydrate.names import check_branch, output_path
 
 PLACE = Location("app.yaml", 1)

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from commodore.errors import CommodoreError, InputError, Location
+from commodore.base.errors import CommodoreError, InputError, Location
+from commodore.base.limits import DEFAULT_LIMITS
 from commodore.hydrate import planning
 from commodore.hydrate.model import Hydration
 from commodore.hydrate.reading import read_config, read_hydration
 from commodore.hydrate.sources import read_sources
-from commodore.limits import DEFAULT_LIMITS
 from tests.hydrate.conftest import Heard
 
 URL = "https://git.example.com/dry.git"

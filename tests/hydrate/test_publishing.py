@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
+from commodore.base.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
+from commodore.base.limits import DEFAULT_LIMITS
 from commodore.hydrate import layout
 from commodore.hydrate.model import Writing
-from commodore.limits import DEFAULT_LIMITS
 from tests.hydrate.conftest import Heard, Hydrated, config_map, output
 from tests.world.repos import GitWorld, Link, Script, git
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from commodore.errors import CommodoreError, EnvironmentFault
-from commodore.events import Warned
+from commodore.base.errors import CommodoreError, EnvironmentFault
+from commodore.base.events import Warned
+from commodore.base.limits import DEFAULT_LIMITS
 from commodore.hydrate.model import CommitRequest, Edited, Writing
-from commodore.limits import DEFAULT_LIMITS
 from tests.conftest import MACHINE_PATH
 from tests.hydrate.conftest import Heard, Hydrated, config_map, output
 from tests.world.git_server import GitServer

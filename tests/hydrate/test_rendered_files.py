@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from commodore.errors import InputError
+from commodore.base.errors import InputError
 from commodore.hydrate import layout
 from commodore.hydrate.model import PathCounts
 from commodore.hydrate.notes import Note, NotedGroup, read_note

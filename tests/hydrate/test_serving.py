@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from commodore.errors import CommodoreError
-from commodore.events import StageFinished
-from commodore.git import repository_key
+from commodore.base.errors import CommodoreError
+from commodore.base.events import StageFinished
+from commodore.core.sources.git import repository_key
 from commodore.hydrate.metrics import Metrics, Seen
 from commodore.hydrate.serving import Bell, Watched, read_address, serving
 

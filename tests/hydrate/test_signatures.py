@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from commodore.errors import EnvironmentFault, PolicyError
-from commodore.git import RepositoryStore
+from commodore.base.errors import EnvironmentFault, PolicyError
+from commodore.core.sources.git import RepositoryStore
 from commodore.hydrate.model import Outcome, Writing
 from commodore.hydrate.provenance import check_signature
 from commodore.hydrate.publishing import Destination, Result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast
 
-from commodore.errors import InputError
+from commodore.base.errors import InputError
 from commodore.hydrate.model import Group, Outcome
 from commodore.hydrate.publishing import Destination, Result
 from commodore.hydrate.running import Planned

@@ -12,9 +12,9 @@ from typing import Any
 import _gojsonnet
 import yaml
 
-from commodore.engine.cache.portable_paths import PortablePaths
-from commodore.engine.cache.trace import TraceRecorder
-from commodore.engine.jsonnet.lazy_inventory import LazyInventory, NodeView
+from commodore.core.engine.cache.portable_paths import PortablePaths
+from commodore.core.engine.cache.trace import TraceRecorder
+from commodore.core.engine.jsonnet.lazy_inventory import LazyInventory, NodeView
 
 HERE = Path(__file__).resolve().parent
 PACKAGE = HERE.parents[1] / "commodore"

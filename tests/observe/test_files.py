@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.limits import DEFAULT_LIMITS
 from commodore.observe import (
     PlanOptions,
     Scope,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from commodore.tools import Platform, Releases, VersionNumber, known_pins
+from commodore.core.tools import Platform, Releases, VersionNumber, known_pins
 from tests.world.context import make_context
 from tests.world.releases import ReleaseServer
 
@@ -30,10 +30,10 @@ def server(tmp_path: Path) -> Iterator[ReleaseServer]:
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
     """A copy of the script and of its table, which may be changed."""
-    for name in ("scripts/tool-pins", "commodore/tools/pins.json"):
+    for name in ("scripts/tool-pins", "commodore/core/tools/pins.json"):
         (tmp_path / name).parent.mkdir(parents=True)
         shutil.copy(ROOT / name, tmp_path / name)
-    return tmp_path / "commodore" / "tools" / "pins.json"
+    return tmp_path / "commodore" / "core" / "tools" / "pins.json"
 
 
 def publish(server: ReleaseServer, tool: str, version: str, *, wrong: bool = False) -> dict[str, str]:
@@ -61,7 +61,7 @@ def run(server: ReleaseServer, table: Path, *words: str) -> subprocess.Completed
         "REQUESTS_CA_BUNDLE": str(server.certificate.chain),
         "PYTHONPATH": str(ROOT),
     }
-    command = [sys.executable, str(table.parents[2] / "scripts" / "tool-pins"), *words]
+    command = [sys.executable, str(table.parents[3] / "scripts" / "tool-pins"), *words]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 

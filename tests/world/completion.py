@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # The program waits two seconds for what it offers: too few for a test beside others.
 _PATIENT = """
 from dataclasses import replace
-from commodore import limits
+from commodore.base import limits
 limits.DEFAULT_LIMITS = replace(limits.DEFAULT_LIMITS, completion_timeout=600.0)
 from commodore.__main__ import main
 main()

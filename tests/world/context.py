@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from commodore.context import Context
-from commodore.events import Announce, ignore
-from commodore.git import Author, PublishedClone, RepositoryStore
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.base.context import Context
+from commodore.base.events import Announce, ignore
+from commodore.base.limits import DEFAULT_LIMITS, Limits
+from commodore.core.sources.git import Author, PublishedClone, RepositoryStore
 
 
 def make_context(

@@ -15,13 +15,13 @@ from typing import Any
 
 import yaml
 
-from commodore.context import Context
-from commodore.events import Event
-from commodore.fleet import FleetCompile, FleetReport, FleetSource, Wave, compile_fleet, read_cluster_files
-from commodore.limits import Limits
-from commodore.pipeline import CatalogCompile
-from commodore.stages import CompileOptions
-from commodore.workspace import Workspace
+from commodore.base.context import Context
+from commodore.base.events import Event
+from commodore.base.files.workspace import Workspace
+from commodore.base.limits import Limits
+from commodore.catalog.pipeline import CatalogCompile
+from commodore.catalog.stages import CompileOptions
+from commodore.clusters import FleetCompile, FleetReport, FleetSource, Wave, compile_fleet, read_cluster_files
 from tests.world import lieutenant
 from tests.world.cluster import ClusterWorld, Result, Running
 from tests.world.repos import git

@@ -23,7 +23,7 @@ import requests
 from authlib.oauth2 import OAuth2Error  # type: ignore[import-untyped]
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from commodore.events import Event, PageToVisit
+from commodore.base.events import Event, PageToVisit
 from tests.world._authorization_server import DEVICE_GRANT, Call, Client, Memory, Server
 from tests.world.lieutenant import LieutenantServer, Reply, Request, answering
 

@@ -18,11 +18,11 @@ from typing import Any
 
 import pytest
 
-from commodore.cli._streams import PipeClosed, finish_streams, prepare_streams
+from commodore.base.programs.workers import WorkerPool
 from commodore.cli.main import run
-from commodore.engine.tasks import Outcome, Task
-from commodore.engine.worker.pool import worker_pool
-from commodore.workers import WorkerPool
+from commodore.cli.shell.streams import PipeClosed, finish_streams, prepare_streams
+from commodore.core.engine.tasks import Outcome, Task
+from commodore.core.engine.worker.pool import worker_pool
 
 Pool = WorkerPool[Task, Outcome]
 

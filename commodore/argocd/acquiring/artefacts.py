@@ -11,17 +11,17 @@ from commodore.argocd.acquiring.charts import choose_version, open_registries, u
 from commodore.argocd.acquiring.providers import Providers
 from commodore.argocd.acquiring.tags import is_range
 from commodore.argocd.trees import Tree
-from commodore.caches import dependency_cache, usable
-from commodore.context import Context
-from commodore.errors import EnvironmentFault, InputError, PolicyError
-from commodore.fetching import CacheKey, DependencyCache
-from commodore.fetching.archives import unpack
-from commodore.git import redact
-from commodore.printable import printable
-from commodore.workspace import remove_tree
+from commodore.base.context import Context
+from commodore.base.errors import EnvironmentFault, InputError, PolicyError
+from commodore.base.files.workspace import remove_tree
+from commodore.base.printable import printable
+from commodore.core.results.caches import dependency_cache, usable
+from commodore.core.sources.fetching import CacheKey, DependencyCache
+from commodore.core.sources.fetching.archives import unpack
+from commodore.core.sources.git import redact
 
 if TYPE_CHECKING:
-    from commodore.oci import Reference, Registries
+    from commodore.core.sources.oci import Reference, Registries
 
 SCHEME = "oci://"
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -76,7 +76,7 @@ class Artefacts:
 
     def _fetched(self, url: str, wanted: str, folder: Path) -> tuple[str, str]:
         """Lay an artefact out in a folder. Returns its digest and its way."""
-        from commodore.oci import CHART, content_layer, parse_reference
+        from commodore.core.sources.oci import CHART, content_layer, parse_reference
 
         repository = parse_reference(url)
         with open_registries(self._context) as registries:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from commodore.errors import InputError
-from commodore.manifests.kube_yaml import read_documents
+from commodore.base.errors import InputError
+from commodore.base.yaml.kube_yaml import read_documents
 
 _ENTRIES = re.compile(rb"^entries:[ ]*\n", re.MULTILINE)
 

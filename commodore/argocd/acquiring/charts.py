@@ -18,20 +18,20 @@ from commodore.argocd.acquiring.chart_index import ChartIndex
 from commodore.argocd.acquiring.credentials import HINT
 from commodore.argocd.acquiring.providers import Providers
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
-from commodore.caches import dependency_cache, usable
-from commodore.confinement.policy import check_source
-from commodore.context import Context
-from commodore.errors import EnvironmentFault, InputError, PolicyError
-from commodore.events import Obtained
-from commodore.fetching import CacheKey, DependencyCache
-from commodore.fetching.archives import unpack
-from commodore.git import redact
-from commodore.printable import printable
-from commodore.versions import Version, VersionProblem, parse_range, parse_version
-from commodore.workspace import remove_tree
+from commodore.base.context import Context
+from commodore.base.errors import EnvironmentFault, InputError, PolicyError
+from commodore.base.events import Obtained
+from commodore.base.files.workspace import remove_tree
+from commodore.base.printable import printable
+from commodore.base.values.versions import Version, VersionProblem, parse_range, parse_version
+from commodore.core.confinement.policy import check_source
+from commodore.core.results.caches import dependency_cache, usable
+from commodore.core.sources.fetching import CacheKey, DependencyCache
+from commodore.core.sources.fetching.archives import unpack
+from commodore.core.sources.git import redact
 
 if TYPE_CHECKING:
-    from commodore.oci import Registries
+    from commodore.core.sources.oci import Registries
 
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?(/[A-Za-z0-9._-]+)*")
 _EXACT = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
@@ -122,7 +122,7 @@ class Charts:
         return versions[_chosen(list(versions), url, name, wanted)]
 
     def _from_registry(self, url: str, name: str, wanted: str, anew: bool) -> tuple[Chart, str]:
-        from commodore.oci import CHART, content_layer, parse_reference
+        from commodore.core.sources.oci import CHART, content_layer, parse_reference
 
         repository = parse_reference(f"{url}/{name}")
         with open_registries(self.context) as registries:
@@ -218,7 +218,7 @@ def open_registries(context: Context) -> Iterator[Registries]:
     Raises:
         EnvironmentFault: CMD-ARGO-312, one wants credentials.
     """
-    from commodore.oci import Registries
+    from commodore.core.sources.oci import Registries
 
     registries = Registries(context)
     try:

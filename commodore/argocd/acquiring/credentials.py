@@ -10,8 +10,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from commodore.argocd.acquiring.credentials_file import Entry, registry_login, scope_of
-from commodore.context import Context, GitRights
-from commodore.git import anonymous_variables, clean_environment, redact
+from commodore.base.context import Context, GitRights
+from commodore.core.sources.git import anonymous_variables, clean_environment, redact
 
 HINT = "name credentials for it in a file with --credentials, or use your own with --ambient-credentials"
 _REGISTRY = "oci"
@@ -60,7 +60,7 @@ class Credentials:
         return GitRights(tuple(settings), environment)
 
     def headers(self, url: str, named_by: str = "") -> Mapping[str, str]:
-        from commodore.http import netrc_credentials, same_server
+        from commodore.core.sources.http import netrc_credentials, same_server
 
         entry = self._find(url)
         if entry is None and named_by:

@@ -15,11 +15,11 @@ from urllib.parse import unquote, urlsplit
 
 from commodore.argocd.configuration.read import read_file
 from commodore.argocd.model.fields import Fields
-from commodore.errors import CommodoreError, InputError, Location, PolicyError
-from commodore.git import Login, holds_credentials, normalize, redact
-from commodore.limits import Limits
-from commodore.manifests.kube_scalars import Problem
-from commodore.manifests.kube_yaml import read_placed_documents
+from commodore.base.errors import CommodoreError, InputError, Location, PolicyError
+from commodore.base.limits import Limits
+from commodore.base.yaml.kube_scalars import Problem
+from commodore.base.yaml.kube_yaml import read_placed_documents
+from commodore.core.sources.git import Login, holds_credentials, normalize, redact
 
 _PORTS = {"http": ":80", "https": ":443", "ssh": ":22", "oci": ":443"}
 _KNOWN = (

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from commodore.argocd.acquiring.providers import RemoteProvider
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
-from commodore.caches import dependency_cache, usable
-from commodore.context import Context
-from commodore.errors import EnvironmentFault
-from commodore.events import Obtained
-from commodore.fetching import CacheKey, DependencyCache
-from commodore.git import redact
+from commodore.base.context import Context
+from commodore.base.errors import EnvironmentFault
+from commodore.base.events import Obtained
+from commodore.core.results.caches import dependency_cache, usable
+from commodore.core.sources.fetching import CacheKey, DependencyCache
+from commodore.core.sources.git import redact
 
 _LARGEST = 64 << 20
 _FILE = "content"

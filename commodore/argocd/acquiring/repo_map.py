@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commodore.argocd.acquiring.providers import Providers
-from commodore.errors import UsageError
-from commodore.git import redact
+from commodore.base.errors import UsageError
+from commodore.core.sources.git import redact
 
 _SCP = re.compile(r"(?:[^@/:]+@)?([^/:@]+):(?!/)(.+)")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://(?:[^@/]*@)?(.*)", re.DOTALL)

@@ -17,13 +17,13 @@ from commodore.argocd.configuration import Profile
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.model.sources import Source
 from commodore.argocd.trees import OwnRevisions, Tree, commit_tree, folder_tree
-from commodore.caches import argocd_repository_cache, refused_write, usable
-from commodore.context import Context
-from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
-from commodore.events import Obtained
-from commodore.git import RepositoryStore, normalize, redact
-from commodore.printable import printable
-from commodore.workspace import guard_disk, make_private
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
+from commodore.base.events import Obtained
+from commodore.base.files.workspace import guard_disk, make_private
+from commodore.base.printable import printable
+from commodore.core.results.caches import argocd_repository_cache, refused_write, usable
+from commodore.core.sources.git import RepositoryStore, normalize, redact
 
 _REFUSED = re.compile(r"(?i)^(-|[a-z0-9+.-]*::|file:|git:|/|\.)|[\x00-\x1f\x7f]")
 _LONGEST_REVISION = 255

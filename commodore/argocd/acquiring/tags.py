@@ -6,7 +6,7 @@ import contextlib
 import re
 from collections.abc import Iterable
 
-from commodore.versions import Version, VersionProblem, parse_range, parse_version
+from commodore.base.values.versions import Version, VersionProblem, parse_range, parse_version
 
 _EXACT = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from commodore.argocd.acquiring.credentials import HINT
 from commodore.argocd.acquiring.providers import RemoteProvider
-from commodore.confinement.policy import check_source
-from commodore.context import Context
-from commodore.errors import EnvironmentFault, PolicyError
-from commodore.events import Obtained
-from commodore.http import PROXY_HINT, UNTRUSTED_HINT, Client, Meaning, Policy, Problem
+from commodore.base.context import Context
+from commodore.base.errors import EnvironmentFault, PolicyError
+from commodore.base.events import Obtained
+from commodore.core.confinement.policy import check_source
+from commodore.core.sources.http import PROXY_HINT, UNTRUSTED_HINT, Client, Meaning, Policy, Problem
 
 _HINT = "check the URL and the network"
 _MEANINGS = {
@@ -35,7 +35,7 @@ def fetch(url: str, context: Context, size: int, remotes: RemoteProvider | None 
         PolicyError: CMD-ARGO-317, the answer is too large; CMD-ARGO-320, the URL has a form that is refused, or leads
             to one; CMD-CONF-011, it is on this machine's link.
     """
-    from commodore.http import without_credentials
+    from commodore.core.sources.http import without_credentials
 
     shown = without_credentials(url)
     if not url.startswith(("http://", "https://")):

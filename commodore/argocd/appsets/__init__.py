@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from commodore.lazy_exports import lazy_exports
+from commodore.base.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from commodore.argocd.appsets.expand import Expander, Generated

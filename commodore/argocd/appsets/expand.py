@@ -19,9 +19,9 @@ from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics, Severity
 from commodore.argocd.model import Cluster
 from commodore.argocd.model.fields import boolean_of, unquoted
-from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, PolicyError
-from commodore.manifests.kube_yaml import read_documents
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, InputError, PolicyError
+from commodore.base.yaml.kube_yaml import read_documents
 
 API_VERSION: Final = "argoproj.io/v1alpha1"
 FINALIZER: Final = "resources-finalizer.argocd.argoproj.io"

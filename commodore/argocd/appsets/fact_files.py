@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from commodore.argocd.configuration import read_file
 from commodore.argocd.model import Cluster, Fields
-from commodore.errors import InputError, Location
-from commodore.limits import Limits
-from commodore.manifests.kube_yaml import read_placed_documents
+from commodore.base.errors import InputError, Location
+from commodore.base.limits import Limits
+from commodore.base.yaml.kube_yaml import read_placed_documents
 
 Facet = Mapping[str, Any]
 

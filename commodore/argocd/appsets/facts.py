@@ -11,8 +11,8 @@ from commodore.argocd.appsets.flatten import flatten
 from commodore.argocd.appsets.functions import branch_slug, normalized
 from commodore.argocd.appsets.selectors import selects
 from commodore.argocd.model import Cluster
-from commodore.errors import InputError, Location
-from commodore.gotemplate import CallProblem, Strings, printed, search_regexp, to_floats
+from commodore.base.errors import InputError, Location
+from commodore.base.gotemplate import CallProblem, Strings, printed, search_regexp, to_floats
 
 Params = dict[str, Any]
 Report = Callable[[str, str, str], None]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from commodore.gotemplate import ParseProblem
+from commodore.base.gotemplate import ParseProblem
 
 _TEMPLATE: Final = re.compile(r"\{\{.*\}\}")  # on one line
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from commodore.argocd.appsets.fasttemplate import render_simple
 from commodore.argocd.appsets.functions import template_functions
-from commodore.errors import InputError, Location
-from commodore.gotemplate import LimitProblem, ParseProblem, RefusedFunction, Template, TemplateProblem
-from commodore.printable import printable
+from commodore.base.errors import InputError, Location
+from commodore.base.gotemplate import LimitProblem, ParseProblem, RefusedFunction, Template, TemplateProblem
+from commodore.base.printable import printable
 
 _RAISE = (
     "make it smaller, or raise gotemplate_characters, gotemplate_steps, gotemplate_depth or gotemplate_seconds with "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from commodore.gotemplate import printed
+from commodore.base.gotemplate import printed
 
 
 def flatten(value: Any, prefix: str = "") -> dict[str, str]:

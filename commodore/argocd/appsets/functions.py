@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from commodore.argocd.appsets.transliteration import in_ascii
-from commodore.errors import CommodoreError
-from commodore.gotemplate import CallProblem, Function, Table, clock_functions, function, sprig, to_floats, to_yaml
-from commodore.manifests.kube_yaml import read_documents
+from commodore.base.errors import CommodoreError
+from commodore.base.gotemplate import CallProblem, Function, Table, clock_functions, function, sprig, to_floats, to_yaml
+from commodore.base.yaml.kube_yaml import read_documents
 
 _TABLE: Final[Table] = {}
 _LONGEST: Final = 253

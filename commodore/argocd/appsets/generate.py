@@ -17,7 +17,7 @@ from commodore.argocd.appsets.leaves import cluster_params, list_params, with_va
 from commodore.argocd.appsets.model import Entry, read_entry
 from commodore.argocd.appsets.selectors import selects
 from commodore.argocd.model import Cluster
-from commodore.errors import InputError, Location
+from commodore.base.errors import InputError, Location
 
 Params = dict[str, Any]
 _DEEPEST = 2  # matrix or merge in matrix or merge

@@ -12,12 +12,12 @@ from typing import Any, Protocol
 from commodore.argocd.appsets.flatten import flatten
 from commodore.argocd.appsets.functions import normalized
 from commodore.argocd.appsets.globs import file_pattern, folder_pattern, pathspec
-from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, Location
-from commodore.gotemplate import Strings, to_floats
-from commodore.manifests.kube_yaml import read_documents
-from commodore.patterns import fits
-from commodore.tree import Entry, walk
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, InputError, Location
+from commodore.base.files.tree import Entry, walk
+from commodore.base.gotemplate import Strings, to_floats
+from commodore.base.values.patterns import fits
+from commodore.base.yaml.kube_yaml import read_documents
 
 _LONGEST = 250  # characters of a pattern
 FORM = "a file of parameters is one YAML or JSON document: a map, or a list of maps"

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from commodore.errors import UsageError
-from commodore.patterns import fits
+from commodore.base.errors import UsageError
+from commodore.base.values.patterns import fits
 
 
 @functools.lru_cache(maxsize=512)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from commodore.errors import InputError, Location
+from commodore.base.errors import InputError, Location
 
 Params = dict[str, Any]
 

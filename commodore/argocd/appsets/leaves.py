@@ -9,9 +9,9 @@ from commodore.argocd.appsets.fields import Texts
 from commodore.argocd.appsets.functions import normalized
 from commodore.argocd.appsets.selectors import selects
 from commodore.argocd.model import IN_CLUSTER, IN_CLUSTER_SERVER, Cluster
-from commodore.errors import CommodoreError, InputError, Location
-from commodore.gotemplate import StringMap, to_floats
-from commodore.manifests.kube_yaml import read_documents
+from commodore.base.errors import CommodoreError, InputError, Location
+from commodore.base.gotemplate import StringMap, to_floats
+from commodore.base.yaml.kube_yaml import read_documents
 
 Params = dict[str, Any]
 

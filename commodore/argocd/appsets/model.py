@@ -10,9 +10,9 @@ from typing import Any
 from commodore.argocd.appsets.schema import GENERATORS, SELECTOR, TEMPLATE, typed
 from commodore.argocd.configuration import read_file
 from commodore.argocd.model.fields import Fields
-from commodore.errors import InputError, Location, did_you_mean
-from commodore.limits import Limits
-from commodore.manifests.kube_yaml import read_placed_documents
+from commodore.base.errors import InputError, Location, did_you_mean
+from commodore.base.limits import Limits
+from commodore.base.yaml.kube_yaml import read_placed_documents
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from commodore.argocd.model.fields import wrong_type
-from commodore.errors import Location, did_you_mean
-from commodore.manifests.kube_scalars import scalar_text
+from commodore.base.errors import Location, did_you_mean
+from commodore.base.yaml.kube_scalars import scalar_text
 
 
 class Kind:

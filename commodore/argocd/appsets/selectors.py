@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from commodore.errors import InputError, Location
+from commodore.base.errors import InputError, Location
 
 
 def selects(selector: Mapping[str, Any] | None, labels: Mapping[str, str], place: Location) -> bool:

@@ -10,10 +10,10 @@ from typing import Any
 from commodore.argocd.configuration import ArgoSettings, ResourceOverride
 from commodore.argocd.diagnostics import Diagnostics
 from commodore.argocd.line_worker import LineWorker, WorkerEnded
-from commodore.errors import CommodoreError, EnvironmentFault, InputError
-from commodore.manifests import key_of
-from commodore.names import requirement
-from commodore.printable import printable
+from commodore.base.errors import CommodoreError, EnvironmentFault, InputError
+from commodore.base.kubernetes import key_of
+from commodore.base.names import requirement
+from commodore.base.printable import printable
 
 STATUSES = ("Healthy", "Progressing", "Suspended", "Degraded", "Missing", "Unknown")
 _SECONDS = 1.0

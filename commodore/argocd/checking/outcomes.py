@@ -14,10 +14,10 @@ from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.model.application import Application
 from commodore.argocd.rendering import Rendered, Renderer
-from commodore.errors import CommodoreError, InputError
-from commodore.manifests import ObjectKey, key_of
-from commodore.manifests.object_diff import PlacedObject, compare, path_text
-from commodore.printable import some_of
+from commodore.base.errors import CommodoreError, InputError
+from commodore.base.kubernetes import ObjectKey, key_of
+from commodore.base.printable import some_of
+from commodore.core.review.object_diff import PlacedObject, compare, path_text
 
 _SKIPPED = frozenset(("CMD-ARGO-420", "CMD-ARGO-904"))  # what is not done by decision, or for want of a library
 Status = Literal["PASS", "FAIL", "SKIPPED", "UNKNOWN"]

@@ -17,10 +17,10 @@ from commodore.argocd.model.fields import Fields
 from commodore.argocd.model.project import Allowed, KindRule, Project, read_project
 from commodore.argocd.rendering import Rendered
 from commodore.argocd.rendering.globs import matches
-from commodore.errors import InputError, Location, did_you_mean
-from commodore.git import redact
-from commodore.manifests import key_of
-from commodore.manifests.kube_yaml import read_documents
+from commodore.base.errors import InputError, Location, did_you_mean
+from commodore.base.kubernetes import key_of
+from commodore.base.yaml.kube_yaml import read_documents
+from commodore.core.sources.git import redact
 
 DEFAULT = "default"
 
@@ -208,7 +208,7 @@ def _is(rule: KindRule, group: str, kind: str, name: str) -> bool:
 def fits_namespace(pattern: str, namespace: str) -> bool:
     """Whether a namespace fits a pattern, or a regular expression between slashes."""
     if len(pattern) > 1 and pattern.startswith("/") and pattern.endswith("/"):
-        from commodore.gotemplate import CallProblem, search_regexp
+        from commodore.base.gotemplate import CallProblem, search_regexp
 
         try:
             return search_regexp(pattern[1:-1], namespace) is not None

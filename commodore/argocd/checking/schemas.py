@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from commodore.argocd.diagnostics import Diagnostics
-from commodore.errors import InputError
-from commodore.manifests import key_of
-from commodore.manifests.schemas import Kubernetes, Schemas, api_kind
+from commodore.base.errors import InputError
+from commodore.base.kubernetes import key_of
+from commodore.base.kubernetes.schemas import Kubernetes, Schemas, api_kind
 
 _SHOWN = 5
 

@@ -13,8 +13,9 @@ from commodore.argocd.diagnostics import Diagnostics
 from commodore.argocd.discovery import LostKind, Origin
 from commodore.argocd.model.application import Application
 from commodore.argocd.normalising import Normaliser
-from commodore.errors import Location
-from commodore.manifests.object_diff import (
+from commodore.base.errors import Location
+from commodore.base.kubernetes.objects import ObjectKey
+from commodore.core.review.object_diff import (
     Comparison,
     FieldChange,
     Flag,
@@ -27,7 +28,6 @@ from commodore.manifests.object_diff import (
     flags_of,
     path_text,
 )
-from commodore.manifests.objects import ObjectKey
 
 State = Literal["added", "removed", "changed", "unchanged", "renamed", "unknown", "not-rendered"]
 Rules = Literal["both", "target", "none"]

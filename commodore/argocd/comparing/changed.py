@@ -11,8 +11,8 @@ from pathlib import Path
 from commodore.argocd.appsets import PathPatterns
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.trees import is_git
-from commodore.errors import InputError, UsageError
-from commodore.tree import walk
+from commodore.base.errors import InputError, UsageError
+from commodore.base.files.tree import walk
 
 
 @dataclass(frozen=True, slots=True)

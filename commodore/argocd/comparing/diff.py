@@ -33,10 +33,11 @@ from commodore.argocd.model.application import Application
 from commodore.argocd.normalising.server_side import report_server_side
 from commodore.argocd.rendering import Capabilities, Rendered
 from commodore.argocd.running import Listing, list_applications, open_run
-from commodore.context import Context
-from commodore.errors import CommodoreError
-from commodore.git import redact
-from commodore.manifests.object_diff import (
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError
+from commodore.base.kubernetes.objects import ObjectKey
+from commodore.base.printable import some_of
+from commodore.core.review.object_diff import (
     DEFAULT_NOISE,
     Comparison,
     Flag,
@@ -49,9 +50,8 @@ from commodore.manifests.object_diff import (
     mark_noise,
     review_of,
 )
-from commodore.manifests.objects import ObjectKey
-from commodore.manifests.textdiff import CONTEXT
-from commodore.printable import some_of
+from commodore.core.review.textdiff import CONTEXT
+from commodore.core.sources.git import redact
 
 _MASS_APPLICATIONS = 3
 

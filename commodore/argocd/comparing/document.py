@@ -6,9 +6,9 @@ from collections import Counter
 from typing import Any
 
 from commodore.argocd.comparing.applications import Difference, State
-from commodore.manifests.object_diff import Group
-from commodore.manifests.object_diff.json_report import change_data, key_data
-from commodore.manifests.object_diff.shown import change_lines, group_title
+from commodore.core.review.object_diff import Group
+from commodore.core.review.object_diff.json_report import change_data, key_data
+from commodore.core.review.object_diff.shown import change_lines, group_title
 
 _STATES: dict[str, State] = {
     "added": "added",

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from commodore.argocd.comparing.applications import Difference
-from commodore.manifests import ObjectKey, key_of
-from commodore.manifests.object_diff import Image, KindPointer, images_of
-from commodore.manifests.object_diff.json_report import key_data
+from commodore.base.kubernetes import ObjectKey, key_of
+from commodore.core.review.object_diff import Image, KindPointer, images_of
+from commodore.core.review.object_diff.json_report import key_data
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,9 @@ from commodore.argocd.discovery import Lost
 from commodore.argocd.model import IN_CLUSTER
 from commodore.argocd.model.application import Application, read_application
 from commodore.argocd.running import Listing, Run
-from commodore.errors import CommodoreError
-from commodore.limits import Limits
-from commodore.printable import some_of
+from commodore.base.errors import CommodoreError
+from commodore.base.limits import Limits
+from commodore.base.printable import some_of
 
 _OPEN = "{{"
 _TEMPLATE = re.compile(r"\{\{.*?\}\}", re.DOTALL)

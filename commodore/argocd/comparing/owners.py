@@ -13,8 +13,8 @@ from commodore.argocd.diagnostics import Diagnostic, Severity
 from commodore.argocd.model.application import Application
 from commodore.argocd.planning.generate_paths import GENERATE_PATHS, GeneratePaths
 from commodore.argocd.trees import is_git
-from commodore.printable import some_of
-from commodore.tree import children, walk
+from commodore.base.files.tree import children, walk
+from commodore.base.printable import some_of
 
 
 class ChangedFiles:

@@ -18,10 +18,10 @@ from commodore.argocd.model.application import Application
 from commodore.argocd.model.sources import Source
 from commodore.argocd.planning import build_environment, overridden, source_type
 from commodore.argocd.trees import KUSTOMIZATIONS, Tree, is_git
-from commodore.errors import InputError
-from commodore.limits import Limits
-from commodore.manifests.kube_yaml import read_documents
-from commodore.tree import children, walk
+from commodore.base.errors import InputError
+from commodore.base.files.tree import children, walk
+from commodore.base.limits import Limits
+from commodore.base.yaml.kube_yaml import read_documents
 
 _MAGIC = re.compile(r"[*?\[]")
 _IMPORT = re.compile(r"""\bimport(?:str|bin)?\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|@"([^"]*)"|@'([^']*)')""")

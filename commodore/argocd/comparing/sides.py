@@ -8,7 +8,7 @@ from pathlib import Path
 from commodore.argocd.discovery import remotes_of
 from commodore.argocd.running import Named
 from commodore.argocd.trees import commit_tree, merge_base, own_revisions, repository_of, resolve
-from commodore.context import Context
+from commodore.base.context import Context
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from commodore.argocd.comparing.inputs import InputChange, Inputs
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics, lowered
 from commodore.argocd.discovery import may_be_meant
 from commodore.argocd.running import Listing
-from commodore.errors import CommodoreError
+from commodore.base.errors import CommodoreError
 
 _NOTE = 200
 _CONTINUED = re.compile(r"\n\s+")

@@ -7,7 +7,7 @@ from typing import Any
 
 from commodore.argocd.configuration.keys import CONFIG, PARAMETERS, is_used
 from commodore.argocd.model.cluster import SECRET_TYPE
-from commodore.manifests import dump
+from commodore.base.yaml import dump
 
 
 def objects_of_values(values: Any) -> Iterator[dict[str, Any]]:

@@ -8,8 +8,8 @@ from typing import Any
 
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.model.fields import Fields
-from commodore.errors import InputError, Location, did_you_mean
-from commodore.manifests.kube_yaml import read_documents
+from commodore.base.errors import InputError, Location, did_you_mean
+from commodore.base.yaml.kube_yaml import read_documents
 
 PREFIX = "resource.customizations"
 TYPES = ("health", "useOpenLibs", "actions", "ignoreDifferences", "ignoreResourceUpdates", "knownTypeFields")

@@ -12,10 +12,10 @@ from commodore.argocd.configuration.read import Candidates, lines_of, read_file
 from commodore.argocd.model.cluster import SECRET_TYPE
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.model.repository import REPOSITORY_TYPES
-from commodore.errors import InputError, Location
-from commodore.limits import Limits
-from commodore.manifests import dump
-from commodore.manifests.kube_yaml import read_placed_documents
+from commodore.base.errors import InputError, Location
+from commodore.base.limits import Limits
+from commodore.base.yaml import dump
+from commodore.base.yaml.kube_yaml import read_placed_documents
 
 _ALL = ("*",)
 _KYVERNO = ("kyverno.io", "reports.kyverno.io", "wgpolicyk8s.io")

@@ -11,7 +11,7 @@ from commodore.argocd.configuration.profiles import NEWEST, Profile
 from commodore.argocd.model.cluster import Cluster
 from commodore.argocd.model.plugins import PluginRule
 from commodore.argocd.model.repository import KnownRepository
-from commodore.errors import Location
+from commodore.base.errors import Location
 
 Level = Literal["option", "tree", "chart", "default"]
 """What a value comes from, the strongest first: a file given as an option, a ConfigMap of the tree, values of the

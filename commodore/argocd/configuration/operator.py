@@ -7,8 +7,8 @@ from typing import Any
 
 from commodore.argocd.configuration.customisations import PREFIX
 from commodore.argocd.model.fields import Fields
-from commodore.errors import Location
-from commodore.manifests import dump
+from commodore.base.errors import Location
+from commodore.base.yaml import dump
 
 KIND = "ArgoCD"
 _TEXTS = {

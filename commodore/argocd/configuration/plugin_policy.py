@@ -11,10 +11,10 @@ from typing import get_args
 from commodore.argocd.configuration.read import read_file
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.model.plugins import Base, Engine, PluginProgram, PluginRule
-from commodore.errors import InputError, Location, did_you_mean
-from commodore.limits import Limits
-from commodore.manifests.kube_scalars import Problem
-from commodore.manifests.kube_yaml import read_placed_documents
+from commodore.base.errors import InputError, Location, did_you_mean
+from commodore.base.limits import Limits
+from commodore.base.yaml.kube_scalars import Problem
+from commodore.base.yaml.kube_yaml import read_placed_documents
 
 _ENGINES: tuple[Engine, ...] = get_args(Engine)
 _COMMON = ("name", "repositories", "engine")

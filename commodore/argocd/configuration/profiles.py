@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
-from commodore.errors import Location, UsageError
+from commodore.base.errors import Location, UsageError
 
 _VERSION = re.compile(r"v?(\d+)\.(\d+)(?:[.+-].*)?")
 

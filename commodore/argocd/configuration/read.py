@@ -26,10 +26,10 @@ from commodore.argocd.model.cluster import SECRET_TYPE, Cluster, read_cluster
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.model.plugins import PluginRule, rule_of_definition
 from commodore.argocd.model.repository import REPOSITORY_TYPES, KnownRepository, read_repository
-from commodore.errors import InputError, Location
-from commodore.limits import Limits
-from commodore.manifests.kube_yaml import read_documents, read_placed_documents
-from commodore.printable import some_of
+from commodore.base.errors import InputError, Location
+from commodore.base.limits import Limits
+from commodore.base.printable import some_of
+from commodore.base.yaml.kube_yaml import read_documents, read_placed_documents
 
 _SHOWN_PLACES = 10
 PLUGIN = "plugin.yaml"

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics, diagnostic_of
 from commodore.argocd.model.application import Application, read_application
-from commodore.errors import CommodoreError, Location, PolicyError
-from commodore.limits import Limits
+from commodore.base.errors import CommodoreError, Location, PolicyError
+from commodore.base.limits import Limits
 
 Raw = tuple[Mapping[str, Any], Location]
 Key = tuple[str, str]

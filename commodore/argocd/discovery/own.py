@@ -8,9 +8,9 @@ from pathlib import Path
 
 from commodore.argocd.acquiring import repository_identity
 from commodore.argocd.trees import SelfRevisions, Tree, folder_tree, own_revisions
-from commodore.context import Context
-from commodore.errors import CommodoreError
-from commodore.git import Git
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError
+from commodore.core.sources.git import Git
 
 
 def own_repositories(

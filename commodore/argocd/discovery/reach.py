@@ -13,10 +13,10 @@ from commodore.argocd.discovery.scan import ENDINGS
 from commodore.argocd.model.sources import Source, SourceType
 from commodore.argocd.trees import files_of_kustomization, is_git
 from commodore.argocd.trees.paths import is_within
-from commodore.errors import InputError
-from commodore.limits import Limits
-from commodore.manifests.kube_yaml import read_documents
-from commodore.tree import walk
+from commodore.base.errors import InputError
+from commodore.base.files.tree import walk
+from commodore.base.limits import Limits
+from commodore.base.yaml.kube_yaml import read_documents
 
 _APPLICATION = re.compile(rb"^ *kind: *[\"']?Application(Set)?\b", re.MULTILINE)
 _IMPORT = re.compile(rb"""\bimport(?:str|bin)?\s*@?(?:"([^"\\]+)"|'([^'\\]+)')""")

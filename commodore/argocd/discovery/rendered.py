@@ -13,7 +13,7 @@ from commodore.argocd.discovery.model import Discovered, Key, Lost, Origin, Raw
 from commodore.argocd.discovery.scan import is_of_argo, take
 from commodore.argocd.discovery.select import is_exact, names_fit
 from commodore.argocd.model.application import Application, read_application
-from commodore.errors import CommodoreError, InputError, Location
+from commodore.base.errors import CommodoreError, InputError, Location
 
 if TYPE_CHECKING:
     from commodore.argocd.appsets import ApplicationSet, Generated

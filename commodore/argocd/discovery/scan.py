@@ -22,10 +22,10 @@ from commodore.argocd.model.cluster import SECRET_TYPE
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.trees import KUSTOMIZATIONS, ParsedFiles, Tree, covers, is_git
 from commodore.argocd.trees.paths import is_within
-from commodore.errors import InputError, Location
-from commodore.limits import Limits
-from commodore.printable import some_of
-from commodore.tree import Entry, walk
+from commodore.base.errors import InputError, Location
+from commodore.base.files.tree import Entry, walk
+from commodore.base.limits import Limits
+from commodore.base.printable import some_of
 
 ENDINGS = (".yaml", ".yml", ".json")
 _INSTALLED = re.compile(

@@ -12,8 +12,8 @@ from commodore.argocd.appsets.selectors import selects
 from commodore.argocd.discovery.model import Lost
 from commodore.argocd.model.application import Application
 from commodore.argocd.model.cluster import Cluster
-from commodore.errors import InputError, UsageError, did_you_mean
-from commodore.printable import some_of
+from commodore.base.errors import InputError, UsageError, did_you_mean
+from commodore.base.printable import some_of
 
 _KEY = r"[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?"
 _VALUE = r"([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)?"

@@ -14,10 +14,10 @@ from commodore.argocd.discovery.scan import ENDINGS, objects_of
 from commodore.argocd.model import Cluster
 from commodore.argocd.model.application import Application
 from commodore.argocd.trees import Tree, is_git
-from commodore.errors import InputError
-from commodore.limits import Limits
-from commodore.manifests.kube_yaml import read_documents
-from commodore.tree import walk
+from commodore.base.errors import InputError
+from commodore.base.files.tree import walk
+from commodore.base.limits import Limits
+from commodore.base.yaml.kube_yaml import read_documents
 
 _CRD = "CustomResourceDefinition"
 _GROUP = "apiextensions.k8s.io/"

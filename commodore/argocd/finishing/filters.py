@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.model.fields import Fields
-from commodore.errors import Location
-from commodore.manifests.kube_yaml import read_documents
+from commodore.base.errors import Location
+from commodore.base.yaml.kube_yaml import read_documents
 
 
 @dataclass(frozen=True, slots=True)

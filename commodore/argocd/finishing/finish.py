@@ -13,8 +13,8 @@ from commodore.argocd.finishing.scopes import Scopes
 from commodore.argocd.finishing.tracking import Tracker, metadata_of
 from commodore.argocd.model.application import Application
 from commodore.argocd.rendering import Rendered
-from commodore.errors import InputError
-from commodore.manifests import ObjectKey, key_of
+from commodore.base.errors import InputError
+from commodore.base.kubernetes import ObjectKey, key_of
 
 
 def manifests(

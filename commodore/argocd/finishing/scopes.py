@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from commodore.manifests import key_of
+from commodore.base.kubernetes import key_of
 
 # Kinds of Kubernetes itself without namespaces, by group, of every version since 1.16.
 _BUILT_IN: Mapping[str, str] = {

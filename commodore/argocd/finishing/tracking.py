@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from commodore.argocd.configuration import ArgoSettings
-from commodore.errors import InputError
-from commodore.manifests import key_of
+from commodore.base.errors import InputError
+from commodore.base.kubernetes import key_of
 
 TRACKING = "argocd.argoproj.io/tracking-id"
 INSTALLATION = "argocd.argoproj.io/installation-id"

@@ -10,7 +10,7 @@ from typing import Any
 from commodore.argocd.model.cluster import IN_CLUSTER, IN_CLUSTER_SERVER, Cluster
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.model.sources import SOURCE_FIELDS, Source, read_source
-from commodore.errors import InputError, Location
+from commodore.base.errors import InputError, Location
 
 GROUP = "argoproj.io"
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from commodore.argocd.model.fields import Fields, wrong_type
-from commodore.errors import InputError, Location
+from commodore.base.errors import InputError, Location
 
 SECRET_TYPE = "argocd.argoproj.io/secret-type"  # noqa: S105 - the name of a label
 IN_CLUSTER = "in-cluster"

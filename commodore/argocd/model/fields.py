@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from commodore.errors import InputError, Location, did_you_mean
-from commodore.manifests.kube_scalars import scalar_text
+from commodore.base.errors import InputError, Location, did_you_mean
+from commodore.base.yaml.kube_scalars import scalar_text
 
 
 @dataclass(frozen=True, slots=True)

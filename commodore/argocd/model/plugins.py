@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from commodore.argocd.model.fields import Fields
-from commodore.errors import Location
+from commodore.base.errors import Location
 
 Engine = Literal["native-kustomize", "native-helm", "avp", "exec", "container"]
 Base = Literal["", "directory", "helm", "kustomize"]

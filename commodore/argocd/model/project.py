@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from commodore.argocd.model.fields import Fields
-from commodore.errors import Location
+from commodore.base.errors import Location
 
 _RUNTIME = ("roles", "syncWindows", "orphanedResources", "signatureKeys", "destinationServiceAccounts")
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from commodore.argocd.model.cluster import secret_text
 from commodore.argocd.model.fields import Fields
-from commodore.errors import InputError, Location
-from commodore.git import redact
+from commodore.base.errors import InputError, Location
+from commodore.core.sources.git import redact
 
 REPOSITORY_TYPES = ("repository", "repo-creds", "repository-write", "repo-write-creds")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from commodore.argocd.model.fields import Fields, wrong_type
-from commodore.errors import InputError, Location
+from commodore.base.errors import InputError, Location
 
 SourceType = Literal["Helm", "Kustomize", "Directory", "Plugin"]
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from commodore.argocd.line_worker import LineWorker, WorkerEnded
-from commodore.errors import EnvironmentFault, InputError
-from commodore.printable import printable
+from commodore.base.errors import EnvironmentFault, InputError
+from commodore.base.printable import printable
 
 _WORKER = "commodore.argocd.normalising.jq_worker"
 _LONGEST = 10_000

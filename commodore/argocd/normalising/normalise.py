@@ -16,9 +16,9 @@ from commodore.argocd.model.fields import Fields
 from commodore.argocd.normalising.jq import Jq, reads_environment
 from commodore.argocd.normalising.known_types import BUILT_IN, is_known, rewrite
 from commodore.argocd.normalising.paths import pointer_steps, remove_paths, remove_pointer
-from commodore.errors import InputError, Location
-from commodore.manifests import ObjectKey, key_of
-from commodore.manifests.kube_yaml import read_documents
+from commodore.base.errors import InputError, Location
+from commodore.base.kubernetes import ObjectKey, key_of
+from commodore.base.yaml.kube_yaml import read_documents
 
 _SECONDS = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m)")
 _SCALE = {"ms": 0.001, "s": 1.0, "m": 60.0}

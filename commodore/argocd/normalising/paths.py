@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from commodore.errors import InputError
-from commodore.printable import printable
+from commodore.base.errors import InputError
+from commodore.base.printable import printable
 
 Step = str | int
 _INDEX = re.compile(r"0|[1-9][0-9]*")

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterable
 
 from commodore.argocd.appsets.globs import folder_pattern
-from commodore.patterns import fits
+from commodore.base.values.patterns import fits
 
 GENERATE_PATHS = "argocd.argoproj.io/manifest-generate-paths"
 

@@ -10,9 +10,9 @@ from typing import Any
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.model.sources import Source, read_source
 from commodore.argocd.trees import check_inside
-from commodore.errors import InputError, Location
-from commodore.limits import Limits
-from commodore.manifests.kube_yaml import read_documents
+from commodore.base.errors import InputError, Location
+from commodore.base.limits import Limits
+from commodore.base.yaml.kube_yaml import read_documents
 
 _KEPT = ("repoURL", "path", "chart", "targetRevision")
 

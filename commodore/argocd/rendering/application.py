@@ -25,10 +25,10 @@ from commodore.argocd.rendering.places import placed
 from commodore.argocd.rendering.plugin_run import run_plugin
 from commodore.argocd.rendering.plugins import as_native, rule_for
 from commodore.argocd.trees import folder_of
-from commodore.caches import result_cache, usable
-from commodore.context import Context
-from commodore.errors import CommodoreError, EnvironmentFault, InputError, Location, PolicyError, raise_all
-from commodore.exhaustion import refusal
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, EnvironmentFault, InputError, Location, PolicyError, raise_all
+from commodore.base.exhaustion import refusal
+from commodore.core.results.caches import result_cache, usable
 
 _RENDERERS = {"Helm": render_helm, "Kustomize": render_kustomize, "Directory": render_directory}
 
@@ -71,7 +71,7 @@ class Renderer:
                 usable CPU.
         """
 
-        from commodore.workers import usable_cpus
+        from commodore.base.programs.workers import usable_cpus
 
         if not applications:
             return

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from commodore.errors import did_you_mean
-from commodore.manifests.helm_errors import endless_template
+from commodore.base.errors import did_you_mean
+from commodore.base.yaml.helm_errors import endless_template
 
 Cause = tuple[str, str]
 """Why a program fails, and what to do."""

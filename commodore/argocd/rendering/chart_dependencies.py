@@ -8,9 +8,9 @@ from pathlib import Path
 
 from commodore.argocd.rendering.model import Unit
 from commodore.argocd.trees import check_inside
-from commodore.errors import InputError, Location
-from commodore.git import redact
-from commodore.manifests.chart_files import ListedChart, ListingFiles, contained_charts, dependencies_in, listed_charts
+from commodore.base.errors import InputError, Location
+from commodore.base.yaml.chart_files import ListedChart, ListingFiles, contained_charts, dependencies_in, listed_charts
+from commodore.core.sources.git import redact
 
 _NAMED = re.compile(r"(?:@|alias:)(.+)")
 """A repository by the name that an installation has for it."""

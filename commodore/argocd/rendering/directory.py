@@ -14,8 +14,8 @@ from commodore.argocd.rendering.model import Rendered, Unit
 from commodore.argocd.rendering.streams import checked_object, decoded, objects_of_stream
 from commodore.argocd.trees import covers
 from commodore.argocd.trees.paths import is_within
-from commodore.errors import InputError, Location, PolicyError
-from commodore.manifests.kube_yaml import read_json
+from commodore.base.errors import InputError, Location, PolicyError
+from commodore.base.yaml.kube_yaml import read_json
 
 _SKIPPED = b"+argocd:skip-file-rendering"
 _SIZES = {"": 1, "k": 1000, "M": 1000**2, "G": 1000**3, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30}

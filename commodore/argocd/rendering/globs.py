@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from commodore.patterns import fits
+from commodore.base.values.patterns import fits
 
 _TOKEN = re.compile(r"\\.|\[[!^]?\]?[^\]]*\]|.", re.DOTALL)
 """An escaped character, a class or a character of a pattern."""

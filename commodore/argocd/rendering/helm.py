@@ -21,12 +21,12 @@ from commodore.argocd.rendering.programs import Program, run_program, write_file
 from commodore.argocd.rendering.streams import objects_of_stream
 from commodore.argocd.rendering.value_files import named_file, ref_folders, value_files
 from commodore.argocd.rendering.value_layers import value_layers
-from commodore.confinement.chart_schemas import refers_elsewhere
-from commodore.confinement.helm_options import list_item, reads_environment
-from commodore.errors import InputError, PolicyError
-from commodore.limits import Limits
-from commodore.manifests.kube_yaml import read_documents
-from commodore.printable import printable
+from commodore.base.errors import InputError, PolicyError
+from commodore.base.limits import Limits
+from commodore.base.printable import printable
+from commodore.base.yaml.kube_yaml import read_documents
+from commodore.core.confinement.chart_schemas import refers_elsewhere
+from commodore.core.confinement.helm_options import list_item, reads_environment
 
 _APIS = b"APIVersions"
 _LOOKUP = re.compile(rb"""\{\{[^}]*\blookup\s+["'`$.(]""")
@@ -139,7 +139,7 @@ def _without_foreign_schemas(unit: Unit, helm: HelmOptions, chart: Path) -> Helm
 
 def _report_templates(unit: Unit, chart: Path) -> None:
     """Report templates that query the cluster, and templates with random values. Packed charts are not read."""
-    from commodore.engine.kapitan.helm_key import any_random
+    from commodore.core.engine.cache.helm_key import any_random
 
     templates = list(_templates(chart))
     if name := next((name for name, text in templates if _LOOKUP.search(text)), ""):

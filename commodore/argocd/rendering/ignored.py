@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from commodore.argocd.rendering.model import Unit
 from commodore.argocd.trees import covers
-from commodore.errors import Location
-from commodore.printable import some_of
+from commodore.base.errors import Location
+from commodore.base.printable import some_of
 
 _OF_CHARTS = frozenset(
     ("Chart.yaml", "Chart.lock", "requirements.yaml", "requirements.lock", "values.yaml", "values.schema.json")

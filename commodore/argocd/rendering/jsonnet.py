@@ -14,10 +14,10 @@ from commodore.argocd.rendering.ignored import report_read
 from commodore.argocd.rendering.model import Unit
 from commodore.argocd.rendering.programs import takes_too_long
 from commodore.argocd.trees.paths import is_within
-from commodore.child_processes import Child, child_environment
-from commodore.errors import InputError, PolicyError
-from commodore.manifests.kube_yaml import read_json
-from commodore.printable import printable_lines
+from commodore.base.errors import InputError, PolicyError
+from commodore.base.printable import printable_lines
+from commodore.base.programs.child_processes import Child, child_environment
+from commodore.base.yaml.kube_yaml import read_json
 
 _WORKER = "commodore.argocd.rendering.jsonnet_worker"
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from commodore.child_processes import bound_memory
-from commodore.confinement import Confinement, Roots
-from commodore.errors import PolicyError
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.errors import PolicyError
+from commodore.base.limits import DEFAULT_LIMITS
+from commodore.base.programs.child_processes import bound_memory
+from commodore.core.confinement import Confinement, Roots
 
 
 def main() -> None:

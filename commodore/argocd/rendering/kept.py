@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commodore.argocd.rendering.programs import command_of
-from commodore.git import holds_credentials
-from commodore.limits import Limits
-from commodore.tree import walk
+from commodore.base.files.tree import walk
+from commodore.base.limits import Limits
+from commodore.core.sources.git import holds_credentials
 
 if TYPE_CHECKING:
-    from commodore.engine import ChartResults
+    from commodore.core.engine import ChartResults
 
 _OUTPUT = "output"
 _RENDERED = "rendered"
@@ -76,7 +76,7 @@ class Kept:
         return output, _RENDERED
 
     def _of(self, program: str) -> ChartResults:
-        from commodore.engine import ChartResults
+        from commodore.core.engine import ChartResults
 
         with self._lock:
             if program not in self._results:

@@ -30,11 +30,11 @@ from commodore.argocd.trees import (
     parts_of_kustomization,
 )
 from commodore.argocd.trees.paths import check_inside
-from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
-from commodore.git import redact
-from commodore.manifests.kube_yaml import read_documents
-from commodore.printable import printable
-from commodore.tree import lies_in, walk
+from commodore.base.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
+from commodore.base.files.tree import lies_in, walk
+from commodore.base.printable import printable
+from commodore.base.yaml.kube_yaml import read_documents
+from commodore.core.sources.git import redact
 
 _REFUSED = ("--enable-exec", "--network", "--network-name", "--mount", "--env", "-e")
 _HARMLESS = frozenset(("--enable-helm", "--enable-alpha-plugins"))  # of kustomizations without charts and plugins

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore.argocd.model.sources import KustomizeOptions
-from commodore.errors import InputError
+from commodore.base.errors import InputError
 
 Substitute = Callable[[str], str]
 

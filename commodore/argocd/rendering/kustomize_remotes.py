@@ -19,12 +19,12 @@ from commodore.argocd.rendering.model import Unit
 from commodore.argocd.rendering.programs import write_file
 from commodore.argocd.trees import KUSTOMIZATIONS
 from commodore.argocd.trees.paths import is_within
-from commodore.caches import dependency_cache, refused_write, usable
-from commodore.context import Context
-from commodore.errors import EnvironmentFault, InputError
-from commodore.git import CommitStore, anonymous_variables, redact, with_settings
-from commodore.manifests.kube_yaml import read_documents
-from commodore.workspace import guard_disk, make_private
+from commodore.base.context import Context
+from commodore.base.errors import EnvironmentFault, InputError
+from commodore.base.files.workspace import guard_disk, make_private
+from commodore.base.yaml.kube_yaml import read_documents
+from commodore.core.results.caches import dependency_cache, refused_write, usable
+from commodore.core.sources.git import CommitStore, anonymous_variables, redact, with_settings
 
 _LISTS = ("resources", "crds", "configurations", "patchesStrategicMerge", "patchesJson6902", "patches")
 _FOLDERS = ("resources", "bases", "components")

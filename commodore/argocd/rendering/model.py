@@ -16,9 +16,9 @@ from commodore.argocd.model.sources import Source
 from commodore.argocd.planning import BuildEnvironment
 from commodore.argocd.rendering.kept import Kept
 from commodore.argocd.rendering.value_layers import Layer
-from commodore.context import Context
-from commodore.errors import CommodoreError, Findings, Location
-from commodore.events import Obtained
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, Findings, Location
+from commodore.base.events import Obtained
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from commodore.errors import CommodoreError, Findings, Location
+from commodore.base.errors import CommodoreError, Findings, Location
 
 _OF_CHART = re.compile(
     r"(?<![\w/.-])[\w.-]+/(?P<path>(?:templates|charts|crds)/[^\s:\"'()]+)(?::(?P<line>\d+))?(?::(?P<column>\d+))?"

@@ -19,10 +19,10 @@ from commodore.argocd.rendering.model import Rendered, Unit
 from commodore.argocd.rendering.programs import Bounds, run_bounded, why_it_failed
 from commodore.argocd.rendering.streams import objects_of_stream
 from commodore.argocd.trees import check_inside, is_git
-from commodore.confinement import isolation, kept_apart, view_of
-from commodore.errors import EnvironmentFault, InputError, PolicyError
-from commodore.git import redact
-from commodore.tree import Refused, Rules, measure
+from commodore.base.errors import EnvironmentFault, InputError, PolicyError
+from commodore.base.files.tree import Refused, Rules, measure
+from commodore.core.confinement import isolation, kept_apart, view_of
+from commodore.core.sources.git import redact
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OTHER = re.compile(r"[^A-Z0-9_]")

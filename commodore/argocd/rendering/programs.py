@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import IO
 
 from commodore.argocd.rendering.causes import cause_of, plain
-from commodore.cancellation import Cancellation
-from commodore.child_processes import child_environment, start_program
-from commodore.confinement import NAMESPACES, View, isolation, launcher, view_of
-from commodore.context import Context
-from commodore.errors import EnvironmentFault, InputError, PolicyError
-from commodore.git import redact_text
-from commodore.printable import printable_lines
-from commodore.tools import Source, locate_tool, profile_toolbox
+from commodore.base.cancellation import Cancellation
+from commodore.base.context import Context
+from commodore.base.errors import EnvironmentFault, InputError, PolicyError
+from commodore.base.printable import printable_lines
+from commodore.base.programs.child_processes import child_environment, start_program
+from commodore.core.confinement import NAMESPACES, View, isolation, launcher, view_of
+from commodore.core.sources.git import redact_text
+from commodore.core.tools import Source, locate_tool, profile_toolbox
 
 _NETWORK = (
     "HTTPS_PROXY",

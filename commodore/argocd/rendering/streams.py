@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from commodore.argocd.rendering.model import Rendered
-from commodore.errors import InputError, Location
-from commodore.manifests.kube_yaml import read_documents
+from commodore.base.errors import InputError, Location
+from commodore.base.yaml.kube_yaml import read_documents
 
 _SEPARATOR = re.compile(r"^---(?:[ \t].*)?$\n?", re.MULTILINE)
 _ORIGIN = re.compile(r"\s*# Source: ([^\n]+)")

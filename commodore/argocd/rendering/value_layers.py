@@ -10,8 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from commodore.errors import InputError, did_you_mean
-from commodore.manifests.kube_yaml import read_documents
+from commodore.base.errors import InputError, did_you_mean
+from commodore.base.yaml.kube_yaml import read_documents
 
 Steps = tuple[str | int, ...]
 _STEP = re.compile(r"\[(\d+)\]|\.?((?:\\.|[^.\[\\])+)")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from commodore.argocd.trees.repository import DEFAULT_BRANCHES, ask
 from commodore.argocd.trees.tree import Tree
-from commodore.caches import tree_cache, usable
-from commodore.context import Context
-from commodore.errors import InputError, did_you_mean
-from commodore.git import CommitTrees, check_out_tree
-from commodore.printable import printable
+from commodore.base.context import Context
+from commodore.base.errors import InputError, did_you_mean
+from commodore.base.printable import printable
+from commodore.core.results.caches import tree_cache, usable
+from commodore.core.sources.git import CommitTrees, check_out_tree
 
 
 def repository_of(folder: Path, context: Context) -> tuple[Path, str]:

@@ -7,9 +7,9 @@ import threading
 from collections.abc import Collection
 from pathlib import Path
 
-from commodore.context import Context
-from commodore.errors import CommodoreError
-from commodore.git import Git
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError
+from commodore.core.sources.git import Git
 
 _ASK = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
 

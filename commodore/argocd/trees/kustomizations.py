@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from commodore.argocd.trees.tree import is_git
-from commodore.confinement.policy import check_source
-from commodore.errors import InputError
-from commodore.git import redact
-from commodore.manifests.kube_yaml import read_documents
-from commodore.manifests.kustomizations import FILES, is_remote, named_sources
-from commodore.tree import walk
+from commodore.base.errors import InputError
+from commodore.base.files.tree import walk
+from commodore.base.yaml.kube_yaml import read_documents
+from commodore.core.confinement.policy import check_source
+from commodore.core.render.kustomizations import FILES, is_remote, named_sources
+from commodore.core.sources.git import redact
 
 KUSTOMIZATIONS = FILES
 _LISTS = ("resources", "bases", "components", "crds", "configurations")

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from commodore.git import holds_credentials
-from commodore.limits import Limits
-from commodore.manifests.kube_yaml import read_placed_documents
-from commodore.results import Result, ResultStore, shape_of
+from commodore.base.limits import Limits
+from commodore.base.yaml.kube_yaml import read_placed_documents
+from commodore.core.results.result_store import Result, ResultStore, shape_of
+from commodore.core.sources.git import holds_credentials
 
 _SHAPE = shape_of([])
 _NAME = "documents"

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from commodore.argocd.trees.tree import Tree
-from commodore.errors import InputError, Location, PolicyError
-from commodore.git import redact
+from commodore.base.errors import InputError, Location, PolicyError
+from commodore.core.sources.git import redact
 
 
 def folder_of(tree: Tree, path: str, place: Location, repository: str) -> Path:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from commodore.context import Context
-from commodore.errors import CommodoreError
-from commodore.git import Git
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError
+from commodore.core.sources.git import Git
 
 DEFAULT_BRANCHES = ("refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master")
 """The default branch of `origin` in a clone: the reference that names it, else the usual names."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from commodore.argocd.trees.repository import DEFAULT_BRANCHES, ask
-from commodore.context import Context
+from commodore.base.context import Context
 
 SelfRevisions = Literal["branches", "all", "declared"]
 """Which revisions are the tree: none, `HEAD`, the default branch and that of the tree; all; or those of its commit."""

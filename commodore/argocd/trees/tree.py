@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from commodore.argocd.trees.ignored import IgnoredFiles
-from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, PolicyError
-from commodore.git import Git, HeldTree, redact
-from commodore.tree import Entry, walk
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, InputError, PolicyError
+from commodore.base.files.tree import Entry, walk
+from commodore.core.sources.git import Git, HeldTree, redact
 
 if TYPE_CHECKING:
     from commodore.argocd.trees.revisions import OwnRevisions

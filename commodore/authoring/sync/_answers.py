@@ -6,11 +6,11 @@ import time
 from typing import Any
 
 from commodore.authoring.sync.model import Halt
-from commodore.errors import CommodoreError, EnvironmentFault
-from commodore.git import redact_text
-from commodore.http import retry_after
-from commodore.limits import Limits
-from commodore.printable import only_printable
+from commodore.base.errors import CommodoreError, EnvironmentFault
+from commodore.base.limits import Limits
+from commodore.base.printable import only_printable
+from commodore.core.sources.git import redact_text
+from commodore.core.sources.http import retry_after
 
 _PASSING = frozenset({500, 502, 503, 504})
 _SHOWN = 300

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from commodore.authoring.slug import Kind
 from commodore.authoring.templates import Template, open_template
-from commodore.context import Context
-from commodore.errors import CommodoreError
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError
 
 
 class SharedTemplates:

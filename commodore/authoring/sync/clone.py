@@ -13,10 +13,10 @@ from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from commodore.authoring.sync.github import Repository
-from commodore.context import Context
-from commodore.errors import EnvironmentFault, InputError, PolicyError, UsageError
-from commodore.git import NOT_FOLLOWED, Git, normalize, redact, redact_text, with_settings
-from commodore.printable import only_printable
+from commodore.base.context import Context
+from commodore.base.errors import EnvironmentFault, InputError, PolicyError, UsageError
+from commodore.base.printable import only_printable
+from commodore.core.sources.git import NOT_FOLLOWED, Git, normalize, redact, redact_text, with_settings
 
 _PORTS = {"http": 80, "https": 443}
 _STAY = (NOT_FOLLOWED,)

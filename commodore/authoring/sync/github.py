@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urlsplit
 
-from commodore import __version__
 from commodore.authoring.sync._answers import Passing, explain, pause_asked_for
 from commodore.authoring.sync.model import Halt
-from commodore.context import Context
-from commodore.errors import CommodoreError, EnvironmentFault, UsageError
-from commodore.events import Noted
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, EnvironmentFault, UsageError
+from commodore.base.events import Noted
+from commodore.version import __version__
 
 if TYPE_CHECKING:
     from github.GithubObject import GithubObject

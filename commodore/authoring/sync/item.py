@@ -13,8 +13,8 @@ from commodore.authoring.sync.clone import Clone, GitAccess, make_clone
 from commodore.authoring.sync.github import GitHub, Repository, Wanted
 from commodore.authoring.sync.model import Item, ItemResult, SyncRequest
 from commodore.authoring.update import Updated, UpdateRequest, update_repository
-from commodore.context import Context
-from commodore.events import Event, Noted, Warned
+from commodore.base.context import Context
+from commodore.base.events import Event, Noted, Warned
 
 _MARKS = ("_commit", "_template")
 

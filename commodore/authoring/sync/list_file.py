@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from commodore.authoring.sync.model import Item
-from commodore.context import Context
-from commodore.errors import InputError, Location, UsageError
-from commodore.events import Warned
-from commodore.manifests import load
-from commodore.printable import only_printable
+from commodore.base.context import Context
+from commodore.base.errors import InputError, Location, UsageError
+from commodore.base.events import Warned
+from commodore.base.printable import only_printable
+from commodore.base.yaml import load
 
 _ENTRY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*/[A-Za-z0-9._-]+")
 _SHOWN = 100

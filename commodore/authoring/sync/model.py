@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from commodore.authoring.slug import Kind
-from commodore.errors import CommodoreError
+from commodore.base.errors import CommodoreError
 
 Status = Literal["created", "updated", "would-create", "would-update", "up-to-date", "skipped", "failed", "postponed"]
 STATUSES: tuple[Status, ...] = get_args(Status)

@@ -17,11 +17,11 @@ from commodore.authoring.sync.item import Change, Work, prepare, publish
 from commodore.authoring.sync.list_file import read_list
 from commodore.authoring.sync.model import CHANGED, Halt, Item, ItemResult, SyncRequest, SyncResult
 from commodore.authoring.sync.state import State, open_state
-from commodore.context import Context
-from commodore.errors import CommodoreError, Findings
-from commodore.events import Announce, Event, Noted, StageAdvanced, Warned, stage
-from commodore.staging import temporary_folder
-from commodore.workspace import Workspace, remove_tree
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, Findings
+from commodore.base.events import Announce, Event, Noted, StageAdvanced, Warned, stage
+from commodore.base.files.staging import temporary_folder
+from commodore.base.files.workspace import Workspace, remove_tree
 
 STAGE = "updating repositories"
 

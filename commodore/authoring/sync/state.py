@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from commodore.authoring.sync.model import STATUSES, UNFINISHED, ItemResult, SyncRequest
-from commodore.context import Context
-from commodore.events import Noted, Warned
-from commodore.printable import counted
-from commodore.workspace import Workspace, guard_disk, write_atomically
+from commodore.base.context import Context
+from commodore.base.events import Noted, Warned
+from commodore.base.files.workspace import Workspace, guard_disk, write_atomically
+from commodore.base.printable import counted
 
 _FORMAT = 1
 

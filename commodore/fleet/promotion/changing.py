@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commodore.errors import InputError
+from commodore.base.errors import InputError
+from commodore.base.printable import some_of
 from commodore.fleet.cells import CellValues, Merger, Status
 from commodore.fleet.dependencies import Unmet
 from commodore.fleet.findings import Report, cells_in_words, dotted
@@ -18,7 +19,6 @@ from commodore.fleet.paths import MISSING
 from commodore.fleet.repository.config import Prefix, in_path
 from commodore.fleet.repository.layout import PATCHES
 from commodore.fleet.repository.model import App, Fleet, Layer, Patch, PatchFile, TypeConfig, Values
-from commodore.printable import some_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from commodore.errors import CommodoreError, InputError
+from commodore.base.errors import CommodoreError, InputError
+from commodore.base.names import requirement
+from commodore.base.yaml import compose, load
 from commodore.fleet.merging import Path_, same
 from commodore.fleet.repository.files import positions_of
 from commodore.fleet.values_text import as_yaml, is_read_otherwise
-from commodore.manifests import compose, load
-from commodore.names import requirement
 
 # Columns of keys, of list items, and of their dashes.
 _FORMS = ((2, 2, 0), (2, 4, 2), (2, 2, 2), (4, 2, 0), (4, 4, 2), (4, 6, 4))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from commodore.errors import CommodoreError, InputError
+from commodore.base.errors import CommodoreError, InputError
+from commodore.base.printable import counted
 from commodore.fleet.findings import shown
 from commodore.fleet.merging import Path_, copy, leaves, merge, overlap, same
 from commodore.fleet.patches import strategies_of
@@ -15,7 +16,6 @@ from commodore.fleet.paths import MISSING, Missing, value_at
 from commodore.fleet.promotion.changing import Found, Loss, losses, shown_path, waits_of
 from commodore.fleet.promotion.editing import set_values
 from commodore.fleet.repository.model import APPLICATIONS, Layer, Values
-from commodore.printable import counted
 
 Overrides = Literal["refuse", "update", "keep"]
 

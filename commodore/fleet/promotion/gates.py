@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, NotReady, PolicyError
-from commodore.events import Warned
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, InputError, NotReady, PolicyError
+from commodore.base.events import Warned
+from commodore.core.sources.git import Git
 from commodore.fleet.dependencies import dependencies_of, is_live, unmet, wanted_revision
 from commodore.fleet.findings import at, cells_in_words
 from commodore.fleet.patches import covered
@@ -19,7 +20,6 @@ from commodore.fleet.promotion.next_place import entered, left
 from commodore.fleet.promotion.status_file import FleetState
 from commodore.fleet.repository.config import Node, Prefix, covers, in_path
 from commodore.fleet.repository.model import APPLICATIONS, Values
-from commodore.git import Git
 
 Approve = Callable[[Node], bool]
 """Is asked before a node is entered that a person has to approve."""

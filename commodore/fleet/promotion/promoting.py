@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, UsageError, raise_all
-from commodore.events import Noted, Warned
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, InputError, UsageError, raise_all
+from commodore.base.events import Noted, Warned
+from commodore.base.files.workspace import guard_disk, remove_tree, write_atomically
 from commodore.fleet.findings import Report, cells_in_words
 from commodore.fleet.generating import check_known
 from commodore.fleet.patches import covered, gaps, is_complete
@@ -19,7 +20,6 @@ from commodore.fleet.promotion.next_place import coalesced, is_foldable, next_pr
 from commodore.fleet.repository.apps import read_fleet
 from commodore.fleet.repository.config import Prefix, in_path
 from commodore.fleet.repository.model import Fleet, PatchFile
-from commodore.workspace import guard_disk, remove_tree, write_atomically
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from commodore.errors import InputError, UsageError
+from commodore.base.errors import InputError, UsageError
+from commodore.base.files.workspace import guard_disk
+from commodore.base.limits import Limits
 from commodore.fleet.dependencies import Live
 from commodore.fleet.paths import MISSING
 from commodore.fleet.repository.config import Prefix, in_path, seconds
-from commodore.limits import Limits
-from commodore.workspace import guard_disk
 
 _WORDS = {"health": "health", "sync": "sync", "revision": "revision", "since": "since"}
 

@@ -7,8 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from commodore.errors import CommodoreError, InputError, did_you_mean
-from commodore.events import Warned
+from commodore.base.errors import CommodoreError, InputError, did_you_mean
+from commodore.base.events import Warned
+from commodore.base.files.tree import files
+from commodore.base.limits import Limits
+from commodore.base.names import check_name
 from commodore.fleet.findings import Finding, Report, at, shown
 from commodore.fleet.repository.config import Prefix, read_config
 from commodore.fleet.repository.files import Document, check_folder
@@ -29,9 +32,6 @@ from commodore.fleet.repository.owners import owners_files, owners_problems
 from commodore.fleet.repository.patch_files import read_patches
 from commodore.fleet.repository.reader import Reader
 from commodore.fleet.repository.schema import schema_problems, static_schema
-from commodore.limits import Limits
-from commodore.names import check_name
-from commodore.tree import files
 
 
 def read_fleet(root: Path, report: Report, limits: Limits) -> Fleet:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from commodore.errors import CommodoreError, InputError, Location, raise_all
+from commodore.base.errors import CommodoreError, InputError, Location, raise_all
+from commodore.base.limits import Limits
 from commodore.fleet.findings import shown
 from commodore.fleet.repository.files import Document, read_document
 from commodore.fleet.repository.schema import config_schema, schema_problems
-from commodore.limits import Limits
 
 Prefix = tuple[str, ...]
 Style = Literal["charts", "manifests"]

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from commodore.errors import CommodoreError, InputError, Location
+from commodore.base.errors import CommodoreError, InputError, Location
+from commodore.base.files.workspace import is_inside
+from commodore.base.limits import Limits
+from commodore.base.printable import printable
 from commodore.fleet.merging import copy
-from commodore.limits import Limits
-from commodore.printable import printable
-from commodore.workspace import is_inside
 
 if TYPE_CHECKING:
     from yaml import Node
@@ -65,7 +65,7 @@ def parse_document(place: str, path: Path, text: bytes, limits: Limits) -> Docum
     Raises:
         InputError: as `read_document`.
     """
-    from commodore.manifests import compose, load
+    from commodore.base.yaml import compose, load
 
     try:
         nodes = compose(text, place=place)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from commodore.errors import InputError
+from commodore.base.errors import InputError
 from commodore.fleet.repository.config import FleetConfig, Style
 from commodore.fleet.repository.model import Choices
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from commodore.errors import Location
+from commodore.base.errors import Location
 from commodore.fleet.repository.config import FleetConfig, Prefix, Style
 from commodore.fleet.repository.files import Document
 

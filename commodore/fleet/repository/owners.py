@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, Location, did_you_mean, raise_all
-from commodore.events import Warned
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, InputError, Location, did_you_mean, raise_all
+from commodore.base.events import Warned
+from commodore.base.files.tree import files
+from commodore.base.gotemplate import CallProblem, search_regexp
+from commodore.base.printable import some_of
+from commodore.core.sources.git import Git
 from commodore.fleet.findings import at, kind_of, shown
 from commodore.fleet.repository.config import read_config
 from commodore.fleet.repository.files import Document, parse_document
 from commodore.fleet.repository.layout import CHARTS, CONFIG, METADATA, OWNERS
 from commodore.fleet.repository.schema import schema_problems, static_schema
-from commodore.git import Git
-from commodore.gotemplate import CallProblem, search_regexp
-from commodore.printable import some_of
-from commodore.tree import files
 
 _ALIASES = "OWNERS_ALIASES"
 

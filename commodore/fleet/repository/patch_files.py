@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from commodore.errors import CommodoreError, InputError
+from commodore.base.errors import CommodoreError, InputError
 from commodore.fleet.findings import shown
 from commodore.fleet.repository.config import Prefix
 from commodore.fleet.repository.files import Document

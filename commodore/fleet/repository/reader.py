@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from commodore.errors import CommodoreError
+from commodore.base.errors import CommodoreError
+from commodore.base.limits import Limits
 from commodore.fleet.findings import Report
 from commodore.fleet.repository.config import FleetConfig
 from commodore.fleet.repository.files import Document, read_document
 from commodore.fleet.repository.schema import schema_problems, static_schema
-from commodore.limits import Limits
 
 
 class Reader:

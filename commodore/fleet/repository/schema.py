@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from commodore.errors import CommodoreError, InputError, Location, did_you_mean
+from commodore.base.errors import CommodoreError, InputError, Location, did_you_mean
+from commodore.base.names import check_name
+from commodore.base.yaml.json_schemas import meant_errors, types_in_words
 from commodore.fleet.findings import kind_of, pointer, shown
 from commodore.fleet.repository.files import Document
-from commodore.json_schemas import meant_errors, types_in_words
-from commodore.names import check_name
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError

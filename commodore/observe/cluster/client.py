@@ -15,7 +15,7 @@ from lightkube.config.client_adapter import AsyncClient, ConnectionParams
 from lightkube.config.kubeconfig import KubeConfig, SingleConfig
 from lightkube.core.exceptions import ConfigError
 
-from commodore.errors import EnvironmentFault
+from commodore.base.errors import EnvironmentFault
 from commodore.observe.kargo import ARGOCD_GROUP, KARGO_GROUP
 
 PAGE = 500

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from commodore import __version__
+from commodore.base.printable import only_printable
 from commodore.observe.cluster.client import EVENTS, ApiError, Client, Object
 from commodore.observe.kargo import Meta
-from commodore.printable import only_printable
+from commodore.version import __version__
 
 COMPONENT = "commodore-observe"
 _SAME = 600.0  # within so many seconds, an equal event is counted on the one that is there

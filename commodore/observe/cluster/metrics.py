@@ -6,10 +6,10 @@ import contextlib
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from commodore import __version__
 from commodore.observe.cluster.creator import Outcome
 from commodore.observe.planning import Decision
 from commodore.observe.worlds import StageName
+from commodore.version import __version__
 
 _STAGE = ("namespace", "stage")
 

@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from commodore.errors import EnvironmentFault
+from commodore.base.errors import EnvironmentFault
 from commodore.observe.cluster.client import ApiError, Client, Object, Resource
 from commodore.observe.kargo import KargoObject, UnreadableError, read_object
 

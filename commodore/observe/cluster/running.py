@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from commodore.errors import EnvironmentFault, PolicyError
+from commodore.base.errors import EnvironmentFault, PolicyError
 from commodore.observe.cases import PlanOptions
 from commodore.observe.cluster.announcing import Announcer
 from commodore.observe.cluster.client import (

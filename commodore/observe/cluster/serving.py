@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 
-from commodore.errors import EnvironmentFault, UsageError
+from commodore.base.errors import EnvironmentFault, UsageError
 
 Page = Callable[[], tuple[int, str, bytes]]
 """A page's status, type and content."""

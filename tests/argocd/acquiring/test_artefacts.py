@@ -12,10 +12,10 @@ import pytest
 from commodore.argocd import Providers
 from commodore.argocd.acquiring import RepoMap, Repositories
 from commodore.argocd.testing import MemoryArtefacts
-from commodore.context import Context
-from commodore.errors import CommodoreError
-from commodore.events import ignore
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError
+from commodore.base.events import ignore
+from commodore.base.limits import DEFAULT_LIMITS
 from tests.world.registry import CHART, RegistryServer
 
 TAR = "application/vnd.oci.image.layer.v1.tar"

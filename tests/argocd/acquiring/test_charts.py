@@ -14,11 +14,11 @@ import pytest
 from commodore.argocd import Options
 from commodore.argocd.acquiring import Charts
 from commodore.argocd.question import Question
-from commodore.context import Context
-from commodore.errors import CommodoreError
-from commodore.events import ignore
-from commodore.limits import DEFAULT_LIMITS
-from commodore.tools import locate_tool
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError
+from commodore.base.events import ignore
+from commodore.base.limits import DEFAULT_LIMITS
+from commodore.core.tools import locate_tool
 from tests.argocd.conftest import Argo, chart
 from tests.world.folders import write_script
 from tests.world.loopback import LoopbackHandler, LoopbackServer

@@ -16,11 +16,11 @@ from commodore.argocd import Options
 from commodore.argocd.acquiring import Charts, Repositories
 from commodore.argocd.acquiring.credentials_file import scope_of
 from commodore.argocd.question import Question
-from commodore.context import Context
-from commodore.errors import CommodoreError
-from commodore.events import ignore
-from commodore.git import Git
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError
+from commodore.base.events import ignore
+from commodore.base.limits import DEFAULT_LIMITS
+from commodore.core.sources.git import Git
 from tests.argocd.acquiring.test_charts import WEB, packed
 from tests.argocd.conftest import Argo, config_map
 from tests.world.certificates import make_certificate

@@ -11,10 +11,10 @@ from commodore.argocd.acquiring import RepoMap, Repositories
 from commodore.argocd.question import Question
 from commodore.argocd.running import Named
 from commodore.argocd.trees import SelfRevisions, Tree
-from commodore.context import Context
-from commodore.errors import CommodoreError
-from commodore.events import ignore
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError
+from commodore.base.events import ignore
+from commodore.base.limits import DEFAULT_LIMITS
 from tests.world.repos import git
 
 URL = "https://git.example.com/shop"

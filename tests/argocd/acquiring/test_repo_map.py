@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commodore.argocd.acquiring import Mapped, RepoMap, parse_repo_map, repository_identity
-from commodore.errors import CommodoreError, UsageError
+from commodore.base.errors import CommodoreError, UsageError
 from tests.argocd.conftest import Argo
 
 

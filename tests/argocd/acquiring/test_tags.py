@@ -8,10 +8,10 @@ import pytest
 
 from commodore.argocd.acquiring import Mapped, RepoMap, Repositories
 from commodore.argocd.acquiring.tags import is_range, newest_tag
-from commodore.context import Context
-from commodore.errors import InputError
-from commodore.events import ignore
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.context import Context
+from commodore.base.errors import InputError
+from commodore.base.events import ignore
+from commodore.base.limits import DEFAULT_LIMITS
 from tests.world.repos import git
 
 TAGS = ("v1.0.0", "v1.2.0", "1.3.0-rc.1", "v2.0.0", "chart-1.9.0", "chart-2.1.0", "nightly")

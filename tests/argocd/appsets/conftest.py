@@ -17,11 +17,11 @@ from commodore.argocd.configuration import NEWEST, Profile, Provenanced
 from commodore.argocd.model import Cluster
 from commodore.argocd.model.cluster import SECRET_TYPE
 from commodore.argocd.trees import Tree, folder_tree
-from commodore.context import Context
-from commodore.errors import Location
-from commodore.events import ignore
-from commodore.limits import DEFAULT_LIMITS, Limits
-from commodore.manifests.kube_yaml import read_documents
+from commodore.base.context import Context
+from commodore.base.errors import Location
+from commodore.base.events import ignore
+from commodore.base.limits import DEFAULT_LIMITS, Limits
+from commodore.base.yaml.kube_yaml import read_documents
 from tests.world.folders import write_files
 
 GIT = "https://git.example.com/apps.git"

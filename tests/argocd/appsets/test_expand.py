@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from commodore.argocd.appsets.functions import normalized, slug
-from commodore.errors import InputError, PolicyError
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.errors import InputError, PolicyError
+from commodore.base.limits import DEFAULT_LIMITS
 from tests.argocd.appsets.conftest import GIT, Sets, set_text
 
 

@@ -291,7 +291,7 @@ def test_nesting_three_deep_is_refused(sets: Sets) -> None:
 @pytest.mark.requirement("D27")
 @pytest.mark.parametrize(("key", "hint"), [("lists", "did you mean 'list'"), ("generator", "generators are")])
 def test_unknown_generators_are_told_with_a_suggestion(sets: Sets, key: str, hint: str) -> None:
-    from commodore.errors import InputError
+    from commodore.base.errors import InputError
 
     with pytest.raises(InputError, match=f"names no generator that is known: {key}") as caught:
         sets.names([{key: {}}], "x")
@@ -443,7 +443,7 @@ def test_without_facts_a_generator_says_what_it_would_need(sets: Sets, generator
     "text", ["cluster: []", "clusters: [{name: a, servers: b}]", "clusters: {}", "clusters: [{name: a}]"]
 )
 def test_facts_are_read_strictly(sets: Sets, text: str) -> None:
-    from commodore.errors import InputError
+    from commodore.base.errors import InputError
 
     with pytest.raises(InputError) as caught:
         sets.fact_file(text)

@@ -13,7 +13,7 @@ from commodore.argocd.model import Cluster
 from commodore.argocd.model.application import read_application
 from commodore.argocd.model.project import Project, read_project
 from commodore.argocd.rendering import Rendered
-from commodore.errors import Location
+from commodore.base.errors import Location
 
 PLACE = Location("project.yaml", 1)
 ORG = "https://git.example.com/org"

@@ -15,9 +15,9 @@ from commodore.argocd import Options, Tree
 from commodore.argocd.checking.health import HealthScripts
 from commodore.argocd.configuration import ArgoSettings, ResourceOverride
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
-from commodore.context import Context
-from commodore.events import ignore
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.context import Context
+from commodore.base.events import ignore
+from commodore.base.limits import DEFAULT_LIMITS
 from tests.argocd.comparing.conftest import app, config
 from tests.argocd.conftest import chart
 from tests.world.folders import write_files

@@ -14,9 +14,9 @@ from commodore.argocd.acquiring import RepoMap
 from commodore.argocd.comparing import Difference, Wanted, diff
 from commodore.argocd.options import Options, Tree
 from commodore.argocd.question import Question
-from commodore.context import Context
-from commodore.events import ignore
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.context import Context
+from commodore.base.events import ignore
+from commodore.base.limits import DEFAULT_LIMITS
 from tests.argocd.conftest import but_the_version
 from tests.world.folders import write_files
 

@@ -12,8 +12,8 @@ from commodore.argocd.comparing.changed import Considered
 from commodore.argocd.comparing.document import difference_data
 from commodore.argocd.discovery import Kinds, Narrowing
 from commodore.argocd.rendering import Capabilities
-from commodore.errors import CommodoreError, InputError, UsageError
-from commodore.manifests.object_diff import html_report, markdown_report, text_report
+from commodore.base.errors import CommodoreError, InputError, UsageError
+from commodore.core.review.object_diff import html_report, markdown_report, text_report
 from tests.argocd.comparing.conftest import URL, Trees, app, config
 
 

@@ -15,8 +15,8 @@ from commodore.argocd.comparing.owners import ChangedFiles
 from commodore.argocd.comparing.reads import Reads, reads_of
 from commodore.argocd.model.application import read_application
 from commodore.argocd.trees import Tree
-from commodore.errors import Location
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.errors import Location
+from commodore.base.limits import DEFAULT_LIMITS
 from tests.argocd.comparing.conftest import URL, app
 
 Read = Callable[..., list[str]]

@@ -11,10 +11,10 @@ import pytest
 
 from commodore import argocd
 from commodore.argocd import NoiseRule, Options, Tree
-from commodore.context import Context
-from commodore.errors import UsageError
-from commodore.events import ignore
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.context import Context
+from commodore.base.errors import UsageError
+from commodore.base.events import ignore
+from commodore.base.limits import DEFAULT_LIMITS
 from tests.argocd.comparing.conftest import Trees, app, config
 
 URL = "https://git.example.com/team/shop.git"

@@ -13,10 +13,10 @@ import pytest
 from commodore.argocd.comparing import Side
 from commodore.argocd.options import Options, Tree, compared
 from commodore.argocd.question import Question
-from commodore.context import Context
-from commodore.errors import CommodoreError
-from commodore.events import ignore
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError
+from commodore.base.events import ignore
+from commodore.base.limits import DEFAULT_LIMITS
 from tests.world.repos import git
 
 CONTEXT = Context(ignore, DEFAULT_LIMITS, offline=True)

@@ -10,8 +10,8 @@ import pytest
 from commodore.argocd.comparing import Difference
 from commodore.argocd.comparing.document import difference_data
 from commodore.argocd.sarif import as_sarif
-from commodore.errors import InputError
-from commodore.manifests.object_diff import html_report, markdown_report, text_report
+from commodore.base.errors import InputError
+from commodore.core.review.object_diff import html_report, markdown_report, text_report
 from tests.argocd.comparing.conftest import URL, Trees, app, config
 
 

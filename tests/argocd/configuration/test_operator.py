@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from commodore.argocd import ArgoSettings, Diagnostics, Options, Tree, read_settings, settings
-from commodore.errors import InputError
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.errors import InputError
+from commodore.base.limits import DEFAULT_LIMITS
 from tests.argocd.comparing.conftest import app
 
 OPERATED = """\

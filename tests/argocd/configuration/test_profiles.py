@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-import commodore.settings.argocd
+import commodore.cli.argocd.settings
 from commodore.argocd import ArgoSettings, Diagnostics
 from commodore.argocd.configuration import NEWEST, choose_profile
 from commodore.argocd.configuration.profiles import PROFILES
-from commodore.errors import Location, UsageError
+from commodore.base.errors import Location, UsageError
 
 ROOT = Path(__file__).parents[3]
 
@@ -67,7 +67,7 @@ def test_no_option_leads_to_a_cluster() -> None:
     """What a feature that queries a cluster would need is written down, and there is none."""
     page = (ROOT / "docs" / "reference" / "argocd-compatibility.md").read_text(encoding="utf-8")
     assert "What a feature that queries a cluster would need" in page
-    settings = [one for name, one in vars(commodore.settings.argocd).items() if name.startswith("ARGOCD_")]
+    settings = [one for name, one in vars(commodore.cli.argocd.settings).items() if name.startswith("ARGOCD_")]
     flags = {flag for several in settings for one in several for flag in one.flags}
     assert flags
     flags.remove("--context")  # the lines around what differs, as `diff` calls them

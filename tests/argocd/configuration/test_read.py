@@ -11,10 +11,10 @@ from commodore.argocd import ArgoSettings, Diagnostics, read_settings
 from commodore.argocd.configuration import NEWEST, Candidates, Given, IgnoredFields, objects_of_values
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.running import Named, list_applications
-from commodore.context import Context
-from commodore.errors import InputError, Location
-from commodore.events import ignore
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.context import Context
+from commodore.base.errors import InputError, Location
+from commodore.base.events import ignore
+from commodore.base.limits import DEFAULT_LIMITS
 
 CONFIG = """\
 apiVersion: v1

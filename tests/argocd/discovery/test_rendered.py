@@ -10,10 +10,10 @@ import pytest
 
 from commodore.argocd import Diagnostics
 from commodore.argocd.running import Listing, Named, list_applications
-from commodore.context import Context
-from commodore.errors import CommodoreError
-from commodore.events import ignore
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError
+from commodore.base.events import ignore
+from commodore.base.limits import DEFAULT_LIMITS, Limits
 from tests.argocd.conftest import but_the_version
 from tests.world.folders import write_files
 

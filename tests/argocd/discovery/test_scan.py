@@ -14,10 +14,10 @@ import pytest
 from commodore.argocd import Diagnostics
 from commodore.argocd.discovery import Narrowing, own_repositories, select
 from commodore.argocd.running import Listing, Named, list_applications
-from commodore.context import Context
-from commodore.errors import CommodoreError, PolicyError
-from commodore.events import ignore
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, PolicyError
+from commodore.base.events import ignore
+from commodore.base.limits import DEFAULT_LIMITS
 from tests.argocd.conftest import but_the_version
 
 CONTEXT = Context(ignore, DEFAULT_LIMITS)
@@ -310,7 +310,7 @@ def test_files_of_no_interest_are_not_parsed(text: str, folder: Folder) -> None:
 def test_what_was_parsed_before_is_kept_by_its_content(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also by other folders of the repository; what is damaged is parsed again."""
     from commodore.argocd.trees import parsed
-    from commodore.caches import result_cache
+    from commodore.core.results.caches import result_cache
 
     read: list[str] = []
 
@@ -345,7 +345,7 @@ def test_what_was_parsed_before_is_kept_by_its_content(folder: Folder, monkeypat
 
 def test_documents_of_earlier_runs_go_when_they_are_many(folder: Folder) -> None:
     from commodore.argocd.trees import ParsedFiles
-    from commodore.caches import result_cache
+    from commodore.core.results.caches import result_cache
 
     def run(*names: str) -> int:
         """How many contents are kept."""

@@ -9,7 +9,7 @@ import pytest
 from commodore.argocd.discovery import Narrowing, parse_selector
 from commodore.argocd.model import Cluster
 from commodore.argocd.model.application import read_application
-from commodore.errors import Location, UsageError
+from commodore.base.errors import Location, UsageError
 
 CLUSTERS = (Cluster("prod", "https://prod.example.com"),)
 

@@ -11,7 +11,7 @@ import pytest
 
 from commodore.argocd import Options, Tree, diff, explain, render
 from commodore.argocd.discovery import served_by
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.limits import DEFAULT_LIMITS
 from tests.argocd.comparing.conftest import app
 from tests.argocd.conftest import chart
 from tests.world.folders import write_files

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from commodore.argocd.finishing import hook_phases
-from commodore.errors import CommodoreError
+from commodore.base.errors import CommodoreError
 from tests.argocd.conftest import Argo, config_map
 
 ID = "argocd.argoproj.io/tracking-id"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from commodore.argocd.model.application import check_application, read_application
-from commodore.errors import InputError, Location
+from commodore.base.errors import InputError, Location
 
 SOURCE = {"repoURL": "https://git.example.com/a.git", "path": "."}
 SERVER = {"server": "https://kubernetes.default.svc/"}

@@ -10,7 +10,7 @@ from commodore.argocd import ArgoSettings, Diagnostics
 from commodore.argocd.configuration import IgnoredFields, Provenanced, ResourceOverride
 from commodore.argocd.model.application import Application, read_application
 from commodore.argocd.normalising import Normaliser
-from commodore.errors import CommodoreError, Location
+from commodore.base.errors import CommodoreError, Location
 
 Object = dict[str, Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from commodore.argocd.rendering import PartlyRendered
-from commodore.errors import CommodoreError
+from commodore.base.errors import CommodoreError
 from tests.argocd.conftest import OTHER, URL, Argo, chart, config_map
 
 

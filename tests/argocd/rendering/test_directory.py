@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from commodore.argocd.configuration.profiles import PROFILES
-from commodore.errors import CommodoreError
+from commodore.base.errors import CommodoreError
 from tests.argocd.conftest import Argo, config_map
 
 

@@ -12,7 +12,7 @@ import pytest
 from commodore.argocd.configuration.profiles import PROFILES
 from commodore.argocd.model.repository import KnownRepository
 from commodore.argocd.rendering import Capabilities
-from commodore.errors import CommodoreError
+from commodore.base.errors import CommodoreError
 from tests.argocd.conftest import OTHER, Argo, chart
 
 

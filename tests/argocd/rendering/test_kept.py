@@ -11,7 +11,7 @@ import pytest
 
 from commodore.argocd.rendering.kept import Kept, files_below
 from commodore.argocd.trees import files_of_kustomization
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.limits import DEFAULT_LIMITS
 from tests.argocd.conftest import OTHER, Argo, chart
 from tests.world.folders import write_script
 

@@ -11,7 +11,7 @@ import pytest
 
 from commodore.argocd.configuration.profiles import PROFILES
 from commodore.argocd.rendering import Capabilities
-from commodore.errors import CommodoreError, InputError
+from commodore.base.errors import CommodoreError, InputError
 from tests.argocd.conftest import Argo, config_map
 from tests.world.folders import write_script
 from tests.world.loopback import LoopbackHandler, LoopbackServer

@@ -13,11 +13,11 @@ import pytest
 
 from commodore import argocd
 from commodore.argocd import Options, Tree
-from commodore.confinement import isolation
-from commodore.context import Context
-from commodore.errors import CommodoreError
-from commodore.events import ignore
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError
+from commodore.base.events import ignore
+from commodore.base.limits import DEFAULT_LIMITS
+from commodore.core.confinement import isolation
 from tests.argocd.comparing.conftest import URL, app, config
 from tests.world.folders import write_script
 

@@ -10,8 +10,8 @@ import pytest
 from commodore.argocd.configuration import read_policy
 from commodore.argocd.model.plugins import PluginRule, rule_of_definition
 from commodore.argocd.rendering.plugins import AVP
-from commodore.errors import CommodoreError, InputError, Location
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.errors import CommodoreError, InputError, Location
+from commodore.base.limits import DEFAULT_LIMITS
 from tests.argocd.conftest import URL, Argo, chart, config_map
 
 PLACE = Location("plugin.yaml", 1)

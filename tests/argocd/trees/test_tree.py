@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commodore.argocd.trees import folder_tree
-from commodore.errors import CommodoreError
+from commodore.base.errors import CommodoreError
 from tests.world.context import make_context
 
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.engine.conftest import engine, listener, world
+from tests.core.engine.conftest import engine, listener, world
 
 __all__ = ["engine", "listener", "world"]

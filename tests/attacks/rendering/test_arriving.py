@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
-from commodore.confinement import TrustPolicy
-from commodore.engine.kapitan.fetch_git import _update_submodules
-from commodore.errors import CommodoreError
-from commodore.fetching import Downloads
-from commodore.fetching.archives import unpack
-from commodore.fetching.web import get_download
-from commodore.limits import DEFAULT_LIMITS
+from commodore.base.errors import CommodoreError
+from commodore.base.limits import DEFAULT_LIMITS
+from commodore.core.confinement import TrustPolicy
+from commodore.core.engine.kapitan.fetch_git import _update_submodules
+from commodore.core.sources.fetching import Downloads
+from commodore.core.sources.fetching.archives import unpack
+from commodore.core.sources.fetching.web import get_download
 from tests.attacks.conftest import Secret, Witness
-from tests.engine.world import World, jsonnet
+from tests.core.engine.world import World, jsonnet
 from tests.world.context import make_context
 from tests.world.lieutenant import LieutenantServer, Reply
 from tests.world.loopback import LoopbackHandler, LoopbackServer

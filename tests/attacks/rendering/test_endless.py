@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from commodore.confinement import TrustPolicy
-from commodore.errors import CommodoreError
-from tests.engine.world import World, jsonnet
+from commodore.base.errors import CommodoreError
+from commodore.core.confinement import TrustPolicy
+from tests.core.engine.world import World, jsonnet
 
 TIME, MEMORY = "CMD-CONF-009", "CMD-CONF-010"
 SHORT = TrustPolicy(rendering_seconds=2.0)

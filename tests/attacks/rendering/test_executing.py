@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from commodore.confinement import TrustPolicy
+from commodore.core.confinement import TrustPolicy
 from tests.attacks.conftest import Witness
-from tests.engine.world import PACKAGE, World, jsonnet
+from tests.core.engine.world import PACKAGE, World, jsonnet
 
 NOT_ALLOWED, SANDBOX, SHELL, PROGRAM = "CMD-CONF-004", "CMD-CONF-006", "CMD-CONF-007", "CMD-CONF-008"
 WRAPPER = str(PACKAGE / "scripts" / "run-kustomize")

@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 import yaml
 
-from commodore.confinement import TrustPolicy
-from commodore.confinement.hosts import host_of, is_near
-from commodore.dependencies.bundle.jsonnetfile import GitSource
-from commodore.dependencies.bundle.remotes import parse_remote
-from commodore.dependencies.bundle.sources import LibrarySources, Wanted
-from commodore.engine.kapitan.fetch_git import _update_submodules
-from commodore.errors import CommodoreError, Location, PolicyError
-from commodore.git import RepositoryStore
-from commodore.limits import DEFAULT_LIMITS
-from tests.engine.world import PACKAGE, World, jsonnet
+from commodore.base.errors import CommodoreError, Location, PolicyError
+from commodore.base.limits import DEFAULT_LIMITS
+from commodore.core.confinement import TrustPolicy
+from commodore.core.confinement.hosts import host_of, is_near
+from commodore.core.dependencies.bundle.jsonnetfile import GitSource
+from commodore.core.dependencies.bundle.remotes import parse_remote
+from commodore.core.dependencies.bundle.sources import LibrarySources, Wanted
+from commodore.core.engine.kapitan.fetch_git import _update_submodules
+from commodore.core.sources.git import RepositoryStore
+from tests.core.engine.world import PACKAGE, World, jsonnet
 from tests.world.context import make_context
 from tests.world.git_server import GitServer
 from tests.world.loopback import LoopbackHandler, LoopbackServer

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from commodore.confinement import TrustPolicy, isolation
+from commodore.core.confinement import TrustPolicy, isolation
 from tests.attacks.conftest import Secret, Witness
-from tests.engine.world import PACKAGE, World, jsonnet
+from tests.core.engine.world import PACKAGE, World, jsonnet
 from tests.world.folders import write_script
 
 TOOLS = Path(__file__).resolve().parents[3] / ".tools"

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from commodore.errors import CommodoreError
-from commodore.events import Warned
+from commodore.base.errors import CommodoreError
+from commodore.base.events import Warned
 from tests.attacks.conftest import Secret
-from tests.engine.world import World, jsonnet
+from tests.core.engine.world import World, jsonnet
 from tests.world.loopback import LoopbackHandler, LoopbackServer
 
 OUTSIDE, LINK, SPECIAL = "CMD-CONF-001", "CMD-CONF-002", "CMD-CONF-003"

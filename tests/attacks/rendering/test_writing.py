@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from commodore.errors import CommodoreError
+from commodore.base.errors import CommodoreError
 from tests.attacks.conftest import Secret, Witness
-from tests.engine.world import World, jsonnet
+from tests.core.engine.world import World, jsonnet
 from tests.world.repos import git
 
 OUTPUT, PLACE = "CMD-ENG-007", "CMD-ENG-059"

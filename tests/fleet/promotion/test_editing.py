@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from commodore.errors import InputError
+from commodore.base.errors import InputError
 from commodore.fleet.promotion.editing import set_values
 
 TEXT = """\

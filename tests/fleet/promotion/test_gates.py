@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from commodore.errors import CommodoreError
+from commodore.base.errors import CommodoreError
+from commodore.base.limits import DEFAULT_LIMITS
 from commodore.fleet.promotion.changing import find_patch
 from commodore.fleet.promotion.gates import Conditions, check_gates, placed_since
 from commodore.fleet.promotion.promoting import load_fleet
 from commodore.fleet.promotion.status_file import FleetState, read_states
-from commodore.limits import DEFAULT_LIMITS
 from tests.fleet.conftest import APP, CONFIG, World, charts, patch
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)

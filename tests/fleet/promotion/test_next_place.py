@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commodore.base.limits import DEFAULT_LIMITS
 from commodore.fleet.patches import covered, gaps
 from commodore.fleet.promotion.next_place import coalesced, entered, is_foldable, left, next_prefix
 from commodore.fleet.repository.config import FleetConfig, Prefix, covers, read_config
-from commodore.limits import DEFAULT_LIMITS
 from tests.fleet.conftest import CONFIG
 from tests.world.folders import write_files
 

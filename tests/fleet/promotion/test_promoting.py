@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commodore.errors import CommodoreError
-from commodore.events import Noted, Warned
+from commodore.base.errors import CommodoreError
+from commodore.base.events import Noted, Warned
 from commodore.fleet.merging import same
 from commodore.fleet.promotion.changing import find_patch
 from commodore.fleet.promotion.folding import Overrides

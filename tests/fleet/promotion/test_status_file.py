@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from commodore.errors import CommodoreError, UsageError
+from commodore.base.errors import CommodoreError, UsageError
+from commodore.base.limits import DEFAULT_LIMITS
 from commodore.fleet.promotion.status_file import parse_duration, read_states
-from commodore.limits import DEFAULT_LIMITS
 
 CELL = ("prod", "eu-1")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from commodore.errors import EnvironmentFault, PolicyError
+from commodore.base.errors import EnvironmentFault, PolicyError
 from commodore.observe import Decision
 from commodore.observe.cluster.client import ClusterAccess
 from commodore.observe.cluster.creator import Outcome

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from commodore.errors import EnvironmentFault, UsageError
+from commodore.base.errors import EnvironmentFault, UsageError
 from commodore.observe.cluster.serving import read_address, serve
 
 

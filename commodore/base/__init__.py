@@ -1,0 +1,1 @@
+"""Materials that everything stands on. Nothing here knows of GitOps."""

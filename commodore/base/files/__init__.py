@@ -1,0 +1,1 @@
+"""Files and folders: atomic writes, staging, trees, locks, sealed content, watching."""

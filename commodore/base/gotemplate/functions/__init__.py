@@ -1,0 +1,34 @@
+"""Sprig's functions by family, each family a table."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from commodore.base.gotemplate.functions import (
+    choices,
+    data,
+    dates,
+    encodings,
+    kinds,
+    numbers,
+    paths,
+    patterns,
+    refused,
+    text,
+    versions,
+)
+from commodore.base.gotemplate.signatures import Table
+
+TABLES: Final[tuple[Table, ...]] = (
+    text.TABLE,
+    numbers.TABLE,
+    choices.TABLE,
+    data.TABLE,
+    kinds.TABLE,
+    encodings.TABLE,
+    paths.TABLE,
+    patterns.TABLE,
+    versions.TABLE,
+    dates.TABLE,
+    refused.TABLE,
+)

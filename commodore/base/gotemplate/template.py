@@ -1,0 +1,63 @@
+"""Templates, parsed once and run many times."""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Mapping
+from typing import Final
+
+from commodore.base.gotemplate import builtins
+from commodore.base.gotemplate.evaluate import Program, RunLimits, run
+from commodore.base.gotemplate.functions import TABLES
+from commodore.base.gotemplate.parser import parse
+from commodore.base.gotemplate.signatures import Function
+from commodore.base.gotemplate.values import Value
+
+_MISSING: Final = ("default", "invalid", "zero", "error")
+
+
+@functools.cache
+def sprig() -> Mapping[str, Function]:
+    """All functions of the language and of Sprig, by name, but those that read the environment and ask for hosts."""
+    found = dict(builtins.TABLE)
+    for table in TABLES:
+        found.update(table)
+    return found
+
+
+class Template:
+    """A parsed template.
+
+    Args:
+        text: its text.
+        name: its name in errors.
+        functions: the functions it may call, by name.
+
+    Raises:
+        ParseProblem: it does not parse.
+        LimitProblem: it is nested too deeply.
+    """
+
+    def __init__(self, text: str, *, name: str = "base", functions: Mapping[str, Function] | None = None) -> None:
+        known = sprig() if functions is None else functions
+        self._program = Program(text, name, parse(text, name, known), known)
+        self._changes = any(found.changes and name in text for name, found in known.items())
+
+    def render(self, data: Value, *, missing: str = "default", limits: RunLimits | None = None) -> str:
+        """What the template prints. The data stay as they are.
+
+        Args:
+            data: its values.
+            missing: what a missing key does: "default", "invalid", "zero" or "error".
+            limits: what the run may use.
+
+        Raises:
+            ExecutionProblem: it fails.
+            LimitProblem: it exceeds the limits.
+            RefusedFunction: it calls a function that gives another value at every run.
+            ValueError: `missing` is none of these words.
+        """
+        if missing not in _MISSING:
+            raise ValueError(f"unrecognized option: missingkey={missing}")
+        return run(self._program, copy.deepcopy(data) if self._changes else data, missing, limits or RunLimits())

@@ -1,0 +1,1 @@
+"""Processes: the environment of children, and pools of workers."""

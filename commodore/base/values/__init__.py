@@ -1,0 +1,1 @@
+"""Values with a grammar of their own: versions, sizes and durations, interned texts."""

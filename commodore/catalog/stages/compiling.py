@@ -1,0 +1,154 @@
+"""Handing the rendered hierarchy to the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from commodore.base.context import Context
+from commodore.base.events import stage
+from commodore.base.files.workspace import Workspace
+from commodore.base.names import BOOTSTRAP_TARGET
+from commodore.catalog.stages.checkouts import Components
+from commodore.catalog.stages.components import INSTALLED
+from commodore.catalog.stages.policy import effective_policy
+from commodore.catalog.stages.tools import tool_environment
+from commodore.core.engine import Batch, CompiledInstance, CompileRequest, Engine, InstanceJob, check_jsonnet_engine
+from commodore.core.engine.remote_results import RemoteCache
+from commodore.core.inventory import Inventory
+from commodore.core.results.caches import dependency_cache, result_cache, usable
+from commodore.core.results.remote_store import RemoteOptions
+from commodore.core.results.result_store import ResultStore
+from commodore.core.sources.fetching import DependencyCache
+
+if TYPE_CHECKING:
+    from commodore.core.confinement import TrustPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class CompileOptions:
+    """How to compile.
+
+    Args:
+        fetch: whether to fetch Kapitan dependencies.
+        processes: number of workers, 0 for one per CPU.
+        verbose: announce what Kapitan logs.
+        cached: use the caches of dependencies and results.
+        shadow: the share of cached results to render all the same and compare, in percent.
+        jsonnet_engine: `go`, `jrsonnet`, or `check` to evaluate with both and compare.
+        policy: what components may execute and fetch; None for the one in the global repository, or the default.
+        remote: the remote stores of results; None for none. They are not asked if `cached` is false, or offline.
+        allowed: the codes that are lowered to warnings, besides those of the hierarchy.
+    """
+
+    fetch: bool = True
+    processes: int = 0
+    verbose: bool = False
+    cached: bool = True
+    shadow: int = 0
+    jsonnet_engine: str = "go"
+    policy: TrustPolicy | None = None
+    remote: RemoteOptions | None = None
+    allowed: frozenset[str] = frozenset()
+
+
+def open_engine(options: CompileOptions, context: Context) -> Engine:
+    """The engine of a command, to be left as a context manager.
+
+    Raises:
+        EnvironmentFault: the chosen Jsonnet engine, or what remote stores need, is not installed.
+        UsageError: remote stores cannot be used as they are given.
+    """
+    check_jsonnet_engine(options.jsonnet_engine)
+    return Engine(
+        context,
+        processes=options.processes,
+        dependency_cache=usable(dependency_cache()) if options.cached else None,
+        result_cache=usable(result_cache()) if options.cached else None,
+        shadow=options.shadow / 100,
+        remote=_open_remote(options, context),
+    )
+
+
+def _open_remote(options: CompileOptions, context: Context) -> RemoteCache | None:
+    cache = usable(result_cache()) if options.cached and options.remote is not None else None
+    if cache is None or options.remote is None or context.offline:
+        return None
+    fetched = DependencyCache(usable(dependency_cache()), context.limits)
+    return RemoteCache(options.remote, ResultStore(cache, context.limits), fetched)
+
+
+def engine_of(given: Engine | None, options: CompileOptions, context: Context) -> AbstractContextManager[Engine]:
+    """The engine that a caller keeps for many runs and ends itself; without one, a new one for this run."""
+    return nullcontext(given) if given is not None else open_engine(options, context)
+
+
+def compile_instances(engine: Engine, batch: Batch, context: Context) -> tuple[CompiledInstance, ...]:
+    """Compile every instance of a batch (`catalog_batch`) into `compiled/`.
+
+    Raises:
+        CommodoreError: what went wrong, for all instances together; `compiled/` is as it was.
+    """
+    with stage(context.announce, "compiling", total=len(batch.jobs)):
+        request = replace(batch.request, offline=context.offline)
+        return engine.compile(batch.jobs, batch.nodes, request)
+
+
+def catalog_batch(
+    workspace: Workspace, components: Components, inventory: Inventory, refs: Path, options: CompileOptions
+) -> Batch:
+    """Every instance of a cluster, and how it is compiled; `refs` is the folder with the new ref files."""
+    jobs = [
+        InstanceJob(name, components.component_of(name), one.directory) for name, one in components.instances.items()
+    ]
+    about = inventory.nodes[BOOTSTRAP_TARGET].parameters.get("cluster")
+    own = [str(about.get(key)) for key in ("tenant", "name")] if isinstance(about, Mapping) else []
+    request = CompileRequest(
+        root=workspace.root,
+        output=workspace.root,
+        search_paths=(workspace.vendor, workspace.root, INSTALLED),
+        refs=refs,
+        cluster_refs=refs.joinpath(*own) if own else None,
+        fetch=options.fetch,
+        processes=options.processes,
+        verbose=options.verbose,
+        replace_all=True,
+        environment=tool_environment(),
+        jsonnet_engine=options.jsonnet_engine,
+        near_hosts=False,
+        policy=effective_policy(workspace, options.policy),
+        allowed=components.allowed,
+    )
+    return Batch(jobs, {name: node.raw for name, node in inventory.nodes.items()}, request)
+
+
+def standalone_request(
+    workspace: Workspace, output: Path, component: Path, search_paths: tuple[Path, ...], options: CompileOptions
+) -> CompileRequest:
+    """The request of `component compile`.
+
+    Kapitan dependencies of test cases are often fetched into the vendor folder of the component itself, so that one
+    counts too. The component's own folder comes last, so that its libraries are found without `-J`.
+    """
+    vendored = (workspace.vendor, component / "vendor")
+    paths = (*search_paths, *vendored, workspace.dependencies, workspace.root, INSTALLED, component)
+    return CompileRequest(
+        root=workspace.root,
+        output=output,
+        search_paths=tuple(dict.fromkeys(paths)),
+        refs=workspace.refs,
+        reveal_fake=True,
+        fetch=options.fetch,
+        processes=options.processes,
+        verbose=options.verbose,
+        filter_search_paths=(output, INSTALLED, output / "vendor"),
+        directory=Path.cwd(),
+        environment=tool_environment(),
+        jsonnet_engine=options.jsonnet_engine,
+        near_hosts=False,
+        policy=options.policy,
+        allowed=options.allowed,
+    )

@@ -1,0 +1,35 @@
+"""Why a rendered manifest is as it is: who made it, from what, and which parameters were read for it."""
+
+from __future__ import annotations
+
+from commodore.catalog.stages.explaining._as_dict import as_dict
+from commodore.catalog.stages.explaining.explaining import explain_manifest
+from commodore.catalog.stages.explaining.locate import Manifest
+from commodore.catalog.stages.explaining.model import (
+    Candidate,
+    Chart,
+    Entry,
+    FieldPlace,
+    FilterUse,
+    ManifestExplanation,
+    ObjectPlace,
+    ReadFile,
+    ReadParameter,
+    Repository,
+)
+
+__all__ = [
+    "Candidate",
+    "Chart",
+    "Entry",
+    "FieldPlace",
+    "FilterUse",
+    "Manifest",
+    "ManifestExplanation",
+    "ObjectPlace",
+    "ReadFile",
+    "ReadParameter",
+    "Repository",
+    "as_dict",
+    "explain_manifest",
+]

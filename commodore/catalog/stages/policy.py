@@ -1,0 +1,25 @@
+"""Which trust policy counts in a run."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from commodore.base.files.workspace import Workspace
+
+if TYPE_CHECKING:
+    from commodore.core.confinement import TrustPolicy
+
+
+def effective_policy(workspace: Workspace, given: TrustPolicy | None) -> TrustPolicy | None:
+    """The policy that the user has named, or the one in the global repository as it is checked out; None for neither.
+
+    Raises:
+        CommodoreError: it cannot be used.
+    """
+    path = workspace.global_config / "trust.toml"
+    if given is not None or not os.path.lexists(path):
+        return given
+    from commodore.core.confinement import read_policy  # few runs have one
+
+    return read_policy(path, workspace.global_config)

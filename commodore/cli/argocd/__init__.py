@@ -1,0 +1,1 @@
+"""`commodore argocd`."""

@@ -1,0 +1,303 @@
+"""What the commands of `argocd` share: their exit codes, and how they show diagnostics."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, InternalError, UsageError
+from commodore.base.events import Event, StageFinished, StageStarted
+from commodore.base.exhaustion import judge, refusal
+from commodore.base.limits import DEFAULT_LIMITS
+from commodore.base.printable import printable, printable_lines, some_of
+from commodore.cli.shell.console import Console, console_of
+from commodore.cli.shell.lazy import LazyGroup
+from commodore.cli.shell.review import noise_of
+
+if TYPE_CHECKING:
+    from commodore.argocd import Diagnostic
+    from commodore.argocd.options import Options, Tree
+    from commodore.argocd.question import Question
+
+EQUAL, DIFFERENT, FAILED = 0, 1, 2
+_COLOURS = {"error": "red", "warning": "yellow", "boundary": "cyan", "info": "white"}
+
+
+class ArgoGroup(LazyGroup):
+    """The commands of `argocd` have exit codes of their own, those of diff: 0 equal, 1 different, 2 trouble.
+
+    A pipeline that reads 1 as "there are changes" must not read a broken chart as a change. Bugs stay 70.
+    """
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except CommodoreError as error:
+            if isinstance(error, InternalError):
+                raise
+            console_of(ctx).error(judge(error))
+            return FAILED
+        except (OSError, ValueError, RecursionError) as error:
+            fault = refusal(error)
+            if fault is None:
+                raise
+            console_of(ctx).error(fault)
+            return FAILED
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What a command asks, from the options of `SEARCH` and `COMMON`."""
+
+    values: Mapping[str, Any]
+    console: Console
+
+    @classmethod
+    def of(cls, ctx: click.Context, values: Mapping[str, Any]) -> Analysis:
+        """What the options of a command ask."""
+        return cls(values, console_of(ctx))
+
+    @property
+    def options(self) -> Options:
+        """The options as the library has them."""
+        return options_by(self.values, self.console)
+
+    @property
+    def tree(self) -> Tree:
+        """The tree that is looked at."""
+        return tree_by(self.values)
+
+    def working(self) -> AbstractContextManager[None]:
+        """Show a person at a terminal what goes on; elsewhere nothing."""
+        return self.console.working(keep=False)
+
+    @contextlib.contextmanager
+    def question(self) -> Iterator[Question]:
+        """A question that the library has no function for, with what goes on shown."""
+        from commodore.argocd.question import Question
+
+        with Question(self.options) as asked, self.working():
+            yield asked
+
+    def finish(self, found: Sequence[Diagnostic], but: Collection[Diagnostic] = ()) -> int:
+        """Show the diagnostics that are wanted. Returns the exit code they make.
+
+        Args:
+            but: those that the result has.
+        """
+        return show_diagnostics(found, self.values["diagnostics"], self.console, but)
+
+
+def context_of(console: Console, *, offline: bool = False) -> Context:
+    """The surroundings of an analysis. Its stages are for a person at a terminal; elsewhere they are left out."""
+
+    def announce(event: Event) -> None:
+        if console.is_watched or not isinstance(event, StageStarted | StageFinished):
+            console.announce(event)
+
+    return Context(announce, DEFAULT_LIMITS, offline)
+
+
+_OPTIONS = {
+    "app": "files",
+    "appset": "sets",
+    "argocd_settings": "installation",
+    "argocd_values": "chart_values",
+    "self_url": "self_urls",
+    "entry": "entries",
+    "selector": "labels",
+    "api_version": "api_versions",
+    "kind": "kinds",
+    "ignore_rules": "rules",
+    "image_pointer": "image_pointers",
+    "mask_kind": "mask_kinds",
+    "controller_namespace": "namespace",
+    "app_namespace": "app_namespaces",
+    "argocd_cm": "config_maps",
+    "cmd_params": "parameters",
+    "kustomize_build_option": "build_options",
+    "repo_secret": "repository_secrets",
+    "ignore_path": "ignored_paths",
+}
+"""Options of commands that the library calls otherwise."""
+
+
+def options_by(values: Mapping[str, Any], console: Console) -> Options:
+    """What the options of a command say; what it has no option for is as the library has it."""
+    from commodore.argocd.options import Options
+
+    names = {one.name for one in fields(Options)}
+    given = {_OPTIONS.get(name, name): value for name, value in values.items()}
+    plain = {name: value for name, value in given.items() if name in names and value is not None}
+    return Options(**{**plain, **_translated(values), "context": context_of(console, offline=values["offline"])})
+
+
+def _translated(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the library that those of a command say in another way."""
+    found: dict[str, Any] = {}
+    if values.get("discovery") == "static":
+        found["max_depth"] = 0
+    if "no_reuse" in values:
+        found["reuse"] = not values["no_reuse"]
+    if "skip_lua_health" in values:
+        found["health"] = not values["skip_lua_health"]
+    if "skip_kind" in values:
+        flags = (("skip_crds", "CustomResourceDefinition"), ("skip_secrets", "Secret"))
+        found["left_out"] = (*values["skip_kind"], *(kind for name, kind in flags if values[name]))
+    if "hooks" in values:
+        found["hooks"] = values["hooks"] == "show"
+    if "noise" in values:
+        found["noise"] = noise_of(values)
+    if "show_ignored_fields" in values:
+        found["show_ignored"] = values["show_ignored_fields"]
+    return found
+
+
+def tree_by(values: Mapping[str, Any]) -> Tree:
+    """The tree that `--path`, or `--repo` and `--ref` name.
+
+    Raises:
+        UsageError: CMD-ARGO-032, a repository is named without a revision.
+    """
+    from commodore.argocd.options import Tree
+
+    if values.get("repo") is not None and not values["ref"]:
+        raise _without_revision("--repo", "--ref")
+    return Tree(values.get("repo") or values["path"] or Path(), values.get("ref") or "")
+
+
+def _without_revision(repository: str, revision: str) -> UsageError:
+    return UsageError(
+        "CMD-ARGO-032", f"{repository} names a repository, but no revision of it", hint=f"name one by {revision}"
+    )
+
+
+def compared_by(values: Mapping[str, Any]) -> tuple[Tree | None, Tree]:
+    """Which two trees the options of `SIDES` and `SEARCH` name; see `compared`."""
+    from commodore.argocd.options import compared
+
+    if values["base_repo"] is not None and not values["base"]:
+        raise _without_revision("--base-repo", "--base")
+    return compared(tree_by(values), values["base"] or "", values["base_path"], values["base_repo"])
+
+
+def show_diagnostics(
+    found: Sequence[Diagnostic], wanted: str, console: Console, but: Collection[Diagnostic] = ()
+) -> int:
+    """Show diagnostics, see `show_wanted`. Returns the exit code they make.
+
+    Args:
+        but: those that the result has, which are not shown again.
+    """
+    show_wanted([one for one in found if replace(one, count=1) not in but], wanted, console)
+    return FAILED if any(one.severity == "error" for one in found) else EQUAL
+
+
+def show_wanted(shown: Sequence[Diagnostic], wanted: str, console: Console) -> None:
+    """Show diagnostics on standard error: `all`, the `actionable` ones, or `none`; errors always.
+
+    Unless all are asked for, many of one cause are shown as one, and those of before a change as a number.
+    """
+    from commodore.argocd.diagnostics import by_cause
+
+    if console.quiet:
+        wanted = "none"
+    chosen = [
+        one
+        for one in shown
+        if one.severity == "error" or wanted == "all" or (wanted == "actionable" and one.actionable)
+    ]
+    if console.log_format == "json":
+        for one in chosen:
+            console.record("Diagnostic", one.as_dict())
+        return
+    if wanted == "all":
+        lines = [line for one in chosen for line in diagnostic_lines(one)]
+    else:
+        quiet = [one for one in chosen if one.before and one.severity != "error"]
+        lines = [line for same in by_cause(one for one in chosen if one not in quiet) for line in _cause_lines(same)]
+        if quiet:
+            count = "1 finding was" if len(quiet) == 1 else f"{len(quiet)} findings were"
+            lines.append(f"{count} there before the change, too (--diagnostics all shows them)")
+    for line in lines:
+        console.note(line)
+
+
+_FEW = 3
+
+
+def _cause_lines(same: Sequence[Diagnostic]) -> Iterator[str]:
+    """Diagnostics of one cause: a few of them each, more of them as the first one and the subjects of the others."""
+    if len(same) <= _FEW:
+        for one in same:
+            yield from diagnostic_lines(one)
+        return
+    first, *others = same
+    subjects = [*dict.fromkeys(one.application or one.set for one in others)]
+    named = f": {some_of(subjects)}" if all(subjects) else ""
+    head, *rest = diagnostic_lines(first)
+    yield head
+    yield f"  and {len(others)} more of this cause{named} (--diagnostics all shows each)"
+    yield from rest
+
+
+def diagnostic_lines(one: Diagnostic) -> Iterator[str]:
+    """A diagnostic as lines for people."""
+    about = one.application or one.set
+    about += f", source {one.source}" if one.source is not None else ""
+    times = f" ({one.count} times)" if one.count > 1 else ""
+    head = click.style(one.severity, fg=_COLOURS[one.severity], bold=one.severity == "error")
+    subject = f"{about}: " if about else ""
+    yield f"{head}: {printable(subject)}{printable_lines(one.message)}{times} [{one.code}]"
+    yield from places_and_hint(one)
+
+
+def places_and_hint(one: Diagnostic) -> Iterator[str]:
+    """Where a diagnostic is, and what to do."""
+    for place in one.locations:
+        yield f"  at {printable(str(place))}"
+    if one.hint:
+        yield f"  hint: {printable_lines(one.hint)}"
+
+
+def show_document(data: Mapping[str, Any], form: str, console: Console) -> None:
+    """Print a document as JSON, or as YAML."""
+    from commodore.base.yaml import dump
+
+    if form == "yaml":
+        console.data(dump(data), newline=False)
+    else:
+        console.data(json.dumps(data, indent=2))
+
+
+def write_file(file: Path, text: str) -> None:
+    """Write what an option wants in a file.
+
+    Raises:
+        EnvironmentFault: CMD-WORK-003, the operating system refused.
+    """
+    from commodore.base.files.workspace import guard_disk
+
+    with guard_disk(file):
+        file.write_text(text, encoding="utf-8")
+
+
+def document(command: str, found: Sequence[Diagnostic], **parts: Any) -> dict[str, Any]:
+    """The JSON-ready result of a command, with what every one has."""
+    from commodore.argocd.diagnostics import is_partial
+
+    diagnostics = [one.as_dict() for one in found]
+    return {
+        "schema": f"commodore.argocd/{command}/v1",
+        **parts,
+        "diagnostics": diagnostics,
+        "partial": is_partial(found),
+    }

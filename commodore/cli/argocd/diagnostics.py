@@ -1,0 +1,45 @@
+"""`commodore argocd diagnostics`: everything that is found while a repository is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from commodore.cli.argocd.analysis import EQUAL, FAILED, Analysis, diagnostic_lines, document, show_document
+from commodore.cli.argocd.settings import ARGOCD_DIAGNOSTICS
+from commodore.cli.shell.options import options
+
+
+@click.command("diagnostics")
+@options(*ARGOCD_DIAGNOSTICS)
+@click.pass_context
+def diagnostics(ctx: click.Context, /, **values: Any) -> int:
+    """List everything that is found while a repository is read, what merely informs, too.
+
+    With --render all Applications are rendered and their ignore rules are checked, with --plugins those that plugins
+    render. Each finding has a code, which `commodore explain` describes. The exit code is 2 if one of them is an error.
+    """
+    from commodore.argocd.diagnosing import check_all
+    from commodore.argocd.sarif import as_sarif
+
+    analysis = Analysis.of(ctx, values)
+    console = analysis.console
+    with analysis.question() as asked:
+        listing = asked.listing(analysis.tree)
+        if values["render"] or values["plugins"]:
+            check_all(listing, asked, plugins=not values["render"])
+        else:
+            asked.listed(listing)
+        shown = asked.told()
+    if values["out"] in ("json", "yaml"):
+        show_document(document("diagnostics", shown), values["out"], console)
+    elif values["out"] == "sarif":
+        console.data(as_sarif(shown, next(iter(listing.own.values())).root if listing.own else Path()))
+    elif not shown:
+        console.result("nothing was found")
+    else:
+        for line in (line for one in shown for line in diagnostic_lines(one)):
+            console.result(line)
+    return FAILED if any(one.severity == "error" for one in shown) else EQUAL

@@ -1,0 +1,98 @@
+"""`commodore argocd explain`: why an Application is there, and what it is made of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+
+from commodore.base.printable import printable
+from commodore.cli.argocd.analysis import Analysis, document, show_document
+from commodore.cli.argocd.settings import ARGOCD_EXPLAIN
+from commodore.cli.shell.options import options
+
+
+@click.command("explain")
+@click.argument("app")
+@click.argument("object_", metavar="[OBJECT]", default="")
+@options(*ARGOCD_EXPLAIN)
+@click.pass_context
+def explain(ctx: click.Context, /, app: str, object_: str, **values: Any) -> int:
+    """Explain an Application.
+
+    What leads to it: a file, an ApplicationSet, another Application. Where each source comes from, of which type it is
+    and what overrides it; the commands that give the same; which files of the repository it reads; its objects, each
+    with its source and, where it is known, its file. APP is NAME or NAMESPACE/NAME.
+
+    With OBJECT, as KIND/NAME or KIND/NAMESPACE/NAME, that object alone: what it was as its source gave it, with
+    tracking, and as Argo CD compares it. With a JSON pointer after it, as in Deployment/web/spec/replicas, the value
+    there. Secrets are masked.
+
+    With --value, which layers set a value of its charts: their own files, value files, values and parameters of the
+    source.
+    """
+    from commodore import argocd
+
+    analysis = Analysis.of(ctx, values)
+    with analysis.working():
+        found = argocd.explain(analysis.tree, app, analysis.options, object_, values["value"] or "")
+    if values["out"] != "text":
+        data = document("explain", found.diagnostics, application=found.application)
+        show_document(data, values["out"], analysis.console)
+    else:
+        analysis.console.result("\n".join(map(printable, _lines(found.application))))
+    return analysis.finish(found.diagnostics)
+
+
+def _object_lines(one: Mapping[str, Any]) -> Iterator[str]:
+    name = "/".join(filter(None, (one["kind"], one["namespace"], one["name"])))
+    place = f", {one['from']}" if one["from"] else ""
+    yield f"{name}{one['pointer']} (source {one['source']}{place})"
+    for stage in one["stages"]:
+        if one["pointer"]:
+            value = json.dumps(stage["value"], ensure_ascii=False) if stage["present"] else "absent"
+            yield f"  {stage['stage']}: {value}"
+        else:
+            yield f"  {stage['stage']}"
+            yield from (f"    {change}" for change in stage["changes"])
+
+
+def _value_lines(one: Mapping[str, Any]) -> Iterator[str]:
+    yield f"value {one['path']}"
+    for layer in one["layers"]:
+        yield f"  {json.dumps(layer['value'], ensure_ascii=False)} in {layer['place']} (source {layer['source']})"
+    for made in one["values"]:
+        yield f"  so source {made['source']} has {json.dumps(made['value'], ensure_ascii=False)}"
+
+
+def _lines(data: Mapping[str, Any]) -> Iterator[str]:
+    yield data["name"]
+    yield from (f"  {step}" for step in data["chain"])
+    destination = data["destination"]
+    where = " ".join(filter(None, (destination["server"], destination["name"], destination["namespace"])))
+    yield f"  project {data['project']}, destination {where}"
+    for one in data["sources"]:
+        what = one["chart"] or one["path"] or f"${one['ref']}"
+        yield f"source {one['index']}: {' '.join(filter(None, (one['type'], what)))}"
+        yield f"  of {one['repoURL']} at {one['targetRevision'] or 'HEAD'}"
+        yield f"  from {one['from']}"
+        yield from (f"  overridden by {name}" for name in one["overrides"])
+    if data["commands"]:
+        yield "commands"
+        yield from (f"  {command}" for command in data["commands"])
+    if data["reads"]:
+        yield "reads of the repository"
+        yield from (f"  {path}" for path in data["reads"])
+    if "value" in data:
+        yield from _value_lines(data["value"])
+    if "object" in data:
+        yield from _object_lines(data["object"])
+    if "value" in data or "object" in data:
+        return
+    yield f"objects: {len(data['objects'])}"
+    for one in data["objects"]:
+        name = "/".join(filter(None, (one["namespace"], one["name"])))
+        place = f", {one['from']}" if one["from"] else ""
+        yield f"  {one['kind']} {name} (source {one['source']}{place})"

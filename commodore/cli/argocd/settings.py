@@ -1,0 +1,655 @@
+"""The options of `argocd`."""
+
+from __future__ import annotations
+
+from commodore.base.limits import DEFAULT_LIMITS
+from commodore.cli.argocd.access_settings import CREDENTIALS, OFFLINE, REFRESH, REPO_MAP
+from commodore.cli.argocd.compared_settings import ALLOW_UNKNOWN, CHANGED, REPORTS
+from commodore.cli.shell.settings.common import REVIEWED
+from commodore.cli.shell.settings.model import Setting
+
+INSTALLATION = Setting(
+    "argocd_settings",
+    ("--argocd-settings",),
+    "A YAML file with objects of the installation: the ConfigMaps argocd-cm and argocd-cmd-params-cm, an ArgoCD of the "
+    "operator, cluster Secrets, AppProjects; may be repeated.",
+    kind="file",
+    multiple=True,
+    metavar="FILE",
+)
+CHART_VALUES = Setting(
+    "argocd_values",
+    ("--argocd-values",),
+    "A file with values of the Argo CD chart of the installation; may be repeated.",
+    kind="file",
+    multiple=True,
+    metavar="FILE",
+)
+STRICT = Setting(
+    "strict",
+    ("--strict",),
+    "Make errors of diagnostics that report that something is not supported.",
+    kind="switch",
+    default=False,
+)
+SHOWN = Setting(
+    "diagnostics",
+    ("--diagnostics",),
+    "Which diagnostics standard error shows; errors always.",
+    kind="choice",
+    choices=("actionable", "all", "none"),
+    default="actionable",
+)
+COLOR = Setting(
+    "color",
+    ("--color",),
+    "Whether output is coloured; `auto`: on a terminal, unless NO_COLOR is set.",
+    kind="choice",
+    choices=("auto", "always", "never"),
+    default="auto",
+)
+PATH = Setting(
+    "path",
+    ("--path",),
+    "The folder whose files are looked at for Applications and settings.",
+    kind="path",
+    default=".",
+    metavar="FOLDER",
+)
+SELF_URL = Setting(
+    "self_url",
+    ("--self-url",),
+    "A URL of the repository that --path is in, beside those of its remotes: its sources read the folder; may be "
+    "repeated.",
+    multiple=True,
+    metavar="URL",
+)
+SELF_REVISIONS = Setting(
+    "self_revisions",
+    ("--self-revisions",),
+    "Which revisions of its repository the tree is used for: `branches`, those without a name, HEAD, the default "
+    "branch and the branch of the tree; `all`; `declared`, those that are its commit. The "
+    "local repository has the others.",
+    kind="choice",
+    choices=("branches", "all", "declared"),
+    default="branches",
+)
+PROJECT = Setting("project", ("--project",), "Only Applications of projects that fit.", metavar="GLOB")
+NARROWING = (
+    PROJECT,
+    Setting(
+        "selector",
+        ("-l", "--selector"),
+        "Only Applications with these labels, as kubectl takes them: team=a,tier!=test,env in (dev,prod).",
+        metavar="LABELS",
+    ),
+    Setting(
+        "cluster",
+        ("--cluster",),
+        "Only Applications that go to this cluster: its address, or a pattern of its name.",
+        metavar="NAME|URL",
+    ),
+    Setting(
+        "destination_namespace",
+        ("--destination-namespace",),
+        "Only Applications whose destination is a namespace that fits.",
+        metavar="GLOB",
+    ),
+)
+"""Which Applications count, beside their names."""
+
+KIND = Setting("kind", ("--kind",), "Only objects of this kind; may be repeated.", multiple=True, metavar="KIND")
+SKIPPED = (
+    Setting(
+        "skip_kind",
+        ("--skip-kind",),
+        "No objects of this kind; may be repeated.",
+        multiple=True,
+        metavar="KIND",
+    ),
+    Setting("skip_crds", ("--skip-crds",), "No CustomResourceDefinitions.", kind="switch", default=False),
+    Setting("skip_secrets", ("--skip-secrets",), "No Secrets.", kind="switch", default=False),
+)
+"""What is left out of the output after rendering."""
+
+HOOKS = Setting(
+    "hooks",
+    ("--hooks",),
+    "Whether hooks count; Argo CD leaves them out of comparisons.",
+    kind="choice",
+    choices=("show", "hide"),
+    default="show",
+)
+STRIP = Setting(
+    "strip",
+    ("--strip",),
+    "Take this out of objects after rendering, of all or of a kind, such as /status; may be repeated.",
+    multiple=True,
+    metavar="[GROUP/KIND:]POINTER",
+)
+APP = Setting(
+    "app",
+    ("--app",),
+    "A file with Applications, instead of a folder; may be repeated.",
+    kind="file",
+    multiple=True,
+    metavar="FILE",
+)
+CLUSTER_SCOPED = Setting(
+    "cluster_scoped",
+    ("--cluster-scoped",),
+    "A kind without namespace, beside those of Kubernetes and of CRDs among the objects; may be repeated.",
+    multiple=True,
+    metavar="GROUP/KIND",
+)
+CAPABILITIES = (
+    Setting(
+        "kube_version",
+        ("--kube-version",),
+        "The version of Kubernetes that charts are rendered for, if their source names none.",
+        metavar="VERSION",
+    ),
+    Setting(
+        "api_version",
+        ("--api-version",),
+        "An API version that charts can check for, such as monitoring.coreos.com/v1; may be repeated.",
+        multiple=True,
+        metavar="GROUP/VERSION[/KIND]",
+    ),
+)
+APIS_FROM_TREE = Setting(
+    "api_versions_from_tree",
+    ("--api-versions-from-tree/--no-api-versions-from-tree",),
+    "Let charts also find the APIs of CustomResourceDefinitions in the files that go to the same cluster.",
+    kind="switch",
+    default=True,
+)
+DISCOVERY = (
+    Setting(
+        "discovery",
+        ("--discovery",),
+        "Where Applications are looked for: `full`, also in what other Applications render; `static`, in files and "
+        "ApplicationSets alone.",
+        kind="choice",
+        choices=("full", "static"),
+        default="full",
+    ),
+    Setting(
+        "max_depth",
+        ("--max-depth",),
+        "How many rounds of rendering look for further Applications.",
+        kind="integer",
+        default=4,
+        metavar="N",
+    ),
+    Setting(
+        "entry",
+        ("--entry",),
+        "A folder below --path that is rendered first (kustomization, chart or manifests); what it gives counts more "
+        "than files; may be repeated.",
+        multiple=True,
+        metavar="FOLDER",
+    ),
+)
+IGNORE_PATH = Setting(
+    "ignore_path",
+    ("--ignore-path",),
+    "Files or folders in which no Applications are looked for, such as 'examples/**'; may be repeated.",
+    multiple=True,
+    metavar="GLOB",
+)
+DRY_SOURCES = Setting(
+    "dry_sources",
+    ("--dry-sources/--hydrated",),
+    "Render the dry source of Applications that are hydrated, instead of what was hydrated; comparisons do so by "
+    "default.",
+    kind="switch",
+)
+REF = (
+    Setting(
+        "ref",
+        ("--ref", "--head"),
+        "Read this revision of the repository around --path, instead of the working tree.",
+        metavar="REV",
+    ),
+    Setting(
+        "repo",
+        ("--repo",),
+        "The repository that --ref is of, such as a bare one, instead of the one around --path.",
+        kind="path",
+        metavar="FOLDER",
+    ),
+)
+FACTS = Setting(
+    "facts",
+    ("--facts",),
+    "A file with what generators would get from forges, clusters and plugins; may be repeated.",
+    kind="file",
+    multiple=True,
+    metavar="FILE",
+)
+FIXED_TIME = Setting(
+    "fixed_time",
+    ("--fixed-time",),
+    "What `now` returns in templates of ApplicationSets; without it, they may not call `now`.",
+    metavar="TIME",
+)
+VERSION = Setting(
+    "argocd_version",
+    ("--argocd-version",),
+    "The version of Argo CD that is followed, such as 3.4; without it the one that the repository installs, else "
+    "the newest one that is known.",
+    metavar="VERSION",
+)
+BASE_VERSION = Setting(
+    "base_argocd_version",
+    ("--base-argocd-version",),
+    "The same of the base, to see what another version of Argo CD changes.",
+    metavar="VERSION",
+)
+PLUGINS = (
+    Setting(
+        "plugin_policy",
+        ("--plugin-policy",),
+        "A file that defines how the sources of config management plugins are handled.",
+        kind="file",
+        metavar="FILE",
+    ),
+    Setting(
+        "enable_plugins",
+        ("--enable-plugins",),
+        "Run the programs that --plugin-policy names, each without network and with a copy of its source alone.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "avp",
+        ("--avp",),
+        "Render the sources of the usual plugins for secrets of Vault, with their placeholders as they are.",
+        kind="switch",
+        default=False,
+    ),
+)
+GIVEN = (
+    INSTALLATION,
+    CHART_VALUES,
+    Setting(
+        "argocd_cm",
+        ("--argocd-cm",),
+        "A file with the ConfigMap argocd-cm, or its data alone; may be repeated.",
+        kind="file",
+        multiple=True,
+        metavar="FILE",
+    ),
+    Setting(
+        "cmd_params",
+        ("--cmd-params",),
+        "The same of argocd-cmd-params-cm.",
+        kind="file",
+        multiple=True,
+        metavar="FILE",
+    ),
+    Setting(
+        "repo_secret",
+        ("--repo-secret",),
+        "A file with Secrets of repositories that the installation has, for their names and types; credentials in them "
+        "are not read. May be repeated.",
+        kind="file",
+        multiple=True,
+        metavar="FILE",
+    ),
+    Setting(
+        "kustomize_build_option",
+        ("--kustomize-build-option",),
+        "A word of kustomize.buildOptions, such as --enable-helm; may be repeated.",
+        multiple=True,
+        metavar="WORD",
+    ),
+    Setting(
+        "shipped_defaults",
+        ("--shipped-defaults",),
+        "Exclude the kinds that the manifests of Argo CD exclude, if no setting says which.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "controller_namespace",
+        ("--controller-namespace",),
+        "The namespace of Argo CD; by default that of the settings, else argocd.",
+        metavar="NAMESPACE",
+    ),
+    Setting(
+        "app_namespace",
+        ("--app-namespace",),
+        "A further namespace in which Applications count, instead of those of the settings; may be repeated.",
+        multiple=True,
+        metavar="GLOB",
+    ),
+)
+"""What is said of the installation."""
+COMMON = (*GIVEN, STRICT, SHOWN, COLOR)
+
+
+def output(*choices: str) -> Setting:
+    """The form of a result; the first choice is the default."""
+    return Setting(
+        "out", ("-o", "--output-format"), "The form of the result.", kind="choice", choices=choices, default=choices[0]
+    )
+
+
+RENDERING = (
+    Setting(
+        "jobs",
+        ("--jobs",),
+        "How many Applications are rendered at the same time; 0 means one per usable CPU.",
+        kind="integer",
+        default=0,
+        metavar="N",
+    ),
+    Setting(
+        "no_reuse",
+        ("--no-reuse",),
+        "Render everything: neither use nor keep what helm and kustomize wrote before.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "timeout",
+        ("--timeout",),
+        "How long a source may take to render.",
+        kind="seconds",
+        default=DEFAULT_LIMITS.argocd_source_seconds,
+        metavar="SECONDS",
+    ),
+)
+LOOKED_AT = (
+    *REF,
+    SELF_URL,
+    SELF_REVISIONS,
+    *DISCOVERY,
+    IGNORE_PATH,
+    DRY_SOURCES,
+    FACTS,
+    FIXED_TIME,
+    REPO_MAP,
+    *PLUGINS,
+    VERSION,
+    Setting(
+        "exact_tools",
+        ("--exact-tools",),
+        "Make it an error if helm or kustomize is not the very version that Argo CD runs.",
+        kind="switch",
+        default=False,
+    ),
+    *CAPABILITIES,
+    APIS_FROM_TREE,
+    OFFLINE,
+    REFRESH,
+    *CREDENTIALS,
+    *RENDERING,
+)
+"""What is looked at beside the folder, and how."""
+
+SEARCH = (PATH, *NARROWING, *LOOKED_AT)
+"""Which Applications there are."""
+
+ARGOCD_SETTINGS = (
+    PATH,
+    *LOOKED_AT,
+    *COMMON,
+    output("text", "json", "yaml"),
+)
+ARGOCD_APPSETS = (
+    Setting(
+        "appset",
+        ("--appset",),
+        "A file with ApplicationSets, instead of a folder; may be repeated.",
+        kind="file",
+        multiple=True,
+        metavar="FILE",
+    ),
+    Setting(
+        "write_facts",
+        ("--write-facts",),
+        "Write what the generators request from clusters, forges and plugins to this file, to be filled in, and exit.",
+        kind="path",
+        metavar="FILE",
+    ),
+    PATH,
+    *LOOKED_AT,
+    *COMMON,
+    output("table", "name", "json", "yaml"),
+)
+ARGOCD_APPS = (*SEARCH, *COMMON, output("table", "name", "json", "yaml"))
+ARGOCD_RENDER = (
+    APP,
+    *SEARCH,
+    Setting(
+        "stage",
+        ("--stage",),
+        "Which objects: `desired`, what Argo CD compares with the cluster; `manifests`, what the sources give, with "
+        "tracking.",
+        kind="choice",
+        choices=("desired", "manifests"),
+        default="desired",
+    ),
+    KIND,
+    *SKIPPED,
+    HOOKS,
+    STRIP,
+    CLUSTER_SCOPED,
+    Setting(
+        "order",
+        ("--order",),
+        "How the objects of an Application are ordered; without it by name, with --stage manifests as the sources give "
+        "them.",
+        kind="choice",
+        choices=("name", "source"),
+    ),
+    Setting(
+        "folder",
+        ("--out",),
+        "Write the objects into this folder, which is replaced as a whole, instead of to standard output.",
+        kind="path",
+        metavar="FOLDER",
+    ),
+    Setting(
+        "layout",
+        ("--layout",),
+        "The files of --out: `app`, one for each Application; `object`, one for each object.",
+        kind="choice",
+        choices=("app", "object"),
+        default="app",
+    ),
+    *COMMON,
+    output("yaml", "json", "name"),
+)
+ARGOCD_TEST = (
+    APP,
+    *SEARCH,
+    ALLOW_UNKNOWN,
+    CLUSTER_SCOPED,
+    Setting(
+        "skip_lua_health",
+        ("--skip-lua-health",),
+        "Do not run the health scripts of the settings.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "schema",
+        ("--schema",),
+        "Compare objects with the schemas of their kinds, of the version of --kube-version or the newest one.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "twice",
+        ("--twice",),
+        "Render everything twice, nothing from the cache, and make it an error if something differs.",
+        kind="switch",
+        default=False,
+    ),
+    *COMMON,
+    output("text", "json", "junit"),
+)
+ARGOCD_NORMALIZE = (
+    APP,
+    Setting("objects", ("--objects",), "A YAML file with the objects.", kind="file", metavar="FILE"),
+    *COMMON,
+    output("yaml", "json"),
+)
+
+SIDES = (
+    Setting(
+        "base",
+        ("--base",),
+        "The revision to compare with, or BASE..TARGET; without it where the target left the default branch of origin.",
+        metavar="REV",
+    ),
+    Setting(
+        "base_path",
+        ("--base-path",),
+        "A folder to compare with, instead of a revision.",
+        kind="path",
+        metavar="FOLDER",
+    ),
+    Setting(
+        "base_repo",
+        ("--base-repo",),
+        "The repository that --base is of, if it is another one.",
+        kind="path",
+        metavar="FOLDER",
+    ),
+)
+IMAGE_POINTER = Setting(
+    "image_pointer",
+    ("--image-pointer",),
+    "Where objects of a kind name images, beside containers and fields of that name; `*` in it matches every key; may "
+    "be repeated.",
+    multiple=True,
+    metavar="GROUP/KIND:POINTER",
+)
+_COUNTED = (
+    Setting(
+        "ignore_rules",
+        ("--ignore-rules",),
+        "Whose ignore rules count: those of both sides, of the target alone, or none.",
+        kind="choice",
+        choices=("both", "target", "none"),
+        default="both",
+    ),
+    Setting(
+        "show_ignored_fields",
+        ("--show-ignored-fields",),
+        "Show noise and what rules ignore, too.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "immutable",
+        ("--immutable",),
+        "What of a kind cannot be changed, its /spec/selector if no pointer is given; may be repeated.",
+        multiple=True,
+        metavar="GROUP/KIND[:POINTER]",
+    ),
+    Setting(
+        "mask_kind",
+        ("--mask-kind",),
+        "Where objects of a kind have secrets, which are masked as those of Secrets are; may be repeated.",
+        multiple=True,
+        metavar="GROUP/KIND:POINTER",
+    ),
+    IMAGE_POINTER,
+    Setting(
+        "follow_renames",
+        ("--follow-renames",),
+        "Take an Application that goes, and one that comes with the same sources and destination, for one.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "grouped",
+        ("--group/--no-group",),
+        "Show equal changes once, with the names of their objects.",
+        kind="switch",
+        default=True,
+    ),
+    Setting(
+        "context_lines",
+        ("--context",),
+        "How many lines of a text are shown around what differs in it.",
+        kind="integer",
+        default=3,
+        metavar="LINES",
+    ),
+    HOOKS,
+)
+ARGOCD_DIFF = (
+    *SIDES,
+    BASE_VERSION,
+    KIND,
+    *SKIPPED,
+    *SEARCH,
+    CLUSTER_SCOPED,
+    *CHANGED,
+    ALLOW_UNKNOWN,
+    *_COUNTED,
+    *REVIEWED,
+    *REPORTS,
+    *COMMON,
+    output("text", "stat", "json", "yaml", "markdown", "html", "sarif"),
+)
+ARGOCD_IMAGES = (
+    *SIDES,
+    KIND,
+    *SKIPPED,
+    HOOKS,
+    *SEARCH,
+    ALLOW_UNKNOWN,
+    IMAGE_POINTER,
+    *COMMON,
+    output("table", "name", "json", "yaml", "markdown"),
+)
+ARGOCD_VERSION_COMMAND = (VERSION, STRICT, SHOWN, COLOR, output("text", "json", "yaml"))
+ARGOCD_EXPLAIN = (
+    *SEARCH,
+    Setting(
+        "value",
+        ("--value",),
+        "Show which layers set this value of the Application's charts, such as image.tag, as helm's --set writes it.",
+        metavar="PATH",
+    ),
+    *COMMON,
+    output("text", "json", "yaml"),
+)
+ARGOCD_DIAGNOSTICS = (
+    *SEARCH,
+    Setting(
+        "render",
+        ("--render",),
+        "Render all Applications, and check their ignore rules, too.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "plugins",
+        ("--plugins",),
+        "Render the Applications that config management plugins render, and show how each source is handled: refused, "
+        "rendered without the plugin, or run.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "events",
+        ("--events",),
+        "Show for each repository, chart, file and rendered source where it came from: fetched, from the cache, or "
+        "elsewhere.",
+        kind="switch",
+        default=False,
+    ),
+    *GIVEN,
+    STRICT,
+    COLOR,
+    output("text", "json", "yaml", "sarif"),
+)

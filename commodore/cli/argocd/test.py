@@ -1,0 +1,97 @@
+"""`commodore argocd test`: whether Applications render, and whether their projects allow what they want."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+import click
+
+from commodore.base.printable import printable
+from commodore.base.xml_report import as_xml
+from commodore.cli.argocd.analysis import FAILED, Analysis, document, places_and_hint
+from commodore.cli.argocd.settings import ARGOCD_TEST
+from commodore.cli.shell.console import Console
+from commodore.cli.shell.options import options
+
+if TYPE_CHECKING:
+    from commodore.argocd import Diagnostic
+    from commodore.argocd.checking import Outcome
+
+
+@click.command("test")
+@click.argument("apps", nargs=-1, metavar="[APP]...")
+@options(*ARGOCD_TEST)
+@click.pass_context
+def test(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
+    """Render Applications, check what their AppProjects allow, and run the health scripts of the settings.
+
+    Each Application is PASS, FAIL or SKIPPED; the latter two make exit code 2. An ApplicationSet that cannot be
+    expanded, or an Application or file that cannot be read, is UNKNOWN, which does so unless --allow-unknown is given.
+    Applications are chosen as for `render`.
+
+    AppProjects are those in the files of --path and of --argocd-settings; without any, projects are not checked.
+
+    --schema compares objects with the schemas of Kubernetes and of CustomResourceDefinitions among them, which needs
+    the extra `validate`; --twice renders everything again, and names what differs. Scripts need the extra `argocd`.
+    """
+    from commodore import argocd
+
+    analysis = Analysis.of(ctx, values)
+    with analysis.working():
+        report = argocd.test(analysis.tree, analysis.options, apps)
+    _show(report.outcomes, values["out"], analysis.console, report.diagnostics)
+    told = [problem for one in report.outcomes for problem in one.problems] if values["out"] == "text" else []
+    code = analysis.finish(report.diagnostics, but=told)
+    accepted = ("PASS", "UNKNOWN") if values["allow_unknown"] else ("PASS",)
+    return max(code, FAILED if any(one.status not in accepted for one in report.outcomes) else code)
+
+
+def _show(outcomes: Sequence[Outcome], form: str, console: Console, found: Sequence[Diagnostic]) -> None:
+    if form == "json":
+        rows = [
+            {
+                "application": one.name,
+                "status": one.status,
+                "objects": one.objects,
+                "problems": [problem.as_dict() for problem in one.problems],
+            }
+            for one in outcomes
+        ]
+        console.data(json.dumps(document("test", found, applications=rows), indent=2))
+    elif form == "junit":
+        console.data(_junit(outcomes), newline=False)
+    elif not outcomes:
+        console.result("no Applications")
+    else:
+        for one in outcomes:
+            objects = "1 object" if one.objects == 1 else f"{one.objects} objects"
+            why = "; ".join(f"{problem.code}: {problem.message}" for problem in one.problems)
+            console.result(printable(f"{one.status} {one.name} {why or objects}"))
+            for problem in one.problems:
+                for line in places_and_hint(problem):
+                    console.result(f"  {line}")
+        counts = Counter[str](one.status for one in outcomes)
+        statuses = ("PASS", "FAIL", "SKIPPED", *(["UNKNOWN"] if counts["UNKNOWN"] else []))
+        console.result(", ".join(f"{counts[status]} {status}" for status in statuses))
+
+
+_FAILURES = ("FAIL", "UNKNOWN")
+
+
+def _junit(outcomes: Sequence[Outcome]) -> str:
+    failed = sum(one.status in _FAILURES for one in outcomes)
+    skipped = sum(one.status == "SKIPPED" for one in outcomes)
+    suite = ElementTree.Element(
+        "testsuite", name="commodore argocd test", tests=str(len(outcomes)), failures=str(failed), skipped=str(skipped)
+    )
+    for one in outcomes:
+        case = ElementTree.SubElement(suite, "testcase", name=one.name, classname="argocd")
+        if one.status != "PASS":
+            text = "\n".join(f"{problem.code}: {problem.message}" for problem in one.problems)
+            kind = "failure" if one.status in _FAILURES else "skipped"
+            ElementTree.SubElement(case, kind, message=text.partition("\n")[0]).text = text
+    return as_xml(suite)

@@ -1,0 +1,83 @@
+"""`commodore argocd version`: which version of Argo CD is followed, and with which tools."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.base.printable import printable
+from commodore.cli.argocd.analysis import context_of, document, show_diagnostics, show_document
+from commodore.cli.argocd.settings import ARGOCD_VERSION_COMMAND
+from commodore.cli.shell.console import console_of
+from commodore.cli.shell.options import options
+
+if TYPE_CHECKING:
+    from commodore.argocd.installed import Installed
+
+_LIBRARIES = {"Jsonnet": "gojsonnet", "jq": "jq", "RE2": "google-re2", "Lua": "lupa"}
+
+
+@click.command("version")
+@options(*ARGOCD_VERSION_COMMAND)
+@click.pass_context
+def version(ctx: click.Context, /, **values: Any) -> int:
+    """Show which version of Argo CD is followed, and the versions of the tools and languages that render.
+
+    Tools that differ from those that this version of Argo CD runs are marked. `commodore tool install NAME --argocd
+    VERSION` installs one for that version, beside others.
+    """
+    from commodore.argocd import Diagnostics
+    from commodore.argocd.configuration import choose_profile
+    from commodore.argocd.installed import installed_tools
+
+    console = console_of(ctx)
+    found = Diagnostics()
+    profile = choose_profile(values["argocd_version"] or "", {}, found)
+    tools = list(installed_tools(profile, context_of(console)))
+    libraries = {name: _library(package) for name, package in _LIBRARIES.items()}
+    told = found.found(strict=values["strict"])
+    data = document(
+        "version",
+        told,
+        commodore=_library("commodore-catalog"),
+        argocd=profile.name,
+        tools=[_row(one) for one in tools],
+        libraries=libraries,
+        python=platform.python_version(),
+    )
+    if values["out"] != "text":
+        show_document(data, values["out"], console)
+    else:
+        console.result(f"commodore {data['commodore']}, follows Argo CD {profile.name}")
+        for one in tools:
+            console.result(printable(_line(one)))
+        for name, text in (*libraries.items(), ("Python", data["python"])):
+            console.result(f"{name} {text or 'is not installed'}")
+    return show_diagnostics(told, values["diagnostics"], console)
+
+
+def _row(one: Installed) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "version": one.version,
+        "wanted": one.wanted,
+        "same": one.is_same,
+        "path": str(one.path) if one.path is not None else "",
+    }
+
+
+def _line(one: Installed) -> str:
+    if one.path is None:
+        return f"{one.name} is not installed; Argo CD runs {one.wanted}"
+    differs = "" if one.is_same else f"; Argo CD runs {one.wanted}"
+    return f"{one.name} {one.version or 'of an unknown version'} ({one.path}){differs}"
+
+
+def _library(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""

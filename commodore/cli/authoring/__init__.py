@@ -1,0 +1,1 @@
+"""`commodore component` and `commodore package`."""

@@ -1,0 +1,84 @@
+"""The results of test cases, for people and for machines."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.base.files.workspace import write_atomically
+from commodore.base.printable import counted, printable_lines
+from commodore.cli.shell.console import Console, paint
+
+if TYPE_CHECKING:
+    from commodore.authoring import CaseResult, CheckOptions, Finding, SuiteResult
+
+_COLOURS = {"ok": "green", "updated": "cyan", "differs": "yellow", "failed": "red"}
+_SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">", "text": "~"}
+_NAMED = 4  # cases that are named with a finding
+
+
+def check_options(values: dict[str, Any]) -> CheckOptions:
+    """What the options of a test command say about its cases."""
+    from commodore.authoring import CheckOptions
+
+    return CheckOptions(only=values["case"], update=values["update"], strict=values["strict"])
+
+
+def show_results(result: SuiteResult, started: datetime, junit: Path | None, console: Console) -> int:
+    """Write the results to standard output, and to `junit`; returns the exit code."""
+    from commodore.authoring import as_junit
+
+    for case in result.cases:
+        if console.log_format == "json":
+            console.data(json.dumps(case.as_dict(), sort_keys=True))
+        else:
+            for line in _lines(case):
+                console.result(line)
+    if console.log_format != "json":
+        for line in _finding_lines(result):
+            console.result(line)
+    if junit is not None:
+        write_atomically(junit, as_junit(result, started))
+    counts = Counter(str(case.status) for case in result.cases)
+    told = ", ".join(f"{counts[status]} {status}" for status in _COLOURS if counts[status])
+    without = "" if result.golden_tests or counts["updated"] else "; there are no golden trees to compare with"
+    cases = counted(len(result.cases), "test case")
+    console.status(f"{cases} of {result.name} in {result.seconds:.1f} s: {told}{without}")
+    if counts["differs"] and console.log_format == "text":
+        console.status("  hint: if that is what you want, agree with --update")
+    return 0 if result.passed else 1
+
+
+def _lines(case: CaseResult) -> Iterable[str]:
+    status = click.style(f"{case.status:<8}", fg=_COLOURS[case.status], bold=True)
+    yield f"{status} {printable_lines(case.name)} ({case.seconds:.1f} s)"
+    for error in case.errors:
+        yield f"  {click.style('error', fg='red', bold=True)}: {printable_lines(error.message)} [{error.code}]"
+        yield from (f"    at {printable_lines(str(location))}" for location in error.locations)
+        if error.hint:
+            yield f"    hint: {printable_lines(error.hint)}"
+    for one in case.differences:
+        yield f"  {_SIGNS[one.kind]} {one.kind}: {printable_lines(str(one))}"
+        yield from (f"      {line}" for line in paint((line.style, line.text) for line in one.lines))
+    if case.status == "failed" and not case.errors:
+        yield f"  {counted(len(case.findings), 'finding')}, and --strict lets cases with findings fail"
+
+
+def _finding_lines(result: SuiteResult) -> Iterable[str]:
+    """The findings, each once: most are common to all cases."""
+    found: dict[Finding, list[str]] = {}
+    for case in result.cases:
+        for finding in dict.fromkeys(case.findings):
+            found.setdefault(finding, []).append(case.name)
+    for finding, names in found.items():
+        cases = f"{', '.join(names[:_NAMED])}{' …' if len(names) > _NAMED else ''}"
+        where = "all cases" if 1 < len(names) == len(result.cases) else printable_lines(cases)
+        yield f"{click.style('finding', fg='yellow')}: {printable_lines(finding.message)} [{finding.code}] ({where})"
+        if finding.hint:
+            yield f"  hint: {printable_lines(finding.hint)}"

@@ -1,0 +1,84 @@
+"""What the change of a catalog means for Argo CD: a compiled catalog is a repository of Applications and manifests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from commodore.base.errors import CommodoreError, UsageError
+from commodore.base.events import Warned
+from commodore.cli.shell.console import Console
+from commodore.cli.shell.review import ARGOCD_TITLE, show_review
+
+if TYPE_CHECKING:
+    from commodore.argocd import Diagnostics
+    from commodore.argocd.comparing import Difference
+    from commodore.core.review.object_diff import Review
+
+_AGAIN = "commodore argocd diff --path catalog --base HEAD"
+
+
+def check_argocd_diff(values: Mapping[str, Any]) -> None:
+    """Refuse options that cannot be combined with `--argocd-diff`.
+
+    Raises:
+        UsageError: CMD-CLI-034, one of them writes to standard output, too.
+    """
+    if values["argocd_diff"] is None:
+        return
+    for option, given in (("--output-format json", values["output_format"] == "json"), ("--watch", values["watch"])):
+        if given:
+            raise UsageError(
+                "CMD-CLI-034",
+                f"--argocd-diff and {option} cannot be combined",
+                hint="leave one of them out; `commodore argocd diff` makes the report of a catalog that is not pushed",
+            )
+
+
+def show_argocd_diff(folder: Path, form: str, console: Console) -> None:
+    """Print what a change that is staged in the working copy of a catalog means for Argo CD. Nothing is fetched.
+
+    What fails is reported and fails no compile: it is no more than a report.
+    """
+    from commodore.argocd import Diagnostics
+    from commodore.cli.argocd.analysis import show_wanted
+
+    found = Diagnostics()
+    try:
+        review = _difference(folder, console, found).review
+    except CommodoreError as error:
+        message = f"what the change means for Argo CD is unknown: {error.message}"
+        console.announce(Warned(error.code, message, hint=error.hint))
+        return
+    _print(review, form, console)
+    show_wanted(found.found(), "actionable", console)
+
+
+def _print(review: Review, form: str, console: Console) -> None:
+    from commodore.core.review.object_diff import COMMENT_BYTES, html_report, markdown_report
+
+    if form == "markdown":
+        report = markdown_report(review, title=ARGOCD_TITLE, budget=COMMENT_BYTES, whole=_AGAIN)
+        console.result(report, newline=False)
+    elif form == "html":
+        console.data(html_report(review, title=ARGOCD_TITLE))
+    else:
+        show_review(review, console, command=_AGAIN)
+
+
+def _difference(folder: Path, console: Console, found: Diagnostics) -> Difference:
+    from commodore.argocd.options import Options, Tree
+    from commodore.argocd.question import Question
+    from commodore.cli.argocd.analysis import context_of
+    from commodore.core.sources.git import Git
+
+    context = context_of(console, offline=True)
+    published = Git(folder, context).run(["rev-parse", "--quiet", "--verify", "HEAD^{commit}"], check=False)
+    with Question(Options(self_revisions="all", context=context)) as asked:
+        (empty := asked.scratch / "empty").mkdir()
+        old = Tree(folder, "HEAD") if published.returncode == 0 else Tree(empty)
+        try:
+            return asked.compare(asked.sides(old, Tree(folder)), ())
+        finally:
+            found.join(asked.found)

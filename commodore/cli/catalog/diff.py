@@ -1,0 +1,81 @@
+"""`commodore catalog diff`: what differs between two catalogs, object by object."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.base.errors import CommodoreError
+from commodore.cli.catalog.settings import CATALOG_DIFF
+from commodore.cli.catalog.tree import change_selection, tree_of
+from commodore.cli.shell.console import Console, console_of, working_dir
+from commodore.cli.shell.options import options
+from commodore.cli.shell.review import check_flags, dangers, markdown, noise_of, show_review
+
+if TYPE_CHECKING:
+    from commodore.core.review.object_diff import Review
+
+_FAILED = 2  # as `diff`: 0 for no difference, 1 for differences
+
+
+@click.command("diff")
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@options(*CATALOG_DIFF)
+@click.pass_context
+def catalog_diff(ctx: click.Context, /, folder: Path | None, **values: Any) -> int:
+    """Show which objects differ between two catalogs, how, and whether that is dangerous.
+
+    FOLDER is a working copy of a catalog repository; by default that of the working directory, in which a compile
+    without --push leaves what it has made. --base and --target take other folders, too.
+
+    Ends with exit code 0 if nothing differs, 1 if something does, and 2 on errors. Secrets are masked.
+    """
+    console = console_of(ctx)
+    try:
+        found = _review(folder or working_dir(ctx) / "catalog", values)
+        _show(found, values, console)
+    except CommodoreError as error:
+        console.error(error)
+        return _FAILED
+    if values["fail_on"]:
+        return int(bool(dangers(found, values["fail_on"])))
+    return int(bool(found.groups))
+
+
+def _review(folder: Path, values: Mapping[str, Any]) -> Review:
+    from commodore.catalog import objects_of
+    from commodore.core.review.object_diff import review
+
+    noise = noise_of(values)
+    check_flags(values["fail_on"])
+    old = tree_of(folder, values["base"])
+    new = tree_of(folder, values["target"])
+    return review(objects_of(old, new), objects_of(new, old), noise, change_selection(values))
+
+
+def _show(found: Review, values: Mapping[str, Any], console: Console) -> None:
+    from commodore.core.review.object_diff import html_report, json_report, summary
+
+    form = values["out"]
+    if form == "json":
+        console.data(json.dumps(json_report(found), indent=2))
+    elif form == "markdown":
+        shown = markdown(found, values, title="Catalog changes", whole=_command(values))
+        console.result(shown, newline=False)
+    elif form == "html":
+        console.data(html_report(found, title="Catalog changes"))
+    elif form == "stat":
+        console.result(summary(found))
+    else:
+        show_review(found, console, full=values["full"])
+
+
+def _command(values: Mapping[str, Any]) -> str:
+    """The command that shows everything."""
+    target = ["--target", values["target"]] if values["target"] else []
+    return shlex.join(["commodore", "catalog", "diff", "--base", values["base"], *target])

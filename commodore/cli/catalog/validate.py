@@ -1,0 +1,59 @@
+"""`commodore catalog validate`: whether the objects of a catalog are what Kubernetes takes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.base.printable import counted, printable, some_of
+from commodore.cli.catalog.settings import CATALOG_VALIDATE
+from commodore.cli.catalog.tree import selected_objects
+from commodore.cli.shell.console import console_of, working_dir
+from commodore.cli.shell.options import options
+
+if TYPE_CHECKING:
+    from commodore.catalog import Validation
+
+_COLOURS = {"error": "red", "warning": "yellow"}
+
+
+@click.command("validate")
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@options(*CATALOG_VALIDATE)
+@click.pass_context
+def catalog_validate(ctx: click.Context, /, folder: Path | None, **values: Any) -> int:
+    """Check the objects of a catalog: their structure, the versions of their APIs, and whether some are there twice.
+
+    FOLDER is a working copy of a catalog repository, or any folder with manifests; by default the catalog of the
+    working directory. Kinds of Kubernetes and of CustomResourceDefinitions in the catalog are checked, without network
+    and without a cluster. Needs the extra `validate`. Ends with exit code 1 if errors are found.
+    """
+    from commodore.catalog import validate_objects
+
+    objects = selected_objects(folder or working_dir(ctx) / "catalog", values["revision"], values)
+    found = validate_objects(objects, values["kubernetes_version"])
+    console = console_of(ctx)
+    if values["output_format"] == "json":
+        console.data(json.dumps(found.as_dict(), indent=2))
+    else:
+        for line in _lines(found):
+            console.result(line)
+    return int(bool(found.count("error") or (values["strict"] and found.problems)))
+
+
+def _lines(found: Validation) -> Iterator[str]:
+    for one in found.problems:
+        severity = click.style(one.severity, fg=_COLOURS[one.severity], bold=True)
+        yield f"{printable(one.file)}: {severity}: {printable(str(one.key))}: {printable(one.message)} [{one.rule}]"
+    counts = [counted(found.count(one), one) for one in _COLOURS]
+    colour = next((_COLOURS[one] for one in _COLOURS if found.count(one)), "green")
+    compared = f"{counted(found.objects, 'object')} compared with Kubernetes {found.release}"
+    yield click.style(f"{' and '.join(counts)} in {compared}", fg=colour, bold=True)
+    if found.without_schema:
+        total = sum(count for _, count in found.without_schema)
+        kinds = some_of([str(kind) for kind, _ in found.without_schema])
+        yield f"no schema is known for {counted(total, 'object')}: {kinds}"

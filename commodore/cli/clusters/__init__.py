@@ -1,0 +1,1 @@
+"""`commodore fleet compile` and `commodore fleet report`."""

@@ -1,0 +1,1 @@
+"""`commodore fleet`: the generator."""

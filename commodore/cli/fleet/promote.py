@@ -1,0 +1,369 @@
+"""`commodore fleet promote` and others that are about patches on their way."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.base.errors import CommodoreError, NotReady, UsageError, raise_all
+from commodore.base.printable import counted, printable_lines, some_of
+from commodore.cli.fleet.commands import states_of
+from commodore.cli.fleet.settings import FLEET_FOLD, FLEET_GRAPH, FLEET_PLAN, FLEET_PROMOTE, FLEET_STATUS
+from commodore.cli.shell.console import Console, console_of, working_dir
+from commodore.cli.shell.options import options
+
+if TYPE_CHECKING:
+    from commodore.base.files.workspace import Workspace
+    from commodore.fleet import FleetState, Found, Overview, PlannedStep, PromoteOptions, Step
+    from commodore.fleet.repository.config import Node
+
+
+@click.command("promote")
+@click.argument("patch", metavar="[TYPE APP PATCH]", nargs=-1)
+@options(*FLEET_PROMOTE)
+@click.pass_context
+def fleet_promote(ctx: click.Context, /, patch: tuple[str, ...], **values: Any) -> int:
+    """Let a patch go on to its next place.
+
+    Places that are full become one, and a patch that is everywhere becomes base values, if no cell changes by that. A
+    node that is entered by hand needs --approve, or an answer at the terminal.
+
+    Ends with exit code 5 if nothing is wrong, and nothing is done as patches wait: for an approval, for an application,
+    for the end of a soak, for what they depend on.
+    """
+    from commodore.base.files.workspace import Workspace
+
+    console = console_of(ctx)
+    if values["all"] != (not patch) or (values["all"] and not values["auto"]) or (patch and len(patch) != 3):
+        raise UsageError(
+            "CMD-FLT-079", "name TYPE APP PATCH, or use --auto --all", hint="see 'commodore fleet promote --help'"
+        )
+    workspace = Workspace.at(working_dir(ctx))
+    state = states_of(ctx, values, console)
+    check_level(values["level"], workspace, console)
+    problems: list[CommodoreError] = []
+    done: list[Step] = []
+    with workspace.locked(console.context.limits):
+        write_gitignore(workspace)
+        for words in [patch] if patch else _all_patches(workspace, console):
+            try:
+                step = _promote(workspace, words, state, values, console)
+            except CommodoreError as error:
+                if not values["all"]:
+                    raise
+                problems.append(error)
+                continue
+            done.append(step)
+            problems += step.problems
+    _show_steps(done, console, values["out"], dry_run=values["dry_run"])
+    written = [step for step in done if step.writes]
+    if values["generate"] and not values["dry_run"] and written:
+        problems += _generate(workspace, console, values, [step.found for step in written])
+    raise_all(problems)
+    return NotReady.exit_code if not written and any(step.waits for step in done) else 0
+
+
+def check_level(level: str | None, workspace: Workspace, console: Console) -> None:
+    """Refuse a dimension that the fleet does not have.
+
+    Raises:
+        UsageError: CMD-FLT-090.
+    """
+    from commodore.fleet import check_known, read_config
+
+    if level:
+        check_known("dimension", [level], read_config(workspace.root, console.context.limits).dimensions)
+
+
+def write_gitignore(workspace: Workspace) -> None:
+    """Let git ignore the folder with the lock."""
+    from commodore.base.files.workspace import write_atomically
+
+    write_atomically(workspace.state / ".gitignore", b"*\n")
+
+
+def _all_patches(workspace: Workspace, console: Console) -> list[tuple[str, str, str]]:
+    from commodore.fleet import load_fleet
+
+    fleet = load_fleet(workspace.root, console.context)
+    return [(kind.name, patch.app, patch.name) for kind in fleet.types for patch in kind.patches]
+
+
+def _promote(
+    workspace: Workspace,
+    words: tuple[str, ...],
+    state: FleetState | None,
+    values: Mapping[str, Any],
+    console: Console,
+) -> Step:
+    """One step of one patch, written unless it is only to be shown; one that does nothing if the patch waits."""
+    from datetime import UTC, datetime
+
+    from commodore.fleet import Conditions, Step, find_patch, load_fleet, promote, write_changes
+
+    context = console.context
+    found = find_patch(load_fleet(workspace.root, context), *words)
+    waiting: list[Node] = []
+
+    def approve(node: Node) -> bool:
+        if values["auto"]:
+            waiting.append(node)
+            return False
+        return bool(values["approve"]) or _asked(node, found, console)
+
+    conditions = Conditions(approve, state, values["auto"], datetime.now(UTC))
+    try:
+        step = promote(found, _options(values), conditions, context)
+    except NotReady as error:
+        return Step(found, None, waits=f"{error.message} [{error.code}]")
+    except CommodoreError:
+        if not waiting:
+            raise
+        return Step(found, None, waits=f"{'/'.join(waiting[0].prefix)} is entered by hand")
+    if not values["dry_run"]:
+        write_changes(step.writes, workspace.root)
+    return step
+
+
+def _asked(node: Node, found: Found, console: Console) -> bool:
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    return console.confirmed(f"{'/'.join(node.prefix)} is entered by hand. Promote {found.name}?")
+
+
+def _options(values: Mapping[str, Any]) -> PromoteOptions:
+    from commodore.fleet import PromoteOptions
+
+    return PromoteOptions(values["level"], coalesce=values["coalesce"], fold=values["fold"])
+
+
+def _generate(
+    workspace: Workspace, console: Console, values: Mapping[str, Any], promoted: Iterable[Found]
+) -> list[CommodoreError]:
+    """Generate the fleet, those that were promoted as well if they are everywhere now, and what was left to do."""
+    from commodore.cli.fleet.commands import show_generated
+    from commodore.fleet import GenerateOptions, generate
+
+    apps = frozenset((one.kind.name, one.app.name) for one in promoted)
+    wanted = GenerateOptions(allow_removal=tuple(values["allow_removal"]), going_on=apps)
+    try:
+        with console.working():
+            done = generate(workspace, wanted, console.context)
+    except CommodoreError as error:
+        return [error.hinting("config is written already, rendered is not: mend it and run 'commodore fleet generate'")]
+    if values["out"] == "json":  # which stands alone on standard output
+        changed = counted(len(done.change.files), "file")
+        console.status(f"{counted(len(done.cells), 'cell')}, {counted(done.files, 'file')}: {changed} changed")
+    else:
+        show_generated(done, console, "text", dry_run=False)
+    return list(done.unfinished)
+
+
+def _show_steps(steps: list[Step], console: Console, out: str, *, dry_run: bool) -> None:
+    if out == "json":
+        console.data(json.dumps([step.as_dict() for step in steps], indent=2))
+        return
+    for step in steps:
+        for line in _step_lines(step, dry_run=dry_run):
+            console.result(printable_lines(line))
+
+
+def _step_lines(step: Step, *, dry_run: bool = False) -> Iterator[str]:
+    if step.waits:
+        yield f"{step.found.name} waits: {step.waits}"
+    elif step.place is not None:
+        yield f"{step.found.name} {'would go' if dry_run else 'goes'} to {'/'.join(step.place)}"
+    elif not step.writes and not step.problems:
+        yield f"{step.found.name} is everywhere"
+    for place, those in step.moved:
+        stands = "would stand" if dry_run else "stands"
+        yield f"  {'/'.join(place)} {stands} for {', '.join('/'.join(one) for one in those)}"
+    if step.folded is not None:
+        yield f"  {'would be ' if dry_run else ''}folded into {step.found.app.base.document.place}"
+
+
+@click.command("fold")
+@click.argument("cluster_type", metavar="TYPE")
+@click.argument("app", metavar="APP")
+@click.argument("patch", metavar="PATCH")
+@options(*FLEET_FOLD)
+@click.pass_context
+def fleet_fold(ctx: click.Context, /, cluster_type: str, app: str, patch: str, **values: Any) -> int:
+    """Put a patch that is everywhere into the base values, and remove its files.
+
+    Comments and the order of keys survive. Refused if an override would win over the patch then, unless --overrides
+    sets what happens to it.
+    """
+    from commodore.base.files.workspace import Workspace
+    from commodore.fleet import find_patch, fold_patch, load_fleet, loss_lines, write_changes
+
+    console = console_of(ctx)
+    workspace = Workspace.at(working_dir(ctx))
+    with workspace.locked(console.context.limits):
+        write_gitignore(workspace)
+        found = find_patch(load_fleet(workspace.root, console.context), cluster_type, app, patch)
+        done = fold_patch(found, values["overrides"])
+        if not values["dry_run"]:
+            write_changes(done.writes, workspace.root)
+    paths = [str(path.relative_to(workspace.root)) for path, content in done.writes.items() if content is not None]
+    if values["out"] == "json":
+        gone = [str(path.relative_to(workspace.root)) for path, content in done.writes.items() if content is None]
+        console.data(json.dumps({"writes": paths, "removes": gone, "changes": list(loss_lines(done))}, indent=2))
+    else:
+        console.result(f"{found.name} {'would be' if values['dry_run'] else 'is'} folded into {', '.join(paths)}")
+        for line in loss_lines(done):
+            console.result(printable_lines(f"  {line}"))
+    if values["generate"] and not values["dry_run"]:
+        raise_all(_generate(workspace, console, values, []))
+    return 0
+
+
+@click.command("plan")
+@click.argument("cluster_type", metavar="TYPE")
+@click.argument("app", metavar="APP")
+@click.argument("patch", metavar="PATCH")
+@options(*FLEET_PLAN)
+@click.pass_context
+def fleet_plan(ctx: click.Context, /, cluster_type: str, app: str, patch: str, **values: Any) -> None:
+    """Show all steps that are left for a patch: places, approvals, what changes in cells. Nothing is written."""
+    from commodore.base.files.workspace import Workspace
+    from commodore.fleet import find_patch, load_fleet, plan, waits_of
+
+    console = console_of(ctx)
+    found = find_patch(load_fleet(Workspace.at(working_dir(ctx)).root, console.context), cluster_type, app, patch)
+    steps, waits = list(plan(found, _options(values))), waits_of(found, found.merged())
+    if values["out"] == "json":
+        total = sum(step.soak for step in steps)
+        data = {"waits": [one.as_dict() for one in waits], "steps": [step.as_dict() for step in steps], "soak": total}
+        console.data(json.dumps(data, indent=2))
+        return
+    markdown = values["out"] == "markdown"
+    for wait in waits:
+        console.result(printable_lines(f"now: waits for {wait.in_words}" + ("\n" if markdown else "")))
+    if markdown:
+        console.result("| Step | Place | Approval | Cells | Changes |\n|---|---|---|---|---|")
+    for number, step in enumerate(steps, 1):
+        for line in [_plan_row(number, step)] if markdown else _plan_lines(number, step):
+            console.result(printable_lines(line))
+
+
+def _place(step: PlannedStep) -> str:
+    return "/".join(step.step.place) if step.step.place else "–"
+
+
+def _changes(step: PlannedStep) -> list[str]:
+    found = step.as_dict()["changes"]
+    changes = [f"{one['path']}: {one['before']} → {one['after']} ({counted(one['cells'], 'cell')})" for one in found]
+    applied = f"applied in {step.applied} of {len(step.cells)}"
+    return [*changes, *(f"{applied}, waits for {wait.in_words}" for wait in step.waits)]
+
+
+def _plan_row(number: int, step: PlannedStep) -> str:
+    ends = "; folded" if step.step.folded else "; **the fold is refused**" if step.step.problems else ""
+    changes = "<br>".join(text.replace("|", "\\|") for text in _changes(step))
+    return f"| {number} | {_place(step)}{ends} | {', '.join(step.approvals)} | {len(step.cells)} | {changes} |"
+
+
+def _plan_lines(number: int, step: PlannedStep) -> Iterator[str]:
+    gate = f", approval of {', '.join(step.approvals)}" if step.approvals else ""
+    soak = f", after {step.soak_text} of soak" if step.soak else ""
+    yield f"{number}. {_place(step)}: {counted(len(step.cells), 'cell')}{gate}{soak}"
+    yield from (f"   {text}" for text in _changes(step))
+    yield from (f"  {line}" for line in list(_step_lines(step.step))[1:])
+    yield from (f"   {one.message} [{one.code}]" for one in step.step.problems)
+
+
+@click.command("status")
+@options(*FLEET_STATUS)
+@click.pass_context
+def fleet_status(ctx: click.Context, /, **values: Any) -> None:
+    """Show where all patches are, what comes next, and which versions cells have.
+
+    Of many cells, only the versions of most of them and those that differ are shown, unless options choose some.
+    """
+    from commodore.base.files.workspace import Workspace
+    from commodore.fleet import Narrowing, load_fleet, survey
+
+    console = console_of(ctx)
+    context = console.context
+    types, apps, patches, cells = (tuple(values[name]) for name in ("cluster_type", "app", "patch", "cell"))
+    narrowing = Narrowing(types, apps, patches, cells, values["lagging"])
+    state = states_of(ctx, values, console)
+    found = survey(load_fleet(Workspace.at(working_dir(ctx)).root, context), state, narrowing)
+    if values["out"] == "json":
+        console.data(json.dumps(found.as_dict(), indent=2))
+        return
+    found.report.tell(context.announce)
+    chosen = any(values[name] for name in ("app", "cell", "lagging"))
+    versions = _matrix_lines(found) if values["matrix"] else _version_lines(found, whole=chosen)
+    some = chosen or bool(types or patches)
+    if not found.patches:
+        console.result("no patches match" if some else "no patches")
+    for line in (*_status_lines(found), *versions):
+        console.result(printable_lines(line))
+
+
+def _status_lines(found: Overview) -> Iterator[str]:
+    for one in found.patches:
+        ready = "" if one.ready is None else f", {one.ready} healthy"
+        yield f"{one.patch}: {one.reached} of {one.cells} cells{ready} ({', '.join(one.placements) or 'not started'})"
+        for wait in one.waits:
+            yield f"  applied in {one.applied} of {one.reached}, waits for {wait.in_words}"
+        if one.skipped:
+            yield f"  has skipped {some_of(one.skipped)}"
+        if one.place:
+            yield f"  next: {one.place}" + (f", {one.gate} is entered by hand" if one.gate else "")
+        elif one.applied == one.cells:
+            yield "  everywhere: fold it"
+
+
+_MANY = 200  # lines
+
+
+def _version_lines(found: Overview, *, whole: bool) -> Iterator[str]:
+    """The versions of all cells; of many only a summary, unless the `whole` is asked for."""
+    lines = sum(map(len, found.versions.values()))
+    width = max([len(cell) for cells in found.versions.values() for cell in cells], default=0)
+    short = lines > _MANY and not whole
+    for (kind, name), cells in found.versions.items():
+        usual, number, all_cells = found.usual[kind, name]
+        if short:
+            yield f"{kind}/{name}: {usual} in {number} of {all_cells} cells"
+            continue
+        yield ""
+        yield f"{kind}/{name}"
+        yield from (f"  {cell:<{width}}  {version}" for cell, version in cells.items())
+    for name, usual, others in found.lagging():
+        yield f"{name}: other than {usual}: {some_of(others)}"
+    if short:
+        yield f"{lines} versions are not shown: see some with --app, --cell or --lagging, all with --matrix"
+
+
+def _matrix_lines(found: Overview) -> Iterator[str]:
+    """The versions as a table: a row for each cell, a column for each application."""
+    for kind in dict.fromkeys(kind for kind, _ in found.versions):
+        columns = {name: cells for (of, name), cells in found.versions.items() if of == kind}
+        rows = list(dict.fromkeys(cell for cells in columns.values() for cell in cells))
+        table = [[kind, *columns], *([row, *(cells.get(row, "-") for cells in columns.values())] for row in rows)]
+        widths = [max(len(row[number]) for row in table) for number in range(len(table[0]))]
+        yield ""
+        for row in table:
+            yield "  ".join(f"{text:<{width}}" for text, width in zip(row, widths, strict=True)).rstrip()
+
+
+@click.command("graph")
+@options(*FLEET_GRAPH)
+@click.pass_context
+def fleet_graph(ctx: click.Context, /, format: str) -> None:
+    """Draw the sequence with the patches in it."""
+    from commodore.base.files.workspace import Workspace
+    from commodore.fleet import as_dot, as_mermaid, as_svg, load_fleet
+
+    console = console_of(ctx)
+    fleet = load_fleet(Workspace.at(working_dir(ctx)).root, console.context)
+    writers = {"mermaid": as_mermaid, "dot": as_dot, "svg": as_svg}
+    console.result(writers[format](fleet), newline=False)

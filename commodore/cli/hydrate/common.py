@@ -1,0 +1,317 @@
+"""What the commands of `hydrate` share: the job that options describe, and how groups are shown."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError
+from commodore.cli.shell.console import Console, console_of, working_dir
+from commodore.cli.shell.lieutenant import connect
+
+if TYPE_CHECKING:
+    from commodore.argocd.diagnostics import Diagnostics
+    from commodore.base.files.workspace import Workspace
+    from commodore.core.sources.git import GitRights, RepositoryStore
+    from commodore.hydrate.catalogs import Catalogs
+    from commodore.hydrate.jobs import Job, Planned
+    from commodore.hydrate.model import Writing
+    from commodore.hydrate.publishing import Result
+    from commodore.hydrate.rendering import Rules
+    from commodore.hydrate.running import Hydrator
+    from commodore.hydrate.sources import Found
+    from commodore.hydrate.texts import Texts
+
+Rights = Callable[[str, frozenset[str]], "GitRights | None"]
+
+NOTHING = "CMD-HYD-001"
+"""The code of sources without Applications to hydrate."""
+
+Source = Path | str
+"""A file, a folder, `-`, or a URL."""
+
+
+class _SourceType(click.Path):
+    """What exists on this machine, and URLs as they are."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if "://" in str(value) else super().convert(value, param, ctx)
+
+
+SOURCES = click.argument(
+    "sources", nargs=-1, type=_SourceType(exists=True, allow_dash=True, path_type=Path), metavar="[SOURCE]..."
+)
+
+
+@contextlib.contextmanager
+def opened(
+    ctx: click.Context, sources: Sequence[Source], values: Mapping[str, Any], context: Context
+) -> Iterator[Hydrator]:
+    """What hydrates the sources as the options say, in the working directory."""
+    from commodore.argocd.diagnostics import Diagnostics
+    from commodore.base.files.workspace import Workspace
+    from commodore.core.sources.git import RepositoryStore
+    from commodore.hydrate.running import Hydrator, as_warning
+    from commodore.hydrate.sources import read_sources
+
+    diagnostics = Diagnostics()
+    workspace = Workspace.at(working_dir(ctx))
+    with (
+        pushing(values, context) as rights,
+        held(workspace, context),
+        RepositoryStore(workspace.repositories, context) as store,
+        _present(sources, values.get("dry_sha") or "", store) as (places, shown),
+        _catalogs(ctx, workspace, values, context) as catalogs,
+    ):
+        found = read_sources(places, context.limits, shown)
+        job = _job(found, store, values, context, diagnostics)
+        yield Hydrator(replace(job, rights=rights, catalogs=catalogs), store, context, diagnostics)
+    for warned in map(as_warning, diagnostics.found()):
+        if warned is not None:
+            context.announce(warned)
+
+
+@contextlib.contextmanager
+def held(workspace: Workspace, context: Context) -> Iterator[None]:
+    """Hold the working directory. It may be a checkout, where git should not see what is kept in it."""
+    from commodore.base.files.workspace import write_atomically
+
+    with workspace.locked(context.limits):
+        for folder in (workspace.state, workspace.repositories):
+            write_atomically(folder / ".gitignore", b"*\n", root=workspace.root)
+        yield
+
+
+def warn_of_local_edits(sources: Sequence[Source], planned: Iterable[Planned], context: Context) -> None:
+    """Warn of files of the sources' checkouts that are not committed, and so are not hydrated."""
+    from commodore.hydrate.checkouts import warn_of_edits
+
+    places = [one for one in sources or [Path.cwd()] if isinstance(one, Path) and str(one) != "-"]
+    warn_of_edits(places, (one.group for one in planned), context)
+
+
+@contextlib.contextmanager
+def _present(
+    sources: Sequence[Source], dry_sha: str, store: RepositoryStore
+) -> Iterator[tuple[list[Path], dict[Path, str]]]:
+    """The sources as files and folders, as long as the block runs, and what messages call those that were fetched."""
+    from commodore.base.files.staging import temporary_folder
+    from commodore.core.sources.git import redact
+    from commodore.hydrate.sources import read_remote
+
+    places: list[Path] = []
+    shown: dict[Path, str] = {}
+    with contextlib.ExitStack() as kept:
+        for one in sources or [Path.cwd()]:
+            remote = read_remote(one) if isinstance(one, str) else None
+            if remote is None:
+                places.append(Path(one))
+                continue
+            folder = kept.enter_context(temporary_folder()) / "source"
+            remote.fetch(store, folder, dry_sha)
+            places.append(folder)
+            shown[folder] = redact(str(one))
+        yield places, shown
+
+
+@contextlib.contextmanager
+def _catalogs(
+    ctx: click.Context, workspace: Workspace, values: Mapping[str, Any], context: Context
+) -> Iterator[Catalogs]:
+    """What compiles catalogs, in working directories below that one. The API is connected to when one is asked for."""
+    from commodore.core.lieutenant import ClusterFile, ClusterSource, LieutenantApi
+    from commodore.hydrate.catalogs import Catalogs
+
+    with contextlib.ExitStack() as kept:
+        known: list[ClusterSource] = []
+
+        def source(of_cluster: Workspace) -> ClusterSource:
+            if values["cluster_file"] is None and context.offline:
+                from commodore.catalog.stages import LastRun
+
+                return LastRun(of_cluster)
+            if not known and values["cluster_file"] is not None:
+                known.append(ClusterFile(values["cluster_file"]))
+            elif not known:
+                known.append(LieutenantApi(kept.enter_context(connect(ctx, values, console_of(ctx)))))
+            return known[0]
+
+        yield Catalogs(workspace.root / "clusters", source, context, values.get("jobs") or 0)
+
+
+@contextlib.contextmanager
+def pushing(values: Mapping[str, Any], context: Context) -> Iterator[Rights]:
+    """What pushes are let in by, as the options say; files of keys are there as long as the block runs."""
+    from commodore.base.files.staging import temporary_folder
+    from commodore.hydrate.credentials import read_credentials
+
+    place = values.get("push_credentials")
+    if place is None:
+        yield lambda *_: None
+        return
+    with temporary_folder() as folder:
+        yield read_credentials(place, folder, context).rights
+
+
+def writing_of(values: Mapping[str, Any]) -> Writing:
+    """How commits are made, by the options."""
+    from commodore.hydrate.model import Writing
+
+    return Writing(
+        removal=values.get("removed", "report"),
+        edited=values.get("edited", "refuse"),
+        rewrite=values.get("rewrite", False),
+        allow_empty=values.get("allow_empty", False),
+        allow_mass_removal=values.get("allow_mass_removal", False),
+        adopt=tuple(values.get("adopt", ())),
+        notes=values["notes"],
+        dated_dry=values.get("commit_date") == "dry",
+    )
+
+
+def _job(
+    found: Found,
+    store: RepositoryStore,
+    values: Mapping[str, Any],
+    context: Context,
+    diagnostics: Diagnostics,
+) -> Job:
+    from commodore.argocd.acquiring import RepoMap, parse_repo_map
+    from commodore.core.sources.git import author_from
+    from commodore.hydrate.jobs import Job, Narrowing
+    from commodore.hydrate.rendering import author_of, templates_of
+    from commodore.hydrate.sources import expanded, read_installation
+
+    settings = read_installation(found, values["argocd_settings"], context.limits, diagnostics)
+    texts = templates_of(settings, values["readme_template"], values["message_template"], found.texts)
+    texts.check()
+    given = author_from(values.get("git_author_name"), values.get("git_author_email"), context.announce)
+    sign = values.get("sign")
+    return Job(
+        found=expanded(found, settings, context, diagnostics, store),
+        settings=settings,
+        rules=rules_of(values, texts, context),
+        writing=writing_of(values),
+        only=Narrowing(tuple(values["only"]), tuple(values["branch"]), tuple(values["repo"])),
+        protect=tuple(values["protect"]),
+        author=given or author_of(settings, found.author),
+        sign="" if sign == "default" else sign,
+        dry_run=values.get("dry_run", False),
+        allow_older=values.get("allow_older", False),
+        lenient=values["lenient"],
+        options_in_git=values["options_in_git"],
+        dry_sha=values.get("dry_sha") or "",
+        each_commit=values.get("each_commit", False),
+        twice=values.get("twice", False),
+        verify_dry=values.get("verify_dry", False),
+        hard=values.get("hard", False),
+        repo_map=RepoMap(parse_repo_map(values.get("repo_map", ()))),
+    )
+
+
+def rules_of(values: Mapping[str, Any], texts: Texts, context: Context) -> Rules:
+    """How Applications are rendered, by the options."""
+    from commodore.hydrate.rendering import Rules, renderer_versions
+
+    allowed = tuple(values["allow_secret"])
+    jobs = values.get("jobs") or 0
+    versions, namespace = renderer_versions(context), values["set_namespace"]
+    return Rules(texts, values["order"], values["secrets"], allowed, versions, jobs, namespace)
+
+
+def permissive(hydrator: Hydrator) -> Hydrator:
+    """One that renders what was committed already, whatever secrets are in it."""
+    job = hydrator.job
+    return replace(hydrator, job=replace(job, rules=replace(job.rules, secrets="allow")))
+
+
+def report_left_out(hydrator: Hydrator, console: Console) -> int:
+    """Say which Applications were left out, and why. Returns the exit code that they make."""
+    for error in hydrator.lost:
+        console.error(error)
+    return max((error.exit_code for error in hydrator.lost), default=0)
+
+
+def group_data(planned: Planned) -> dict[str, Any]:
+    """A group as JSON-ready data."""
+    from commodore.core.sources.git import redact
+
+    group = planned.group
+    return {
+        "id": group.id,
+        "dry": {
+            "repoURL": redact(group.first.dry_url),
+            "targetRevision": group.first.dry_revision or "HEAD",
+            "sha": group.dry_sha,
+        },
+        "destination": {
+            "repoURL": redact(group.first.url),
+            "branch": group.branch,
+            "syncBranch": group.first.sync_branch,
+        },
+        "applications": [{"name": one.name, "path": one.path} for one in group.members],
+        "outcome": planned.decision,
+        "reason": planned.reason,
+        "stale": list(planned.stale),
+        "edited": {path: edit.by for path, edit in planned.edits.items()},
+    }
+
+
+def result_data(told: Mapping[str, Any], result: Result, planned: Planned | None = None) -> dict[str, Any]:
+    """A group with what became of it, and of each of its Applications, as JSON-ready data.
+
+    Args:
+        told: what is known of the group beforehand.
+    """
+    data = {**told, **_outcome_data(result)}
+    if "applications" in data:
+        data["applications"] = [{**one, **_member_data(one["path"], result)} for one in data["applications"]]
+    warnings = [*(planned.warnings if planned is not None else ())]
+    warnings += () if isinstance(result, CommodoreError) else result.warnings
+    data["warnings"] = [{"code": one.code, "message": one.message, "hint": one.hint} for one in warnings]
+    if planned is not None:
+        data["seconds"] = round(planned.seconds, 3)
+    return data
+
+
+def _member_data(path: str, result: Result) -> dict[str, Any]:
+    """What became of an output path; the numbers of objects are there if it was rendered."""
+    if isinstance(result, CommodoreError):
+        return {"outcome": "failed"}
+    counts = result.counts.get(path)
+    return {"outcome": "changed" if path in result.changed else "unchanged"} | (asdict(counts) if counts else {})
+
+
+def _outcome_data(result: Result) -> dict[str, Any]:
+    """What became of a group as JSON-ready data."""
+    if isinstance(result, CommodoreError):
+        return {"outcome": "failed", "reason": result.message, "error": result.as_dict()}
+    return {
+        "outcome": result.word,
+        "reason": result.reason,
+        "commit": result.commit or None,
+        "base": result.base or None,
+        "changed": list(result.changed),
+        "removed": list(result.removed),
+        "stale": list(result.stale),
+        "diff": list(result.diff),
+        "error": None,
+    }
+
+
+def outcome_lines(branch: str, result: Result) -> Iterator[str]:
+    """What became of a group, for people."""
+    if isinstance(result, CommodoreError):
+        yield f"{branch}  failed"
+        return
+    commit = f" {result.commit[:7]}" if result.commit else ""
+    yield f"{branch}  {result.word}{commit}: {result.reason}"
+    yield from (f"  changed  {path}" for path in result.changed)
+    yield from (f"  removed  {path}" for path in result.removed)
+    yield from (f"  {line}" for line in result.diff)

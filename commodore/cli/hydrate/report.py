@@ -1,0 +1,71 @@
+"""What became of hydrated groups: on the terminal, and in files for jobs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from commodore.base.errors import CommodoreError
+from commodore.base.files.workspace import guard_disk, write_atomically
+from commodore.base.printable import in_markdown, printable
+from commodore.cli.hydrate.common import group_data, outcome_lines, result_data
+from commodore.cli.shell.console import Console
+
+if TYPE_CHECKING:
+    from commodore.hydrate.jobs import Planned
+    from commodore.hydrate.publishing import Result
+
+Shown = Sequence[tuple[dict[str, Any], str, "Result"]]
+"""Of each group its JSON-ready data, its branch, and what became of it."""
+
+
+def shown(results: Iterable[tuple[Planned, Result]]) -> Shown:
+    """What became of groups of a plan."""
+    return [
+        (result_data(group_data(planned), result, planned), planned.group.branch, result) for planned, result in results
+    ]
+
+
+def report(groups: Shown, values: Mapping[str, Any], console: Console, code: int = 0) -> int:
+    """Show what became of groups, and write the files that --report and --summary name.
+
+    Args:
+        code: an exit code that others make.
+
+    Returns:
+        the exit code: the highest of all.
+    """
+    errors = [result for _, _, result in groups if isinstance(result, CommodoreError)]
+    code = max([code, *(error.exit_code for error in errors)])
+    text = json.dumps({"groups": [data for data, _, _ in groups], "exit": code}, indent=2)
+    if values["out"] == "json":
+        console.data(text)
+    for _, branch, result in groups:
+        if values["out"] == "text":
+            for line in outcome_lines(branch, result):
+                console.result(printable(line))
+        if isinstance(result, CommodoreError):
+            console.error(result.about(f"branch {branch}"))
+    _write(values["report"], f"{text}\n")
+    _write(values["summary"], "".join(f"{line}\n" for line in _summary(groups)))
+    return code
+
+
+def _write(file: Path | None, text: str) -> None:
+    if file is not None:
+        with guard_disk(file):
+            write_atomically(file, text.encode("utf-8", "replace"))
+
+
+def _summary(groups: Shown) -> Iterator[str]:
+    yield "| Branch | Outcome | Commit | Changed paths | Why |"
+    yield "|---|---|---|---|---|"
+    for _, branch, result in groups:
+        if isinstance(result, CommodoreError):
+            cells = [branch, "failed", "", "", f"{result.message} [{result.code}]"]
+        else:
+            changed = ", ".join((*result.changed, *(f"{path} (removed)" for path in result.removed)))
+            cells = [branch, result.word, result.commit[:7], changed, result.reason]
+        yield f"| {' | '.join(in_markdown(printable(' '.join(cell.split()))) for cell in cells)} |"

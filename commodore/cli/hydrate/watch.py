@@ -1,0 +1,193 @@
+"""`hydrate run --watch`: hydrating again and again, and answering probes meanwhile."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, UsageError
+from commodore.base.events import Event, StageFinished, StageStarted
+from commodore.cli.hydrate.common import Source, opened, report_left_out
+from commodore.cli.hydrate.report import report, shown
+from commodore.cli.shell.console import Console
+
+if TYPE_CHECKING:
+    from commodore.hydrate.jobs import Planned
+    from commodore.hydrate.metrics import Seen
+    from commodore.hydrate.publishing import Result
+    from commodore.hydrate.running import Hydrator
+    from commodore.hydrate.serving import Watched
+    from commodore.hydrate.watching import Patience
+
+_JITTER = 0.1  # of the interval: several watchers do not ask at the same time for ever
+
+
+def watch(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, Any], console: Console) -> None:
+    """Hydrate again and again until the user ends it."""
+    from commodore.hydrate.watching import Patience
+
+    if any(str(one) == "-" for one in sources) or values["dry_sha"]:
+        raise UsageError(
+            "CMD-HYD-017",
+            "--watch needs sources that can be read again, and takes no --dry-sha",
+            hint="name files or folders with Applications, or leave --watch out",
+        )
+    if values["offline"]:
+        raise UsageError(
+            "CMD-HYD-017",
+            "--watch polls the remotes, and --offline contacts none",
+            hint="leave one of them out; --dry-run --watch-files looks at files, and pushes nothing",
+        )
+    try:
+        with _watched(values) as watched, Ending(console.context.limits.hydrate_grace).at_sigterm() as ending:
+            loop = _Loop(ctx, sources, console, watched, Patience(time.monotonic), ending)
+            while True:
+                loop.look({**values, "hard": watched.begin()})
+                ending.check()
+                pause = values["interval"] * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
+                console.status(f"Looking again in {pause:.0f} s (Ctrl-C ends).")
+                watched.bell.wait(pause)
+    except KeyboardInterrupt:
+        console.status("Ended watching.")
+
+
+@contextlib.contextmanager
+def _watched(values: dict[str, Any]) -> Iterator[Watched]:
+    """The state of the watcher, which is served if that is wanted. SIGHUP asks for a look, too."""
+    from commodore.hydrate.serving import Bell, Watched, serving
+
+    file = values["listen_token"]
+    token = file.read_text(encoding="utf-8").strip() if file is not None else ""
+    with contextlib.closing(Bell()) as bell, contextlib.ExitStack() as kept:
+        watched = Watched(values["interval"], time.monotonic, token, bell)
+        kept.enter_context(_handling(signal.SIGHUP, lambda *_: bell.ring()))
+        if values["listen"]:
+            kept.enter_context(serving(values["listen"], watched))
+        yield watched
+
+
+@contextlib.contextmanager
+def _handling(number: signal.Signals, handler: Callable[..., None]) -> Iterator[None]:
+    before = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
+class Ending:
+    """Ends the watcher at SIGTERM: at once, but a push that goes on may come to its end, and nothing begins after it.
+    Another SIGTERM waits for nothing.
+
+    Args:
+        grace: seconds for that push.
+    """
+
+    def __init__(self, grace: float) -> None:
+        self._grace = grace
+        self._is_pushing = self._is_wanted = False
+
+    @contextlib.contextmanager
+    def at_sigterm(self) -> Iterator[Ending]:
+        """Take SIGTERM as long as the block runs. It is a KeyboardInterrupt in the main thread."""
+        with _handling(signal.SIGTERM, self._terminate), _handling(signal.SIGALRM, _interrupt):
+            try:
+                yield self
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def on_event(self, event: Event) -> None:
+        """Take in an event of the loop.
+
+        Raises:
+            KeyboardInterrupt: something else begins after the push that was waited for.
+        """
+        from commodore.hydrate.running import PUSH_STAGE
+
+        match event:
+            case StageStarted(stage):
+                self.check()
+                self._is_pushing = stage == PUSH_STAGE
+            case StageFinished(stage) if stage == PUSH_STAGE:
+                self._is_pushing = False
+
+    def check(self) -> None:
+        """See whether to go on.
+
+        Raises:
+            KeyboardInterrupt: it is to end.
+        """
+        if self._is_wanted:
+            raise KeyboardInterrupt
+
+    def _terminate(self, *_: object) -> None:
+        if not self._is_pushing or self._is_wanted:
+            raise KeyboardInterrupt
+        self._is_wanted = True
+        signal.setitimer(signal.ITIMER_REAL, self._grace)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    ctx: click.Context
+    sources: tuple[Source, ...]
+    console: Console
+    watched: Watched
+    patience: Patience
+    ending: Ending
+
+    def look(self, values: dict[str, Any]) -> None:
+        """Hydrate what has changed, and show it. What fails is shown, and tried again at another look."""
+        try:
+            self._look(values)
+        except CommodoreError as error:
+            if error.exit_code == 70:
+                raise
+            self.console.error(error)
+
+    def _look(self, values: dict[str, Any]) -> None:
+        context = Context(self._announce, self.console.context.limits)
+        with opened(self.ctx, self.sources, values, context) as hydrator:
+            results = hydrator.run((lambda _: True) if values["hard"] else self.patience.is_ready)
+            seen = [_seen(hydrator, planned, result) for planned, result in results]
+        self.patience.learn(results)
+        self.watched.metrics.looked(seen, time.time())
+        self.watched.end(frozenset(key for one, _ in results for key in (one.group.dry_key, one.group.key)))
+        report_left_out(hydrator, self.console)
+        news = [one for one in results if one[0].decision not in ("hydrated", "waiting") and not _is_same(one[1])]
+        if news:
+            report(shown(news), values, self.console)
+
+    def _announce(self, event: Event) -> None:
+        self.watched.metrics.on_event(event)
+        self.console.announce(event)
+        self.ending.on_event(event)
+
+
+def _is_same(result: Result) -> bool:
+    """Whether something was compiled, and nothing is new."""
+    return not isinstance(result, CommodoreError) and result.word == "unchanged"
+
+
+def _seen(hydrator: Hydrator, planned: Planned, result: Result) -> Seen:
+    from commodore.core.sources.git import redact
+    from commodore.hydrate.metrics import Seen
+    from commodore.hydrate.status import commits_behind
+
+    url, branch = redact(planned.group.first.url), planned.group.branch
+    if isinstance(result, CommodoreError):
+        return Seen(url, branch, "failed", commits_behind(hydrator, [planned]))
+    behind = commits_behind(hydrator, [planned]) if planned.decision == "waiting" else 0
+    return Seen(url, branch, result.word, behind, result.retries)

@@ -1,0 +1,1 @@
+"""Commands about this installation: caches, tools, trust, login, doctor, help."""

@@ -1,0 +1,105 @@
+"""`commodore cache info`, `prune` and `verify` with `--remote`."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from commodore.base.errors import UsageError
+from commodore.base.limits import DEFAULT_LIMITS
+from commodore.base.printable import counted, printable_lines
+from commodore.base.values.units import age_text, size_text
+from commodore.cli.shell.compile_options import trust_options
+from commodore.cli.shell.console import Console
+
+if TYPE_CHECKING:
+    from commodore.core.results.caches.maintenance import PruneRules
+    from commodore.core.results.remote_store import RemoteCare
+
+
+def show_info(console: Console, values: Mapping[str, Any]) -> None:
+    """Show what the stores hold."""
+    with console.working():
+        found = [one.survey() for one in _stores(values)]
+    if values["output_format"] == "json":
+        _show_json(
+            console,
+            [asdict(one) | {"oldest": _moment(one.oldest), "newest": _moment(one.newest)} for one in found],
+        )
+        return
+    for one in found:
+        ages = [age_text(time.time() - moment) for moment in (one.newest, one.oldest) if moment is not None]
+        written = f", written {' to '.join(dict.fromkeys(ages))}" if ages else ""
+        console.result(f"{printable_lines(one.url)}: {_objects(one.objects)}, {size_text(one.bytes)}{written}")
+
+
+def show_pruned(console: Console, values: Mapping[str, Any], rules: PruneRules) -> None:
+    """Remove what the rules say. Nothing tells when objects were last read: their age is that of the writing."""
+    dry_run: bool = values["dry_run"]
+    before = time.time() - rules.older_than if rules.older_than is not None else None
+    most = 0 if rules.everything else rules.max_bytes
+    with console.working():
+        found = [one.prune(before, most, dry_run=dry_run) for one in _stores(values)]
+    if values["output_format"] == "json":
+        _show_json(console, [asdict(one) for one in found], dryRun=dry_run)
+        return
+    verb = "would remove" if dry_run else "removed"
+    for one in found:
+        left = f"{_objects(one.left)} left, {size_text(one.left_bytes)}"
+        removed = f"{verb} {_objects(one.removed)}, {size_text(one.removed_bytes)}"
+        console.result(f"{printable_lines(one.url)}: {removed}; {left}")
+
+
+def show_verified(console: Console, values: Mapping[str, Any]) -> int:
+    """Read everything again, and remove what is damaged. Returns the exit code."""
+    from commodore.core.results.remote_store import RemoteOptions
+
+    dry_run: bool = values["dry_run"]
+    stores = _stores(values)
+    trust = RemoteOptions(tuple(values["cache_url"]), **trust_options(values["cache_trust"])).reading().trust
+    with console.working():
+        found = [one.verify(trust, dry_run=dry_run) for one in stores]
+    wrong = any(one.damaged or one.not_trusted for one in found)
+    if values["output_format"] == "json":
+        _show_json(console, [asdict(one) for one in found], dryRun=dry_run)
+        return int(wrong)
+    for one in found:
+        for name in one.damaged:
+            console.result(f"damaged: {printable_lines(f'{one.url}/{name}')}")
+        for name in one.not_trusted:
+            console.result(f"not from a trusted key: {printable_lines(f'{one.url}/{name}')}")
+    damaged, foreign = (
+        sum(map(len, names)) for names in zip(*((o.damaged, o.not_trusted) for o in found), strict=True)
+    )
+    removed = "" if dry_run or not damaged else ", and removed"
+    outcome = f"{damaged} damaged{removed}; {foreign} not from a trusted key" if wrong else "all are sound"
+    console.status(f"Verified {_objects(sum(one.objects for one in found))}: {outcome}.")
+    return int(wrong)
+
+
+def _stores(values: Mapping[str, Any]) -> Sequence[RemoteCare]:
+    from commodore.core.results.remote_store import RemoteCare
+
+    if not values["cache_url"]:
+        raise UsageError(
+            "CMD-CACHE-029",
+            "--remote needs a store",
+            hint="name it by --cache-url or COMMODORE_CACHE_URL",
+        )
+    return [RemoteCare(url, DEFAULT_LIMITS) for url in values["cache_url"]]
+
+
+def _objects(count: int) -> str:
+    return counted(count, "object")
+
+
+def _moment(seconds: float | None) -> str | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def _show_json(console: Console, stores: Sequence[Mapping[str, Any]], **more: Any) -> None:
+    console.data(json.dumps({**more, "stores": stores}, indent=2))

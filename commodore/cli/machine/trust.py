@@ -1,0 +1,61 @@
+"""`commodore trust`: what components would execute and fetch, and what the trust policy says to that."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from commodore.base.printable import printable_lines
+from commodore.cli.shell.console import console_of, working_dir
+from commodore.cli.shell.lazy import LazyCommand, LazyGroup
+from commodore.cli.shell.options import options
+from commodore.cli.shell.settings.common import TRUST_EXPLAIN
+
+
+@click.group(
+    cls=LazyGroup,
+    lazy={
+        "explain": LazyCommand(
+            "commodore.cli.machine.trust:trust_explain", "Show what a component would execute or fetch."
+        ),
+    },
+)
+@options()
+def trust() -> None:
+    """Show what third-party code may do."""
+
+
+@click.command("explain")
+@click.argument("component")
+@options(*TRUST_EXPLAIN)
+@click.pass_context
+def trust_explain(ctx: click.Context, /, component: str, **values: Any) -> int:
+    """Show what COMPONENT would execute and fetch, and whether the trust policy allows it.
+
+    COMPONENT is one of the cluster that was last compiled in the working directory, or an instance. Nothing is
+    executed or fetched. The exit code is 1 if something of it would be refused.
+    """
+    from commodore.base.files.workspace import Workspace
+    from commodore.catalog.stages.trust import describe_isolation, explain_trust
+    from commodore.core.confinement import read_policy
+
+    console = console_of(ctx)
+    given = read_policy(values["trust_policy"]) if values["trust_policy"] is not None else None
+    workspace = Workspace.at(working_dir(ctx))
+    actions = explain_trust(workspace, component, given, console.context)
+    if values["output_format"] == "json":
+        console.data(json.dumps([asdict(one) for one in actions], indent=2))
+    else:
+        for one in actions:
+            needs = f" (needs {one.capability})" if one.capability else ""
+            console.result(printable_lines(f"{one.instance}: {one.what}{needs}"))
+            if one.refusal:
+                console.result(printable_lines(f"  refused: {one.refusal}"))
+        if any(one.capability in ("external", "kadet") for one in actions):
+            console.result(describe_isolation(workspace, given))
+        if not actions:
+            console.result(printable_lines(f"{component} executes and fetches nothing."))
+    return 1 if any(one.refusal for one in actions) else 0

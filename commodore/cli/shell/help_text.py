@@ -1,0 +1,134 @@
+"""How commands describe themselves: examples first, then options under headings, and where to read more."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from commodore.cli.shell.settings.headings import HEADINGS
+from commodore.cli.shell.variables import check_variables, variables_of
+
+_MANY = 9
+"""With more options than this, they stand under headings."""
+_COLUMN = 30
+"""What is longer than this has its text on the next line."""
+_PLAIN = "Options"
+
+
+class HelpedOption(click.Option):
+    """An option with names that are taken and not shown.
+
+    Args:
+        hidden_flags: these names.
+    """
+
+    def __init__(self, *args: Any, hidden_flags: tuple[str, ...] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.hidden_flags = hidden_flags
+
+    @property
+    def shown_flags(self) -> list[str]:
+        """The names that are shown."""
+        return [flag for flag in self.opts if flag not in self.hidden_flags]
+
+    def get_help_extra(self, ctx: click.Context) -> Any:
+        """What stands in brackets behind the help: of several variables the one that most commands share."""
+        extra = super().get_help_extra(ctx)
+        named = [self.envvar] if isinstance(self.envvar, str) else list(self.envvar or ())
+        extra["envvars"] = (str(named[0]) if named else variables_of(self, ctx)[-1],)
+        return extra
+
+    def resolve_envvar_value(self, ctx: click.Context) -> str | None:
+        """The value of the strongest variable that has one."""
+        return next((value for name in variables_of(self, ctx) if (value := os.environ.get(name))), None)
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """What the help says, without the names that are not shown."""
+        every, self.opts = self.opts, self.shown_flags
+        try:
+            return super().get_help_record(ctx)
+        finally:
+            self.opts = every
+
+
+class Helped(click.Command):
+    """A command whose help has examples, headings, and a line that says where to read more."""
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The description, and below it the examples."""
+        super().format_help_text(ctx, formatter)
+        from commodore.cli.shell.examples import examples_of
+
+        examples = examples_of(ctx.command_path)
+        if examples:
+            with formatter.section("Examples"):
+                for line in examples:
+                    formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+
+    @classmethod
+    def of(cls, command: click.Command) -> Helped:
+        """The same command with such a help."""
+        return cls(
+            command.name,
+            command.context_settings,
+            command.callback,
+            command.params,
+            command.help,
+            short_help=command.short_help,
+            no_args_is_help=command.no_args_is_help,
+        )
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, unless a variable that is meant for it is misspelt."""
+        if not isinstance(self, click.Group):
+            from commodore.cli.shell.console import console_of
+
+            check_variables(ctx, console_of(ctx).announce)
+        return super().invoke(ctx)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options, under headings if there are many; the commands of a group come last."""
+        options = [one for one in self.get_params(ctx) if isinstance(one, click.Option) and not one.hidden]
+        many = len(options) > _MANY
+        sections: dict[str, list[tuple[str, str]]] = {title: [] for title in (_PLAIN, *HEADINGS)}
+        for option in sorted(options, key=_place) if many else options:
+            record = option.get_help_record(ctx)
+            if record is not None:
+                sections[_heading(option) if many else _PLAIN].append(record)
+        width = min(_COLUMN, max((len(flags) for records in sections.values() for flags, _ in records), default=0))
+        for title, records in sections.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl([(flags.ljust(width), text) for flags, text in records])
+        if isinstance(self, click.Group):
+            self.format_commands(ctx, formatter)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Where to read more."""
+        from commodore.cli.shell.examples import page_of
+
+        formatter.write_paragraph()
+        formatter.write_text(f"Documentation: {page_of(ctx.command_path)} in commodore's repository")
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """What the shell may complete; no names that are not shown."""
+        hidden = {flag for one in self.get_params(ctx) if isinstance(one, HelpedOption) for flag in one.hidden_flags}
+        return [item for item in super().shell_complete(ctx, incomplete) if item.value not in hidden]
+
+
+def _heading(option: click.Option) -> str:
+    """Under which heading an option stands where there are many."""
+    return next((title for title, names in HEADINGS.items() if _name(option) in names), _PLAIN)
+
+
+def _place(option: click.Option) -> int:
+    """Where it stands below its heading; those without one stay in their order."""
+    names = HEADINGS.get(_heading(option), ())
+    return names.index(_name(option)) if names else 0
+
+
+def _name(option: click.Option) -> str:
+    return "help" if "--help" in option.opts else option.name or ""

@@ -1,0 +1,156 @@
+"""Click options from the declarations in `commodore.cli.shell.settings`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from commodore.cli.shell.help_text import HelpedOption
+from commodore.cli.shell.settings.common import VERBOSE
+from commodore.cli.shell.settings.model import Setting, Settings, Source, Value
+
+Complete = Callable[[click.Context, click.Parameter, str], Any]
+"""What the shell may complete: the context, the option and what is typed, to the texts that are meant perhaps."""
+
+
+def options(
+    *settings: Setting, complete: Mapping[str, Complete] = MappingProxyType({})
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate a command with options, in the order given, and with `-v`, which adds up over all levels.
+
+    Args:
+        complete: what the shell completes, by the name of the option.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for setting in (VERBOSE, *reversed(settings)):
+            attributes = {**_attributes(setting), "shell_complete": complete.get(setting.name)}
+            function = click.option(*_declaration(setting), cls=_Option, **attributes)(function)
+        return function
+
+    return decorate
+
+
+class _Option(HelpedOption):
+    """An option for which an empty text is no value: scripts pass on variables that are not set.
+
+    Args:
+        narrows: an empty text is an error.
+    """
+
+    def __init__(self, *args: Any, narrows: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._narrows = narrows
+
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
+        given = opts.get(self.name or "")
+        if self._narrows and (given == "" or (isinstance(given, list | tuple) and "" in given)):
+            raise click.BadParameter("it is empty", ctx, self)
+        if self.multiple and isinstance(given, list | tuple):
+            kept: Any = [one for one in given if one != ""]
+            opts = {**opts, self.name or "": kept}
+            given = kept or ""
+        if given == "":
+            opts = {name: value for name, value in opts.items() if name != self.name}
+        return super().consume_value(ctx, opts)
+
+
+def gather(ctx: click.Context, settings: Sequence[Setting]) -> Settings:
+    """The values of a command's options with their sources."""
+    return Settings(
+        {
+            setting.name: Value(setting, ctx.params[setting.name], _source(ctx, setting.name))
+            for setting in settings
+            if setting.name in ctx.params
+        }
+    )
+
+
+def misplaced_option(flag: str, value: str, command: str) -> str:
+    """The hint that an option of the whole program stands before the words of a command, with an example.
+
+    Args:
+        command: all words of the command, the program's name first.
+    """
+    program, _, words = command.partition(" ")
+    example = " ".join(filter(None, (program, flag, value, words)))
+    return f"global options go before the command: {example} ..."
+
+
+def _source(ctx: click.Context, name: str) -> Source:
+    source = ctx.get_parameter_source(name)
+    if source is ParameterSource.COMMANDLINE:
+        return "command line"
+    return "environment" if source is ParameterSource.ENVIRONMENT else "default"
+
+
+def _declaration(setting: Setting) -> tuple[str, ...]:
+    return (setting.name, *setting.flags, *setting.aliases)
+
+
+def _attributes(setting: Setting) -> dict[str, Any]:
+    attributes: dict[str, Any] = {
+        "help": setting.help,
+        "metavar": setting.metavar,
+        "multiple": setting.multiple,
+        "hidden_flags": setting.aliases,
+        "narrows": setting.narrows,
+    }
+    if setting.environment:
+        attributes["envvar"] = [setting.environment]
+    if not setting.multiple and setting.kind != "count":
+        attributes["default"] = setting.default
+    if setting.bare is not None:
+        attributes.update(is_flag=False, flag_value=setting.bare)
+    if setting.default not in (None, "", False, 0) and setting.kind not in ("switch", "count"):
+        attributes["show_default"] = True
+    if setting.name == "verbose":
+        attributes.update(count=True, expose_value=False, callback=_add_verbosity)
+        del attributes["multiple"]
+        return attributes
+    if setting.name == "color":
+        attributes.update(expose_value=False, callback=_set_color)
+    if setting.kind == "switch":
+        attributes.update(is_flag=True, show_default="/" in setting.flags[-1])
+        del attributes["metavar"]
+    elif setting.kind != "count":
+        attributes["type"] = _type(setting)
+    return attributes
+
+
+def _type(setting: Setting) -> click.ParamType[Any] | type:
+    if setting.kind == "choice":
+        return click.Choice(setting.choices, case_sensitive=False)
+    if setting.kind == "integer":
+        return click.IntRange(min=0)
+    if setting.kind == "percent":
+        return click.IntRange(min=0, max=100)
+    if setting.kind == "seconds":
+        return click.FloatRange(min=0, min_open=True)
+    if setting.kind == "path":
+        return click.Path(path_type=Path)
+    if setting.kind == "folder":
+        return click.Path(exists=True, file_okay=False, path_type=Path)
+    if setting.kind == "file":
+        return click.Path(exists=True, dir_okay=False, path_type=Path)
+    return str
+
+
+def _set_color(ctx: click.Context, _parameter: click.Parameter, value: str) -> str:
+    """Let what is shown be coloured, or not, also by the groups that the command is in: these show its errors."""
+    if value != "auto":
+        one: click.Context | None = ctx
+        while one is not None:
+            one.color = value == "always"
+            one = one.parent
+    return value
+
+
+def _add_verbosity(ctx: click.Context, _parameter: click.Parameter, value: int) -> int:
+    ctx.find_root().meta["verbosity"] = ctx.find_root().meta.get("verbosity", 0) + (value or 0)
+    return value

@@ -1,0 +1,214 @@
+"""What a run is about to do and what it has done, on the disk, so that another process can go on with it.
+
+Below `fleet/runs/<run>/` lie `plan.json`, written before the first cluster is begun, and `journal.jsonl`, one object a
+line, each on the disk before the run goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from commodore.base.errors import CommodoreError, InputError, PolicyError
+from commodore.base.files.workspace import guard_disk, write_atomically
+from commodore.base.printable import some_of
+
+_PLAN, _JOURNAL = "plan.json", "journal.jsonl"
+_ENDED = "ended"
+_RUNS_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """The folder of one run."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The run's name: the time it began, and four digits."""
+        return self.path.name
+
+    @property
+    def plan(self) -> Path:
+        return self.path / _PLAN
+
+    @property
+    def journal(self) -> Path:
+        return self.path / _JOURNAL
+
+    @property
+    def report(self) -> Path:
+        return self.path / "report.json"
+
+    def log(self, cluster: str) -> Path:
+        """What was announced about a cluster, one JSON object a line."""
+        return self.path / "logs" / f"{cluster}.jsonl"
+
+    def read_plan(self) -> dict[str, Any]:
+        """What the run was to do.
+
+        Raises:
+            InputError: CMD-FLT-115, that is damaged.
+        """
+        with guard_disk(self.plan):
+            text = self.plan.read_bytes()
+        try:
+            plan = json.loads(text)
+            dict(plan["clusters"]), plan["digest"]
+        except (ValueError, TypeError, KeyError):
+            raise self._damaged(self.plan) from None
+        return dict(plan)
+
+    @staticmethod
+    def _damaged(path: Path) -> InputError:
+        return InputError("CMD-FLT-115", f"{path} is damaged", hint="begin a new run", locations=[str(path)])
+
+    def entries(self) -> Iterator[dict[str, Any]]:
+        """What the journal holds. A last line that was cut off when the run was killed does not count."""
+        with guard_disk(self.journal):
+            text = self.journal.read_bytes() if self.journal.is_file() else b""
+        *lines, _ = text.split(b"\n")
+        for line in lines:
+            try:
+                yield dict(json.loads(line))
+            except (ValueError, TypeError):
+                raise self._damaged(self.journal) from None
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether there is something to go on with."""
+        return self.plan.is_file() and not any(entry.get("event") == _ENDED for entry in self.entries())
+
+    @property
+    def state(self) -> str:
+        """`finished`, `unfinished` or `damaged`, in which case nothing is known of it."""
+        try:
+            return "unfinished" if self.is_unfinished else "finished" if self.plan.is_file() else "damaged"
+        except CommodoreError:
+            return "damaged"
+
+
+def runs(folder: Path) -> list[RunFolder]:
+    """All runs below `fleet/`, the newest first."""
+    with guard_disk(folder):
+        found = [path for path in (folder / "runs").iterdir() if path.is_dir()] if (folder / "runs").is_dir() else []
+    return [RunFolder(path) for path in sorted(found, key=lambda path: path.name, reverse=True)]
+
+
+def new_run(folder: Path, plan: Mapping[str, Any]) -> RunFolder:
+    """Begin a run: make its folder and write down what it is to do."""
+    started = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+    made = RunFolder(folder / "runs" / f"{started}-{secrets.token_hex(2)}")
+    with guard_disk(made.path):
+        (made.path / "logs").mkdir(mode=0o700, parents=True)
+    write_atomically(made.plan, json.dumps(plan, indent=2).encode() + b"\n", durable=True)
+    return made
+
+
+def find_run(folder: Path, name: str) -> RunFolder:
+    """A run by its name; without one, the newest that is unfinished.
+
+    An unfinished run is not taken without its name if a newer one has pushed all that it was to: going on would take
+    catalogs back to the commits of then.
+
+    Raises:
+        InputError: CMD-FLT-115, there is no such run.
+    """
+    known = runs(folder)
+    for run in known:
+        if run.name == name if name else run.is_unfinished:
+            return run
+        if not name and run.plan.is_file() and run.read_plan().get("push"):
+            break
+    what = f"there is no run {name!r}" if name else "there is no unfinished run"
+    raise InputError("CMD-FLT-115", f"{what} below {folder}", hint=list_runs(known))
+
+
+def list_runs(known: Sequence[RunFolder]) -> str:
+    """The newest runs, each with its state, for a hint."""
+    shown = ", ".join(f"{run.name} ({run.state})" for run in known[:_RUNS_SHOWN])
+    older = f" and {len(known) - _RUNS_SHOWN} older" if len(known) > _RUNS_SHOWN else ""
+    return f"the newest runs are {shown}{older}" if known else "nothing was run here"
+
+
+def check_same(run: RunFolder, plan: Mapping[str, Any]) -> None:
+    """Refuse to go on with a run that was to do something else.
+
+    Raises:
+        PolicyError: CMD-FLT-111, with what differs.
+    """
+    difference = _difference(run.read_plan(), plan)
+    if difference:
+        raise PolicyError(
+            "CMD-FLT-111",
+            f"the run {run.name} cannot go on: it was begun with {difference}",
+            hint="give the options and clusters of then, or begin a new run without --resume",
+            locations=[str(run.plan)],
+        )
+
+
+def _difference(before: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
+    """In words, what of a plan was different before; empty if nothing was."""
+    if before.get("commodore") != plan["commodore"]:
+        return f"version {before.get('commodore')} of commodore"
+    for key in ("push", "shard"):
+        if before.get(key) != plan[key]:
+            return f"other values of --{key}"
+    waves_then, waves = dict(before["clusters"]), dict(plan["clusters"])
+    gone, new = sorted(waves_then.keys() - waves), sorted(waves.keys() - waves_then)
+    if gone or new:
+        more = [f"with {some_of(gone)}"] if gone else []
+        return f"other clusters: {' and '.join([*more, *([f'without {some_of(new)}'] if new else [])])}"
+    if before["digest"] != plan["digest"]:
+        options = before.get("options", {})
+        different = [option for option, value in plan["options"].items() if options.get(option) != value]
+        return f"other options: {', '.join(different)}"
+    moved = [name for name, wave in waves.items() if waves_then[name] != wave]
+    return f"other waves for {some_of(moved)}" if moved else ""
+
+
+class Journal:
+    """The journal of the run of this process. May be used from several threads."""
+
+    def __init__(self, run: RunFolder) -> None:
+        self._lock = threading.Lock()
+        with guard_disk(run.journal):
+            self._handle = os.open(run.journal, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            content = os.pread(self._handle, os.fstat(self._handle).st_size, 0)
+            os.ftruncate(self._handle, content.rfind(b"\n") + 1)
+            os.lseek(self._handle, 0, os.SEEK_END)
+        self._path = run.journal
+
+    def write(self, event: str, **content: Any) -> None:
+        """Add a line; it is on the disk when this returns.
+
+        Raises:
+            EnvironmentFault: the disk refuses.
+        """
+        line = json.dumps({"event": event, **content}).encode() + b"\n"
+        with self._lock, guard_disk(self._path):
+            place = os.lseek(self._handle, 0, os.SEEK_CUR)
+            try:
+                view = memoryview(line)
+                while view:
+                    view = view[os.write(self._handle, view) :]
+                os.fsync(self._handle)
+            except OSError:  # no later line may follow half of this one
+                os.ftruncate(self._handle, place)
+                os.lseek(self._handle, place, os.SEEK_SET)
+                raise
+
+    def end(self) -> None:
+        """The run has nothing more to do."""
+        self.write(_ENDED)
+
+    def close(self) -> None:
+        os.close(self._handle)

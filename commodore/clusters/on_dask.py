@@ -1,0 +1,559 @@
+"""Clusters on the workers of a Dask cluster. The only module that imports `distributed`.
+
+A task carries plain data: the cluster with its facts, the options, the commits that versions are. It carries no tokens:
+workers use the git credentials of their own machine, and reports to Lieutenant are sent by the process that began the
+run. What becomes of a cluster is remembered here, in the journal; of the scheduler nothing is expected but answers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import logging
+import platform
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import dask
+import distributed
+
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, EnvironmentFault
+from commodore.base.events import Event, InCluster, Noted, Warned
+from commodore.base.limits import Limits
+from commodore.base.programs.workers import usable_cpus
+from commodore.catalog.pipeline import CatalogCompile, Shared, StagedCatalog
+from commodore.catalog.stages import open_engine
+from commodore.clusters.dask_options import DaskOptions
+from commodore.clusters.outcome import FAILURES_IN_A_ROW, ClusterOutcome
+from commodore.clusters.task import UNKNOWN_COMMIT, ClusterWork, Compiled, Keep, Voices
+from commodore.core.lieutenant import Cluster, ClusterSource
+from commodore.core.sources.git import Pin, RemoteAnswers, redact
+from commodore.core.tools import find_tools
+from commodore.version import __version__
+
+_LOOK = 0.5  # seconds between two looks at a task, and at which workers there are
+_DEATHS = 2  # workers that one cluster may take with it
+_CancelledInside = UnboundLocalError  # what distributed.utils.sync raises if a call is cancelled as it times out
+_LOGGERS = ("distributed", "tornado", "asyncio")
+_LIBRARIES = ("commodore-catalog", "kapitan", "gojsonnet", "reclass-rs")
+_TOOLS = ("helm", "kustomize")
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    run: str
+    request: CatalogCompile
+    folder: Path
+    log: Path
+    cluster: Cluster
+    outcome: ClusterOutcome
+    pins: Mapping[Pin, str]
+    timeout: float
+    keep: Keep
+    pushed: tuple[str, ...] | None = None  # the commits that may have been; None if it is to be compiled only
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    compiled: Compiled
+    pins: Mapping[Pin, str] = field(default_factory=dict)
+    events: tuple[Event, ...] = ()
+    reports: tuple[Mapping[str, Any], ...] = ()
+    worker: str = ""  # its address; none where no worker answered
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether the cluster failed for a reason that another worker may not have."""
+        return bool(self.worker) and self.compiled.outcome.may_pass
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A task that the scheduler has, and whether it has ended, whatever came of it."""
+
+    future: Any
+    ended: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass(slots=True)
+class _Given:
+    """The source of a worker: the cluster of the task. Reports are handed back to the process that began the run."""
+
+    cluster: Cluster
+    reports: list[Mapping[str, Any]] = field(default_factory=list)
+
+    def load(self, cluster: str, context: Context) -> Cluster:
+        return self.cluster
+
+    def report(self, cluster: str, body: Mapping[str, Any]) -> None:
+        self.reports.append(body)
+
+
+class _Member(distributed.WorkerPlugin):  # type: ignore[misc]
+    """What a worker process keeps for all clusters of a run: the engine, and what remotes have."""
+
+    def __init__(self, request: CatalogCompile, limits: Limits) -> None:
+        self._request = request
+        self._limits = limits
+
+    def setup(self, worker: Any) -> None:
+        self.lock = threading.Lock()
+        self.collected: list[Event] = []
+        self.staged: dict[str, StagedCatalog] = {}
+        self.stopped = threading.Event()
+        self.context = Context(self._on_event, self._limits)
+        self.voices = Voices(self._on_event)
+        self.answers = RemoteAnswers(self.context)
+        self._shared: Shared | None = None
+
+    def shared(self) -> Shared:
+        """What clusters have in common.
+
+        Raises:
+            EnvironmentFault: the engine cannot work here.
+        """
+        if self._shared is None:
+            engine = open_engine(self._request.options, self.context.with_announce(self.voices.announce))
+            self._shared = Shared(engine, self.answers)
+        return self._shared
+
+    def teardown(self, worker: Any) -> None:
+        self.stopped.set()
+        self.context.cancellation.cancel()
+        self.answers.end()
+        if self._shared is not None:
+            self._shared.engine.close()
+
+    def _on_event(self, event: Event) -> None:
+        inner = event.event if isinstance(event, InCluster) else event
+        if isinstance(inner, Warned) or (isinstance(inner, Noted) and inner.level == 0):
+            self.collected.append(event)
+
+
+def _versions(limits: Limits) -> dict[str, str]:
+    """What must be the same on all machines."""
+    tools = find_tools(Context(lambda _: None, limits), _TOOLS)
+    return {
+        "commodore": __version__,
+        "python": ".".join(platform.python_version_tuple()[:2]),
+        **{name: importlib.metadata.version(name) for name in _LIBRARIES},
+        **{name: (tool.version if tool is not None else None) or "none" for name, tool in tools.items()},
+    }
+
+
+async def _join(run: str, request: CatalogCompile, limits: Limits, dask_worker: Any) -> dict[str, str]:
+    """Let a worker take part in a run; it answers with its versions."""
+    await dask_worker.plugin_add(plugin=_Member(request, limits), name=run)
+    return _versions(limits)
+
+
+async def _leave(run: str, dask_worker: Any) -> None:
+    if run in dask_worker.plugins:
+        await dask_worker.plugin_remove(name=run)
+
+
+def _perform(task: _Task) -> _Answer:
+    """What a worker does with a task, one at a time."""
+    worker = distributed.get_worker()
+    member: _Member = worker.plugins[task.run]
+    with member.lock:
+        member.collected.clear()
+        member.answers.forget()
+        member.answers.adopt(task.pins)
+        source = _Given(task.cluster)
+        try:
+            shared = member.shared()
+        except CommodoreError as error:
+            return _Answer(Compiled(task.outcome.failing(error)), worker=worker.address)
+        work = ClusterWork(
+            request=task.request,
+            clusters=task.folder,
+            source=source,
+            shared=shared,
+            voices=member.voices,
+            log=lambda _: task.log,
+            retries=0,  # another worker tries again
+            timeout=task.timeout,
+            stopped=member.stopped,
+            keep=task.keep,
+        )
+        name = task.cluster.id
+        if task.pushed is not None:
+            compiled = Compiled(task.outcome, staged=member.staged.pop(name, None))
+            done = Compiled(work.publish(compiled, task.pushed, lambda _: None, member.context))
+        else:
+            done = work.compile(task.outcome, member.context)
+            if done.staged is not None and task.request.push:
+                member.staged[name] = done.staged
+        return _Answer(
+            replace(done, staged=None),
+            member.answers.pins,
+            tuple(member.collected),
+            tuple(source.reports),
+            worker.address,
+        )
+
+
+class DaskWork:
+    """The same as `ClusterWork`, on the workers of a Dask cluster.
+
+    Args:
+        local: how the work is done; nothing is done with it here.
+        context: announces which workers are not used. Its limits are those of the workers, too.
+
+    Raises:
+        EnvironmentFault: CMD-FLT-106, there is no scheduler, or no worker that can be used.
+    """
+
+    def __init__(self, options: DaskOptions, local: ClusterWork, context: Context) -> None:
+        self._local = local
+        self._context = context
+        self._limits = context.limits
+        self._most = options.workers
+        self._scheduler = options.scheduler or "the scheduler"
+        self._run = f"commodore-{secrets.token_hex(8)}"
+        self._request = local.request if options.scheduler else _divided(local.request, options.workers)
+        self._versions = _versions(self._limits)
+        self._lock = threading.Lock()
+        self._asked: dict[str, bool] = {}  # by address of each worker that was there: whether it may be used
+        self._failures: dict[str, int] = {}  # environment errors in a row, by address
+        self._usable: frozenset[str] = frozenset()
+        self._looked = 0.0
+        self._cluster: Any = None
+        self._client: Any = None
+        self._awaited = ""
+        self._logs = contextlib.ExitStack()
+        self._logs.enter_context(_announcing_logs(context))
+        try:
+            with _reaching(self._scheduler):
+                self._connect(options)
+                self._look_for_workers()
+        except BaseException:
+            self.close()
+            raise
+
+    def _connect(self, options: DaskOptions) -> None:
+        if not options.scheduler:
+            with dask.config.set(
+                {"distributed.scheduler.allowed-failures": _DEATHS, "distributed.worker.daemon": False}
+            ):
+                self._cluster = distributed.LocalCluster(
+                    n_workers=options.workers or usable_cpus(),
+                    threads_per_worker=1,
+                    host="127.0.0.1",
+                    dashboard_address=None,
+                    silence_logs=50,
+                )
+        wait = self._limits.dask_connect
+        if options.is_secure and distributed.Security().get_connection_args("client")["ssl_context"] is None:
+            raise EnvironmentFault(
+                "CMD-FLT-106",
+                f"{self._scheduler} cannot be used: the configuration of Dask names no certificates for TLS",
+                hint="set DASK_DISTRIBUTED__COMM__TLS__CA_FILE, and CERT and KEY of "
+                "DASK_DISTRIBUTED__COMM__TLS__CLIENT__..., to files of this machine",
+            )
+        if options.scheduler:
+            self._await(f"for {self._scheduler}", wait)
+        self._client = distributed.Client(self._cluster or options.scheduler, timeout=wait, set_as_default=False)
+        if not self._client.scheduler_info()["workers"]:
+            self._await(f"for a worker of {self._scheduler}", self._limits.dask_wait)
+        self._client.wait_for_workers(1, timeout=self._limits.dask_wait)
+
+    def _await(self, what: str, limit: float) -> None:
+        """Announce, once, what is waited for; `what` is empty when it is there."""
+        with self._lock:
+            is_new, self._awaited = bool(what) and what != self._awaited, what
+        if is_new:
+            self._context.announce(Noted(f"waiting {what}, at most {limit:g} s"))
+
+    def _look_for_workers(self) -> None:
+        """Wait until there is a worker that can be used; those that are there may just be ending."""
+        start = time.monotonic()
+        while not self._usable:
+            self._look()
+            if self._asked and not any(self._asked.values()):
+                raise _lost("no worker has the versions of this machine")
+            if time.monotonic() - start > self._limits.dask_wait:
+                raise _lost("no worker answers")
+            self._local.stopped.wait(0.0 if self._usable else _LOOK)
+
+    @property
+    def threads(self) -> int:
+        """How many clusters are worked on at once."""
+        return min(len(self._usable), self._most or len(self._usable))
+
+    def _look(self) -> None:
+        """See which workers there are, and ask new ones whether they make the same catalogs as this machine."""
+        if not self._lock.acquire(blocking=False):
+            return  # another thread is looking
+        try:
+            if self._looked and time.monotonic() - self._looked < _LOOK:
+                return
+            try:
+                ask, wait = self._client.scheduler.ncores, self._limits.dask_wait
+                alive = frozenset(self._client.sync(ask, callback_timeout=wait))
+            except _CancelledInside:
+                return  # the next look finds out
+            new = sorted(alive - self._asked.keys())
+            if new:
+                answers = self._client.run(
+                    _join, self._run, self._request, self._limits, workers=new, on_error="return"
+                )
+                for address, theirs in answers.items():
+                    if not isinstance(theirs, OSError):  # it is ending, or is asked again
+                        self._asked[address] = self._is_same(address, theirs)
+            self._usable = frozenset(address for address in alive if self._asked.get(address))
+            self._looked = time.monotonic()
+        finally:
+            self._lock.release()
+
+    def _is_same(self, address: str, theirs: Any) -> bool:
+        ours = self._versions
+        if isinstance(theirs, dict):
+            other = ", ".join(f"{name} {theirs.get(name)}" for name in ours if theirs.get(name) != ours[name])
+        else:
+            other = f"no commodore that answers ({theirs})"
+        if other:
+            self._context.announce(
+                Warned(
+                    "CMD-FLT-108",
+                    f"the worker {address} is not used: it has {other}",
+                    hint=f"install what is here: {', '.join(f'{name} {ours[name]}' for name in ours)}",
+                )
+            )
+        return not other
+
+    def compile(self, one: ClusterOutcome, context: Context) -> Compiled:
+        """See `ClusterWork.compile`."""
+        return self._done(one, None, context)
+
+    def publish(
+        self, compiled: Compiled, commits: Sequence[str], before_push: Callable[[str], None], context: Context
+    ) -> ClusterOutcome:
+        """See `ClusterWork.publish`. Which commit is pushed is not known here before it is."""
+        before_push(UNKNOWN_COMMIT)
+        return self._done(compiled.outcome, (*commits, UNKNOWN_COMMIT), context).outcome
+
+    def _done(self, one: ClusterOutcome, pushed: tuple[str, ...] | None, context: Context) -> Compiled:
+        local = self._local
+        try:
+            cluster = _without_credentials(local.source.load(one.id, context))
+        except CommodoreError as error:
+            return Compiled(one.failing(error))
+        task = _Task(
+            run=self._run,
+            request=self._request,
+            folder=local.clusters,
+            log=local.log(one.id),
+            cluster=cluster,
+            outcome=one,
+            pins=local.answers.pins,
+            timeout=local.timeout,
+            keep=local.keep,
+            pushed=pushed,
+        )
+        answer = self._tried(task, context)
+        settled = {pin: local.answers.settle(*pin, commit) for pin, commit in answer.pins.items()}
+        if pushed is None and settled != dict(answer.pins):  # a branch moved between two workers
+            answer = self._tried(replace(task, pins=settled), context)
+        for event in answer.events:
+            context.announce(event)
+        _report(local.source, one.id, answer.reports, context)
+        return answer.compiled
+
+    def _tried(self, task: _Task, context: Context) -> _Answer:
+        """What a worker answers. After an environment's error another one tries again, if there is one."""
+        local, number = self._local, 1
+        answer = self._ask(task)
+        self._count(answer)
+        while answer.may_pass and number <= local.retries and not local.stopped.is_set():
+            local.pause(
+                replace(answer.compiled.outcome, attempts=number),
+                context.with_announce(lambda event: context.announce(InCluster(task.cluster.id, event))),
+            )
+            number, before = number + 1, answer
+            answer = self._ask(task, before.worker)
+            self._count(answer)
+            answer = replace(
+                answer, events=(*before.events, *answer.events), reports=(*before.reports, *answer.reports)
+            )
+        if task.pushed is not None:
+            return answer
+        outcome = replace(answer.compiled.outcome, attempts=number)
+        return replace(answer, compiled=replace(answer.compiled, outcome=outcome))
+
+    def _count(self, answer: _Answer) -> None:
+        """Give no more work to a worker that fails again and again, unless it is the last one."""
+        address = answer.worker
+        with self._lock:
+            self._failures[address] = self._failures.get(address, 0) + 1 if answer.may_pass else 0
+            others = self._usable - {address}
+            if self._failures[address] < FAILURES_IN_A_ROW or not others or address not in self._usable:
+                return
+            self._asked[address] = False
+            self._usable = others
+        failure = answer.compiled.outcome.failure
+        assert failure is not None, "it was counted"
+        self._context.announce(
+            Warned(
+                "CMD-FLT-125",
+                f"the worker {address} gets no more clusters: {FAILURES_IN_A_ROW} in a row failed on it, the last one "
+                f"with {failure.error['message']}",
+                hint="look at its disk, its network and its credentials",
+            )
+        )
+
+    def _ask(self, task: _Task, avoided: str = "") -> _Answer:
+        """What a worker answers; the one to avoid is asked only if there is no other.
+
+        The task is for the workers that there are; if all of them are gone, for those that have come since. Work that
+        is done twice does no harm: see `ClusterWork.publish`.
+
+        Raises:
+            EnvironmentFault: CMD-FLT-106, the scheduler is gone, or all workers are.
+        """
+        given: _Asked | None = None
+        workers: frozenset[str] = frozenset()
+        alone_since = 0.0
+        while not self._local.stopped.is_set():
+            with _reaching(self._scheduler):
+                if workers.isdisjoint(self._usable):
+                    workers = self._usable - {avoided} or self._usable
+                    given = self._submit(task, workers) if workers else None
+                answer = self._wait(given, task)
+                if answer is not None:
+                    return answer
+                connected = self._client.status == "running"
+                if connected:
+                    self._look()
+            alone_since = 0.0 if connected and self._usable else alone_since or time.monotonic()
+            missing = "a worker" if connected else "the scheduler"
+            self._await(f"for {missing} to come back" if alone_since else "", self._limits.dask_wait)
+            if alone_since and time.monotonic() - alone_since > self._limits.dask_wait:
+                raise _lost("no worker is left" if connected else "the scheduler does not answer any more")
+        if given is not None:
+            with contextlib.suppress(Exception):  # the scheduler may be gone
+                given.future.cancel()
+        return _Answer(Compiled(replace(task.outcome, state="cancelled")))
+
+    def _submit(self, task: _Task, workers: frozenset[str]) -> _Asked:
+        given = _Asked(self._client.submit(_perform, task, pure=False, workers=list(workers)))
+        given.future.add_done_callback(lambda _: given.ended.set())
+        return given
+
+    def _wait(self, given: _Asked | None, task: _Task) -> _Answer | None:
+        """The answer of a worker, if it comes soon. It is fetched once it is there: to fetch it takes longer than a
+        look on a busy machine, and what is given up is begun again from the start.
+        """
+        if given is None:
+            self._local.stopped.wait(_LOOK)
+            return None
+        if not given.ended.wait(_LOOK):
+            return None
+        try:
+            answer: _Answer = given.future.result(timeout=self._limits.dask_wait)
+        except (TimeoutError, _CancelledInside):
+            return None
+        except distributed.KilledWorker:
+            error = EnvironmentFault(
+                "CMD-FLT-107",
+                f"cluster {task.cluster.id} has ended several workers",
+                hint="they may have too little memory; compile it alone to see",
+            )
+            return _Answer(Compiled(task.outcome.failing(error)))
+        return answer
+
+    def close(self) -> None:
+        """Let the workers go, and end those that were started here."""
+        client, cluster = self._client, self._cluster
+        if client is not None and cluster is None and client.status == "running":
+            with contextlib.suppress(Exception):  # without its scheduler, Dask raises this and that
+                client.run(_leave, self._run, on_error="ignore")
+        for one in (client, cluster):
+            with contextlib.suppress(Exception):
+                if one is not None:
+                    one.close()
+        self._logs.close()
+
+
+def _divided(request: CatalogCompile, workers: int) -> CatalogCompile:
+    """The request for one of some workers of this machine, which share its CPUs."""
+    cpus = usable_cpus()
+    processes = max(1, (request.options.processes or cpus) // (workers or cpus))
+    return replace(request, options=replace(request.options, processes=processes))
+
+
+def _without_credentials(cluster: Cluster) -> Cluster:
+    tenant = replace(
+        cluster.tenant, config_url=redact(cluster.tenant.config_url), global_url=redact(cluster.tenant.global_url)
+    )
+    return replace(cluster, catalog_url=redact(cluster.catalog_url), tenant=tenant)
+
+
+def _report(source: ClusterSource, cluster: str, bodies: Sequence[Mapping[str, Any]], context: Context) -> None:
+    for body in bodies:
+        try:
+            source.report(cluster, body)
+        except CommodoreError as error:
+            context.announce(
+                Warned(
+                    "CMD-FLT-123",
+                    f"what the catalog of {cluster} was compiled from could not be reported: {error.message}",
+                    hint="the catalog is pushed; the next push of the cluster reports again",
+                )
+            )
+
+
+class _LogRecords(logging.Handler):
+    """Announces the messages of loggers, without their tracebacks: what matters to a user is in the error."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__()
+        self._context = context
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if message := record.getMessage():
+            self._context.announce(Noted(f"{record.name}: {message}", level=1))
+
+
+@contextlib.contextmanager
+def _announcing_logs(context: Context) -> Iterator[None]:
+    """Let what Dask logs in this process be announced. It writes to standard error otherwise."""
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in _LOGGERS]
+    loggers = [logging.getLogger(name) for name in names]
+    before = [(logger, logger.handlers, logger.propagate) for logger in loggers]
+    for logger in loggers:
+        is_top = logger.name in _LOGGERS
+        logger.handlers, logger.propagate = ([_LogRecords(context)] if is_top else []), not is_top
+    try:
+        yield
+    finally:
+        for logger, handlers, propagate in before:
+            logger.handlers, logger.propagate = handlers, propagate
+
+
+@contextlib.contextmanager
+def _reaching(scheduler: str) -> Iterator[None]:
+    """What Dask raises where it cannot reach its scheduler, as the error that ends a run.
+
+    Raises:
+        EnvironmentFault: CMD-FLT-106.
+    """
+    try:
+        yield
+    except distributed.CancelledError as error:
+        raise _lost("the scheduler is gone, or has forgotten its tasks") from error
+    except (OSError, distributed.client.ClosedClientError) as error:
+        raise _lost(f"{scheduler} cannot be used: {error}") from error
+
+
+def _lost(why: str) -> EnvironmentFault:
+    return EnvironmentFault(
+        "CMD-FLT-106", why, hint="see that the scheduler and its workers run, then go on with --resume"
+    )

@@ -1,0 +1,82 @@
+"""The report as text: what changed in how many clusters, what has failed, and what was pushed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from commodore.base.printable import counted
+from commodore.clusters.report.model import FleetReport, error_groups
+from commodore.core.review.hunk_groups import Group
+
+_NAMED = 4
+Line = tuple[str, str]
+"""A kind of line, as in diffs (`add`, `header`) or `plain`, `title`, `error`; and its text."""
+
+
+def render_text(report: FleetReport, *, full: bool = False) -> Iterator[Line]:
+    """The lines of a report.
+
+    Args:
+        full: name all clusters of each group.
+    """
+    shown_states = Counter(one.state for one in report.clusters)
+    totals = report.totals or shown_states
+    size = sum(totals.values())
+    some = f", {len(report.clusters)} of them shown" if len(report.clusters) < size else ""
+    shard = f", shard {report.shard[0]} of {report.shard[1]}" if report.shard else ""
+    states = ", ".join(f"{count} {state}" for state, count in shown_states.items())
+    yield "title", f"Fleet of {counted(size, 'cluster')}{shard}{some}{f': {states}' if states else ''}"
+    shown = groupby(report.groups, key=lambda group: sorted(group.clusters))
+    for number, (_, groups) in enumerate(shown, start=1):
+        yield from _groups(number, list(groups), report, full)
+    yield from _errors(report)
+    for wave in report.waves:
+        if wave.reason:
+            yield "error", f"Wave {wave.name}: {wave.reason}"
+        if wave.state == "not-begun":
+            yield "plain", f"Wave {wave.name} was not begun."
+    if brought := sum(one.brought for one in report.clusters):
+        rendered = sum(one.rendered for one in report.clusters)
+        yield "plain", f"Instances: {rendered} rendered, {brought} from the remote cache."
+    pushed = totals.get("pushed", 0)
+    if not report.push:
+        yield "plain", "Nothing was pushed: add --push to commit and push."
+    else:
+        yield "plain", f"Pushed: {pushed} of {size}." if pushed else "Nothing was pushed."
+
+
+def _groups(number: int, groups: Sequence[Group], report: FleetReport, full: bool) -> Iterator[Line]:
+    clusters, differing = groups[0].clusters, sorted({name for group in groups for name in group.differing})
+    differs = f"; differs only in {', '.join(differing)}" if differing else ""
+    examples = sorted({group.cluster for group in groups if group.differing and group.cluster})
+    differs += f"; as in {' and '.join(examples)}" if examples else ""
+    yield "title", f"{number}  in {_clusters(clusters, report, full)}{differs}"
+    for group in groups:
+        for style, text in group.example.lines:
+            yield style, f"     {text}"
+        if group.example.left_out:
+            yield "plain", f"     … {group.example.left_out} more lines"
+
+
+def _clusters(ids: Sequence[str], report: FleetReport, full: bool) -> str:
+    """`11 clusters of 12 (t-a 7, t-b 4)`, or the ids of a few."""
+    names = sorted(ids)
+    if full or len(names) <= _NAMED:
+        return ", ".join(names)
+    tenants = Counter(one.tenant for one in report.clusters if one.id in set(names))
+    told = ", ".join(f"{tenant} {count}" for tenant, count in tenants.most_common())
+    return f"{counted(len(names), 'cluster')} of {sum(report.totals.values()) or len(report.clusters)} ({told})"
+
+
+def _errors(report: FleetReport) -> Iterator[Line]:
+    for error in error_groups(report.clusters):
+        ids = error["clusters"]
+        more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
+        yield "error", f"failed: {', '.join(ids[:_NAMED])}{more}"
+        yield "plain", f"  error: {error['message']} [{error['code']}]"
+        for location in error["locations"]:
+            yield "plain", f"    at {location['place']}"
+        if error["hint"]:
+            yield "plain", f"    hint: {error['hint']}"

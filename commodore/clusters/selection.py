@@ -1,0 +1,144 @@
+"""Which clusters of those that are known are compiled."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from commodore.base.errors import CommodoreError, InputError, UsageError, did_you_mean, raise_all
+from commodore.base.names import check_name
+from commodore.base.printable import some_of
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """What a list of clusters says about one of them. Whether it is complete is seen when it is compiled."""
+
+    id: str
+    display_name: str
+    tenant: str
+    facts: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, listed: Mapping[str, Any]) -> Candidate:
+        """The candidate that an object of the list stands for.
+
+        Raises:
+            InputError: its id cannot be the name of a folder.
+        """
+        facts = listed.get("facts")
+        return cls(
+            id=check_name(listed.get("id"), "cluster"),
+            display_name=str(listed.get("displayName") or ""),
+            tenant=str(listed.get("tenant") or ""),
+            facts=facts if isinstance(facts, dict) else {},
+        )
+
+    def has_fact(self, name: str, pattern: str) -> bool:
+        """Whether a fact is there and fits a pattern with `*` and `?`."""
+        value = self.facts.get(name)
+        if value is None or isinstance(value, dict | list):
+            return False
+        return fnmatchcase(str(value).lower() if isinstance(value, bool) else str(value), pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One of `of` parts of a fleet; `index` counts from 1."""
+
+    index: int
+    of: int
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """A shard written as `2/3`.
+
+        Raises:
+            UsageError: CMD-FLT-116, it is none.
+        """
+        index, slash, of = text.partition("/")
+        if slash and all(part.isascii() and part.isdigit() for part in (index, of)) and 1 <= int(index) <= int(of):
+            return cls(int(index), int(of))
+        raise UsageError("CMD-FLT-116", f"invalid shard {text!r}: expected I/N", hint="write it as 1/3, 2/3 and 3/3")
+
+    def holds(self, cluster: str) -> bool:
+        """Whether a cluster belongs to it. That does not depend on which other clusters there are."""
+        return int(hashlib.sha256(cluster.encode()).hexdigest(), 16) % self.of == self.index - 1
+
+
+def parse_fact(text: str) -> tuple[str, str]:
+    """A fact and a pattern for its value, written as `region=eu-*`.
+
+    Raises:
+        UsageError: CMD-FLT-124, it is none.
+    """
+    name, equals, pattern = text.partition("=")
+    if not name or not equals:
+        raise UsageError("CMD-FLT-124", f"--fact {text!r} has no value", hint="write it as NAME=PATTERN")
+    return name, pattern
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSelection:
+    """Which clusters are wanted; what is empty chooses nothing.
+
+    Attributes:
+        ids: these clusters.
+        tenants: those of one of these tenants.
+        facts: those that have all of these facts, each with a pattern.
+        exclude: but not these.
+    """
+
+    ids: tuple[str, ...] = ()
+    tenants: tuple[str, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    exclude: tuple[str, ...] = ()
+
+    def choose(self, known: Sequence[Candidate]) -> tuple[Candidate, ...]:
+        """The clusters that are wanted, by id.
+
+        Raises:
+            InputError: CMD-FLT-100, a cluster is unknown; CMD-FLT-101, a tenant or fact is, or no cluster is left.
+        """
+        ids, tenants = {one.id for one in known}, {one.tenant for one in known}
+        problems: list[CommodoreError] = []
+        for name in dict.fromkeys((*self.ids, *self.exclude)):
+            if name not in ids:
+                hint = did_you_mean(name, ids) or f"known are {some_of(sorted(ids)) or 'none'}"
+                problems.append(InputError("CMD-FLT-100", f"there is no cluster {name!r}", hint=hint))
+        for name in dict.fromkeys(self.tenants):
+            if name not in tenants:
+                hint = did_you_mean(name, tenants) or f"there are {some_of(sorted(tenants)) or 'none'}"
+                problems.append(InputError("CMD-FLT-101", f"no cluster has the tenant {name!r}", hint=hint))
+        problems.extend(_unknown_fact(known, *fact) for fact in self.facts if not any(c.has_fact(*fact) for c in known))
+        raise_all(problems)
+        chosen = sorted((one for one in known if self._wants(one)), key=lambda one: one.id)
+        if not chosen:
+            raise InputError(
+                "CMD-FLT-101",
+                f"none of {len(known)} clusters is chosen",
+                hint="give other clusters, tenants or facts, or none of them for all clusters",
+            )
+        return tuple(chosen)
+
+    def _wants(self, one: Candidate) -> bool:
+        return (
+            one.id not in self.exclude
+            and (not self.ids or one.id in self.ids)
+            and (not self.tenants or one.tenant in self.tenants)
+            and all(one.has_fact(name, pattern) for name, pattern in self.facts)
+        )
+
+
+def _unknown_fact(known: Sequence[Candidate], name: str, pattern: str) -> InputError:
+    """The error about a fact that no cluster has, or none with such a value."""
+    names = {fact for one in known for fact in one.facts}
+    if name not in names:
+        hint = did_you_mean(name, names) or f"there are {some_of(sorted(names)) or 'none'}"
+        return InputError("CMD-FLT-101", f"no cluster has a fact {name!r}", hint=hint)
+    values = {str(one.facts[name]) for one in known if not isinstance(one.facts.get(name), dict | list | None)}
+    hint = did_you_mean(pattern, values) or f"there are {some_of(sorted(values))}"
+    return InputError("CMD-FLT-101", f"no cluster has the fact {name} with the value {pattern!r}", hint=hint)

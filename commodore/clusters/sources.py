@@ -1,0 +1,127 @@
+"""Where the clusters of a fleet come from: the Lieutenant API, or cluster files. Each thing is asked for once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, Protocol
+
+from commodore.base.context import Context
+from commodore.base.errors import InputError
+from commodore.core.lieutenant import (
+    Cluster,
+    ClusterFileContent,
+    ClusterSource,
+    LieutenantClient,
+    load_cluster,
+    read_cluster_file,
+)
+
+_AT_ONCE = 8  # questions to an API about clusters
+_SUFFIXES = (".yml", ".yaml", ".json")
+
+
+class FleetSource(ClusterSource, Protocol):
+    """Who knows clusters, and can list them."""
+
+    def list(self, context: Context) -> Sequence[Mapping[str, Any]]:
+        """The objects of all clusters.
+
+        Raises:
+            CommodoreError: they are not to be had.
+        """
+
+
+class ApiFleet:
+    """The clusters of the Lieutenant API. Each tenant is asked for once, and few clusters at the same time.
+
+    Args:
+        client: asks the API; its creator closes it.
+        dynamic_facts: facts for clusters that report none themselves.
+    """
+
+    def __init__(self, client: LieutenantClient, dynamic_facts: Mapping[str, Any]) -> None:
+        self._client = client
+        self._dynamic_facts = dynamic_facts
+        self._lock = threading.Lock()
+        self._turns = threading.BoundedSemaphore(_AT_ONCE)
+        self._tenants: dict[str, Future[dict[str, Any]]] = {}
+        self.api_url = client.api_url
+
+    def list(self, context: Context) -> Sequence[Mapping[str, Any]]:
+        return self._client.clusters()
+
+    def load(self, cluster: str, context: Context) -> Cluster:
+        return load_cluster(self, cluster, self._dynamic_facts, context)
+
+    def report(self, cluster: str, body: Mapping[str, Any]) -> None:
+        self._client.report_compile(cluster, dict(body))
+
+    def cluster(self, cluster_id: str) -> dict[str, Any]:
+        """One cluster's object."""
+        with self._turns:
+            return self._client.cluster(cluster_id)
+
+    def tenant(self, tenant_id: str) -> dict[str, Any]:
+        """A tenant's object; if it could not be had, the next cluster asks again."""
+        with self._lock:
+            known = self._tenants.get(tenant_id)
+            mine = known is None or (known.done() and known.exception() is not None)
+            answer: Future[dict[str, Any]] = Future() if known is None or mine else known
+            self._tenants[tenant_id] = answer
+        if mine:
+            try:
+                answer.set_result(self._client.tenant(tenant_id))
+            except BaseException as error:
+                answer.set_exception(error)
+        return answer.result()
+
+
+class FileFleet:
+    """The clusters of cluster files; reports go nowhere.
+
+    Args:
+        files: what they hold.
+        dynamic_facts: facts for clusters that have none in their file.
+
+    Raises:
+        InputError: CMD-FLT-102, two files hold the same cluster.
+    """
+
+    def __init__(self, files: Sequence[ClusterFileContent], dynamic_facts: Mapping[str, Any]) -> None:
+        self._dynamic_facts = dynamic_facts
+        self._places: dict[str, ClusterFileContent] = {}
+        for content in files:
+            for cluster in content.clusters:
+                other = self._places.setdefault(cluster, content)
+                if other is not content:
+                    raise InputError(
+                        "CMD-FLT-102",
+                        f"there are two clusters {cluster!r}",
+                        hint="remove one of them, or correct its id",
+                        locations=[str(other.path), str(content.path)],
+                    )
+
+    def list(self, context: Context) -> Sequence[Mapping[str, Any]]:
+        return [content.clusters[cluster] for cluster, content in self._places.items()]
+
+    def load(self, cluster: str, context: Context) -> Cluster:
+        return self._places[cluster].load(cluster, self._dynamic_facts, context)
+
+    def report(self, cluster: str, body: Mapping[str, Any]) -> None:
+        """Does nothing: there is no API."""
+
+
+def read_cluster_files(
+    files: Sequence[Path], folders: Sequence[Path], dynamic_facts: Mapping[str, Any], context: Context
+) -> FileFleet:
+    """The clusters of files, and of all YAML and JSON files in folders.
+
+    Raises:
+        EnvironmentFault: a file cannot be read.
+        InputError: a file is malformed, or two hold the same cluster.
+    """
+    found = [path for folder in folders for path in sorted(folder.iterdir()) if path.suffix in _SUFFIXES]
+    return FileFleet([read_cluster_file(path, context) for path in (*files, *found)], dynamic_facts)

@@ -1,0 +1,224 @@
+"""The waves of a run: which clusters go first, and what must hold before the next ones follow."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Literal
+
+from commodore.base.errors import CommodoreError, InputError, Location, UsageError, did_you_mean, raise_all
+from commodore.base.printable import counted, some_of
+from commodore.clusters.selection import Candidate
+
+PUSHES = 8
+_AMOUNT = re.compile(r"[0-9]+%?")
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number of clusters, or a part of them in percent."""
+
+    number: int
+    percent: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> Amount | None:
+        """`3` or `10%`; None for anything else."""
+        if not _AMOUNT.fullmatch(text):
+            return None
+        amount = cls(int(text.rstrip("%")), text.endswith("%"))
+        return amount if not amount.percent or amount.number <= 100 else None
+
+    def of(self, clusters: int) -> int:
+        """How many of so many clusters it is."""
+        return self.number * clusters // 100 if self.percent else self.number
+
+    def __str__(self) -> str:
+        return f"{self.number}{'%' if self.percent else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Which clusters belong to a wave: those for which everything holds that is given; nothing given is all."""
+
+    ids: tuple[str, ...] = ()
+    tenants: tuple[str, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    most: Amount | None = None
+
+    @property
+    def is_all(self) -> bool:
+        return self == Match()
+
+    def choose(self, left: Sequence[Candidate]) -> list[Candidate]:
+        """Its part of the clusters that are left; if it takes only some, the first by the hash of their ids."""
+        fitting = [one for one in left if self._fits(one)]
+        if self.most is None:
+            return fitting
+        fitting.sort(key=lambda one: hashlib.sha256(one.id.encode()).hexdigest())
+        wanted = self.most.of(len(fitting))
+        return fitting[: max(1, wanted)]
+
+    def _fits(self, one: Candidate) -> bool:
+        return (
+            (not self.ids or one.id in self.ids)
+            and (not self.tenants or one.tenant in self.tenants)
+            and all(one.has_fact(name, pattern) for name, pattern in self.facts)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Wave:
+    """Clusters that are compiled, judged and published together.
+
+    Attributes:
+        max_failures: with more clusters that fail, nothing of the wave is pushed, and no later wave is begun.
+        max_changed: with more clusters that change, the same; None for any number.
+        manual: it is pushed only if its name is approved.
+        soak: seconds to wait after it was pushed, before the next wave begins.
+        parallel: how many clusters are pushed at once.
+        origin: what describes it: a file of waves, the sequence of a fleet, or an option of the command line.
+        place: where it is described, for errors.
+    """
+
+    name: str
+    clusters: Match = field(default_factory=Match)
+    max_failures: Amount = field(default_factory=partial(Amount, 0))
+    max_changed: int | None = None
+    manual: bool = False
+    soak: int = 0
+    parallel: int = PUSHES
+    origin: Literal["file", "sequence", "option"] = field(default="file", compare=False, repr=False)
+    place: Location | None = field(default=None, compare=False, repr=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """What decides about it, as JSON-ready data."""
+        return {
+            "name": self.name,
+            "max_failures": str(self.max_failures),
+            "max_changed": self.max_changed,
+            "gate": "manual" if self.manual else "automated",
+            "soak": self.soak,
+        }
+
+
+ALL_CLUSTERS: tuple[Wave, ...] = (Wave("all"),)
+"""Every cluster at once."""
+
+
+def canary(text: str) -> tuple[Wave, ...]:
+    """Two waves, the first of a number of clusters (`5`, `10%`) or of these (`c-one,c-two`).
+
+    Raises:
+        UsageError: CMD-FLT-121, no cluster is named.
+    """
+    amount = Amount.parse(text)
+    names = tuple(filter(None, (name.strip() for name in text.split(","))))
+    if amount is None and (not names or text.endswith("%")):
+        raise _wrong_option(f"--canary {text!r}: expected a number, a percentage up to 100%, or ids of clusters")
+    if amount is not None and not amount.number:
+        raise _wrong_option(f"--canary {text} takes no cluster: nothing would be tried before all clusters are pushed")
+    first = Match(ids=names) if amount is None else Match(most=amount)
+    return Wave("canary", first, origin="option"), Wave("rest", origin="option")
+
+
+def allow_failures(waves: Sequence[Wave], text: str) -> tuple[Wave, ...]:
+    """The waves with another number of clusters that may fail.
+
+    Raises:
+        UsageError: CMD-FLT-121, that is no number or percentage.
+    """
+    amount = Amount.parse(text)
+    if amount is None:
+        raise _wrong_option(f"--max-failures {text!r}: expected a number or a percentage up to 100%")
+    return tuple(replace(wave, max_failures=amount) for wave in waves)
+
+
+def assign(clusters: Sequence[Candidate], waves: Sequence[Wave]) -> list[tuple[Wave, tuple[Candidate, ...]]]:
+    """The clusters of each wave; one that fits several belongs to the first.
+
+    Raises:
+        InputError: CMD-FLT-103, a cluster belongs to none.
+    """
+    assigned, left = _divide(clusters, waves)
+    if left:
+        raise InputError(
+            "CMD-FLT-103",
+            f"these clusters belong to no wave: {some_of([one.id for one in left])}",
+            hint="let the last wave have `clusters: {}`, which are all that are left, or choose fewer clusters",
+        )
+    return assigned
+
+
+def check_waves(waves: Sequence[Wave], known: Sequence[Candidate], chosen: Sequence[Candidate]) -> None:
+    """Refuse waves that hold nothing back, or name what does not exist: a misspelt canary would be no canary.
+
+    Waves of a file must make sense for all known clusters, because a file serves for several selections; those of
+    options for the chosen ones.
+
+    Raises:
+        CommodoreError: CMD-FLT-121, every wave with such a fault.
+    """
+    clusters = chosen if any(wave.origin == "option" for wave in waves) else known
+    problems = [problem for wave in waves for problem in _unknown_names(wave, clusters)]
+    if not problems:
+        problems = list(_pointless(waves, clusters))
+    raise_all(problems)
+
+
+def _unknown_names(wave: Wave, clusters: Sequence[Candidate]) -> Iterator[CommodoreError]:
+    for kind, names, existing in (
+        ("cluster", wave.clusters.ids, {one.id for one in clusters}),
+        ("tenant", wave.clusters.tenants, {one.tenant for one in clusters}),
+    ):
+        for name in names:
+            if name not in existing:
+                chosen = f"chosen {kind}" if wave.origin == "option" else kind
+                hint = did_you_mean(name, existing) or f"there are {some_of(sorted(existing))}"
+                yield _wrong_wave(wave, f"names {name!r}, and there is no such {chosen}", hint)
+
+
+def _pointless(waves: Sequence[Wave], clusters: Sequence[Candidate]) -> Iterator[CommodoreError]:
+    """What is wrong with waves that have no cluster, or leave none to the later ones."""
+    assigned, _ = _divide(clusters, waves)
+    for wave, ones in assigned:
+        if not ones and not wave.clusters.is_all and wave.origin != "sequence":
+            reason = "those that fit belong to earlier waves" if wave.clusters.choose(clusters) else "none fits"
+            yield _wrong_wave(
+                wave, f"has no cluster: {reason}", "correct its clusters, or leave it out; nothing was pushed"
+            )
+    fewest = 1 if waves[0].origin == "option" else 2
+    for wave, ones in assigned[:-1]:
+        if len(ones) == len(clusters) >= fewest:
+            yield _wrong_wave(
+                wave,
+                f"takes all {counted(len(clusters), 'cluster')}: none is held back for wave {waves[-1].name}",
+                "let it take fewer; nothing was pushed",
+            )
+
+
+def _wrong_wave(wave: Wave, what: str, hint: str) -> UsageError:
+    place = () if wave.place is None else (wave.place,)
+    subject = "--canary" if wave.origin == "option" else f"wave {wave.name}"
+    return UsageError("CMD-FLT-121", f"{subject} {what}", hint=hint, locations=place)
+
+
+def _wrong_option(message: str) -> UsageError:
+    return UsageError("CMD-FLT-121", message, hint="write it as 3 or 10%; --canary takes ids, too: c-one,c-two")
+
+
+def _divide(
+    clusters: Sequence[Candidate], waves: Sequence[Wave]
+) -> tuple[list[tuple[Wave, tuple[Candidate, ...]]], list[Candidate]]:
+    """The clusters of each wave, and those of none."""
+    left = list(clusters)
+    assigned = []
+    for wave in waves:
+        taken = wave.clusters.choose(left)
+        ids = {one.id for one in taken}
+        left = [one for one in left if one.id not in ids]
+        assigned.append((wave, tuple(sorted(taken, key=lambda one: one.id))))
+    return assigned, left

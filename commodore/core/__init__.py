@@ -1,0 +1,1 @@
+"""Trades that the systems share. No system is named here."""

@@ -1,0 +1,32 @@
+"""The built-in jsonnet-bundler: what components require, fetched once, laid out in `vendor`.
+
+`effective_jsonnetfiles` says what components require; `bundle` and `bundle_component` bring it.
+"""
+
+from __future__ import annotations
+
+from commodore.core.dependencies.bundle.exports import ExportCache
+from commodore.core.dependencies.bundle.install import BundleResult
+from commodore.core.dependencies.bundle.jsonnetfile import GitSource, JsonnetDependency, JsonnetFile, LocalSource
+from commodore.core.dependencies.bundle.remotes import Remote
+from commodore.core.dependencies.bundle.render import Requirer, effective_jsonnetfiles
+from commodore.core.dependencies.bundle.sources import LibrarySources
+from commodore.core.dependencies.bundle.walk import Conflict
+from commodore.core.dependencies.bundle.workspace_bundle import BundledComponent, bundle, bundle_component
+
+__all__ = [
+    "BundleResult",
+    "BundledComponent",
+    "Conflict",
+    "ExportCache",
+    "JsonnetDependency",
+    "GitSource",
+    "JsonnetFile",
+    "LibrarySources",
+    "LocalSource",
+    "Remote",
+    "Requirer",
+    "bundle",
+    "bundle_component",
+    "effective_jsonnetfiles",
+]

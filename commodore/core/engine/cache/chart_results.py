@@ -1,0 +1,58 @@
+"""What was made of charts outside of instances, by all that it depends on, in the store of results."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from commodore.base.limits import Limits
+from commodore.base.programs.child_processes import Child, child_environment
+from commodore.core.engine.cache.helm_key import any_random
+from commodore.core.engine.cache.tool_identity import Programs, defaults_digest, tool_digest
+from commodore.core.results.result_store import Result, ResultStore
+
+_SHAPE = hashlib.sha256(b"[]").hexdigest()  # of results that are found by their subject alone
+
+
+class ChartResults:
+    """Files that helm and what follows make of a chart and values, by their digests and the identity of helm.
+
+    Args:
+        root: the store of results; None keeps nothing.
+        helm: the path of its executable.
+    """
+
+    def __init__(self, root: Path | None, helm: str, limits: Limits) -> None:
+        self._store = ResultStore(root, limits) if root is not None else None
+        self._identity = ""
+        if root is not None:
+            given = child_environment(Child.TOOL)
+            programs = Programs(given, Path.cwd(), root / "programs.json", limits)
+            defaults = [defaults_digest(name, given) for name in ("zone", "helm")]
+            variables = sorted((key, value) for key, value in given.items() if key.startswith("HELM_"))
+            self._identity = json.dumps([tool_digest(helm, programs), defaults, variables])
+
+    def key(self, chart: Iterable[bytes], described: object) -> str:
+        """The name of what is made of a chart; empty if it is not kept, as what may be different each time.
+
+        Args:
+            chart: all texts that helm reads as templates, or as their values.
+            described: JSON-ready data; all else that the result depends on, and digests of the texts.
+        """
+        if self._store is None or any_random(chart):
+            return ""
+        return hashlib.sha256(json.dumps(["chart files", described, self._identity]).encode()).hexdigest()
+
+    def find(self, key: str) -> dict[str, bytes] | None:
+        """The files that were kept, by path."""
+        result = self._store.find(key, _SHAPE, []) if self._store is not None and key else None
+        if result is None:
+            return None
+        return {name: content for name, _, content in result.files if isinstance(content, bytes)}
+
+    def add(self, key: str, files: Mapping[str, bytes]) -> None:
+        """Keep files."""
+        if self._store is not None and key:
+            self._store.add(key, {}, Result(tuple((name, 0o644, content) for name, content in files.items())))

@@ -1,0 +1,147 @@
+"""What is fixed before an instance is rendered: the program, the instance's name, its settings, the ways to search."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import json
+import os
+import sys
+import zlib
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from commodore.base.files.tree import files
+from commodore.core.engine.cache.portable_paths import PortablePaths, value_digest
+from commodore.core.engine.tasks import Run
+from commodore.version import __version__
+
+_PACKAGE = Path(__file__).resolve().parents[3]
+_ROOMS = (
+    *("core/engine", "core/render", "core/sources/fetching"),
+    *("base/programs/workers", "base/yaml", "base/kubernetes", "lib", "scripts"),
+)
+_LIBRARIES = (
+    "kapitan",
+    "gojsonnet",
+    "rjsonnet",
+    "PyYAML",
+    "Jinja2",
+    "GitPython",
+    "reclass-rs",
+    "pydantic",
+    "jsonschema",
+)
+_FORMAT = 2
+_VARIABLES = ("HELM_", "KAPITAN_", "KUSTOMIZE_", "XDG_CONFIG_HOME")
+WRAPPER = _PACKAGE / "scripts" / "run-kustomize"
+OBSERVED_INPUTS = ("jsonnet", "helm", "copy", "remove", "external")
+"""Inputs of which all files that they read are known; of `external`, only if the command is the wrapper."""
+
+
+@functools.cache
+def installed() -> tuple[Path, ...]:
+    """The folders of this program and of Kapitan, whose files are part of `program_digest`."""
+    kapitan = importlib.util.find_spec("kapitan")
+    return (_PACKAGE, *(Path(place) for place in (kapitan and kapitan.submodule_search_locations) or ()))
+
+
+@functools.cache
+def program_digest() -> str:
+    """The identity of this program: its version, the files that render, and libraries by what describes them, which
+    has their versions and need not be parsed.
+    """
+    found = hashlib.sha256(__version__.encode() + (_PACKAGE / "base" / "files" / "tree.py").read_bytes())
+    for room in _ROOMS:
+        for name, path in files(_PACKAGE / room, skip=lambda entry: entry.name == "__pycache__", links=True):
+            found.update(f"{room}/{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    for library in _LIBRARIES:
+        try:
+            described = metadata.distribution(library).read_text("METADATA") or metadata.version(library)
+        except metadata.PackageNotFoundError:  # uncovered: not every library has a wheel for every machine
+            described = "none"
+        found.update(f"{library} {described}\0".encode())
+    found.update(f"{sys.version} {zlib.ZLIB_RUNTIME_VERSION}".encode())
+    return found.hexdigest()
+
+
+def subject_of(run: Run, instance: str, places: PortablePaths, *, fetched: bool) -> str:
+    """The name under which results of an instance are kept. Neither parameters nor working directories are part of it:
+    clusters with the same instance share the name, and results if they have read the same.
+
+    Args:
+        fetched: whether the run fetches dependencies for the instance; if not, their files count.
+    """
+    request, job = run.request, run.jobs[instance]
+    fixed = {
+        "format": _FORMAT,
+        "program": program_digest(),
+        "instance": instance,
+        "component": job.component,
+        "reveal": request.reveal_fake,
+        "jsonnet": request.jsonnet_engine,
+        "near hosts": request.near_hosts,
+        "policy": request.policy.rights(job.component) if request.policy is not None else None,
+        "allowed": sorted(request.allowed),
+        "fetched": fetched,
+        "layout": places.layout,
+        "search": [places.portable(str(folder)) for folder in request.search_paths],
+        "filters": [places.portable(str(folder)) for folder in request.filter_search_paths],
+        "environment": sorted(
+            (k, _below_home(places.portable(v), run)) for k, v in run.environment.items() if _counts(k)
+        ),
+    }
+    return hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()
+
+
+def _counts(variable: str) -> bool:
+    """Whether the tools of an instance look at a variable."""
+    return variable.startswith(_VARIABLES)
+
+
+def _below_home(value: str, run: Run) -> str:
+    """A path below the home folder without that: where it is differs between machines, and no tool tells it."""
+    home = os.path.normpath(run.environment.get("HOME") or os.sep)
+    return f"~{value[len(home) :]}" if home != os.sep and value.startswith(home + os.sep) else value
+
+
+def settings_digest(node: Mapping[str, Any], places: PortablePaths) -> str:
+    """The digest of what is to be done for an instance (`parameters.kapitan`), with paths made portable.
+
+    Only where a path merely says where something lies: a template that is handed one may write it down.
+    """
+    settings = node["parameters"].get("kapitan")
+    if not isinstance(settings, dict):
+        return value_digest(settings)
+    changed = dict(settings)
+    if isinstance(settings.get("compile"), list):
+        changed["compile"] = [_entry(entry, places) for entry in settings["compile"]]
+    if isinstance(settings.get("dependencies"), list):
+        changed["dependencies"] = [_portable(entry, ("output_path",), places) for entry in settings["dependencies"]]
+    return value_digest(changed)
+
+
+def _entry(entry: Any, places: PortablePaths) -> Any:
+    keys = ["input_paths", "output_path"]
+    if isinstance(entry, dict) and entry.get("input_paths") == [str(WRAPPER)]:
+        keys += ["args", "env_vars"]  # kustomize writes objects, and never where it has found them
+    return _portable(entry, keys, places)
+
+
+def _portable(entry: Any, keys: Any, places: PortablePaths) -> Any:
+    if not isinstance(entry, dict):
+        return entry
+    return {key: _deep(value, places) if key in keys else value for key, value in entry.items()}
+
+
+def _deep(value: Any, places: PortablePaths) -> Any:
+    if isinstance(value, str):
+        return places.portable(value)
+    if isinstance(value, list):
+        return [_deep(item, places) for item in value]
+    if isinstance(value, dict):
+        return {key: _deep(item, places) for key, item in value.items()}
+    return value

@@ -1,0 +1,388 @@
+"""What reclass-rs says when a hierarchy is wrong, as errors that name files and lines."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from commodore.base.errors import CommodoreError, InputError, InternalError, Location, did_you_mean
+from commodore.core.inventory._definitions import Definition, find_definitions, find_tag
+from commodore.core.inventory.class_index import ClassFiles, absolute
+
+_SHOWN = 5  # places that one error names
+
+_TARGET = re.compile(
+    r"Error while rendering (?:inventory: Error rendering node )?(?P<target>[^\s:]+): (?P<cause>.*)", re.DOTALL
+)
+_UNREADABLE = re.compile(r"Deserializing (?P<cls>\S+?): (?P<cause>.*)", re.DOTALL)
+_PLACE = re.compile(r" at line (?P<line>\d+) column (?P<column>\d+)")
+_DUPLICATE = re.compile(r"duplicate entry with key \"?(?P<key>.*?)\"?$")
+_TWICE = re.compile(
+    r"Definition of class '(?P<cls>.*?)' in '(?P<one>.*?)' collides with definition in '(?P<other>.*?)'\."
+)
+_MISSING = re.compile(r"Class (?P<cls>\S*) not found$")
+_DANGLING = re.compile(r"IO error for operation on (?P<path>.*?): (?P<cause>.*?)(?: \(os error \d+\))?$", re.DOTALL)
+_FOLDER_LOOP = re.compile(r"File system loop found: (?P<path>.*) points to an ancestor (?P<ancestor>.*)", re.DOTALL)
+_LOOKUP = re.compile(r"lookup error for reference '(?P<ref>[^']*)' in parameter '(?P<parameter>[^']*)'")
+_THROUGH = re.compile(
+    r"While looking up key '(?P<key>[^']*)' in reference '(?P<ref>[^']*)' for parameter '(?P<parameter>[^']*)': "
+    r"(?:Can't continue lookup, (?P<path>\S+) is a (?P<kind>\S+)|Sequence lookups)"
+)
+_MALFORMED = re.compile(r"Error parsing (?:reference|default value for reference) '(?P<ref>[^']*)'")
+_LOOP = re.compile(r"reference loop with reference paths \[(?P<paths>.*)\]")
+_CONSTANT = re.compile(r"Can't overwrite constant key \"?(?P<key>.*?)\"?$")
+_MERGE = re.compile(r"(?:In (?P<path>.*?): )?Can't merge (?P<new>\S+) over (?P<old>\S+)")
+
+_KINDS = {
+    "mapping": "a map",
+    "sequence": "a list",
+    "number": "a number",
+    "bool": "true or false",
+    "literal": "a text",
+    "string": "a text",
+    "null": "null",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """What reclass-rs said, taken apart: the parts by name, and while it rendered which target (empty: before)."""
+
+    match: re.Match[str]
+    target: str
+    files: ClassFiles
+
+    def __getitem__(self, part: str) -> str:
+        return self.match[part] or ""
+
+
+def translate(text: str, files: ClassFiles) -> CommodoreError:
+    """The error that stands for a text of reclass-rs.
+
+    Args:
+        text: what it raised.
+        files: the class files that it found; none if it failed while it looked for them.
+    """
+    found = _TARGET.match(text)
+    target, cause = (found["target"], found["cause"]) if found else ("", text)
+    for pattern, explain in _EXPLANATIONS:
+        if match := pattern.search(cause):
+            return explain(_Failure(match, target, files))
+    if "valid UTF-8" in cause:
+        places = [path for path in files.paths.values() if not _is_text(files.content(path))]
+        return InputError(
+            "CMD-INV-001",
+            "a class file is not UTF-8 text",
+            hint="save it as UTF-8",
+            locations=[str(path) for path in places[:_SHOWN]],
+        )
+    return InputError(
+        "CMD-INV-006",
+        f"the hierarchy cannot be rendered: {cause}{_while(target)}",
+        hint="'commodore inventory lint' finds most mistakes in class files, with file and line",
+    )
+
+
+def translate_panic(text: str, files: ClassFiles) -> CommodoreError:
+    """The error that stands for a panic of reclass-rs; known are YAML tags, keys that are lists or maps, and a
+    constant changed by its own file.
+    """
+    if match := _CONSTANT.search(text):
+        return _constant(_Failure(match, "", files))
+    if "Tagged YAML" in text:
+        for name, path in files.paths.items():
+            if tag := find_tag(files.content(path)):
+                return InputError(
+                    "CMD-INV-001",
+                    f"class {name} has the YAML tag {tag[0]!r}, which cannot be used in classes",
+                    hint="remove the tag, or put text that begins with '!' into quotes",
+                    locations=[Location(str(path), tag[1])],
+                )
+    if "unhashable type" in text:  # what comes out of reclass-rs becomes Python's maps
+        for name, path in files.paths.items():
+            for key in find_definitions(files.content(path)):
+                if not key.plain:
+                    return InputError(
+                        "CMD-INV-001",
+                        f"class {name} has a list or a map as a key, which cannot be used in classes",
+                        hint="put text that begins with '[' or '{' into quotes",
+                        locations=[Location(str(path), key.line)],
+                    )
+    return InternalError(
+        "CMD-INV-017",
+        f"reclass-rs failed: {text}",
+        hint="this is a bug; report it with the class that was changed last",
+    )
+
+
+def _while(target: str) -> str:
+    return f" (while rendering target {target!r})" if target else ""
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _unreadable(failure: _Failure) -> CommodoreError:
+    cls, cause = failure["cls"], failure["cause"]
+    path = failure.files.paths.get(cls)
+    place = _PLACE.search(cause)
+    line, column = (int(place["line"]), int(place["column"])) if place else (None, None)
+    problem = _PLACE.sub("", cause, count=1)
+    hint = "correct the file"
+    if duplicate := _DUPLICATE.search(problem):
+        hint = "keep one of the two"
+        twins = [one for one in _definitions(failure.files, path) if one.duplicate and one.path[-1] == duplicate["key"]]
+        if twins:
+            line, column = twins[0].line, twins[0].column
+    elif "cannot start any token" in problem:
+        hint = "indent with blanks instead of tabs, and put text that begins with '@', '`' or '%' into quotes"
+    elif problem.endswith("u128, expected any YAML value"):
+        hint = "put numbers of more than 64 bits into quotes"
+    elif "expected struct Node" in problem or problem.endswith("expected a YAML mapping"):
+        problem = problem.replace("struct Node", "a map").replace("a YAML mapping", "a map")
+        hint = "a class is a map with `classes`, `applications` and `parameters`; leave out what is empty"
+    elif "more than one document" in problem:
+        hint = "a class is one YAML document: remove the '---'"
+    return InputError(
+        "CMD-INV-001",
+        f"class {cls} is not valid: {problem}",
+        hint=hint,
+        locations=[Location(str(path) if path else f"class {cls}", line, column)],
+    )
+
+
+def _twice(failure: _Failure) -> CommodoreError:
+    return InputError(
+        "CMD-INV-020",
+        f"class {failure['cls']} is defined by two files",
+        hint="keep one of them",
+        locations=sorted((failure["one"], failure["other"])),
+    )
+
+
+def _missing(failure: _Failure) -> CommodoreError:
+    cls = failure["cls"]
+    root, _, rest = cls.partition(".")
+    folder = failure.files.inventory / "classes" / root
+    if not cls:
+        hint = "an entry of `classes` is empty"
+    elif similar := did_you_mean(cls, (name for name in failure.files.paths if _differ_in_one_part(name, cls))):
+        hint = similar
+    elif folder.is_dir():
+        hint = f"create {rest.replace('.', '/')}.yml in {folder}, or remove the include"
+    else:
+        hint = f"if {root!r} is a package, include 'pkg.{root}' in `applications`"
+        hint += " and describe it in `parameters.packages`"
+    return InputError(
+        "CMD-INV-002",
+        f"class {cls!r} is included but does not exist{_while(failure.target)}",
+        hint=hint,
+        locations=_including(failure.files, cls),
+    )
+
+
+def _differ_in_one_part(one: str, other: str) -> bool:
+    pairs = list(zip(one.split("."), other.split("."), strict=False))
+    return one.count(".") == other.count(".") and sum(a != b for a, b in pairs) == 1
+
+
+def _including(files: ClassFiles, cls: str) -> list[Location]:
+    """Where a class is included, by its full name or a relative one; entries with references are not looked at."""
+    return [
+        Location(str(path), files.line_of_entry(path, "classes", entry))
+        for name, path in files.paths.items()
+        for entry in files.section(path, "classes")
+        if absolute(entry, name) == cls
+    ][:_SHOWN]
+
+
+def _undefined(failure: _Failure) -> CommodoreError:
+    ref, parameter = failure["ref"], failure["parameter"]
+    hint = "define the parameter, or give a default: ${path::default}"
+    if not parameter:
+        hint = "classes see the parameters of classes merged before only, not those of the same file"
+    return InputError(
+        "CMD-INV-003",
+        f"{_referring(failure)} to {ref}, which is not defined{_while(failure.target)}",
+        hint=hint,
+        locations=_mentioning(failure.files, ref, failure.target),
+    )
+
+
+def _through(failure: _Failure) -> CommodoreError:
+    reason = f"{failure['path']} is {_kind(failure['kind'])}" if failure["path"] else "lists cannot be looked into"
+    return InputError(
+        "CMD-INV-003",
+        f"{_referring(failure)} to {failure['ref']}, but {reason}{_while(failure.target)}",
+        hint="correct the reference",
+        locations=_mentioning(failure.files, failure["ref"], failure.target),
+    )
+
+
+def _referring(failure: _Failure) -> str:
+    return f"parameter {failure['parameter']!r} refers" if failure["parameter"] else "an entry of `classes` refers"
+
+
+def _malformed(failure: _Failure) -> CommodoreError:
+    return InputError(
+        "CMD-INV-018",
+        f"the reference {failure['ref']!r} cannot be read{_while(failure.target)}",
+        hint="references are written ${path:to:parameter}; write \\${ for text that is no reference",
+        locations=_mentioning(failure.files, failure["ref"], failure.target),
+    )
+
+
+def _loop(failure: _Failure) -> CommodoreError:
+    paths = re.findall(r'"([^"]*)"', failure["paths"])
+    hint = "break the loop: let one of them be a plain value"
+    for alias, component in _alias_keys(failure.files, failure.target).items():
+        if {path.split(":")[0] for path in paths} == {alias, component}:
+            hint = f"parameters of an instance may refer to ${{{alias}:…}}, not to ${{{component}:…}} which they change"
+    shown = " -> ".join(f"${{{path}}}" for path in [*paths, *paths[:1]])
+    places = [place for path in paths for place in _mentioning(failure.files, f"${{{path}}}", "")]
+    return InputError(
+        "CMD-INV-004",
+        f"references form a loop{_while(failure.target)}: {shown}",
+        hint=hint,
+        locations=list(dict.fromkeys(places))[:_SHOWN],
+    )
+
+
+def _constant(failure: _Failure) -> CommodoreError:
+    key = failure["key"]
+    places = _conflicts(failure.files, failure.target, lambda path: path[-1] == key)
+    clashing = {path: found for path, found in places.items() if len(found) > 1 and any(d.constant for _, d in found)}
+    names = sorted(".".join(path) for path in clashing)
+    what = " or ".join(f"parameters.{name}" for name in names) or f"a parameter {key!r}"
+    overriding = [place for path in sorted(clashing) for place in reversed(clashing[path])]
+    return InputError(
+        "CMD-INV-021",
+        f"{what} is a constant ('={key}') and cannot be defined again{_while(failure.target)}",
+        hint=f"remove {key!r} from the file named first",
+        locations=[Location(str(file), found.line, found.column) for file, found in overriding[:_SHOWN]],
+    )
+
+
+def _merge(failure: _Failure) -> CommodoreError:
+    named = failure["path"] or _top_level_conflict(failure)
+    path = tuple(re.sub(r"\[\d+\]", "", named).split("."))
+    places = _conflicts(failure.files, failure.target, lambda found: found == path)
+    found = [place for group in places.values() for place in group]
+    where = f"parameters.{named}" if named else "parameters"
+    return InputError(
+        "CMD-INV-022",
+        f"{where} cannot be merged: {_kind(failure['new'])} comes over {_kind(failure['old'])}{_while(failure.target)}",
+        hint=f"let both have the same type, or write '~{path[-1]}' to replace what was there",
+        locations=[Location(str(file), one.line, one.column) for file, one in reversed(found[-_SHOWN:])],
+    )
+
+
+def _top_level_conflict(failure: _Failure) -> str:
+    """The parameter at the top that classes give different types; reclass-rs names none there."""
+    new, old = _kind(failure["new"]), _kind(failure["old"])
+    before: dict[str, str] = {}
+    for name in failure.files.order(failure.target) if failure.target else ():
+        for key, value in failure.files.parameters(failure.files.paths[name]).items():
+            kind = _kind_of(value)
+            if before.setdefault(str(key), kind) == old and kind == new:
+                return str(key)
+    return ""
+
+
+def _kind_of(value: object) -> str:
+    names = {dict: "mapping", list: "sequence", bool: "bool", str: "string", type(None): "null"}
+    return _KINDS[names.get(type(value), "number")]
+
+
+def _kind(name: str) -> str:
+    return _KINDS.get(name.rpartition(":")[2].lower(), name)
+
+
+def _dangling(failure: _Failure) -> CommodoreError:
+    path = Path(failure["path"])
+    classes = failure.files.inventory / "classes"
+    what = str(path)
+    if path.is_relative_to(classes) and path != classes:
+        folder = path.relative_to(classes).parts[0]
+        owner = f"of component {path.stem!r}" if folder in ("components", "defaults") else f"below classes/{folder}"
+        what = f"the class file {owner}"
+    problem = f"a link to {os.readlink(path)}, which does not exist" if path.is_symlink() else failure["cause"].lower()
+    return InputError(
+        "CMD-INV-005",
+        f"{what} cannot be read: {problem}",
+        hint="correct or remove it",
+        locations=[str(path)],
+    )
+
+
+def _folder_loop(failure: _Failure) -> CommodoreError:
+    return InputError(
+        "CMD-INV-005",
+        f"a link below classes leads back to a folder that contains it, {failure['ancestor']}",
+        hint="correct or remove it",
+        locations=[failure["path"]],
+    )
+
+
+def _definitions(files: ClassFiles, path: Path | None) -> Iterator[Definition]:
+    yield from find_definitions(files.content(path)) if path is not None else ()
+
+
+def _conflicts(
+    files: ClassFiles, target: str, wanted: Callable[[tuple[str, ...]], bool]
+) -> dict[tuple[str, ...], list[tuple[Path, Definition]]]:
+    """Where a target's classes define the parameters wanted, in merge order; an alias's key is its component's."""
+    keys = _alias_keys(files, target)
+    paths = [files.paths[name] for name in files.order(target)] if target else list(files.paths.values())
+    found: dict[tuple[str, ...], list[tuple[Path, Definition]]] = {}
+    for file in paths:
+        for one in find_definitions(files.content(file)):
+            if one.path[0] == "parameters" and len(one.path) > 1:
+                path = (keys.get(one.path[1], one.path[1]), *one.path[2:])
+                if wanted(path):
+                    found.setdefault(path, []).append((file, one))
+    return found
+
+
+def _alias_keys(files: ClassFiles, target: str) -> dict[str, str]:
+    """The key of an alias and the key of its component, as the target merges them."""
+    parameters = files.parameters(files.target(target)) if target else {}
+    return {
+        value[2:-1]: key
+        for key, value in parameters.items()
+        if isinstance(value, str) and value.startswith("${") and value[2:-1] in parameters
+    }
+
+
+def _mentioning(files: ClassFiles, text: str, target: str) -> list[Location]:
+    """The first lines of the target's class files that hold `text`."""
+    found = []
+    names = files.order(target) if target else list(files.paths)
+    for path in [files.paths[name] for name in names]:
+        line = files.line_of(path, text)
+        if line is not None:
+            found.append(Location(str(path), line))
+    return found[:_SHOWN]
+
+
+_EXPLANATIONS: tuple[tuple[re.Pattern[str], Callable[[_Failure], CommodoreError]], ...] = (
+    (_UNREADABLE, _unreadable),
+    (_TWICE, _twice),
+    (_MISSING, _missing),
+    (_LOOKUP, _undefined),
+    (_THROUGH, _through),
+    (_MALFORMED, _malformed),
+    (_LOOP, _loop),
+    (_CONSTANT, _constant),
+    (_MERGE, _merge),
+    (_FOLDER_LOOP, _folder_loop),
+    (_DANGLING, _dangling),
+)

@@ -1,0 +1,126 @@
+"""What differs between the parameters of two clusters, parameter by parameter."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from commodore.base.errors import InputError
+from commodore.base.yaml import dump_flush
+from commodore.core.inventory.parameter_path import ParameterPath, format_path, key_text, look_up
+from commodore.core.review import DiffLine, LineStyle
+
+Change = Literal["added", "removed", "changed"]
+
+OF_A_PLACE = frozenset({"_base_directory", "_instance", "_kustomize_wrapper", "_python3", "_reclass_"})
+"""Parameters that tell where and under which name something was rendered, and nothing about a cluster."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One parameter that differs. What was added has no `left`, what was removed no `right`: both are None then."""
+
+    path: ParameterPath
+    change: Change
+    left: Any
+    right: Any
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready data: `path`, `change`, and `left` and `right` where they exist."""
+        shown: dict[str, Any] = {"path": format_path(self.path), "change": self.change}
+        if self.change != "added":
+            shown["left"] = self.left
+        if self.change != "removed":
+            shown["right"] = self.right
+        return shown
+
+
+def compare_parameters(left: Mapping[Any, Any], right: Mapping[Any, Any], path: ParameterPath = ()) -> list[Difference]:
+    """The parameters that differ, sorted by path. Maps are looked into, lists are compared as a whole.
+
+    Parameters in `OF_A_PLACE` are left out. Types count: `1`, `1.0`, `'1'` and `true` are four values.
+
+    Args:
+        path: compare only the parameters below it.
+
+    Raises:
+        InputError: CMD-INV-041, there is no such parameter on either side.
+    """
+    if not path:
+        return list(_compare(_without_place(left), _without_place(right), ()))
+    ours, theirs = _found(left, path), _found(right, path)
+    if not ours and not theirs:
+        look_up(left, path)
+    if ours and theirs and isinstance(ours[0], Mapping) and isinstance(theirs[0], Mapping):
+        return list(_compare(ours[0], theirs[0], path))
+    if ours and theirs:
+        return [] if _same(ours[0], theirs[0]) else [Difference(path, "changed", ours[0], theirs[0])]
+    if ours:
+        return [Difference(path, "removed", ours[0], None)]
+    return [Difference(path, "added", None, theirs[0])]
+
+
+def render_difference(difference: Difference) -> Iterator[DiffLine]:
+    """A difference as lines of a unified diff, in which the parameter's path stands where lines have numbers."""
+    note = "" if difference.change == "changed" else f" {difference.change}"
+    yield DiffLine("hunk", f"@@ {format_path(difference.path)}{note} @@")
+    old = [] if difference.change == "added" else _lines(difference.left)
+    new = [] if difference.change == "removed" else _lines(difference.right)
+    for line in list(difflib.unified_diff(old, new, lineterm=""))[2:]:
+        if not line.startswith("@@"):
+            yield DiffLine(_STYLES[line[0]], line)
+        elif not line.startswith(("@@ -1 ", "@@ -1,", "@@ -0,")):
+            yield DiffLine("context", " …")
+
+
+_STYLES: dict[str, LineStyle] = {"+": "add", "-": "remove", " ": "context"}
+
+
+def _lines(value: Any) -> list[str]:
+    """A value as lines: texts of several lines as they are, everything else as YAML."""
+    if isinstance(value, str) and "\n" in value:
+        return value.removesuffix("\n").split("\n")
+    return dump_flush(value).removesuffix("\n...\n").removesuffix("\n").split("\n")
+
+
+def _found(parameters: Mapping[Any, Any], path: ParameterPath) -> tuple[Any, ...]:
+    try:
+        return (look_up(parameters, path),)
+    except InputError:
+        return ()
+
+
+def _without_place(parameters: Mapping[Any, Any]) -> dict[Any, Any]:
+    return {key: value for key, value in parameters.items() if key not in OF_A_PLACE}
+
+
+def _compare(left: Mapping[Any, Any], right: Mapping[Any, Any], path: ParameterPath) -> Iterator[Difference]:
+    ours, theirs = _typed(left), _typed(right)
+    for key in sorted({**ours, **theirs}):
+        here = (*path, key[0])
+        if key not in theirs:
+            yield Difference(here, "removed", ours[key], None)
+        elif key not in ours:
+            yield Difference(here, "added", None, theirs[key])
+        elif isinstance(ours[key], Mapping) and isinstance(theirs[key], Mapping):
+            yield from _compare(ours[key], theirs[key], here)
+        elif not _same(ours[key], theirs[key]):
+            yield Difference(here, "changed", ours[key], theirs[key])
+
+
+def _typed(value: Mapping[Any, Any]) -> dict[tuple[str, str], Any]:
+    """The entries under keys that can be sorted, and with `1` and `'1'` apart."""
+    return {(key_text(key), type(key).__name__): entry for key, entry in value.items()}
+
+
+def _same(left: Any, right: Any) -> bool:
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, list):
+        return len(left) == len(right) and all(map(_same, left, right))
+    if isinstance(left, Mapping):
+        ours, theirs = _typed(left), _typed(right)
+        return ours.keys() == theirs.keys() and all(_same(ours[key], theirs[key]) for key in ours)
+    return bool(left == right or (left != left and right != right))  # .nan is .nan

@@ -1,0 +1,32 @@
+"""Where parameters come from: the chain of class files that set one, replayed to prove it."""
+
+from commodore.core.inventory.explain._as_dict import as_dict, path_text
+from commodore.core.inventory.explain.explaining import Explaining, explain_parameter, target_of
+from commodore.core.inventory.explain.locating import locate_settings
+from commodore.core.inventory.explain.model import (
+    Contribution,
+    Effect,
+    Explanation,
+    Origin,
+    Outcome,
+    Part,
+    Reference,
+    Source,
+)
+
+__all__ = [
+    "Contribution",
+    "Effect",
+    "Explaining",
+    "Explanation",
+    "Origin",
+    "Outcome",
+    "Part",
+    "Reference",
+    "Source",
+    "as_dict",
+    "explain_parameter",
+    "locate_settings",
+    "path_text",
+    "target_of",
+]

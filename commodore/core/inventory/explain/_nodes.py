@@ -1,0 +1,235 @@
+"""Class files as trees whose nodes know their places, with the markers `~` and `=` of keys distinguished."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from commodore.base.limits import DEFAULT_LIMITS
+
+MERGE_KEY = "<<"
+_MARKERS = "~="
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line and a column of a file, from one."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scalar:
+    """Null, true or false, a number or a text."""
+
+    value: Any
+    place: Place
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ListNode:
+    """A list."""
+
+    items: tuple[Node, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry:
+    """A key of a map and its value. `written` is the key with its markers, `place` is the key's."""
+
+    key: Any
+    written: Any
+    value: Node
+    place: Place
+
+    @property
+    def overrides(self) -> bool:
+        """Whether the key has the marker `~`: what was merged before does not count."""
+        return "~" in self._markers
+
+    @property
+    def constant(self) -> bool:
+        """Whether the key has the marker `=`: nothing may be merged over it."""
+        return "=" in self._markers
+
+    @property
+    def _markers(self) -> str:
+        return markers_of(self.written)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MapNode:
+    """A map, with what `<<` brings into it."""
+
+    entries: tuple[Entry, ...]
+    place: Place
+    _by_key: dict[tuple[type, Any], list[Entry]] = field(default_factory=dict, repr=False)
+
+    def at(self, key: Any) -> Sequence[Entry]:
+        """The entries of a key: `a` and `~a` are two of them."""
+        if not self._by_key:  # all keys of a map may be asked for
+            for entry in self.entries:
+                self._by_key.setdefault((type(entry.key), entry.key), []).append(entry)
+        return self._by_key.get((type(key), key), ())
+
+
+Node = Scalar | ListNode | MapNode
+
+
+class _UnreadableError(Exception):
+    """The file is none that reclass-rs would have taken."""
+
+
+def markers_of(written: Any) -> str:
+    """The markers at the beginning of a key."""
+    return written[: len(written) - len(written.lstrip(_MARKERS))] if isinstance(written, str) else ""
+
+
+def bare(written: Any) -> Any:
+    """A key without its markers."""
+    return written.lstrip(_MARKERS) if isinstance(written, str) else written
+
+
+def read_tree(content: bytes | str, place: Place | None = None) -> Node | None:
+    """The document of a YAML text; None if there is none that can be read.
+
+    Args:
+        place: the place of all its nodes, for a text that is itself a value in a file.
+    """
+    import yaml
+
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    with contextlib.suppress(yaml.YAMLError, UnicodeError, _UnreadableError):
+        return _Composer(yaml.parse(content, Loader=loader), place).document()
+    return None
+
+
+class _Composer:
+    """Makes nodes of events. PyYAML's own composer tells neither whether a tag is written nor how deep it goes."""
+
+    def __init__(self, events: Iterator[Any], place: Place | None) -> None:
+        self._events = events
+        self._place = place
+        self._anchors: dict[str, Node] = {}
+        self._depth = 0
+
+    def document(self) -> Node | None:
+        for event in self._events:
+            if type(event).__name__ not in ("StreamStartEvent", "DocumentStartEvent", "StreamEndEvent"):
+                return self._node(event)
+        return None
+
+    def _node(self, event: Any) -> Node:
+        name = type(event).__name__
+        if name == "AliasEvent":
+            if event.anchor not in self._anchors:
+                raise _UnreadableError
+            return self._anchors[event.anchor]
+        place = self._place or Place(event.start_mark.line + 1, event.start_mark.column + 1)
+        self._depth += 1
+        if self._depth > DEFAULT_LIMITS.yaml_depth:
+            raise _UnreadableError
+        node: Node
+        if name == "ScalarEvent":
+            node = Scalar(read_scalar(event.value, quoted=bool(event.style), tag=event.tag), place)
+        elif name == "SequenceStartEvent":
+            node = ListNode(tuple(self._node(item) for item in self._until("SequenceEndEvent")), place)
+        else:
+            node = self._map(place)
+        self._depth -= 1
+        if event.anchor is not None:
+            self._anchors[event.anchor] = node
+        return node
+
+    def _map(self, place: Place) -> MapNode:
+        entries = []
+        for event in self._until("MappingEndEvent"):
+            key = self._node(event)
+            if not isinstance(key, Scalar):
+                raise _UnreadableError
+            entries.append(Entry(bare(key.value), key.value, self._node(next(self._events)), key.place))
+        return MapNode(_merged(entries), place)
+
+    def _until(self, end: str) -> Iterator[Any]:
+        for event in self._events:
+            if type(event).__name__ == end:
+                return
+            yield event
+
+
+def _merged(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """What `<<` brings in comes after a map's own keys, as far as these are not written the same."""
+    own = [entry for entry in entries if entry.written != MERGE_KEY]
+    if len(own) == len(entries):
+        return tuple(entries)
+    seen = {entry.written for entry in own}
+    for entry in entries:
+        if entry.written == MERGE_KEY:
+            sources = entry.value.items if isinstance(entry.value, ListNode) else (entry.value,)
+            for brought in (one for source in sources if isinstance(source, MapNode) for one in source.entries):
+                if brought.written not in seen:
+                    seen.add(brought.written)
+                    own.append(brought)
+    return tuple(own)
+
+
+def as_written(node: Node) -> Any:
+    """The value of a node as plain data: keys with their markers, references as texts."""
+    if isinstance(node, Scalar):
+        return node.value
+    if isinstance(node, ListNode):
+        return [as_written(item) for item in node.items]
+    return {entry.written: as_written(entry.value) for entry in node.entries}
+
+
+_NULL = frozenset({"", "~", "null", "Null", "NULL"})
+_BOOLEAN = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_INTEGER = re.compile(r"[+-]?(?:0x[0-9a-fA-F]+|0o[0-7]+|0b[01]+|0|[1-9][0-9]*)")
+_LEADING_ZERO = re.compile(r"[+-]?0[0-9]+")
+_FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_INFINITE = re.compile(r"[+-]?\.(?:inf|Inf|INF)")
+_NOT_A_NUMBER = frozenset({".nan", ".NaN", ".NAN"})
+_BASES = {"0x": 16, "0o": 8, "0b": 2}
+_DECIMALS = 39  # of the greatest integer of 128 bits
+
+
+def read_scalar(text: str, *, quoted: bool, tag: str | None) -> Any:
+    """The value of a scalar: None, a bool, a number or a text. `tag` is the one written before it, if there is one."""
+    kind = (tag or "").rpartition(":")[2]
+    if kind == "str" or (quoted and kind not in ("int", "float", "bool", "null")):
+        return text
+    if kind == "float":
+        return _float(text)
+    if text in _NULL:
+        return None
+    if text in _BOOLEAN:
+        return _BOOLEAN[text]
+    if _INTEGER.fullmatch(text):
+        return _integer(text)
+    return text if _LEADING_ZERO.fullmatch(text) else _float(text)
+
+
+def _integer(text: str) -> int | float | str:
+    """An integer of 128 bits; reclass reads a greater one as a float, or as text if that is infinite."""
+    sign = -1 if text.startswith("-") else 1
+    digits = text.lstrip("+-")
+    base = _BASES.get(digits[:2], 10)
+    if base == 10 and len(digits) > _DECIMALS:  # Python refuses to read 4,300 digits and more
+        return _float(text)
+    number = sign * int(digits[2:] if base != 10 else digits, base)
+    return number if -(2**127) <= number < 2**128 else _float(text)
+
+
+def _float(text: str) -> float | str:
+    if _INFINITE.fullmatch(text):
+        return -math.inf if text.startswith("-") else math.inf
+    if text in _NOT_A_NUMBER:
+        return math.nan
+    number = float(text) if _FLOAT.fullmatch(text) else math.inf
+    return number if math.isfinite(number) else text

@@ -1,0 +1,300 @@
+"""From chains to explanations: sources, effects, winners, and references followed to chains of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError
+from commodore.base.names import BOOTSTRAP_TARGET, parameter_key
+from commodore.core.inventory.explain._chains import Chains, Link, UnexplainedError
+from commodore.core.inventory.explain._merging import Unresolved, marked
+from commodore.core.inventory.explain._nodes import ListNode, MapNode, Node, as_written
+from commodore.core.inventory.explain.model import (
+    Contribution,
+    Effect,
+    Explanation,
+    Outcome,
+    Part,
+    Reference,
+    Source,
+    agrees,
+)
+from commodore.core.inventory.explain.provenance import Provenance
+from commodore.core.inventory.explain.references import Ref, parse_references, references_in
+from commodore.core.inventory.parameter_path import ParameterPath, key_text, look_up
+from commodore.core.inventory.preview import Preview
+from commodore.core.inventory.render import render_with_files
+
+_FACTS = "params.cluster"
+
+
+def target_of(path: ParameterPath, targets: Sequence[str]) -> str:
+    """The target in which a parameter is best looked at: an instance's whose key it begins with, or the cluster's.
+
+    Only an instance's own target has what its component class and its overrides make of its parameters.
+
+    Args:
+        targets: what a compile has left (`compiled_targets`).
+    """
+    owners = [name for name in targets if name != BOOTSTRAP_TARGET and parameter_key(name) == path[0]]
+    return owners[0] if len(owners) == 1 else BOOTSTRAP_TARGET
+
+
+def explain_parameter(
+    preview: Preview, path: ParameterPath, context: Context, *, ignore_missing_classes: bool = False
+) -> Explanation:
+    """Where the value of a parameter comes from.
+
+    Args:
+        preview: the inventory, and the target to look at.
+        path: the parameter.
+
+    Raises:
+        InputError: the hierarchy cannot be rendered (see `render_node`); CMD-INV-041, nothing sets such a parameter.
+    """
+    explaining = Explaining.of(preview, context, ignore_missing_classes=ignore_missing_classes)
+    return explaining.explain(path)
+
+
+@dataclass(slots=True)
+class Explaining:
+    """Explanations of the parameters of one target, which is rendered once. `parameters` are those rendered."""
+
+    preview: Preview
+    parameters: Mapping[Any, Any]
+    chains: Chains
+    provenance: Provenance
+    context: Context
+    _sources: dict[Path, Source] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, preview: Preview, context: Context, *, ignore_missing_classes: bool = False) -> Explaining:
+        """Render the target of a preview.
+
+        Raises:
+            InputError: see `render_node`.
+        """
+        try:
+            files, node = render_with_files(
+                preview.inventory, preview.node, context, ignore_missing_classes=ignore_missing_classes
+            )
+            chains = Chains.of(files, preview.node)
+        except CommodoreError as error:
+            raise preview.explain(error) from error
+        return cls(preview, node.parameters, chains, Provenance(context), context)
+
+    def explain(self, path: ParameterPath) -> Explanation:
+        """Where the value of one parameter comes from.
+
+        Raises:
+            InputError: CMD-INV-041, nothing sets it.
+        """
+        keys = self._keys(path)
+        explanation = _Following(self).explain(keys)
+        if not explanation.is_set and not explanation.chain:
+            look_up(self.parameters, path)
+        return explanation
+
+    def _keys(self, path: ParameterPath) -> tuple[Any, ...]:
+        """The path with keys as they are in the hierarchy, where a number is a number."""
+        value: Any = self.parameters
+        keys: list[Any] = []
+        for segment in path:
+            if isinstance(value, Mapping):
+                known = [key for key in value if key == segment or key_text(key) == segment]
+                keys.append(known[0] if known and segment not in value else segment)
+            else:
+                keys.append(segment)
+            value = _inside(value, keys[-1])
+        return tuple(keys)
+
+    def rendered(self, keys: Sequence[Any]) -> tuple[bool, Any]:
+        """Whether a parameter is set in the end, and its value."""
+        value: Any = self.parameters
+        for key in keys:
+            value = _inside(value, key)
+        return (value is not _NOTHING, None if value is _NOTHING else value)
+
+    def source(self, link: Link) -> Source:
+        """The place of a link in the users' own file."""
+        file = link.document.file
+        if file not in self._sources:
+            self._sources[file] = self._source_of_file(link)
+        return replace(self._sources[file], line=link.place.line, column=link.place.column)
+
+    def _source_of_file(self, link: Link) -> Source:
+        document = link.document
+        if document.by_reclass:
+            return Source("reclass", Path("reclass"), 1, 1, "added by reclass-rs for every target")
+        original = self.preview.original(document.file)
+        if document.is_target:
+            return Source(document.name, document.file, 1, 1, f"written by commodore for target {document.name!r}")
+        if original is None:
+            return Source(document.name, document.file, 1, 1, self.preview.generated.get(document.file, "generated"))
+        if document.name == _FACTS:
+            return Source(document.name, document.file, 1, 1, "the facts of the cluster")
+        file = original.resolve()
+        return Source(document.name, file, 1, 1, "", self.provenance.of(file))
+
+
+@dataclass(slots=True)
+class _Following:
+    """One explanation in the making. Each parameter is explained once, references in the order of the chain."""
+
+    base: Explaining
+    done: dict[tuple[Any, ...], None] = field(default_factory=dict)
+
+    def explain(self, keys: tuple[Any, ...], depth: int = 0) -> Explanation:
+        self.done[keys] = None
+        is_set, value = self.base.rendered(keys)
+        chain: tuple[Contribution, ...] = ()
+        parts: tuple[Part, ...] = ()
+        try:
+            links = self.base.chains.links(keys)
+            chain = tuple(self._contributions(keys, links, depth))
+            parts = tuple(self._parts(keys, value)) if not depth else ()
+        except (UnexplainedError, RecursionError):
+            pass  # the definitions so far do not add up to the value, which the explanation says
+        found = Explanation(keys, self.base.preview.node, is_set, value, chain, parts)
+        return replace(found, complete=agrees(found))
+
+    def _contributions(self, keys: tuple[Any, ...], links: Sequence[Link], depth: int) -> Iterator[Contribution]:
+        chains = self.base.chains
+        try:
+            effective = {id(link) for link in chains.effective(keys)}
+        except UnexplainedError:
+            effective = set()
+        kinds = [self._kind(link) for link in links]
+        whole = bool(kinds) and kinds[-1] in ("plain", "null")
+        before = "missing"
+        for link, kind in zip(links, kinds, strict=True):
+            counts = id(link) in effective or (link is links[-1] and not link.gives)
+            yield Contribution(
+                source=self.base.source(link),
+                path=link.path,
+                key=link.written,
+                overwrites=link.overrides,
+                constant=link.constant,
+                value=as_written(link.node),
+                resolved=_public(marked(chains.resolve(link))) if link.gives else None,
+                effect=_effect(link, kind, before),
+                resets=link.resets,
+                counts=counts,
+                wins=counts and link.gives and (whole or len(effective) == 1),
+                references=tuple(self._references(link, depth, counts=counts)),
+            )
+            # A reference to nothing is something too, for what comes over it.
+            before = "plain" if kind == "missing" and link.gives else kind
+
+    def _kind(self, link: Link) -> str:
+        try:
+            return self.base.chains.kind_of(link) if link.gives else "missing"
+        except UnexplainedError:
+            return "missing"
+
+    def _references(self, link: Link, depth: int, *, counts: bool) -> Iterator[Reference]:
+        """The references of a link's value, followed if the value counts; each once."""
+        if link.target is not None:
+            yield self._reference(_first_reference(link.node), link.target, depth, counts=counts)
+            return
+        if not link.gives:
+            return
+        seen: dict[tuple[Any, ...], None] = {}
+        for ref in _references_of(link.node):
+            try:
+                path, default = self.base.chains.reference(ref)
+            except UnexplainedError:
+                yield Reference(ref.written, (), "overwritten" if not counts else "missing")
+                continue
+            if path not in seen:
+                seen[path] = None
+                missing: Outcome = "missing" if default is None else "default"
+                yield self._reference(ref.written, path, depth, counts=counts, missing=missing)
+
+    def _reference(
+        self, written: str, path: tuple[Any, ...], depth: int, *, counts: bool, missing: Outcome = "missing"
+    ) -> Reference:
+        outcome: Outcome = "followed"
+        if not counts:
+            outcome = "overwritten"
+        elif path in self.done:
+            outcome = "repeated"
+        elif not self.base.rendered(path)[0]:
+            outcome = missing
+        elif depth >= self.base.context.limits.explain_depth:
+            outcome = "deep"
+        elif len(self.done) > self.base.context.limits.explain_references:
+            outcome = "many"
+        if outcome != "followed":
+            return Reference(written, path, outcome)
+        return Reference(written, path, outcome, self.explain(path, depth + 1))
+
+    def _parts(self, keys: tuple[Any, ...], value: Any) -> Iterator[Part]:
+        inner: Iterable[Any] = (
+            value if isinstance(value, Mapping) else range(len(value) if isinstance(value, list) else 0)
+        )
+        for key in inner:
+            links = [link for link in self.base.chains.links((*keys, key)) if link.gives]
+            if links:
+                link, through = self._last((*keys, key))
+                yield Part(key, self.base.source(link), through, len(links))
+
+    def _last(self, keys: tuple[Any, ...]) -> tuple[Link, str]:
+        """The place that sets a parameter last, and the reference through which it is found, if there is one."""
+        chains, through = self.base.chains, ""
+        link = chains.effective(keys)[-1]
+        while link.target is not None:
+            through = through or _first_reference(link.node)
+            link = chains.effective(link.target)[-1]
+        return link, through
+
+
+_NOTHING = object()
+
+
+def _inside(value: Any, key: Any) -> Any:
+    if isinstance(value, Mapping) and key in value:
+        return value[key]
+    if isinstance(value, list) and isinstance(key, int) and 0 <= key < len(value):
+        return value[key]
+    return _NOTHING
+
+
+def _effect(link: Link, kind: str, before: str) -> Effect:
+    if not link.gives:
+        return "removes"
+    if before == "missing":
+        return "sets"
+    if not link.resets and kind == before == "map":
+        return "merges"
+    return "appends" if not link.resets and kind == before == "list" else "replaces"
+
+
+def _public(value: Any) -> Any:
+    """A value without marks of references that lead nowhere: these stay as they are written."""
+    if isinstance(value, Unresolved):
+        return value.written
+    if isinstance(value, dict):
+        return {key: _public(inner) for key, inner in value.items()}
+    return [_public(item) for item in value] if isinstance(value, list) else value
+
+
+def _first_reference(node: Node) -> str:
+    return next((ref.written for ref in _references_of(node)), "")
+
+
+def _references_of(node: Node) -> Iterator[Ref]:
+    """All references in a value, in the order in which they are written."""
+    if isinstance(node, MapNode):
+        for entry in node.entries:
+            yield from _references_of(entry.value)
+    elif isinstance(node, ListNode):
+        for item in node.items:
+            yield from _references_of(item)
+    elif isinstance(node.value, str):
+        parts = parse_references(node.value)
+        yield from references_in(parts) if parts is not None else ()

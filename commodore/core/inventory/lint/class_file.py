@@ -1,0 +1,273 @@
+"""One file of a hierarchy, read once, as nodes that know their places."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, TypeGuard
+
+from yaml import MappingNode, Node, ScalarNode, SequenceNode
+
+from commodore.base.errors import CommodoreError
+from commodore.base.limits import Limits
+from commodore.base.yaml import compose
+from commodore.core.inventory.lint.model import Finding, Rule, Skipped
+
+UNREADABLE: Final = Rule("unreadable-file", "error", "A YAML or JSON file cannot be read.")
+FILES: Final = "files"
+"""The name under which findings about files as such are reported; it is always on."""
+
+_TAG: Final = "tag:yaml.org,2002:"
+_MERGE: Final = f"{_TAG}merge"
+_CLASS_KEYS: Final = frozenset({"applications", "classes", "parameters"})
+NO_CLASS_KEYS: Final = frozenset({"apiVersion", "kind"})
+CLASS_SUFFIXES: Final = frozenset({".yml", ".yaml"})
+_SUFFIXES: Final = CLASS_SUFFIXES | {".json"}
+_TELLTALES: Final = (b"parameters", b"${c", b"\\")
+"""One of these is in any file that the published tool's linters say something about; the last one is for escapes."""
+_LINE_BREAK: Final = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+
+
+def is_map(node: Node | None) -> TypeGuard[MappingNode]:
+    return isinstance(node, MappingNode)
+
+
+def is_list(node: Node | None) -> TypeGuard[SequenceNode]:
+    return isinstance(node, SequenceNode)
+
+
+def is_text(node: Node | None) -> TypeGuard[ScalarNode]:
+    return isinstance(node, ScalarNode) and node.tag == f"{_TAG}str"
+
+
+def is_text_for_reclass(node: Node) -> bool:
+    """Whether this is a boolean of YAML 1.1 (`yes`, `off`), which reclass takes for a text, as YAML 1.2 does."""
+    return node.tag == f"{_TAG}bool" and node.value.lower() not in ("true", "false")
+
+
+def is_null(node: Node | None) -> bool:
+    return node is not None and node.tag == f"{_TAG}null"
+
+
+def is_reference(node: Node | None) -> bool:
+    """Whether a text may stand for something that only rendering tells."""
+    return is_text(node) and "${" in node.value
+
+
+def kind_of(node: Node) -> str:
+    """The type of a value, in the words of messages."""
+    name = node.tag.removeprefix(_TAG)
+    words = {"str": "text", "int": "a number", "float": "a number", "bool": "true or false", "map": "a map"}
+    return {**words, "seq": "a list", "null": "null", "timestamp": "a date"}.get(name, f"of type {name}")
+
+
+def entries(node: MappingNode) -> list[tuple[Node, Node]]:
+    """Keys and values of a map with what `<<` brings into it; of keys that are equal the last one counts."""
+    written: list[tuple[Node, Node]] = node.value
+    found = {(key.tag, str(key.value)) for key, _ in written}
+    if len(found) == len(written) and (_MERGE, "<<") not in found:
+        return written
+    return list({(key.tag, str(key.value)): (key, value) for key, value in _flattened(node, set())}.values())
+
+
+def member(node: Node | None, key: str) -> Node | None:
+    """The value of a text key; None if the node is no map that has it."""
+    if not is_map(node):
+        return None
+    return next((value for name, value in entries(node) if is_text(name) and name.value == key), None)
+
+
+def key_text(node: Node) -> str:
+    """A key as it is shown in the path of a field."""
+    return str(node.value) if isinstance(node, ScalarNode) else "?"
+
+
+@dataclass(frozen=True, slots=True)
+class ClassFile:
+    """A file with one YAML map. `path` is where it is, `name` is what messages call it."""
+
+    path: Path
+    name: str
+    root: MappingNode
+    content: bytes
+    _lines: list[str] = field(default_factory=list, compare=False, repr=False)
+
+    @property
+    def is_class(self) -> bool:
+        """Whether reclass would read it and it looks like a class: neither a manifest nor anything else in YAML."""
+        keys = {key.value for key, _ in self.root.value if is_text(key)}
+        return self.path.suffix in CLASS_SUFFIXES and bool(keys & _CLASS_KEYS) and not keys & NO_CLASS_KEYS
+
+    @property
+    def is_defaults(self) -> bool:
+        """Whether it holds the defaults of a component."""
+        return self.path.name in ("defaults.yml", "defaults.yaml") and self.path.absolute().parent.name == "class"
+
+    def section(self, *keys: str) -> Node | None:
+        """The value below these keys of the file."""
+        node: Node | None = self.root
+        for key in keys:
+            node = member(node, key)
+        return node
+
+    def finding(
+        self,
+        linter: str,
+        rule: Rule,
+        place: Node | tuple[int, int],
+        message: str,
+        *,
+        parameter: str = "",
+        hint: str = "",
+    ) -> Finding:
+        """A finding at a node, or at a line and column."""
+        line, column = place if isinstance(place, tuple) else _start(place)
+        said = (_writable(message), self.name, line, column, _writable(parameter), _writable(hint))
+        return Finding(linter, rule.id, rule.severity, *said)
+
+    def place_of(self, node: Node, text: str) -> tuple[int, int]:
+        """Line and column of a text in a node; the node's own if the text is not written like that."""
+        if not self._lines:
+            self._lines.extend(_LINE_BREAK.split(_decode(self.content)))
+        lines = self._lines
+        first, last = node.start_mark, node.end_mark
+        for number in range(first.line, min(last.line + 1, len(lines))):
+            column = lines[number].find(text, first.column if number == first.line else 0)
+            if column >= 0:
+                return number + 1, column + 1
+        return _start(node)
+
+
+def read_class_file(path: Path, name: str, limits: Limits) -> ClassFile | Skipped | Finding:
+    """Read a file, whatever its ending.
+
+    Returns a finding if it should be YAML or JSON by its ending and cannot be read, and what was skipped if it holds
+    anything but one YAML map. Files of other endings are parsed only if they hold a text that matters.
+    """
+    expected = path.suffix in _SUFFIXES
+    try:
+        if not path.is_file():
+            return Skipped(name, "it is no regular file")
+        if path.stat().st_size > limits.lint_file_bytes:
+            reason = f"the file is larger than {limits.lint_file_bytes} bytes"
+            return _unreadable(name, reason) if expected else Skipped(name, reason)
+        content = path.read_bytes()
+    except OSError as error:
+        return _unreadable(name, f"the file cannot be read: {error.strerror}")
+    if not expected and not any(text in content for text in _TELLTALES):
+        return Skipped(name, "it is neither YAML nor JSON by its ending")
+    return parse_class_file(path, name, content)
+
+
+def parse_class_file(path: Path, name: str, content: bytes) -> ClassFile | Skipped | Finding:
+    """What `read_class_file` makes of the bytes of a file."""
+    try:
+        nodes = compose(content, place=name)
+    except CommodoreError as error:
+        if path.suffix not in _SUFFIXES or _is_template(path):
+            return Skipped(name, "it is not valid YAML")
+        place = error.locations[0] if error.locations else None
+        line, column = (place.line or 1, place.column or 1) if place else (1, 1)
+        reason = error.message.removeprefix(f"{name} ")
+        return _unreadable(name, reason if reason == error.message else f"the file {reason}", line, column, error.hint)
+    if len(nodes) != 1 or is_null(nodes[0]):
+        return Skipped(name, "it holds more than one document" if nodes[1:] else "it is empty")
+    root = nodes[0]
+    return ClassFile(path, name, root, content) if is_map(root) else Skipped(name, "its document is no map")
+
+
+def fields(node: Node, path: str = "") -> Iterator[tuple[str, Node]]:
+    """All nodes below a node with the paths of their fields, `a.b[0]`. A node with an anchor comes once."""
+    seen: set[int] = set()
+    stack = [(path, node)]
+    while stack:
+        place, current = stack.pop()
+        if isinstance(current, ScalarNode):
+            yield place, current
+            continue
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        yield place, current
+        if is_map(current):
+            members = [(f"{place}.{key_text(key)}" if place else key_text(key), item) for key, item in entries(current)]
+        else:
+            members = [(f"{place}[{index}]", item) for index, item in enumerate(current.value)]
+        stack += reversed(members)
+
+
+def texts(node: Node, path: str = "") -> Iterator[tuple[str, ScalarNode]]:
+    """All string values below a node, with the paths of their fields."""
+    for place, found in fields(node, path):
+        if is_text(found):
+            yield place, found
+
+
+def plain_data(node: Node, name: Callable[[Node], str] = key_text) -> Any:
+    """A node as data that checks of types, keys and texts can look at.
+
+    Each node is made once, as aliases may nest. Of numbers only the type is kept. `yes` and `on` are texts, as they are
+    for reclass.
+
+    Args:
+        name: the key that the data has for the key of a map.
+    """
+    made: dict[int, Any] = {}
+
+    def plain(part: Node) -> Any:
+        if isinstance(part, ScalarNode):
+            if is_text_for_reclass(part):
+                return part.value
+            kinds = {"null": None, "bool": part.value.lower() == "true", "int": 1, "float": 1.5}
+            return kinds.get(part.tag.removeprefix(_TAG), part.value)
+        if id(part) not in made:
+            made[id(part)] = None
+            if is_map(part):
+                made[id(part)] = {name(key): plain(value) for key, value in entries(part)}
+            else:
+                made[id(part)] = [plain(item) for item in part.value]
+        return made[id(part)]
+
+    return plain(node)
+
+
+def _flattened(node: MappingNode, open_nodes: set[int]) -> Iterator[tuple[Node, Node]]:
+    own: list[tuple[Node, Node]] = []
+    merged: list[MappingNode] = []
+    for key, value in node.value:
+        if key.tag != _MERGE:
+            own.append((key, value))
+        elif is_map(value):
+            merged.append(value)
+        elif is_list(value):
+            merged += [item for item in reversed(value.value) if is_map(item)]
+    for other in merged:
+        if id(other) not in open_nodes:
+            yield from _flattened(other, {*open_nodes, id(node)})
+    yield from own
+
+
+def _writable(text: str) -> str:
+    """A text without halves of characters, which YAML can spell and nothing can write."""
+    return text.encode("utf-8", errors="replace").decode("utf-8")
+
+
+def _start(node: Node) -> tuple[int, int]:
+    return node.start_mark.line + 1, node.start_mark.column + 1
+
+
+def _decode(content: bytes) -> str:
+    encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
+    return content.decode(encoding, errors="replace")
+
+
+def _is_template(path: Path) -> bool:
+    """Whether it is a template of a Helm chart, which is no YAML before it is rendered."""
+    return any(parent.name == "templates" and (parent.parent / "Chart.yaml").is_file() for parent in path.parents)
+
+
+def _unreadable(name: str, reason: str, line: int = 1, column: int = 1, hint: str = "") -> Finding:
+    hint = hint or "correct it, or name it in .commodoreignore if it is no class"
+    return Finding(FILES, UNREADABLE.id, UNREADABLE.severity, _writable(reason), name, line, column, "", hint)

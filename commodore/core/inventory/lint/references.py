@@ -1,0 +1,163 @@
+"""The linter `references`: `${...}` that cannot be resolved, whatever the rest of the hierarchy says.
+
+What a reference leads to is often set by files that are not linted. So only what no file can mend is an error. A name
+that is not there, but one letter beside a name that is, is a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from yaml import Node, ScalarNode
+
+from commodore.core.inventory.explain.references import DEEPEST, Ref, parse_references, references_in
+from commodore.core.inventory.lint.class_file import ClassFile, entries, is_map, is_reference, key_text, texts
+from commodore.core.inventory.lint.deprecated import REMOVED_VARIABLES
+from commodore.core.inventory.lint.linter import Linter
+from commodore.core.inventory.lint.model import Finding, Rule
+
+UNCLOSED: Final = Rule("unclosed-reference", "error", "A reference `${...}` lacks its closing brace.")
+MALFORMED: Final = Rule("malformed-reference", "error", "A reference names an empty key, or one with blanks around it.")
+INTO_TEXT: Final = Rule("reference-into-text", "error", "A reference leads into a parameter that is always a text.")
+DEFAULTS: Final = Rule("reference-in-defaults", "error", "A component's defaults use what only an instance has.")
+MISSPELT: Final = Rule("misspelt-reference", "warning", "A reference is one letter beside a key that exists.")
+
+_TEXTS: Final = ("_instance", "_base_directory", "_kustomize_wrapper", "_python3")
+_CLUSTER: Final = ("catalog_url", "display_name", "name", "tenant", "tenant_display_name")
+_OPEN: Final = ("dynamic_facts", "facts", "kapitan", "_reclass_")
+_INSTANCE_ONLY: Final = ("_base_directory", "_kustomize_wrapper", "_python3", "kapitan:vars:target")
+_SHORTEST: Final = 4  # letters of a key; shorter ones are neighbours too easily
+
+
+@dataclass(slots=True)
+class _Known:
+    """Keys that linted files set below a key. Where it is `open`, there may be more than they say."""
+
+    keys: dict[str, _Known] = field(default_factory=dict)
+    open: bool = False
+
+    def below(self, key: str) -> _Known:
+        return self.keys.setdefault(key, _Known())
+
+
+class References(Linter):
+    """References are judged alone when they are read, and by the keys of all files at the end."""
+
+    name = "references"
+    summary = "References `${...}` that are unclosed, malformed or misspelt."
+    rules = (UNCLOSED, MALFORMED, INTO_TEXT, DEFAULTS, MISSPELT)
+
+    def __init__(self) -> None:
+        self._known = _Known()
+        for name in _TEXTS:
+            self._known.below(name)
+        for name in _OPEN:
+            self._known.below(name).open = True
+        for name in _CLUSTER:
+            self._known.below("cluster").below(name)
+        self._used: list[tuple[tuple[str, ...], Finding]] = []
+
+    def read(self, file: ClassFile) -> Iterator[Finding]:
+        if not file.is_class:
+            return
+        for section in ("classes", "parameters"):
+            node = file.section(section)
+            if node is None:
+                continue
+            if section == "parameters":
+                _learn(self._known, node, set())
+            for parameter, text in texts(node, section) if b"${" in file.content else ():
+                if "${" in text.value:
+                    yield from self._text(file, text, parameter)
+
+    def _text(self, file: ClassFile, node: ScalarNode, parameter: str) -> Iterator[Finding]:
+        parts = parse_references(node.value)
+        if parts is None:
+            if "\\" not in node.value:  # what else a backslash may mean is not for us to say
+                start = node.value[node.value.rfind("${") :].splitlines()[0]
+                deep = f", or nests more than {DEEPEST} levels deep" if node.value.count("${") > DEEPEST else ""
+                message = f"{parameter} has a reference that is not closed{deep}: {start[:60]!r}"
+                hint = "close it with '}', or write '\\${' if it is meant as text"
+                yield file.finding(
+                    self.name, UNCLOSED, file.place_of(node, start), message, parameter=parameter, hint=hint
+                )
+            return
+        for ref in references_in(parts):
+            yield from self._reference(file, node, parameter, ref)
+
+    def _reference(self, file: ClassFile, node: ScalarNode, parameter: str, ref: Ref) -> Iterator[Finding]:
+        def found(rule: Rule, reason: str, hint: str) -> Finding:
+            message = f"{parameter} refers to {ref.written}, {reason}"
+            return file.finding(
+                self.name, rule, file.place_of(node, ref.written), message, parameter=parameter, hint=hint
+            )
+
+        path = _path(ref)
+        if path is None:
+            return
+        keys = tuple(path.split(":"))
+        if any(not key or key != key.strip() for key in keys):
+            yield found(MALFORMED, "which names an empty key or has blanks around one", "write it as ${key:key}")
+        elif keys[0] in _TEXTS and keys[1:]:
+            yield found(INTO_TEXT, f"but {keys[0]} is a text and has no keys", f"write ${{{keys[0]}}}")
+        elif file.is_defaults and path in _INSTANCE_ONLY:
+            hint = "move it to class/<component>.yml: the defaults are read without any instance too"
+            yield found(DEFAULTS, "which only an instance has", hint)
+        elif ref.written not in REMOVED_VARIABLES:
+            self._used.append((keys, found(MISSPELT, "", "")))
+
+    def finish(self) -> Iterator[Finding]:
+        for keys, finding in self._used:
+            near = self._near(keys)
+            if near:
+                meant = ":".join((*keys[: len(near) - 1], near[-1], *keys[len(near) :]))
+                place = ":".join(near[:-1])
+                where = f"below {place!r} " if place else ""
+                message = f"{finding.message}but there is no {keys[len(near) - 1]!r} {where}in the linted files"
+                yield replace(finding, message=message, hint=f"did you mean ${{{meant}}}?")
+
+    def _near(self, keys: tuple[str, ...]) -> tuple[str, ...]:
+        """The beginning of a path that is known, its last key being the only one that may be meant; or nothing."""
+        known = self._known
+        for depth, key in enumerate(keys):
+            if known.open or not known.keys:
+                return ()
+            if key not in known.keys:
+                candidates: Iterable[str] = known.keys if depth else (*_TEXTS, *_OPEN, "cluster")
+                close = [name for name in candidates if one_slip(key, name)]
+                return (*keys[:depth], close[0]) if len(close) == 1 else ()
+            known = known.keys[key]
+        return ()
+
+
+def _path(ref: Ref) -> str | None:
+    """The path that a reference asks for; None if it depends on other references, or has a default."""
+    if not all(isinstance(part, str) for part in ref.parts):
+        return None
+    path = "".join(part for part in ref.parts if isinstance(part, str))
+    return None if "::" in path else path
+
+
+def _learn(known: _Known, node: Node, seen: set[int]) -> None:
+    """Add the keys below a node. What an alias repeats is not read again."""
+    if is_reference(node) or id(node) in seen:
+        known.open = True
+    elif is_map(node):
+        seen.add(id(node))
+        for key, value in entries(node):
+            _learn(known.below(key_text(key).lstrip("=~")), value, seen)
+
+
+def one_slip(written: str, name: str) -> bool:
+    """Whether one letter too many, too few, wrong, or swapped with its neighbour makes one of the other."""
+    if min(len(written), len(name)) < _SHORTEST or abs(len(written) - len(name)) > 1:
+        return False
+    start = 0
+    while start < min(len(written), len(name)) and written[start] == name[start]:
+        start += 1
+    one, other = written[start:], name[start:]
+    slips = (one[1:] == other[1:], one[1:] == other, one == other[1:], one[1::-1] + one[2:] == other)
+    changed = one[:2] + other[:2] if len(one) == len(other) else (one if len(one) > len(other) else other)[:1]
+    return any(slips) and written != name and not any(letter.isdigit() for letter in changed)

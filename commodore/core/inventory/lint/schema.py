@@ -1,0 +1,169 @@
+"""The linter `schema`: what the published JSON Schemas, which editors use, do not allow."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from yaml import Node
+
+from commodore.base.errors import did_you_mean
+from commodore.base.yaml.json_schemas import alternative_types, meant_errors, published_schema, types_in_words
+from commodore.core.inventory.lint.class_file import (
+    CLASS_SUFFIXES,
+    NO_CLASS_KEYS,
+    ClassFile,
+    entries,
+    is_list,
+    is_map,
+    is_text,
+    is_text_for_reclass,
+    key_text,
+    kind_of,
+    plain_data,
+)
+from commodore.core.inventory.lint.linter import Linter
+from commodore.core.inventory.lint.model import Finding, Rule
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator, ValidationError
+
+CLASS: Final = Rule("class-file-schema", "warning", "A class has what its published JSON Schema does not allow.")
+CLUSTER: Final = Rule(
+    "cluster-file-schema", "warning", "A cluster file has what its published JSON Schema does not allow."
+)
+
+_CLUSTERS: Final = frozenset({"cluster", "clusters"})
+_TENANTS: Final = frozenset({"tenant", "tenants"})
+
+
+class Schema(Linter):
+    """Compares classes and cluster files with their schemas. `without_repeated` leaves out what others say better."""
+
+    name = "schema"
+    summary = "What the published JSON Schemas of class files and cluster files do not allow."
+    rules = (CLASS, CLUSTER)
+
+    def read(self, file: ClassFile) -> Iterator[Finding]:
+        if file.is_class:
+            rule, validator = CLASS, self._classes
+        elif _is_cluster_file(file):
+            rule, validator = CLUSTER, self._clusters
+        else:
+            return
+        for error in validator.iter_errors(plain_data(file.root)):
+            for one in meant_errors(error):
+                yield from self._explain(file, rule, one)
+
+    @cached_property
+    def _classes(self) -> Draft202012Validator:
+        return _validator("class-file")
+
+    @cached_property
+    def _clusters(self) -> Draft202012Validator:
+        return _validator("cluster-file")
+
+    def _explain(self, file: ClassFile, rule: Rule, error: ValidationError) -> Iterator[Finding]:
+        path = tuple(error.absolute_path)
+        place, node = _find(file.root, path)
+        parameter = _dotted(path)
+        shown = parameter or "the file"
+        wanted: Any = error.validator_value
+        match error.validator:
+            case "type":
+                message, hint = (
+                    f"{shown} must be {types_in_words(wanted)}, it is {_kind_of(node)}",
+                    _switch(wanted, node),
+                )
+            case "required":
+                missing = ", ".join(repr(key) for key in wanted if key not in error.instance)
+                message, hint = f"{shown} has no {missing}", f"add {missing}"
+            case "enum":
+                message = f"{shown} must be one of {', '.join(wanted)}"
+                hint = did_you_mean(error.instance, wanted) if is_text(node) else ""
+            case "additionalProperties":
+                for key in _unknown_keys(error):
+                    at, _ = _find(file.root, (*path, key))
+                    hint = did_you_mean(key, error.schema["properties"])
+                    said = f"{_dotted((*path, key))} means nothing"
+                    yield file.finding(self.name, rule, at, said, parameter=_dotted((*path, key)), hint=hint)
+                return
+            case "anyOf":
+                types = alternative_types(error)
+                message, hint = f"{shown} must be {types_in_words(types)}, it is {_kind_of(node)}", _switch(types, node)
+            case "minLength":
+                message, hint = f"{shown} is empty", ""
+            case "pattern":
+                # `patternErrorMessage` is what editors show, too
+                message = f"{shown} must be {error.schema.get('patternErrorMessage', 'of another form')}"
+                hint = f"the pattern is {wanted}"
+            case _:
+                message, hint = f"{shown} is not as the schema's {error.validator!r} wants it", ""
+        yield file.finding(self.name, rule, place, message, parameter=parameter, hint=hint)
+
+
+def _kind_of(node: Node) -> str:
+    return f"the text {node.value!r}" if is_text_for_reclass(node) else kind_of(node)
+
+
+def _switch(types: str | Sequence[str], node: Node) -> str:
+    wanted = "boolean" in types and is_text_for_reclass(node)
+    return "reclass takes yes, no, on and off for texts; write true or false" if wanted else ""
+
+
+def without_repeated(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings without those of schemas that repeat another linter's: of the same field, or an error around it."""
+    findings = list(findings)
+    same: dict[str, set[str]] = defaultdict(set)
+    around: dict[str, set[str]] = defaultdict(set)
+    for finding in findings:
+        if finding.linter != Schema.name and finding.parameter:
+            same[finding.file].add(finding.parameter)
+            if finding.severity == "error":
+                around[finding.file].add(finding.parameter)
+    return [
+        finding
+        for finding in findings
+        if finding.linter != Schema.name
+        or not (finding.parameter in same[finding.file] or _parents(finding.parameter) & around[finding.file])
+    ]
+
+
+def _parents(parameter: str) -> set[str]:
+    """The fields that hold a field: of `a.b[0]`, `a` and `a.b`."""
+    return {parameter[: match.start()] for match in re.finditer(r"[.\[]", parameter)}
+
+
+def _validator(name: str) -> Draft202012Validator:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(published_schema(name))
+
+
+def _is_cluster_file(file: ClassFile) -> bool:
+    keys = {key.value for key, _ in file.root.value if is_text(key)}
+    known = bool(keys & _CLUSTERS and keys & _TENANTS)
+    return known and file.path.suffix in CLASS_SUFFIXES and not keys & NO_CLASS_KEYS
+
+
+def _find(root: Node, path: Iterable[str | int]) -> tuple[Node, Node]:
+    """Where to point at for a field, its key or the entry of its list, and its value."""
+    place, node = root, root
+    for part in path:
+        if is_map(node):
+            place, node = next(pair for pair in reversed(entries(node)) if key_text(pair[0]) == part)
+        elif is_list(node):
+            place = node = node.value[int(part)]
+    return place, node
+
+
+def _dotted(path: Iterable[str | int]) -> str:
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+
+
+def _unknown_keys(error: ValidationError) -> list[str]:
+    known, patterns = error.schema.get("properties", {}), error.schema.get("patternProperties", {})
+    return [key for key in error.instance if key not in known and not any(re.search(one, key) for one in patterns)]

@@ -1,0 +1,37 @@
+"""The linter `secret-references`: `?{...}` that could not be written or would be lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from commodore.core.inventory.lint.class_file import ClassFile, is_map, texts
+from commodore.core.inventory.lint.linter import Linter
+from commodore.core.inventory.lint.model import Finding, Rule
+from commodore.core.refs import check_text
+
+SECRET: Final = Rule("secret-reference", "error", "A secret reference `?{...}` is malformed or not supported.")
+_NOT_SEARCHED: Final = re.compile(r"parameters\.[=~]*kapitan\.")
+"""Parameters that only Kapitan reads."""
+
+
+class SecretReferences(Linter):
+    """Judges what the text says; what a `${...}` in it stands for is not known."""
+
+    name = "secret-references"
+    summary = "Secret references `?{...}` that are malformed."
+    rules = (SECRET,)
+
+    def read(self, file: ClassFile) -> Iterator[Finding]:
+        parameters = file.section("parameters")
+        if not file.is_class or not is_map(parameters) or b"?{" not in file.content:
+            return
+        for parameter, node in texts(parameters, "parameters"):
+            if "?{" not in node.value or _NOT_SEARCHED.match(parameter):
+                continue
+            for tag, error in check_text(node.value, parameter):
+                message = f"{error.message} [{error.code}]"
+                yield file.finding(
+                    self.name, SECRET, file.place_of(node, tag), message, parameter=parameter, hint=error.hint
+                )

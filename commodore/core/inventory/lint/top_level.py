@@ -1,0 +1,43 @@
+"""The linter `top-level-keys`: keys of a class file that reclass passes over, with all that is below them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from commodore.base.errors import did_you_mean
+from commodore.core.inventory.lint.class_file import CLASS_SUFFIXES, NO_CLASS_KEYS, ClassFile, is_text, key_text
+from commodore.core.inventory.lint.linter import Linter
+from commodore.core.inventory.lint.model import Finding, Rule
+from commodore.core.inventory.lint.references import one_slip
+
+UNKNOWN: Final = Rule("unknown-top-level-key", "warning", "A class has a top-level key that reclass passes over.")
+
+_KNOWN: Final = ("applications", "classes", "environment", "exports", "parameters")
+_SPARE: Final = ("_", ".", "x-")
+"""Keys that begin like this hold anchors for use below."""
+
+
+class TopLevelKeys(Linter):
+    """Looks at classes, and at files that are none because the key that would make them one is misspelt."""
+
+    name = "top-level-keys"
+    summary = "Top-level keys of a class that reclass passes over."
+    rules = (UNKNOWN,)
+
+    def read(self, file: ClassFile) -> Iterator[Finding]:
+        keys = [key for key, _ in file.root.value if is_text(key)]
+        if file.path.suffix not in CLASS_SUFFIXES or NO_CLASS_KEYS & {key.value for key in keys}:
+            return
+        for key in keys:
+            name = key_text(key)
+            if name in _KNOWN or name.startswith(_SPARE) or not (file.is_class or _is_misspelt(name)):
+                continue
+            message = f"the key {name!r} means nothing at the top of a class; all that is below it is lost"
+            hint = did_you_mean(name, _KNOWN) or "move it below `parameters`, or remove it"
+            yield file.finding(self.name, UNKNOWN, key, message, parameter=name, hint=hint)
+
+
+def _is_misspelt(name: str) -> bool:
+    """Whether a key is one letter beside a known one. `parameter` and the like have a meaning in other files."""
+    return any(one_slip(name, known) and f"{name}s" != known for known in _KNOWN)

@@ -1,0 +1,234 @@
+"""The server that a browser is sent back to. It takes one answer: that with the state of this login.
+
+It listens on this machine alone, unless told otherwise, and everything else that reaches it (a favicon, a scanner, an
+old tab) is turned away without ending the login.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hmac
+import queue
+import socket
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from commodore.base.errors import EnvironmentFault
+from commodore.base.events import Announce, Warned
+from commodore.base.limits import Limits
+from commodore.core.lieutenant.login import _page
+from commodore.core.lieutenant.login.options import LOOPBACK, CallbackSettings
+
+_HOSTS = frozenset({"localhost", *LOOPBACK})
+
+
+@dataclass(slots=True)
+class Callback:
+    """What the browser brought back. The receiver must say how it went, so that the browser can show it."""
+
+    code: str = field(repr=False)
+    error: str = ""
+    description: str = ""
+    issuer: str | None = None
+    _page: bytes | None = field(default=None, repr=False)
+    _decided: threading.Event = field(default_factory=threading.Event, repr=False)
+    _shown: threading.Event = field(default_factory=threading.Event, repr=False)
+
+    def succeed(self, limits: Limits) -> None:
+        """Show that the login went well."""
+        self._answer(_page.SUCCESS, limits)
+
+    def fail(self, reason: str, limits: Limits) -> None:
+        """Show why it did not."""
+        self._answer(_page.failure(reason), limits)
+
+    def _answer(self, page: bytes, limits: Limits) -> None:
+        self._page = page
+        self._decided.set()
+        self._shown.wait(limits.callback_page_seconds)
+
+
+class CallbackServer:
+    """Listens until it is closed; use `listening`."""
+
+    def __init__(self, settings: CallbackSettings, limits: Limits, announce: Announce) -> None:
+        self.limits = limits
+        self.closed = threading.Event()
+        self._announce = announce
+        self._state = ""
+        self._taken = False
+        self._strangers = 0
+        self._lock = threading.Lock()
+        self._arrived: queue.SimpleQueue[Callback] = queue.SimpleQueue()
+        self._servers: list[_Listener] = []
+        self.port = settings.port
+        try:
+            for address in settings.addresses():
+                self._listen(address, optional=bool(self._servers))
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def redirect_uri(self) -> str:
+        """The only URI that counts; identity providers compare it as a text, so it has no slash at its end."""
+        return f"http://localhost:{self.port}"
+
+    def start(self, state: str) -> None:
+        """Take requests; `state` tells the right one."""
+        self._state = state
+        for server in self._servers:
+            threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+
+    def wait(self, deadline: float) -> Callback | None:
+        """The callback of this login, or None if it has not come when the monotonic clock shows `deadline`."""
+        with contextlib.suppress(queue.Empty):
+            return self._arrived.get(timeout=max(0.0, deadline - time.monotonic()))
+        return None
+
+    def close(self) -> None:
+        """Stop listening, and end the requests that wait for a page."""
+        self.closed.set()
+        for server in self._servers:
+            if self._state:
+                server.shutdown()
+            server.server_close()
+
+    def take(self, state: str, callback: Callback) -> bytes | None:
+        """Take a callback if it is the right one and the first; else the page that its browser gets at once."""
+        with self._lock:
+            if not hmac.compare_digest(state.encode(errors="replace"), self._state.encode()):
+                self._strangers += 1
+                first = self._strangers == 1
+            elif self._taken:
+                return _page.ANSWERED
+            else:
+                self._taken = True
+                self._arrived.put(callback)
+                return None
+        if first:
+            self._announce(
+                Warned(
+                    "CMD-LOGIN-024",
+                    "a page of another login came back and was turned away",
+                    hint="use the link that is shown here, not an older one; still waiting",
+                )
+            )
+        return _page.STRANGER
+
+    def _listen(self, address: str, *, optional: bool) -> None:
+        try:
+            server = _Listener(address, self.port, self)
+        except OSError as error:
+            if optional and error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT):
+                return  # no IPv6 here
+            where = f"port {self.port} of {address}"
+            if error.errno == errno.EADDRINUSE:
+                raise EnvironmentFault(
+                    "CMD-LOGIN-030",
+                    f"{where} is in use, so the identity provider's answer cannot be taken",
+                    hint="perhaps another login waits; end what uses the port, choose another one with "
+                    "--callback-port if the identity provider allows it, or use --device",
+                ) from error
+            raise EnvironmentFault(
+                "CMD-LOGIN-032",
+                f"cannot listen on {where}: {error.strerror or error}",
+                hint="choose another address or port with --callback-address and --callback-port, or use --device",
+            ) from error
+        self._servers.append(server)
+        self.port = int(server.server_address[1])
+
+
+@contextlib.contextmanager
+def listening(settings: CallbackSettings, limits: Limits, announce: Announce) -> Iterator[CallbackServer]:
+    """A server that is closed at the end.
+
+    Raises:
+        UsageError: the settings make no sense.
+        EnvironmentFault: the port is in use or not allowed.
+    """
+    server = CallbackServer(settings, limits, announce)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+class _Listener(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, address: str, port: int, owner: CallbackServer) -> None:
+        self.owner = owner
+        self.address_family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        super().__init__((address, port), _Handler)
+
+    def server_bind(self) -> None:
+        if self.address_family == socket.AF_INET6:
+            self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        TCPServer.server_bind(self)  # without the name look-up of HTTPServer
+        self.server_name, self.server_port = "localhost", int(self.server_address[1])
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Browsers that go away are no errors."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Listener
+    server_version, sys_version = "commodore", ""
+
+    def setup(self) -> None:
+        self.request.settimeout(self.server.owner.limits.callback_request_seconds)
+        super().setup()
+
+    def do_GET(self) -> None:
+        try:
+            parts = urlsplit(self.path)
+            query = parse_qs(parts.query, keep_blank_values=True, max_num_fields=32)
+            host = urlsplit(f"//{self.headers.get('Host', '')}").hostname
+        except ValueError:
+            self._send(400, _page.page("Malformed request", "This is no answer of an identity provider."))
+            return
+        if parts.path != "/" or host not in _HOSTS:
+            self._send(404, _page.page("Nothing here", "Only an identity provider's answer is expected here."))
+            return
+        owner = self.server.owner
+        callback = Callback(
+            code=_single(query.get("code")),
+            error=_single(query.get("error")),
+            description=_single(query.get("error_description")),
+            issuer=_single(query.get("iss")) if "iss" in query else None,
+        )
+        rejection = owner.take(_single(query.get("state")), callback)
+        if rejection is not None:
+            self._send(400, rejection)
+            return
+        while not callback._decided.wait(0.1):
+            if owner.closed.is_set():
+                return
+        self._send(200 if callback._page == _page.SUCCESS else 400, callback._page or b"")
+        callback._shown.set()
+
+    def _send(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        for name, value in _page.HEADERS.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        self.wfile.flush()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing: the request line holds the code."""
+
+
+def _single(values: Sequence[str] | None) -> str:
+    """A parameter that stands there once; RFC 6749 3.1 allows no more."""
+    return values[0] if values and len(values) == 1 else ""

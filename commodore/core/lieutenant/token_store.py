@@ -1,0 +1,179 @@
+"""Where the tokens of logins are kept: one JSON file, entries by the API's URL as it was spelt.
+
+The published tool reads and writes the same file. An entry is what the token endpoint gave. If the tokens are in the
+keyring instead, the entry says only that, so that other commands find them without being told.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commodore.base.context import Context
+from commodore.base.errors import EnvironmentFault
+from commodore.base.events import Warned
+from commodore.base.files.file_lock import HeldElsewhere, hold
+from commodore.base.files.workspace import guard_disk, write_atomically
+from commodore.core.lieutenant import keyring_entries
+
+Entry = dict[str, Any]
+
+_IN_KEYRING = "in_keyring"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenStore:
+    """The store in this file. Reading never fails; a file that is missing or damaged has no entries."""
+
+    file: Path
+    context: Context
+
+    def read(self, api_url: str, *, keyring: bool = True) -> Entry | None:
+        """The entry for this URL, spelt like that or with or without a slash at its end.
+
+        Args:
+            keyring: whether to look into the keyring too, which may ask to be unlocked.
+
+        Raises:
+            EnvironmentFault: the tokens are in a keyring that cannot be used.
+        """
+        entries = self._load() or {}
+        for key in spellings(api_url):
+            entry = entries.get(key)
+            if isinstance(entry, dict) and entry.get(_IN_KEYRING) is True:
+                found = keyring_entries.read(key) if keyring else None
+                if found:
+                    return found
+            elif isinstance(entry, dict) and entry:
+                return dict(entry)
+        return None
+
+    def api_urls(self) -> list[str]:
+        """The URLs that there are entries for, as they were spelt."""
+        return sorted(self._load() or {})
+
+    def has(self, api_url: str) -> bool:
+        """Whether there is anything for this URL, whatever it is."""
+        return not (self._load() or {}).keys().isdisjoint(spellings(api_url))
+
+    def uses_keyring(self, api_url: str) -> bool:
+        """Whether this URL's tokens are in the keyring."""
+        entries = self._load() or {}
+        entry = next((entries[key] for key in spellings(api_url) if key in entries), None)
+        return isinstance(entry, dict) and entry.get(_IN_KEYRING) is True
+
+    def write(self, api_url: str, entry: Mapping[str, Any], *, keyring: bool) -> None:
+        """Keep this entry and no other one for the URL. Call it within `locked`.
+
+        Raises:
+            EnvironmentFault: the file cannot be written, or there is no keyring that can be used.
+        """
+        key = api_url.strip()
+        if keyring:
+            keyring_entries.write(key, entry)
+        entries = self._load_for_change()
+        for other in spellings(key):
+            self._forget(entries, other, keyring=not (keyring and other == key))
+        entries[key] = {_IN_KEYRING: True} if keyring else dict(entry)
+        self._save(entries)
+
+    def remove(self, api_url: str) -> None:
+        """Remove the entry for this URL in all its spellings. Call it within `locked`.
+
+        Raises:
+            EnvironmentFault: the file cannot be written, or there is no keyring that can be used.
+        """
+        entries = self._load_for_change()
+        for key in spellings(api_url):
+            self._forget(entries, key, keyring=True)
+        self._save(entries)
+
+    def clear(self) -> None:
+        """Remove the file, whatever is in it. Call it within `locked`.
+
+        Raises:
+            EnvironmentFault: it cannot be removed.
+        """
+        with guard_disk(self.file):
+            self.file.unlink(missing_ok=True)
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes from changing the store meanwhile. The lock ends with the process.
+
+        Raises:
+            EnvironmentFault: another process has it for too long, or the operating system refused.
+        """
+        path = self.file.with_name(f"{self.file.name}.lock")
+        with guard_disk(path):
+            _make_private(self.file.parent)
+            try:
+                lock = hold(path, wait=self.context.limits.token_lock_wait)
+            except HeldElsewhere:
+                raise EnvironmentFault(
+                    "CMD-LOGIN-051",
+                    f"another process has been working on {self.file} for {self.context.limits.token_lock_wait:g} s",
+                    hint="end it, or try again later",
+                ) from None
+        with lock:
+            yield
+
+    def _load(self) -> dict[str, Any] | None:
+        """What the file holds; None if that is no object."""
+        try:
+            with self.file.open("rb") as file:
+                content = file.read(self.context.limits.token_cache_bytes + 1)
+            entries = json.loads(content) if len(content) <= self.context.limits.token_cache_bytes else None
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, RecursionError):
+            return None
+        return entries if isinstance(entries, dict) else None
+
+    def _load_for_change(self) -> dict[str, Any]:
+        entries = self._load()
+        if entries is None:
+            self.context.announce(
+                Warned(
+                    "CMD-LOGIN-052",
+                    f"{self.file} was damaged and is recreated",
+                    hint="other logins that were in it are lost; log in again where you need to",
+                )
+            )
+        return entries or {}
+
+    def _forget(self, entries: dict[str, Any], key: str, *, keyring: bool) -> None:
+        entry = entries.pop(key, None)
+        if keyring and isinstance(entry, dict) and entry.get(_IN_KEYRING) is True:
+            keyring_entries.remove(key)
+
+    def _save(self, entries: Mapping[str, Any]) -> None:
+        with guard_disk(self.file.parent):
+            _make_private(self.file.parent)
+        write_atomically(self.file, json.dumps(entries, indent=1).encode(), mode=0o600)
+
+
+def spellings(api_url: str) -> tuple[str, ...]:
+    """The keys that mean one login: the URL as it is spelt, then with and without a slash at its end."""
+    given = api_url.strip()
+    bare = given.rstrip("/")
+    return tuple(dict.fromkeys((given, bare, f"{bare}/")))
+
+
+def _make_private(folder: Path) -> None:
+    """Make the folder, readable for its owner only, if it is ours."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = folder.stat()
+    if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) & 0o077:
+        try:
+            folder.chmod(0o700)
+        except OSError as error:
+            if error.errno not in (errno.EPERM, errno.EROFS):  # file systems without modes
+                raise

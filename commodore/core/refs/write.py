@@ -1,0 +1,143 @@
+"""Ref files: what Kapitan needs to know about a reference."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from commodore.base.errors import InputError, PolicyError, Setting
+from commodore.base.files.tree import walk
+from commodore.base.files.workspace import guard_disk, write_atomically
+from commodore.base.yaml import dump
+from commodore.core.refs.find import Reference
+
+
+def vault_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """How Vault is reached, from the rendered parameters of the bootstrap target.
+
+    `parameters.kapitan.secrets.vaultkv` is taken as it is. Without it the documented `parameters.secret_management`
+    (`vault_addr`, `vault_mount`) is enough (docs/adr/0004-vault-parameters.md).
+
+    Returns:
+        the `vault_params` of ref files.
+
+    Raises:
+        InputError: CMD-REF-010, neither is there; CMD-REF-014, one of them is not what it should be.
+    """
+    configured = _member(_member(parameters, "kapitan"), "secrets").get("vaultkv")
+    if configured is not None:
+        if not isinstance(configured, Mapping):
+            raise _unusable("kapitan.secrets.vaultkv", "a map")
+        return dict(configured)
+    management = parameters.get("secret_management")
+    if management is not None and not isinstance(management, Mapping):
+        raise _unusable("secret_management", "a map")
+    missing = [key for key in ("vault_addr", "vault_mount") if not (management or {}).get(key)]
+    if missing or not management:
+        raise InputError(
+            "CMD-REF-010",
+            "there are secret references, but the parameters do not set which Vault they are in",
+            hint="set parameters.kapitan.secrets.vaultkv, or parameters.secret_management."
+            + " and parameters.secret_management.".join(missing),
+        )
+    for key in ("vault_addr", "vault_mount"):
+        if not isinstance(management[key], str):
+            raise _unusable(f"secret_management.{key}", "a string")
+    return {
+        "VAULT_ADDR": management["vault_addr"],
+        # Kapitan would skip the verification of certificates unless told otherwise.
+        "VAULT_SKIP_VERIFY": "false",
+        "auth": "token",
+        "engine": "kv-v2",
+        "mount": management["vault_mount"],
+    }
+
+
+def build_refs(references: Iterable[Reference], parameters: Mapping[str, Any]) -> dict[str, bytes]:
+    """The ref files of these references.
+
+    Args:
+        references: as given by `collect`.
+        parameters: rendered parameters of the bootstrap target; Vault is looked for only if there are references.
+
+    Returns:
+        content per path relative to `catalog/refs`, sorted by path.
+
+    Raises:
+        InputError: see `vault_parameters`.
+    """
+    wanted = {reference.file: reference for reference in references}
+    if not wanted:
+        return {}
+    try:
+        vault_params = vault_parameters(parameters)
+    except InputError as error:
+        raise error.about(first=[next(iter(wanted.values())).setting]) from error
+    return {file: _content(wanted[file], vault_params) for file in sorted(wanted)}
+
+
+def _content(reference: Reference, vault_params: Mapping[str, Any]) -> bytes:
+    document = {
+        "data": base64.b64encode(reference.secret.encode()).decode(),
+        "encoding": "original",
+        "type": reference.type,
+        "vault_params": vault_params,
+    }
+    return dump(document).encode()
+
+
+def write_refs(files: Mapping[str, bytes], folder: Path) -> None:
+    """Make the folder hold exactly these files: others are removed, files that are right already are not touched.
+
+    The folder is meant to be a staging folder that the caller swaps into `catalog/refs` together with the manifests,
+    so that both are always in step.
+
+    Args:
+        files: content per relative path, as given by `build_refs`.
+        folder: made if it is not there.
+
+    Raises:
+        PolicyError: CMD-REF-007, a path would leave the folder; CMD-REF-015, the folder is a symlink.
+        EnvironmentFault: the operating system refused.
+    """
+    if folder.is_symlink():
+        raise PolicyError(
+            "CMD-REF-015", f"the refs folder {folder} is a symlink", hint="remove the link; commodore makes the folder"
+        )
+    for file in files:
+        if PurePosixPath(file).is_absolute() or ".." in PurePosixPath(file).parts or "\0" in file:
+            raise PolicyError(
+                "CMD-REF-007",
+                f"the ref file {file!r} would be outside {folder}",
+                hint="remove '..' and the leading '/' from the path of the reference",
+            )
+    with guard_disk(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        _remove_others(folder, set(files))
+    for file, content in sorted(files.items()):
+        write_atomically(folder / file, content)
+
+
+def _remove_others(folder: Path, files: set[str]) -> None:
+    """Remove all files and links that are not wanted, and folders that are left empty. No link is followed."""
+    wanted_folders = {str(parent) for file in files for parent in PurePosixPath(file).parents}
+    for name, entry in reversed(list(walk(folder))):
+        if not entry.is_dir(follow_symlinks=False):
+            if entry.is_symlink() or name not in files:
+                os.unlink(entry.path)
+        elif name not in wanted_folders:
+            os.rmdir(entry.path)
+
+
+def _member(parameters: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = parameters.get(key)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _unusable(parameter: str, wanted: str) -> InputError:
+    hint = f"find the class that sets it with: commodore inventory explain {parameter}"
+    setting = Setting.of(*parameter.split("."))
+    return InputError("CMD-REF-014", f"parameters.{parameter} must be {wanted}", hint=hint, locations=[setting])

@@ -1,0 +1,1 @@
+"""Rendering programs of the field: the parts of a kustomization, the words of their errors."""

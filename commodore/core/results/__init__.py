@@ -1,0 +1,1 @@
+"""Stores of results, local and remote, and the caches of the machine."""

@@ -1,0 +1,257 @@
+"""Care for stores: what is in them, what may go, whether it is sound.
+
+Other runs may read and write meanwhile. What is removed is missing for them, and made again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, raise_all
+from commodore.base.events import StageAdvanced, Warned, ignore
+from commodore.base.files.tree import size_of
+from commodore.base.files.workspace import write_atomically
+from commodore.base.limits import Limits
+from commodore.core.results.caches import cache_folder
+from commodore.core.results.caches.entry_store import Entry, Store
+
+STAGE = "verifying the cache"
+_STAMP = "checked"
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """A part of the cache.
+
+    Args:
+        entries: how many there are; None for what is not made of entries.
+        bytes: of all files in the folder.
+        oldest, newest: when the entries were used that were used first and last (seconds since 1970); None if there
+            are none.
+        prunable: whether `prune` removes entries.
+        elsewhere: whether the folder is a link that leads out of the cache, so that it is left alone.
+    """
+
+    name: str
+    folder: Path
+    entries: int | None
+    bytes: int
+    oldest: float | None = None
+    newest: float | None = None
+    prunable: bool = True
+    elsewhere: bool = False
+
+
+def survey(stores: Sequence[Store]) -> tuple[Survey, ...]:
+    """All parts of the cache; the tools that `commodore tool` has installed come last."""
+    sizes = {store.root: size_of(store.root) for store in stores if _is_usable(store)}
+    tools = cache_folder() / "tools"
+    installed = Survey("tools", tools, None, size_of(tools), prunable=False)
+    return (*(_survey(store, sizes) for store in stores), installed)
+
+
+def _survey(store: Store, sizes: dict[Path, int]) -> Survey:
+    if store.root.is_dir() and store.root not in sizes:
+        return Survey(store.name, store.root, None, 0, prunable=False, elsewhere=True)
+    times = [entry.used for entry in store.entries()]
+    inside = sum(size for root, size in sizes.items() if store.root in root.parents)
+    size = sizes.get(store.root, 0) - inside
+    return Survey(store.name, store.root, len(times), size, min(times, default=None), max(times, default=None))
+
+
+@dataclass(frozen=True, slots=True)
+class PruneRules:
+    """What goes.
+
+    Args:
+        older_than: what was not used for so many seconds; None keeps what is old.
+        max_bytes: what was used least recently, until all that is left has no more bytes than this; None for no bound.
+        everything: all of it.
+    """
+
+    older_than: float | None = None
+    max_bytes: int | None = None
+    everything: bool = False
+
+    @classmethod
+    def usual(cls, limits: Limits) -> PruneRules:
+        """What is not used any more."""
+        return cls(older_than=limits.cache_age)
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What went from a store, or would go; and what is left."""
+
+    name: str
+    removed: int
+    removed_bytes: int
+    left: int
+    left_bytes: int
+
+
+def prune(
+    stores: Iterable[Store],
+    rules: PruneRules,
+    context: Context,
+    *,
+    dry_run: bool = False,
+    now: float | None = None,
+) -> tuple[Pruned, ...]:
+    """Remove entries, and what killed runs have left half made.
+
+    An entry that is used after it was looked at stays.
+
+    Args:
+        dry_run: only say what would go.
+        now: the time (seconds since 1970), by default that of the clock.
+
+    Raises:
+        CommodoreError: entries that the operating system does not give up; all others are gone then.
+    """
+    now = time.time() if now is None else now
+    found = [(store, list(store.entries())) for store in _usable(stores, context)]
+    chosen = _choose([entry for _, entries in found for entry in entries], rules, now)
+    errors: list[CommodoreError] = []
+    done = []
+    for store, entries in found:
+        wanted = [entry for entry in entries if entry.path in chosen]
+        gone = wanted if dry_run else _remove_all(store, wanted, now, errors)
+        size = sum(entry.bytes for entry in gone)
+        left = len(entries) - len(gone), sum(entry.bytes for entry in entries) - size
+        done.append(Pruned(store.name, len(gone), size, *left))
+    raise_all(errors)
+    return tuple(done)
+
+
+def keep_bounded(store: Store, max_bytes: int, age: float) -> None:
+    """Remove the entries that were used least recently if there are too many, at most once in a while.
+
+    Otherwise it costs one look at a file. A disk that refuses is not reported: no caller depends on this.
+
+    Args:
+        age: after how many seconds it is time to look again.
+    """
+    stamp = store.root / _STAMP
+    with contextlib.suppress(OSError):
+        if 0 <= time.time() - stamp.stat().st_mtime < age:
+            return
+    with contextlib.suppress(OSError, CommodoreError):
+        write_atomically(stamp, b"", 0o600)
+        os.utime(stamp)
+        _prune_one(store, max_bytes)
+
+
+def _prune_one(store: Store, max_bytes: int) -> None:
+    now, entries = time.time(), list(store.entries())
+    chosen = _choose(entries, PruneRules(max_bytes=max_bytes), now)
+    _remove_all(store, [entry for entry in entries if entry.path in chosen], now, [])
+
+
+def _usable(stores: Iterable[Store], context: Context) -> list[Store]:
+    """The stores that are there and lie in the cache."""
+    usable = []
+    for store in stores:
+        if _is_usable(store):
+            usable.append(store)
+        elif store.root.is_dir():
+            context.announce(
+                Warned(
+                    "CMD-CACHE-003",
+                    f"{store.root} is a link that leads out of the cache, so it is left alone",
+                    hint="set XDG_CACHE_HOME to another folder if the cache belongs elsewhere",
+                )
+            )
+    return usable
+
+
+def _is_usable(store: Store) -> bool:
+    """Whether a store is there and lies in the cache, and not somewhere else where a link leads."""
+    real, cache = os.path.realpath(store.root), os.path.realpath(cache_folder())
+    return os.path.isdir(real) and real.startswith(cache + os.sep)
+
+
+def _choose(entries: Sequence[Entry], rules: PruneRules, now: float) -> set[Path]:
+    if rules.everything:
+        return {entry.path for entry in entries}
+    chosen = set()
+    if rules.older_than is not None:
+        chosen = {entry.path for entry in entries if now - entry.used > rules.older_than}
+    if rules.max_bytes is not None:
+        left = 0
+        for entry in sorted(entries, key=lambda entry: (-entry.used, str(entry.path))):
+            if entry.path not in chosen:
+                left += entry.bytes
+                if left > rules.max_bytes:
+                    chosen.add(entry.path)
+    return chosen
+
+
+def _remove_all(store: Store, entries: Sequence[Entry], now: float, errors: list[CommodoreError]) -> list[Entry]:
+    gone = []
+    with store.lock():
+        # What was used meanwhile stays: only the entries that are as they were go.
+        today = {entry.path: entry.used for entry in store.entries()} if entries else {}
+        for entry in entries:
+            if today.get(entry.path) != entry.used:
+                continue
+            try:
+                if store.remove(entry.path):
+                    gone.append(entry)
+            except CommodoreError as error:
+                errors.append(error)
+        store.tidy()
+        store.sweep(now)
+    return gone
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """How many entries of a store were read, and which are damaged. These are removed, unless nothing was to be."""
+
+    name: str
+    entries: int
+    damaged: tuple[Path, ...]
+
+
+def verify(stores: Iterable[Store], context: Context, *, dry_run: bool = False) -> tuple[Verified, ...]:
+    """Read everything in the cache. What is damaged is removed: runs would not use it anyway.
+
+    Args:
+        dry_run: leave it where it is.
+
+    Raises:
+        CommodoreError: git is missing, or damaged entries cannot be removed.
+    """
+    errors: list[CommodoreError] = []
+    found = []
+    for store in _usable(stores, context.with_announce(ignore)):
+        with store.lock():
+            found.append(_verify(store, dry_run, errors))
+        context.announce(StageAdvanced(STAGE, store.name))
+    raise_all(errors)
+    return tuple(found)
+
+
+def _verify(store: Store, dry_run: bool, errors: list[CommodoreError]) -> Verified:
+    entries = [entry.path for entry in store.entries()]
+    damaged = []
+    for path in (*entries, *store.others()):
+        # What is gone was pruned, and what is whole at a second look was just written again.
+        if store.is_sound(path) or not os.path.lexists(path) or store.is_sound(path):
+            continue
+        damaged.append(path)
+        if not dry_run:
+            try:
+                store.remove(path)
+            except CommodoreError as error:
+                errors.append(error)
+    if damaged and not dry_run:
+        store.tidy()
+    return Verified(store.name, len(entries), tuple(damaged))

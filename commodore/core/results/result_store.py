@@ -1,0 +1,349 @@
+"""The store of results: what instances, and parts of them, were rendered to, by what they had read.
+
+Below `<root>/<subject>/`, where a subject is an instance or a part with everything that is fixed before it is rendered,
+lie two kinds of files:
+
+* `shapes/<digest>.json`: the list of things that one rendering has read. Few differ from each other.
+* `<digest>.result`: the rendered files, named by a shape and what was found for each of its things.
+
+Every file appears by a rename, complete, and is at most replaced. It is sealed with its subject and its name, so that
+neither damage nor another result passes for it: that counts as missing. It is for this user alone. Several processes
+may read and write at the same time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import stat
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commodore.base.errors import EnvironmentFault
+from commodore.base.files.sealed import read_sealed, seal
+from commodore.base.files.tree import children, walk
+from commodore.base.files.workspace import make_private, write_atomically
+from commodore.base.limits import Limits
+from commodore.core.results.caches.entry_store import HEX, Entry, Store, digest_folders
+
+Key = tuple[str, ...]
+"""One thing that was read: the name of its kind, and which one."""
+
+FOLDER_MODE = 0o755
+"""The mode of the folders that a run makes, whatever the umask."""
+
+_SHAPES = "shapes"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What an instance was rendered to.
+
+    Args:
+        files: the paths in its folder, each with its mode and content; a folder has None for content, a link its
+            target as text.
+        traces: what its Jsonnet files had to tell (`std.trace`), line by line.
+        mode: that of the folder itself.
+        warnings: what was allowed though it is wrong, and is reported each time: code, message and hint.
+        outside: what it writes elsewhere, each file with the name that records have for its path, mode and content.
+    """
+
+    files: tuple[tuple[str, int, bytes | str | None], ...]
+    traces: tuple[str, ...] = ()
+    mode: int = FOLDER_MODE
+    outside: tuple[tuple[str, int, bytes], ...] = ()
+    warnings: tuple[tuple[str, str, str], ...] = ()
+
+    @property
+    def has_files(self) -> bool:
+        """Whether there is more than folders."""
+        return any(content is not None for _, _, content in self.files)
+
+    def differences(self, other: Result) -> list[str]:
+        """The paths in which two results differ."""
+        ours, theirs = ({path: rest for path, *rest in result.files} for result in (self, other))
+        found = sorted(path for path in ours.keys() | theirs.keys() if ours.get(path) != theirs.get(path))
+        return [".", *found] if self.mode != other.mode else found
+
+    def mentions(self, folders: Iterable[str]) -> bool:
+        """Whether the path of one of these folders occurs: in a file, a link, a name, or in a message."""
+        wanted = [os.fsencode(folder) for folder in folders]
+        told = os.fsencode("\n".join([*self.traces, *(text for warning in self.warnings for text in warning)]))
+        if any(folder in told for folder in wanted):
+            return True
+        for name, _, content in (*self.files, *self.outside):
+            text = os.fsencode(content) if isinstance(content, str) else content or b""
+            if any(folder in text or folder in os.fsencode(name) for folder in wanted):
+                return True
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class KeptResult:
+    """How a result is found: its subject, the digest of the list of what was read, and its name."""
+
+    subject: str
+    shape: str
+    name: str
+
+
+def shape_of(keys: Sequence[Key]) -> str:
+    """The digest of a list of things that were read."""
+    return hashlib.sha256(json.dumps(keys).encode()).hexdigest()
+
+
+def result_name(shape: str, digests: Sequence[str]) -> str:
+    """The name of the result of a rendering that has read the things of a shape and found this."""
+    return hashlib.sha256(json.dumps([shape, *digests]).encode()).hexdigest()
+
+
+def read_folder(folder: Path, traces: Sequence[str] = ()) -> Result | None:
+    """An instance's rendered folder as a result; None if it holds something that is neither file, folder nor link."""
+    files: list[tuple[str, int, bytes | str | None]] = []
+    for name, entry in walk(folder):
+        mode = entry.stat(follow_symlinks=False).st_mode
+        if stat.S_ISLNK(mode):
+            files.append((name, 0, os.readlink(entry.path)))
+        elif stat.S_ISDIR(mode):
+            files.append((name, stat.S_IMODE(mode), None))
+        elif stat.S_ISREG(mode):
+            files.append((name, stat.S_IMODE(mode), Path(entry.path).read_bytes()))
+        else:
+            return None
+    return Result(tuple(files), tuple(traces), stat.S_IMODE(folder.lstat().st_mode))
+
+
+def write_folder(result: Result, folder: Path) -> None:
+    """Make an instance's folder from a result."""
+    folder.mkdir(parents=True)
+    root = str(folder)
+    folders: list[tuple[str, int]] = [(root, result.mode)]
+    for name, mode, content in result.files:
+        path = f"{root}/{name}"
+        if content is None:
+            os.mkdir(path)
+            folders.append((path, mode))
+        elif isinstance(content, str):
+            os.symlink(content, path)
+        else:
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+                file.write(content)
+                os.fchmod(file.fileno(), mode)  # whatever the umask
+    for path, mode in reversed(folders):  # at the end: one may be there to be read only
+        os.chmod(path, mode)
+
+
+def holds(folder: Path, result: Result) -> bool:
+    """Whether a folder is what a result would be written to, with the same modes and nothing else in it."""
+    wanted = {name: (mode, content) for name, mode, content in result.files}
+    found = 0
+    try:
+        if stat.S_IMODE(os.lstat(folder).st_mode) != result.mode:
+            return False
+        for name, entry in walk(folder):
+            if name not in wanted or not _is_same(entry, *wanted[name]):
+                return False
+            found += 1
+    except OSError:
+        return False
+    return found == len(wanted)
+
+
+def _is_same(entry: os.DirEntry[str], mode: int, content: bytes | str | None) -> bool:
+    if isinstance(content, str):
+        return entry.is_symlink() and os.readlink(entry.path) == content
+    status = entry.stat(follow_symlinks=False)
+    if stat.S_IMODE(status.st_mode) != mode:
+        return False
+    if content is None:
+        return stat.S_ISDIR(status.st_mode)
+    if not stat.S_ISREG(status.st_mode) or status.st_size != len(content):
+        return False
+    with open(entry.path, "rb") as file:
+        return file.read() == content
+
+
+class ResultStore(Store):
+    """The folder of results. A disk that refuses is as good as an empty store."""
+
+    def __init__(self, root: Path, limits: Limits) -> None:
+        super().__init__("results", root, limits)
+
+    def shapes(self, subject: str) -> Iterator[tuple[str, tuple[Key, ...]]]:
+        """What renderings of a subject have read, the one used last first: the shape's digest and its keys."""
+        folder = self._subject(subject) / _SHAPES
+        with contextlib.suppress(OSError):
+            entries = [(entry.stat().st_mtime_ns, entry.name) for entry in children(folder)]
+            for _, name in sorted(entries, reverse=True):
+                content = _read(folder / name)
+                if content is not None:
+                    yield name.removesuffix(".json"), tuple(tuple(key) for key in json.loads(content))
+
+    def find(self, subject: str, shape: str, digests: Sequence[str]) -> Result | None:
+        """The result of a rendering that has read the things of a shape and found this."""
+        place = self._result(subject, shape, digests)
+        content = _read(place)
+        if content is None:
+            return None
+        with contextlib.suppress(OSError):  # what is used last goes last when there is no more room
+            os.utime(place)
+            os.utime(self._subject(subject) / _SHAPES / f"{shape}.json")
+        return _unpack(content)
+
+    def add(self, subject: str, found: Mapping[Key, str], result: Result) -> KeptResult | None:
+        """Keep a result. Returns how it is found; None if it is too large, or the disk refuses."""
+        if sum(len(content or b"") for _, _, content in (*result.files, *result.outside)) > self.limits.result_bytes:
+            return None
+        return self._keep(subject, found, _pack(result))
+
+    def adopt(self, subject: str, found: Mapping[Key, str], content: bytes) -> None:
+        """Keep a result that another machine has kept, as `content` gives it. One that cannot be read is left out."""
+        with contextlib.suppress(ValueError, TypeError, AttributeError, LookupError, RecursionError):
+            if _is_plain(_unpack(content)):
+                self._keep(subject, found, content)
+
+    def _keep(self, subject: str, found: Mapping[Key, str], content: bytes) -> KeptResult | None:
+        keys = sorted(found)
+        text = json.dumps(keys).encode()
+        shape = shape_of(keys)
+        place = self._subject(subject)
+        with contextlib.suppress(OSError, EnvironmentFault):
+            make_private(place / _SHAPES)
+            name = result_name(shape, [found[key] for key in keys])
+            _write(place / f"{name}.result", content)
+            if _read(place / _SHAPES / f"{shape}.json") != text:  # damaged, or not there yet
+                _write(place / _SHAPES / f"{shape}.json", text)
+            return KeptResult(subject, shape, name)
+        return None
+
+    def read_kept(self, kept: KeptResult) -> tuple[tuple[Key, ...], bytes] | None:
+        """What was read for a result, and the content that `adopt` takes; None if it is not there any more."""
+        place = self._subject(kept.subject)
+        shape, content = _read(place / _SHAPES / f"{kept.shape}.json"), _read(place / f"{kept.name}.result")
+        if shape is None or content is None:
+            return None
+        return tuple(tuple(key) for key in json.loads(shape)), content
+
+    def forget(self, subject: str, shape: str, digests: Sequence[str]) -> None:
+        """Remove a result that has turned out to be wrong."""
+        with contextlib.suppress(OSError):
+            self._result(subject, shape, digests).unlink()
+
+    def _subject(self, subject: str) -> Path:
+        return self.root / subject[:2] / subject
+
+    def _result(self, subject: str, shape: str, digests: Sequence[str]) -> Path:
+        return self._subject(subject) / f"{result_name(shape, digests)}.result"
+
+    # Care
+
+    def entries(self) -> Iterator[Entry]:
+        for subject in digest_folders(self.root):
+            for path, status in _plain_files(subject):
+                if path.suffix == ".result" and HEX.fullmatch(path.stem):
+                    yield Entry(path, status.st_size, status.st_mtime)
+
+    def others(self) -> Iterator[Path]:
+        for subject in digest_folders(self.root):
+            yield from (path for path, _ in _plain_files(subject / _SHAPES) if path.suffix == ".json")
+
+    def is_sound(self, path: Path) -> bool:
+        return _read(path) is not None
+
+    def tidy(self) -> None:
+        """Remove lists that belong to no result any more, and what killed runs have left half written."""
+        for subject in list(digest_folders(self.root)):
+            for path, status in (*_plain_files(subject), *_plain_files(subject / _SHAPES)):
+                if path.name.startswith(".") and time.time() - status.st_mtime > self.limits.staging_age:
+                    with contextlib.suppress(OSError):
+                        path.unlink()
+            if any(path.suffix == ".result" for path, _ in _plain_files(subject)):
+                continue
+            with contextlib.suppress(OSError):  # another run may be about to keep a result there
+                for path, _ in _plain_files(subject / _SHAPES):
+                    path.unlink()
+                for folder in (subject / _SHAPES, subject, subject.parent):
+                    folder.rmdir()
+
+
+def _is_plain(result: Result) -> bool:
+    """Whether the paths of a result are those of one folder, in the order in which they can be written, and no file
+    gets rights that its reader does not have.
+    """
+    folders = {"."}
+    seen: set[str] = set()
+    for name, mode, content in result.files:
+        parent, _, last = f"./{name}".rpartition("/")
+        if parent not in folders or last in ("", ".", "..") or "\0" in name or name in seen or mode & ~0o777:
+            return False
+        seen.add(name)
+        if content is None:
+            folders.add(f"./{name}")
+    return not result.mode & ~0o777 and all(mode & ~0o777 == 0 for _, mode, _ in result.outside)
+
+
+def _plain_files(folder: Path) -> list[tuple[Path, os.stat_result]]:
+    """The files in a folder, without links; none if it is gone or a link itself."""
+    found = []
+    with contextlib.suppress(OSError):
+        for entry in children(folder) if not folder.is_symlink() else ():
+            if entry.is_file(follow_symlinks=False):
+                with contextlib.suppress(OSError):  # it has just gone
+                    found.append((Path(entry.path), entry.stat(follow_symlinks=False)))
+    return found
+
+
+def _read(path: Path) -> bytes | None:
+    """The content of a file of the store; None if there is no sound one that belongs to this place."""
+    return read_sealed(path, _label(path))
+
+
+def _write(path: Path, content: bytes) -> None:
+    write_atomically(path, seal(_label(path), content), 0o600)  # manifests may hold passwords
+
+
+def _label(path: Path) -> tuple[str, str, str]:
+    """What a file of the store is, by its place: its kind, its subject, its name."""
+    if path.parent.name == _SHAPES:
+        return "shape", path.parent.parent.name, path.stem
+    return "result", path.parent.name, path.stem
+
+
+def _pack(result: Result) -> bytes:
+    """A line of JSON with what there is, then the contents one after another."""
+    table: list[list[Any]] = []
+    contents: list[bytes] = []
+    for name, mode, content in result.files:
+        if isinstance(content, bytes):
+            table.append([name, mode, len(content)])
+            contents.append(content)
+        else:
+            table.append([name, mode, content])
+    outside = [[name, mode, len(content)] for name, mode, content in result.outside]
+    contents += [content for _, _, content in result.outside]
+    head = [table, result.traces, result.mode, outside, result.warnings]
+    return json.dumps(head).encode() + b"\n" + b"".join(contents)
+
+
+def _unpack(content: bytes) -> Result:
+    head, _, _ = content.partition(b"\n")
+    table, traces, folder_mode, elsewhere, *more = json.loads(head)  # earlier versions kept no warnings
+    files: list[tuple[str, int, bytes | str | None]] = []
+    position = len(head) + 1
+    for name, mode, what in table:
+        if isinstance(what, int):
+            files.append((name, mode, content[position : position + what]))
+            position += what
+        else:
+            files.append((name, mode, what))
+    outside: list[tuple[str, int, bytes]] = []
+    for name, mode, size in elsewhere:
+        outside.append((name, mode, content[position : position + size]))
+        position += size
+    allowed = tuple((code, message, hint) for warnings in more for code, message, hint in warnings)
+    return Result(tuple(files), tuple(traces), folder_mode, tuple(outside), allowed)

@@ -1,0 +1,145 @@
+"""What changed between two trees of manifests, as lines to read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal
+
+from commodore.base.errors import InputError
+from commodore.base.kubernetes.objects import in_order, is_well_formed
+from commodore.base.limits import Limits
+from commodore.base.printable import printable
+from commodore.base.yaml.yaml_in import load_all
+from commodore.base.yaml.yaml_out import dump_stream
+from commodore.core.review import textdiff
+from commodore.core.review.changes import FileChange, TreeChange
+from commodore.core.review.textdiff import DiffLine
+
+#: How modified files are compared: as text; as YAML whatever its form and order; as YAML without what the upgrade of
+#: Kapitan from 0.29 to 0.30 changed in every catalog.
+DiffMode = Literal["plain", "ignore-yaml-formatting", "kapitan-0.29-to-0.30"]
+
+# Labels that Kapitan 0.30 rewrites: its helm is version 3, and there is no Tiller any more.
+_TILLER_LABEL: Final = re.compile(r"(.*(?:app\.kubernetes\.io/managed-by|heritage): )Tiller[ \n]*", re.DOTALL)
+
+
+def render(
+    change: TreeChange,
+    old: Mapping[str, bytes],
+    new: Mapping[str, bytes],
+    limits: Limits,
+    mode: DiffMode = "plain",
+) -> Iterator[DiffLine]:
+    """The changes as lines: one for a deleted, added or renamed file, a unified diff for a modified one. Names of files
+    are shown with blanks for line feeds: they would begin lines that say what their author wants.
+
+    Args:
+        change: what differs.
+        old: content by path of the old tree; only modified files are read, one after the other.
+        new: the same of the new tree.
+        mode: how modified files are compared; a mode may find nothing to show, even in all of them.
+        limits: with more than `diff_matches` pairs of equal lines in a file its diff is left out, and says so.
+    """
+    for file in change.files:
+        if file.kind == "modified":
+            yield from _render_modified(file, old[file.old_path], new[file.new_path], mode, limits)
+        else:
+            yield from _render_summary(file)
+
+
+def _render_summary(file: FileChange) -> Iterator[DiffLine]:
+    if file.kind in ("renamed", "copied"):
+        yield DiffLine(
+            "summary", f"{file.kind.capitalize()} file {printable(file.old_path)} => {printable(file.new_path)}"
+        )
+        if file.similarity < 100:
+            yield from _header(file)
+            yield DiffLine("summary", f"similarity {file.similarity:.2f}%")
+    elif file.kind == "type-changed":
+        yield DiffLine("summary", f"Changed type of file {printable(file.new_path)}")
+    else:
+        yield DiffLine("summary", f"{file.kind.capitalize()} file {printable(file.new_path)}")
+
+
+def _header(file: FileChange) -> Iterator[DiffLine]:
+    yield DiffLine("header", f"--- {printable(file.old_path)}")
+    yield DiffLine("header", f"+++ {printable(file.new_path)}")
+
+
+def _render_modified(file: FileChange, old: bytes, new: bytes, mode: DiffMode, limits: Limits) -> Iterator[DiffLine]:
+    if old == new:
+        yield DiffLine("summary", f"Changed mode of file {printable(file.new_path)}")
+        return
+    old_text, new_text = _as_text(old), _as_text(new)
+    if old_text is None or new_text is None:
+        yield DiffLine("summary", f"Binary files {printable(file.old_path)} and {printable(file.new_path)} differ")
+        return
+    if mode != "plain":
+        normal = _normalised(file, old, new, mode)
+        if normal is not None:
+            old_text, new_text = normal
+    old_lines, new_lines = textdiff.split_lines(old_text), textdiff.split_lines(new_text)
+    differences = textdiff.changes(old_lines, new_lines, limits)
+    if differences is None:
+        yield from _header(file)
+        yield DiffLine("summary", f"too many differences to show ({len(old_lines)} lines became {len(new_lines)})")
+    elif differences:
+        yield from _header(file)
+        yield from textdiff.unified(old_lines, new_lines, differences)
+
+
+def _as_text(content: bytes) -> str | None:
+    """The content as text, None for what is no UTF-8 text."""
+    if b"\0" in content:
+        return None
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _normalised(file: FileChange, old: bytes, new: bytes, mode: DiffMode) -> tuple[str, str] | None:
+    """Both versions in one form and order, equal where nothing is to be shown; None for files that are not objects."""
+    try:
+        old_objects = _objects(old, file.old_path)
+        new_objects = _objects(new, file.new_path)
+        if old_objects is None or new_objects is None:
+            return None
+        old_text, new_text = dump_stream(in_order(old_objects)), dump_stream(in_order(new_objects))
+        if mode == "kapitan-0.29-to-0.30" and _only_upgraded(old_objects, new_objects):
+            return new_text, new_text
+    except InputError:
+        return None
+    return old_text, new_text
+
+
+def _objects(content: bytes, path: str) -> list[Any] | None:
+    """The documents of a file of Kubernetes objects; None where one is something else: such files are only text.
+
+    Raises:
+        InputError: the file is not YAML.
+    """
+    documents = load_all(content, place=path)
+    return documents if all(document is None or is_well_formed(document) for document in documents) else None
+
+
+def _only_upgraded(old: list[Any], new: list[Any]) -> bool:
+    """Whether all that differs is noise of the upgrade: null documents that went away, and Tiller labels.
+
+    Every changed line must be noise: the original looked at pairs of neighbouring lines, which hid single changed
+    ones.
+    """
+    if old.count(None) < new.count(None):
+        return False
+    # The labels change within their lines, so whatever else differs changes another line, or their number.
+    old_lines = textdiff.split_lines(dump_stream(in_order(document for document in old if document is not None)))
+    new_lines = textdiff.split_lines(dump_stream(in_order(document for document in new if document is not None)))
+    return len(old_lines) == len(new_lines) and all(
+        before == after or _is_tiller_to_helm(before, after) for before, after in zip(old_lines, new_lines, strict=True)
+    )
+
+
+def _is_tiller_to_helm(before: str, after: str) -> bool:
+    match = _TILLER_LABEL.fullmatch(before)
+    return match is not None and after.rstrip() == f"{match[1]}Helm"

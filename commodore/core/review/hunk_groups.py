@@ -1,0 +1,149 @@
+"""Equal changes of many clusters or cells, each shown once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from commodore.core.review.cluster_names import Normaliser
+from commodore.core.review.object_diff import mask_text
+
+if TYPE_CHECKING:
+    from commodore.core.review.file_changes import FileDiff
+
+_LINES = 400  # of a change that are kept to be shown
+_ID = 12  # digits
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """The change of one file in one cluster.
+
+    Attributes:
+        id: is equal for changes that are equal but for values of their clusters.
+        kind: what happened to the file.
+        values: the values that occur in it, by what they are (`cluster.name`).
+        lines: of the diff, as pairs of style and text.
+        left_out: how many more there are.
+    """
+
+    id: str
+    values: Mapping[str, str]
+    kind: str = ""
+    path: str = ""
+    normalised: str = ""
+    lines: tuple[tuple[str, str], ...] = ()
+    left_out: int = 0
+
+    @classmethod
+    def of(cls, diff: FileDiff, normaliser: Normaliser) -> Hunk:
+        values: dict[str, str] = {}
+        path = normaliser(diff.path, values)
+        lines = ["@@" if line.style == "hunk" else normaliser(line.text, values) for line in diff.lines]
+        digest = hashlib.sha256(json.dumps([diff.kind, path, lines]).encode()).hexdigest()
+        shown = tuple((line.style, _masked(line.text)) for line in diff.lines[:_LINES])
+        return cls(digest[:_ID], values, diff.kind, diff.path, path, shown, max(0, len(diff.lines) - _LINES))
+
+    def as_dict(self, *, whole: bool) -> dict[str, Any]:
+        """As JSON-ready data; only what adds to its group unless it is to be `whole`."""
+        return asdict(self) if whole else {"id": self.id, "values": dict(self.values)}
+
+    @classmethod
+    def parse(cls, data: Mapping[str, Any]) -> Hunk:
+        """What `as_dict` has written."""
+        return cls(**{**data, "lines": tuple((style, text) for style, text in data.get("lines", ()))})
+
+
+def _masked(line: str) -> str:
+    return line[:1] + mask_text(line[1:])
+
+
+@dataclass(slots=True)
+class Group:
+    """A change that several clusters have in common; `example` is that of the first of them, `cluster`.
+
+    Attributes:
+        cluster: empty if an older version has written the report.
+        differing: the names of the values in which they differ.
+    """
+
+    example: Hunk
+    clusters: list[str] = field(default_factory=list)
+    differing: set[str] = field(default_factory=set)
+    cluster: str = ""
+
+    def add(self, cluster: str, values: Mapping[str, str]) -> None:
+        """Count one more cluster."""
+        self.clusters.append(cluster)
+        self.differing |= {name for name, value in values.items() if self.example.values.get(name) != value}
+
+    def absorb(self, other: Group) -> None:
+        """Take over the clusters of a group of the same change."""
+        self.differing |= other.differing
+        mine, theirs = self.example.values, other.example.values
+        self.differing |= {name for name, value in theirs.items() if mine.get(name) != value}
+        self.clusters.extend(other.clusters)
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON-ready data."""
+        one = self.example
+        return {
+            "id": one.id,
+            "clusters": sorted(self.clusters),
+            "example": self.cluster,
+            "kind": one.kind,
+            "path": one.path,
+            "normalised": one.normalised,
+            "differs_in": sorted(self.differing),
+            "values": dict(one.values),
+            "diff": [list(line) for line in one.lines],
+            "left_out": one.left_out,
+        }
+
+    @classmethod
+    def parse(cls, data: Mapping[str, Any]) -> Group:
+        """What `as_dict` has written."""
+        lines = tuple((style, text) for style, text in data["diff"])
+        example = Hunk(
+            data["id"], data["values"], data["kind"], data["path"], data["normalised"], lines, data["left_out"]
+        )
+        return cls(example, list(data["clusters"]), set(data["differs_in"]), data.get("example", ""))
+
+
+class Groups:
+    """All groups of a run. What is kept grows with the number of different changes, not with that of clusters."""
+
+    def __init__(self) -> None:
+        self._groups: dict[str, Group] = {}
+
+    def add(self, cluster: str, hunks: Iterable[Hunk]) -> list[Hunk]:
+        """Count the changes of a cluster. Returns those that are the first of their group."""
+        first = []
+        for hunk in hunks:
+            if hunk.id not in self._groups:
+                self._groups[hunk.id] = Group(hunk, cluster=cluster)
+                first.append(hunk)
+            self._groups[hunk.id].add(cluster, hunk.values)
+        return first
+
+    def remove(self, cluster: str) -> None:
+        """Forget the changes of a cluster that is compiled again."""
+        for group in self._groups.values():
+            group.clusters = [name for name in group.clusters if name != cluster]
+        self._groups = {name: group for name, group in self._groups.items() if group.clusters}
+
+    def __iter__(self) -> Iterator[Group]:
+        """The groups in the order in which they are shown: those of most clusters first, equal sets together."""
+        return iter(in_order(self._groups.values()))
+
+
+def in_order(groups: Iterable[Group]) -> tuple[Group, ...]:
+    """Groups as they are shown."""
+    return tuple(sorted(groups, key=_order))
+
+
+def _order(group: Group) -> tuple[int, list[str], str]:
+    return -len(group.clusters), sorted(group.clusters), group.example.path

@@ -1,0 +1,128 @@
+"""Container images of objects: where they are named, and how two names compare."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from commodore.core.review.object_diff.pointers import KindPointer
+
+_CONTAINERS = frozenset({"containers", "initContainers", "ephemeralContainers"})
+_DOCKER_HUB = "docker.io"
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """The name of an image in its parts. `docker.io` and its `library` are spelt out; text is as it was written."""
+
+    text: str
+    registry: str
+    repository: str
+    tag: str = ""
+    digest: str = ""
+
+    @property
+    def is_pinned(self) -> bool:
+        """Whether it names one version: a digest, or a tag other than `latest`."""
+        return bool(self.digest) or self.tag not in ("", "latest")
+
+
+@dataclass(frozen=True, slots=True)
+class ImageUse:
+    """An image that an object names: the container's name, or the path of the field."""
+
+    place: str
+    image: Image
+
+
+def parse_image(text: str) -> Image:
+    """The parts of an image's name. Any text has parts."""
+    name, _, digest = text.partition("@")
+    head, slash, rest = name.partition("/")
+    if slash and ("." in head or ":" in head or head == "localhost"):
+        registry, path = head, rest
+    else:
+        registry, path = _DOCKER_HUB, name
+    repository, colon, tag = path.rpartition(":")
+    if not colon or "/" in tag:
+        repository, tag = path, ""
+    if registry == _DOCKER_HUB and "/" not in repository:
+        repository = f"library/{repository}"
+    return Image(text, registry, repository, tag, digest)
+
+
+def images_of(content: Any, places: Sequence[KindPointer] = ()) -> Iterator[ImageUse]:
+    """The images of an object: those of containers, and of other fields, variables and arguments that are called so.
+
+    Args:
+        places: where there are images, too.
+    """
+    for place in places:
+        for path, text in place.values(content):
+            if isinstance(text, str) and text.strip():
+                yield ImageUse(path, parse_image(text))
+    pending: list[tuple[Any, str]] = [(content, "")]
+    while pending:
+        value, path = pending.pop()
+        if isinstance(value, dict):
+            yield from _of_map(value, path)
+            pending += [(inner, f"{path}.{key}") for key, inner in reversed(value.items())]
+        elif isinstance(value, list):
+            for item in value:
+                option, _, text = item.partition("=") if isinstance(item, str) else ("", "", "")
+                if option.startswith("-") and _NAMED.search(option) and _LIKE_IMAGE.fullmatch(text):
+                    yield ImageUse(f"{path}[{option}]".removeprefix("."), parse_image(text))
+            pending += [(inner, f"{path}[{index}]") for index, inner in reversed(list(enumerate(value)))]
+
+
+def _of_map(value: dict[Any, Any], path: str) -> Iterator[ImageUse]:
+    name, parent = value.get("name"), path.rpartition(".")[2].partition("[")[0]
+    for key, text in value.items():
+        if not isinstance(text, str) or not isinstance(key, str) or not text.strip():
+            continue
+        if key == "image":
+            is_container = parent in _CONTAINERS and isinstance(name, str)
+            place = str(name) if is_container else f"{path}.image".removeprefix(".")
+            yield ImageUse(place, parse_image(_with_version(text, value)))
+        elif key == "value" and isinstance(name, str) and _NAMED.search(name) and _LIKE_IMAGE.fullmatch(text):
+            yield ImageUse(f"{path}[{name}]".removeprefix("."), parse_image(text))
+        elif key.endswith("Image") and _LIKE_IMAGE.fullmatch(text):
+            yield ImageUse(f"{path}.{key}".removeprefix("."), parse_image(text))
+
+
+def _with_version(image: str, beside: dict[Any, Any]) -> str:
+    """An image with the tag or digest that stands in a field of its own beside it, as in the resources of operators."""
+    parsed = parse_image(image)
+    version = next((found for key in ("tag", "version") if isinstance(found := beside.get(key), str) and found), "")
+    if parsed.tag or parsed.digest or not version:
+        return image
+    return f"{image}@{version}" if version.startswith("sha256:") else f"{image}:{version}"
+
+
+_NAMED = re.compile(r"(?:^|[-_])image$|^RELATED_IMAGE_|config-reloader$", re.IGNORECASE)
+"""Variables and options of programs whose values are images."""
+_LIKE_IMAGE = re.compile(r"[\w][\w.:-]*(?:/[\w.-]+)+(?::[\w.-]+)?(?:@sha256:[0-9a-f]{64})?|[\w.-]+:[\w.-]+")
+
+
+_COMMIT = re.compile(r"[0-9a-f]{7,40}")
+_NUMBERS = re.compile(r"v?(\d+(?:\.\d+)*)(.*)", re.DOTALL)
+
+
+def _is_commit(tag: str) -> bool:
+    """Whether a tag looks like a shortened commit, which is no version although it may begin with digits."""
+    return _COMMIT.fullmatch(tag) is not None and not tag.isdigit()
+
+
+def goes_back(old: str, new: str) -> bool:
+    """Whether a tag is an older version than another; never for tags that are no versions of one form."""
+    before, after = _NUMBERS.fullmatch(old), _NUMBERS.fullmatch(new)
+    if before is None or after is None or any(map(_is_commit, (old, new))):
+        return False
+    first, second = (tuple(map(int, match[1].split("."))) for match in (before, after))
+    if len(first) != len(second) and (len(first) == 1 or len(second) == 1):
+        return False
+    if first != second:
+        return second < first
+    return not before[2] and after[2].startswith(("-rc", "-alpha", "-beta", "-pre"))

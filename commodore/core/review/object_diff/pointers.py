@@ -1,0 +1,105 @@
+"""Places in objects of a kind, as JSON pointers in which `*` stands for every key or item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from commodore.base.kubernetes.objects import key_of
+
+
+@dataclass(frozen=True, slots=True)
+class KindPointer:
+    """A place in objects of a kind.
+
+    Attributes:
+        group, kind: of the objects; an empty kind stands for all objects.
+        steps: keys and indices; `*` for every one.
+    """
+
+    group: str
+    kind: str
+    steps: tuple[str, ...]
+
+    @classmethod
+    def parse(cls, text: str, steps: str = "") -> KindPointer:
+        """What `GROUP/KIND:/POINTER`, `KIND:/POINTER` or `/POINTER` say.
+
+        Args:
+            steps: the pointer of a text that has none, and is a kind then; it must have one if this is empty.
+
+        Raises:
+            ValueError: it is none.
+        """
+        of, colon, pointer = ("", "", text) if text.startswith("/") else text.partition(":")
+        pointer = pointer if colon or not of else steps
+        if not pointer.startswith("/") or (of.count("/") > 1) or (colon and not of):
+            raise ValueError(text)
+        group, _, kind = of.rpartition("/")
+        if of and not kind:
+            raise ValueError(text)
+        return cls(group, kind, tuple(one.replace("~1", "/").replace("~0", "~") for one in pointer[1:].split("/")))
+
+    def fits(self, content: Any) -> bool:
+        """Whether an object is of the kind."""
+        if not self.kind:
+            return True
+        key = key_of(content)
+        return (key.group, key.kind) == (self.group, self.kind)
+
+    def covers(self, names: tuple[str, ...]) -> bool:
+        """Whether a path of keys and indices leads to the place, or into it."""
+        steps = self.steps
+        return len(names) >= len(steps) and all(step in ("*", name) for step, name in zip(steps, names, strict=False))
+
+    def values(self, content: Any) -> Iterator[tuple[str, Any]]:
+        """What stands there, each with its path."""
+        if self.fits(content):
+            yield from _values(content, self.steps, "")
+
+    def changed(self, content: Any, make: Callable[[str, Any], Any]) -> Any:
+        """An object with other values there; the same one if there are none.
+
+        Args:
+            make: gives the value for a key and the value that stands there; `GONE` takes it out.
+        """
+        return _changed(content, self.steps, make) if self.fits(content) else content
+
+
+class _Gone:
+    """The type of `GONE`."""
+
+
+GONE: Any = _Gone()
+"""What `KindPointer.changed` is given for a value that is taken out."""
+
+
+def _items(value: Any, step: str) -> list[tuple[Any, Any]]:
+    if isinstance(value, dict):
+        return [(key, one) for key, one in value.items() if step in ("*", str(key))]
+    if isinstance(value, list):
+        return [(index, one) for index, one in enumerate(value) if step in ("*", str(index))]
+    return []
+
+
+def _values(value: Any, steps: tuple[str, ...], path: str) -> Iterator[tuple[str, Any]]:
+    if not steps:
+        yield path, value
+        return
+    for key, inner in _items(value, steps[0]):
+        shown = f"[{key}]" if isinstance(key, int) else f".{key}"
+        yield from _values(inner, steps[1:], f"{path}{shown}".removeprefix("."))
+
+
+def _changed(value: Any, steps: tuple[str, ...], make: Callable[[str, Any], Any]) -> Any:
+    found = {
+        key: make(str(key), inner) if len(steps) == 1 else _changed(inner, steps[1:], make)
+        for key, inner in _items(value, steps[0])
+    }
+    if all(found[key] is inner for key, inner in _items(value, steps[0])):
+        return value
+    pairs = value.items() if isinstance(value, dict) else enumerate(value)
+    made = [(key, found.get(key, inner)) for key, inner in pairs]
+    kept = [(key, inner) for key, inner in made if inner is not GONE]
+    return dict(kept) if isinstance(value, dict) else [inner for _, inner in kept]

@@ -1,0 +1,1 @@
+"""Content from elsewhere: git, HTTP, OCI registries, archives."""

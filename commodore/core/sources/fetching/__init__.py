@@ -1,0 +1,9 @@
+"""What comes from elsewhere, and is kept: charts, folders of commits, downloads; see `archives` and `web`, too."""
+
+from __future__ import annotations
+
+from commodore.core.sources.fetching.dependency_cache import CacheKey, DependencyCache, chart_key, commit_key
+from commodore.core.sources.fetching.downloads import Downloads
+from commodore.core.sources.fetching.remote_dependencies import RemoteDependencies, object_name
+
+__all__ = ["CacheKey", "DependencyCache", "Downloads", "RemoteDependencies", "chart_key", "commit_key", "object_name"]

@@ -1,0 +1,153 @@
+"""The cache of fetched Kapitan dependencies, shared by all working directories: one folder per source and version.
+
+An entry appears by a rename, complete, and never changes. It is copied out, never linked to, and verified while it is
+copied: damage or removal costs the next run a download and nothing else. Neither names nor contents hold
+credentials: the key is made from the URL without them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from commodore.base.errors import CommodoreError, EnvironmentFault
+from commodore.base.files.tree import Rules, measure
+from commodore.base.limits import Limits
+from commodore.core.confinement.hosts import host_of
+from commodore.core.results.caches.entry_store import TreeStore
+from commodore.core.sources.fetching.remote_dependencies import RemoteDependencies
+from commodore.core.sources.git import redact
+
+_EXACT = re.compile(r"v?(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class CacheKey:
+    """A source, without credentials, at a version that always means the same files.
+
+    `detail` is the chart, or the folder in the repository. What is `private` stays on this machine: its source
+    was given with credentials, or lies here.
+    """
+
+    kind: str
+    source: str
+    version: str
+    detail: str = ""
+    private: bool = field(default=False, compare=False)
+
+    @classmethod
+    def of(cls, kind: str, url: str, version: str, detail: str) -> CacheKey:
+        """The key for a URL that may hold credentials."""
+        source = redact(url)
+        return cls(kind, source, version, detail, private=source != url or host_of(url) in ("", "localhost"))
+
+    @property
+    def about(self) -> dict[str, str]:
+        """What the entry stands for."""
+        return {"kind": self.kind, "source": self.source, "version": self.version, "detail": self.detail}
+
+    @property
+    def digest(self) -> str:
+        """The name of the entry."""
+        return hashlib.sha256(json.dumps(list(self.about.values())).encode()).hexdigest()
+
+
+def chart_key(repository: str, chart: str, version: str | None) -> CacheKey | None:
+    """The key of a chart; None if its version is a range or missing, or the URL says more than where it is."""
+    if version is None or not _EXACT.fullmatch(version) or _has_query(repository):
+        return None
+    return CacheKey.of("helm", repository, version, chart)
+
+
+def commit_key(repository: str, commit: str, *, submodules: bool, folder: str) -> CacheKey | None:
+    """The key of what a commit has in a folder, with or without its submodules' files; None as for charts."""
+    if _has_query(repository):
+        return None
+    kind = "git with submodules" if submodules else "git"
+    return CacheKey.of(kind, repository, commit, folder)
+
+
+def _has_query(url: str) -> bool:
+    """A query may hold a credential, or choose what is served: neither may be guessed."""
+    return "?" in url or "#" in url
+
+
+class DependencyCache:
+    """The folder of entries. Safe for several processes at once. A disk that refuses is as good as an empty cache.
+
+    Args:
+        remote: where entries are brought from that are not there; None for nowhere.
+
+    Attributes:
+        added: what was kept here that was not there, and may be given to other machines.
+    """
+
+    def __init__(self, root: Path, limits: Limits, remote: RemoteDependencies | None = None) -> None:
+        self.store = TreeStore(
+            "dependencies", root, limits, Rules(exact=True, entries=limits.cached_files, bytes=limits.cached_bytes)
+        )
+        self.added: list[CacheKey] = []
+        self._bounds = replace(limits, archive_members=limits.cached_files, archive_bytes=2 * limits.result_bytes)
+        self._remote = remote
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether entries may come from elsewhere."""
+        return self._remote is not None
+
+    def copy(self, key: CacheKey, target: Path) -> bool:
+        """Copy an entry to the new folder `target`, with modes and times. Returns False if there is no sound one."""
+        if self.store.copy(self._place(key), target):
+            return True
+        return self.bring([key]) > 0 and self.store.copy(self._place(key), target)
+
+    def holds(self, key: CacheKey, folder: Path, unless: Callable[[str], bool]) -> bool:
+        """Whether `folder` has exactly the files of an entry, and nothing else but what `unless` says it of."""
+        return self.store.holds(self._place(key), folder, lambda entry: unless(entry.path))
+
+    def add(self, key: CacheKey, folder: Path, *, anew: bool = False) -> None:
+        """Keep a copy of `folder`. Nothing happens if it is too large, holds devices, or another process was faster.
+
+        Args:
+            anew: replace what is kept.
+        """
+        rules = self.store.rules
+        with contextlib.suppress(OSError, EnvironmentFault):  # it is fetched again the next time
+            self.store.add(self._place(key), lambda content: measure(folder, content, rules), key.about, anew=anew)
+            if not key.private:
+                self.added.append(key)
+
+    def bring(self, keys: Iterable[CacheKey]) -> int:
+        """Bring entries that are not there from remote stores. Returns how many came."""
+        if self._remote is None:
+            return 0
+        missing = {key.digest: key for key in keys if not key.private and self.store.describe(self._place(key)) is None}
+        return self._remote.bring(missing, lambda digest, packed: self._adopt(missing[digest], packed))
+
+    def pack(self, key: CacheKey) -> bytes | None:
+        """An entry as other machines bring it; None if there is no sound one, or it is too large for that."""
+        from commodore.core.sources.fetching import archives  # with libraries that few runs need
+
+        with contextlib.suppress(OSError, CommodoreError), self.store.staging() as aside:
+            if self.store.copy(self._place(key), aside / "content"):
+                return archives.pack(aside / "content", self.store.limits.result_bytes)
+        return None
+
+    def _adopt(self, key: CacheKey, packed: bytes) -> None:
+        """Keep an entry that another machine has packed. One that cannot be unpacked is left out."""
+        from commodore.core.sources.fetching import archives
+
+        with contextlib.suppress(OSError, CommodoreError), self.store.staging() as aside:
+            archive, folder = aside / "packed.tar.gz", aside / "content"
+            archive.write_bytes(packed)
+            folder.mkdir()
+            archives.unpack(archive, folder, "application/gzip", self._bounds)
+            self.store.add(self._place(key), lambda content: measure(folder, content, self.store.rules), key.about)
+
+    def _place(self, key: CacheKey) -> Path:
+        return self.store.place(key.digest)

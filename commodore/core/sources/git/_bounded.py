@@ -1,0 +1,219 @@
+"""Bounds for git while it talks to a remote, which may send without end, or hardly anything."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import re
+import resource
+import selectors
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from commodore.base.cancellation import descendants
+from commodore.base.errors import CommodoreError, EnvironmentFault, PolicyError
+from commodore.base.limits import Limits
+from commodore.base.programs.child_processes import has_less_memory
+
+_ASKING = frozenset({"clone", "fetch", "ls-remote", "submodule"})
+"""The commands that get something from a remote. A push waits for the server's hooks, which may take their time."""
+_CHUNK = 1 << 16
+_LOOK = 1.0  # seconds between two looks at what a command gets
+_TOO_LARGE = re.compile(r"died of signal 25\b|: File too large$", re.MULTILINE)
+_NO_MEMORY = re.compile(
+    r"^(fatal|error): (.*: )?Out of memory\b|unable to (mmap|allocate)", re.MULTILINE | re.IGNORECASE
+)
+_SIGXFSZ = -25
+_SHELL = "/bin/sh"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The bounds of one command.
+
+    Attributes:
+        subject: names the command in errors.
+        name: git's word for what it does.
+    """
+
+    limits: Limits
+    subject: str
+    name: str
+
+    @classmethod
+    def of(cls, arguments: Sequence[str], subject: str, limits: Limits) -> Bounds:
+        """The bounds of a command with these arguments."""
+        return cls(limits, subject, next((word for word in arguments if not word.startswith("-")), ""))
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether the command gets something from a remote."""
+        return self.name in _ASKING
+
+    @property
+    def time_limit(self) -> str:
+        """The name of the limit of the command's time."""
+        return "git_question_seconds" if self.name == "ls-remote" else "git_timeout"
+
+    @property
+    def seconds(self) -> float:
+        """How long the command may take."""
+        return float(getattr(self.limits, self.time_limit))
+
+    def settings(self) -> list[tuple[str, str]]:
+        """Settings with which git ends transfers by HTTP that are too slow."""
+        return slow_settings(self.limits) if self.is_asking else []
+
+    def command(self, words: Sequence[str], path: str | None) -> list[str]:
+        """The command that runs git with these words, its memory and files bounded.
+
+        A shell sets the bounds before git starts, as git starts other programs at once, which get them from it.
+
+        Args:
+            path: where programs are searched.
+        """
+        plain = ["git", *words]
+        bounds = [f"ulimit -S -{letter} {size};" for letter, size in self._sizes()]
+        if not bounds or shutil.which("git", path=path) is None:  # who starts it says that it is missing
+            return plain
+        return [_SHELL, "-c", " ".join([*bounds, 'exec git "$@"']), *plain]
+
+    def _sizes(self) -> Iterator[tuple[str, int]]:
+        """Letters and numbers for `ulimit`; what the user has bounded more narrowly stays as it is."""
+        wanted = (
+            ("d", resource.RLIMIT_DATA, self.limits.git_memory_bytes, 1024),
+            ("f", resource.RLIMIT_FSIZE, self.limits.git_file_bytes, 512),
+        )
+        for letter, which, size, unit in wanted:
+            soft, _ = resource.getrlimit(which)
+            if self.is_asking and (soft == resource.RLIM_INFINITY or soft > size):
+                yield letter, max(1, size // unit)
+
+    def check(self, returncode: int, stderr: str) -> None:
+        """Judge a command that has failed.
+
+        Raises:
+            EnvironmentFault: CMD-GIT-007, git has ended it as it got too little for too long.
+            PolicyError: CMD-GIT-006, it has hit another bound.
+        """
+        if not self.is_asking:
+            return
+        if "Operation too slow" in stderr:
+            raise self._slow()
+        if returncode == _SIGXFSZ or _TOO_LARGE.search(stderr):
+            soft, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+            if soft == resource.RLIM_INFINITY or soft >= self.limits.git_file_bytes:
+                raise self._too_much("git_file_bytes", "writes a file of")
+        if _NO_MEMORY.search(stderr) and not has_less_memory(self.limits.git_memory_bytes):
+            raise self._too_much("git_memory_bytes", "takes")
+
+    def communicate(self, process: subprocess.Popen[bytes], input: bytes | None) -> tuple[bytes, bytes]:
+        """What a command writes to its output, and what it says, until it ends.
+
+        Raises:
+            subprocess.TimeoutExpired: it does not end in time.
+            EnvironmentFault: CMD-GIT-007, it gets too little for too long.
+            PolicyError: CMD-GIT-006, it writes too much.
+        """
+        if not self.is_asking:
+            return process.communicate(input, self.seconds)
+        assert process.stdout is not None
+        assert process.stderr is not None
+        if process.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.write(input or b"")  # names of commits: what it reads before it does anything else
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.close()
+            process.stdin = None
+        streams = {
+            process.stdout: ("git_output_bytes", bytearray()),
+            process.stderr: ("git_messages_bytes", bytearray()),
+        }
+        deadline, progress = time.monotonic() + self.seconds, _Progress(process.pid, self.limits)
+        with selectors.DefaultSelector() as selector:
+            for stream in streams:
+                selector.register(stream, selectors.EVENT_READ, stream)
+            while selector.get_map():
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise subprocess.TimeoutExpired(process.args, self.seconds)
+                for key, _ in selector.select(min(left, _LOOK)):
+                    name, content = streams[key.data]
+                    chunk = os.read(key.fd, _CHUNK)
+                    content += chunk
+                    if not chunk:
+                        selector.unregister(key.fileobj)
+                    if len(content) > getattr(self.limits, name):
+                        raise self._too_much(name, "writes")
+                if progress.is_slow():
+                    raise self._slow()
+        for stream in streams:
+            stream.close()
+        process.wait(max(0.0, deadline - time.monotonic()))
+        return tuple(bytes(content) for _, content in streams.values())  # type: ignore[return-value]
+
+    def _too_much(self, name: str, verb: str) -> CommodoreError:
+        return PolicyError(
+            "CMD-GIT-006",
+            f"{self.subject} {verb} more than {getattr(self.limits, name)} bytes",
+            hint=f"look at what its server sends; if it is meant, raise {name} with COMMODORE_LIMITS",
+        )
+
+    def _slow(self) -> CommodoreError:
+        return EnvironmentFault(
+            "CMD-GIT-007",
+            f"{self.subject} got less than {self.limits.git_slow_bytes} bytes a second for "
+            f"{self.limits.git_slow_seconds:g} seconds",
+            hint="check the network and the server; if it is that slow, raise git_slow_seconds with COMMODORE_LIMITS",
+        )
+
+
+def slow_settings(limits: Limits) -> list[tuple[str, str]]:
+    """Git's settings for transfers by HTTP that are too slow."""
+    seconds = str(max(1, math.ceil(limits.git_slow_seconds)))
+    return [("http.lowSpeedLimit", str(limits.git_slow_bytes)), ("http.lowSpeedTime", seconds)]
+
+
+class _Progress:
+    """What a command and all below it read, write and compute.
+
+    HTTP is git's to watch, which sees the transfer alone; ssh may wait for its user.
+    """
+
+    def __init__(self, pid: int, limits: Limits) -> None:
+        self._pid = pid
+        self._limits = limits
+        self._since = time.monotonic()
+        self._before: int | None = 0
+
+    def is_slow(self) -> bool:
+        """Whether there was too little of it for too long."""
+        now = time.monotonic()
+        if now - self._since < self._limits.git_slow_seconds:
+            return False
+        seconds, self._since = now - self._since, now
+        before, self._before = self._before, self._work()
+        if before is None or self._before is None:
+            return False
+        return self._before - before < self._limits.git_slow_bytes * seconds
+
+    def _work(self) -> int | None:
+        """The bytes read and written so far, and a byte for each 10 microseconds of a processor; None if unknown."""
+        work = 0
+        for pid in (self._pid, *descendants(self._pid)):
+            process = Path(f"/proc/{pid}")
+            try:
+                if (process / "comm").read_text().startswith(("ssh", "git-remote-")):
+                    return None
+                counts = dict(line.split(": ") for line in (process / "io").read_text().splitlines())
+                times = (process / "stat").read_text().rpartition(")")[2].split()
+            except (OSError, ValueError):  # it has just ended, or the system does not say
+                return None
+            work += int(counts["rchar"]) + int(counts["wchar"])
+            work += (int(times[11]) + int(times[12])) * 100_000 // os.sysconf("SC_CLK_TCK")
+        return work

@@ -1,0 +1,105 @@
+"""Stores of whole bare repositories: clones that change in place, and single commits that never do."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import shlex
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+from commodore.base.context import Context
+from commodore.base.files.file_lock import hold
+from commodore.base.files.workspace import guard_disk
+from commodore.core.results.caches.entry_store import Entry, Store, entry_of, folders
+from commodore.core.sources.git.runner import Git
+
+_COMMIT = re.compile(r"[0-9a-f]{40,64}-([0-9a-f]{40,64})\.git")
+_SCRIPT = Path(__file__).resolve().parents[3] / "scripts" / "fetch-once"
+_HOST_DEPTH = 12  # folders between the root and a clone; URLs with longer paths are not looked for
+
+
+class CloneStore(Store):
+    """The clones of a `RepositoryStore` that no working directory owns. They change in place.
+
+    Args:
+        lock_file: a process that fetches into the clones holds this lock.
+    """
+
+    staging_prefix = ".new-"
+
+    def __init__(self, name: str, root: Path, context: Context, lock_file: Path) -> None:
+        super().__init__(name, root, context.limits)
+        self._context = context
+        self._lock_file = lock_file
+
+    def entries(self) -> Iterator[Entry]:
+        return _clones(self.root)
+
+    def is_sound(self, path: Path) -> bool:
+        return _asks_git(path, ["fsck", "--no-progress", "--no-dangling"], self._context)
+
+    def lock(self) -> AbstractContextManager[object]:
+        if not self._lock_file.parent.is_dir():
+            return nullcontext()
+        with guard_disk(self._lock_file):
+            return hold(self._lock_file, wait=math.inf)
+
+
+class CommitStore(Store):
+    """Repositories of one commit each, which `scripts/fetch-once` makes and takes."""
+
+    def __init__(self, name: str, root: Path, context: Context) -> None:
+        super().__init__(name, root, context.limits)
+        self._context = context
+
+    def place(self, url: str, commit: str) -> Path:
+        """Where a commit of a remote is: the script lets git name the URL as it names the content of a file."""
+        text = url.encode()
+        name = hashlib.sha1(b"blob %d\0%s" % (len(text), text), usedforsecurity=False).hexdigest()
+        return self.root / f"{name}-{commit}.git"
+
+    def write_git(self, place: Path, real: str, log: Path, *, offline: bool, exports: Mapping[str, str]) -> None:
+        """Write a program that stands in for git where kustomize calls it: each commit is fetched once.
+
+        Args:
+            place: the new program, in a folder for this run alone.
+            real: the path of git.
+            log: gets a line per fetch: URL, ref and commit, separated by tabs.
+            offline: whether refs are what they were the last time, and nothing else is fetched.
+            exports: variables of its own.
+        """
+        script = place.with_name(_SCRIPT.name)
+        shutil.copyfile(_SCRIPT, script)
+        network = "offline" if offline else "online"
+        words = [str(script), real, str(self.root), str(log), network]
+        export = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in exports.items())
+        place.write_text(f'#!/bin/sh\n{export}exec /bin/sh {shlex.join(words)} "$@"\n', encoding="utf-8")
+        place.chmod(0o700)
+
+    def entries(self) -> Iterator[Entry]:
+        for place in folders(self.root):
+            if _COMMIT.fullmatch(place.name):
+                yield from entry_of(place)
+
+    def is_sound(self, path: Path) -> bool:
+        commit = _COMMIT.sub(r"\1", path.name)
+        checks = (["fsck", "--no-progress", "--no-dangling"], ["cat-file", "-e", f"{commit}^{{commit}}"])
+        return all(_asks_git(path, check, self._context) for check in checks)
+
+
+def _clones(root: Path, depth: int = 0) -> Iterator[Entry]:
+    for place in folders(root):
+        if place.name.endswith(".git") and (place / "HEAD").is_file():
+            yield from entry_of(place, "FETCH_HEAD", "HEAD", ".")
+        elif not place.name.startswith(".") and depth < _HOST_DEPTH:
+            yield from _clones(place, depth + 1)
+
+
+def _asks_git(bare: Path, arguments: list[str], context: Context) -> bool:
+    environment = {"GIT_DIR": str(bare)}
+    answer = Git(bare, context).run(arguments, check=False, environment=environment)
+    return answer.returncode == 0

@@ -1,0 +1,482 @@
+"""The one way this program calls the `git` executable.
+
+Every call has a clean environment, no hooks, no prompt and a time limit; its failure is an error a user can act on.
+The user's own git configuration (`insteadOf`, credential helpers, proxies, `GIT_CONFIG_GLOBAL`) is honoured.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from commodore.base.cancellation import terminate_tree
+from commodore.base.context import Context, GitRights
+from commodore.base.errors import CommodoreError, EnvironmentFault
+from commodore.base.exhaustion import find_exhaustion, find_in_output
+from commodore.base.programs.child_processes import Child, child_environment, start_program
+from commodore.core.sources.git._bounded import Bounds, slow_settings
+from commodore.core.sources.git._configured import LISTING, may_start_programs, refuse_programs
+from commodore.core.sources.git._credentials import rights_of
+from commodore.core.sources.git._redirects import NOT_FOLLOWED, TRACED, led_to, left_behind
+from commodore.core.sources.git.urls import bare_url, redact_text
+
+# What would point git at another repository, index, history or diff program than the one it is called with.
+_NEVER_INHERITED = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_CONFIG",
+        "GIT_DEFAULT_HASH",
+        "GIT_DEFAULT_REF_FORMAT",
+        "GIT_DIFF_OPTS",
+        "GIT_DIR",
+        "GIT_EXTERNAL_DIFF",
+        "GIT_GLOB_PATHSPECS",
+        "GIT_GRAFT_FILE",
+        "GIT_ICASE_PATHSPECS",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_INTERNAL_SUPER_PREFIX",
+        "GIT_LITERAL_PATHSPECS",
+        "GIT_NAMESPACE",
+        "GIT_NOGLOB_PATHSPECS",
+        "GIT_NO_REPLACE_OBJECTS",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_QUARANTINE_PATH",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_SHALLOW_FILE",
+        "GIT_TEMPLATE_DIR",
+        "GIT_WORK_TREE",
+        "LANGUAGE",
+    }
+)
+
+# Settings that must not depend on the machine. Collected garbage must not outlive this process.
+_FIXED_SETTINGS = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.autocrlf=false",
+    "protocol.ext.allow=never",
+    NOT_FOLLOWED,
+    "gc.autoDetach=false",
+    "maintenance.autoDetach=false",
+    "submodule.recurse=false",
+    "fetch.recurseSubmodules=false",
+    "log.showSignature=false",
+    "color.ui=false",
+    "advice.detachedHead=false",
+)
+
+
+DAMAGED = "CMD-GIT-021"
+"""The code of the error for a repository that is damaged."""
+MISSING = "CMD-GIT-001"
+"""The code of the error for a git that is missing, or that cannot be started."""
+
+
+def _any_of(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+_NO_ACCESS = _any_of(
+    "authentication failed",
+    "could not read (username|password)",
+    "(permission|access) denied",
+    "terminal prompts disabled",
+    "returned error: 40[13]",
+    "host key verification failed",
+)
+_NOT_REACHED = _any_of(
+    "(could not|couldn't) (resolve|connect)",
+    "connection (refused|reset|timed out|closed|was reset)",
+    "(failed|unable) to (connect|access)",
+    "repository .*(not found|does not exist)",
+    "does not appear to be a git repository",
+    "network is unreachable",
+    "no route to host",
+    "could not read from remote repository",
+    "early EOF",
+    "remote end hung up",
+)
+_NOT_WRITTEN = re.compile(
+    r"^(error: (unable to (write|create|unlink)|cannot (create|stat))|warning: unable to unlink) ", re.MULTILINE
+)
+_REMOTE_ENDED = _any_of(
+    "does not appear to be", "remote end hung up", "could not read from remote repository", "remote error:"
+)
+_DAMAGED_THERE = _any_of("remote error: .*not our ref", "pack has bad object", "inflate returned")
+_DAMAGED = _any_of(
+    "(?<!pack has )bad (object|ref|signature|config line|index file|tree object)",
+    "invalid object",
+    "does not point to a valid object",
+    "(loose object|packfile|index file) .*(corrupt|truncated|cannot be|unavailable)",
+    "index file (corrupt|smaller|.* is too small)",
+    "far too short to be a packfile",
+    "object file .* is empty",
+    "inflate:",
+    "broken (link|ref)",
+    "missing (blob|tree|commit)",
+    "unable to read (tree|sha1|[0-9a-f]{40})",
+    "unable to resolve reference",
+    "did not send all necessary objects",
+    "not a git repository",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GitResult:
+    """What a git command answered. `stderr` is free of credentials and control characters."""
+
+    stdout: bytes
+    stderr: str
+    returncode: int
+
+    @property
+    def text(self) -> str:
+        """The output as text; bytes that are no UTF-8 survive as surrogate escapes. Without the last line feed."""
+        return self.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
+
+    @property
+    def failed(self) -> bool:
+        """Whether git could not do what it was told. When the disk fails, `git checkout` mentions the files that it
+        could not write or remove, and ends with the status 0.
+        """
+        return self.returncode != 0 or _NOT_WRITTEN.search(self.stderr) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    """One call of git: its words, its standard input, its variables, and open files that it gets, too."""
+
+    words: tuple[str, ...]
+    input: bytes | None
+    environment: Mapping[str, str]
+    inherit: Sequence[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Git:
+    """The `git` executable in one folder, within the limits of a run.
+
+    Attributes:
+        folder: where it works.
+        context: its limits bound the time of each command; when it is cancelled, commands end.
+        about: the repository (its URL without credentials) that errors are to name.
+        given: variables on top of the clean environment, for all commands.
+    """
+
+    folder: Path
+    context: Context
+    about: str = ""
+    given: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def run(
+        self,
+        arguments: Sequence[str],
+        *,
+        input: bytes | None = None,
+        check: bool = True,
+        environment: Mapping[str, str] | None = None,
+        settings: Sequence[str] = (),
+        inherit: Sequence[int] = (),
+    ) -> GitResult:
+        """Run `git` with `arguments` and return what it answered. Where a server redirects to is judged before it is
+        asked: see `locate`.
+
+        Args:
+            input: bytes for its standard input; without it, standard input is empty.
+            check: whether it is an error if git fails.
+            environment: variables on top of the clean environment.
+            settings: git settings (`key=value`) for this call alone.
+            inherit: open files that the process gets, too.
+
+        Raises:
+            EnvironmentFault: git is missing, takes too long, or (with `check`) fails.
+            PolicyError: CMD-GIT-057, it would start a program that the repository's own configuration names.
+        """
+        if may_start_programs(self.folder, arguments):
+            self._refuse_programs()
+        words: list[str] = []
+        for setting in (*_FIXED_SETTINGS, *settings):
+            words += ["-c", setting]
+        variables = {**self._environment(), **self.given, **(environment or {})}
+        command = _Command((*words, *arguments), input, variables, inherit)
+        result = self._run(command, arguments)
+        left = left_behind(result.stderr, self._urls(command)) if result.failed else []
+        if left and NOT_FOLLOWED not in settings:
+            full = max(left, key=len)  # with the credentials
+            if (target := self.locate(full, settings, command.environment)) != full:
+                instead = [(f"url.{bare_url(target)}.insteadOf", url) for url in left]
+                led = self._allowed(command.environment, target, instead)
+                result = self._run(replace(command, environment=led), arguments)
+        if check and result.failed:
+            raise self.fault(arguments, result)
+        return result
+
+    def _refuse_programs(self) -> None:
+        result = self._run(_Command(LISTING, None, self._environment()), LISTING)
+        if result.failed:
+            raise self.fault(LISTING, result)
+        refuse_programs(self.folder, result.text)
+
+    def locate(self, url: str, settings: Sequence[str] = (), given: Mapping[str, str] | None = None) -> str:
+        """Where the repository of a URL is, with all redirects of its servers followed. A server may lead to its own
+        host, and to others unless `Context.check_host` refuses that; nothing is asked there before. Without this check
+        it does not lead to this machine and its link.
+
+        Args:
+            given: the variables with which git asks, by default those of each command.
+
+        Returns:
+            The URL itself, if its server does not lead elsewhere, or only to what is no repository.
+
+        Raises:
+            PolicyError: CMD-CONF-011 or CMD-CONF-012, a server leads to where it must not.
+        """
+        words = [word for setting in (*_FIXED_SETTINGS, *settings) for word in ("-c", setting)]
+        for _ in range(self.context.limits.redirects):
+            environment = self._environment() if given is None else given
+            asked = self._replaced(url, environment)
+            if not asked.startswith(("http://", "https://")):
+                break
+            asking = self._allowed({**environment, **TRACED}, url, [("remote.commodore.url", url)])
+            arguments = ("ls-remote", "commodore", "HEAD")
+            result = self._run(_Command((*words, *arguments), None, asking), arguments)
+            if not result.failed or not left_behind(result.stderr, [(url, asked)]):
+                break
+            target = led_to(asked, result.stderr, self.context.check_host)
+            if not target:
+                break
+            url = target
+        return url
+
+    def let_in(self, url: str) -> Git:
+        """The same, let in by what a URL says, when it gets this as `bare_url` makes it."""
+        if rights_of(url) is None:
+            return self
+        led = _leading(url, self._replaced(url, self._environment()))
+        return replace(self, given={**_after_inherited(led.settings), **led.environment})
+
+    def variables(self, url: str) -> dict[str, str]:
+        """What another program's git needs among its variables to ask for the repository of a URL only where `locate`
+        finds it, and to be let in by what the URL says. The program may get it as `bare_url` makes it.
+
+        Raises:
+            PolicyError: see `locate`.
+        """
+        key, _, value = NOT_FOLLOWED.partition("=")
+        target = self.locate(url)
+        if target == url and rights_of(url) is not None:
+            target = self._replaced(url, self._environment())
+        led = _leading(url, target)
+        settings = [(key, value), *led.settings, *slow_settings(self.context.limits)]
+        return {**_after_inherited(settings), **led.environment}
+
+    def _environment(self) -> Mapping[str, str]:
+        given = self.context.access
+        return clean_environment() if given is None else given.variables()
+
+    def _allowed(self, environment: Mapping[str, str], url: str, settings: Sequence[tuple[str, str]]) -> dict[str, str]:
+        """Variables with settings, and with what git is let in by at a URL."""
+        given = self.context.access
+        rights = (given.rights(url) if given is not None else None) or rights_of(url)
+        if rights is None:
+            return with_settings(environment, settings)
+        return with_settings({**environment, **rights.environment}, [*settings, *rights.settings])
+
+    def _urls(self, command: _Command) -> Iterator[tuple[str, str]]:
+        """All that a command may have asked, each with the URL that settings of the user make of it."""
+        listing = _Command(("config", "--get-regexp", r"^remote\..*\.(push)?url$"), None, command.environment)
+        listed = [line.partition(" ")[2] for line in self._run(listing, listing.words).text.splitlines()]
+        for word in dict.fromkeys((*command.words, *listed)):
+            if ":" in word and not word.startswith("-"):
+                yield word, self._replaced(word, command.environment)
+
+    def _replaced(self, url: str, environment: Mapping[str, str]) -> str:
+        """What git asks in place of a URL: settings of the user may replace it (`insteadOf`)."""
+        asking = with_settings(environment, [("remote.commodore-asks.url", url)])
+        command = _Command(("ls-remote", "--get-url", "commodore-asks"), None, asking)
+        return self._run(command, command.words).text or url
+
+    def _run(self, command: _Command, arguments: Sequence[str]) -> GitResult:
+        bounds = Bounds.of(arguments, _subject(arguments, self.about), self.context.limits)
+        environment = with_settings(command.environment, bounds.settings())
+        words = bounds.command(command.words, environment.get("PATH"))
+        process = _start(words, self.folder, command.input, environment, command.inherit)
+        with self.context.cancellation.hold(process):
+            stdout, stderr = _communicate(process, command.input, bounds)
+        result = GitResult(stdout, clean_text(stderr.decode("utf-8", "replace")), process.returncode)
+        if result.failed:
+            bounds.check(result.returncode, result.stderr)
+        return result
+
+    def ask(self, *arguments: str) -> str:
+        """What git says to a question, without the last line feed; nothing if it fails."""
+        return self.run(arguments, check=False).text
+
+    def fault(self, arguments: Sequence[str], result: GitResult) -> CommodoreError:
+        """The error for a git command that failed here."""
+        return fault(arguments, result, self.folder, self.about)
+
+
+def _start(
+    command: Sequence[str], folder: Path, input: bytes | None, environment: Mapping[str, str], inherit: Sequence[int]
+) -> subprocess.Popen[bytes]:
+    try:
+        return start_program(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=inherit,
+        )
+    except FileNotFoundError as error:
+        if not folder.is_dir():
+            raise EnvironmentFault(
+                "CMD-GIT-002", f"the folder {folder} disappeared while git was to work in it", hint="run again"
+            ) from error
+        raise EnvironmentFault(
+            MISSING, "the program git was not found", hint="install git 2.31 or newer and put it on PATH"
+        ) from error
+    except OSError as error:
+        raise find_exhaustion(error, "git cannot be started") or EnvironmentFault(
+            MISSING, f"git cannot be started: {error.strerror}", hint="check the git on PATH"
+        ) from error
+
+
+def _communicate(process: subprocess.Popen[bytes], input: bytes | None, bounds: Bounds) -> tuple[bytes, bytes]:
+    try:
+        return bounds.communicate(process, input)
+    except subprocess.TimeoutExpired:
+        _end(process)
+        raise EnvironmentFault(
+            "CMD-GIT-003",
+            f"{bounds.subject} did not end within {bounds.seconds:g} seconds",
+            hint="check the network and the server, and run again; if it takes so long, "
+            f"raise {bounds.time_limit} with COMMODORE_LIMITS",
+        ) from None
+    except BaseException:  # Ctrl-C above all: never leave a child behind
+        _end(process)
+        raise
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the process politely, so that git removes its lock files; after two seconds, impolitely."""
+    terminate_tree(process)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.communicate(timeout=2)
+        return
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+
+def clean_environment() -> dict[str, str]:
+    """The environment of git: variables of the caller that it needs, no redirections, English, no prompts."""
+    kept = {name: value for name, value in child_environment(Child.GIT).items() if name not in _NEVER_INHERITED}
+    return {**kept, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
+
+
+def _leading(url: str, target: str) -> GitRights:
+    """Rights by which git asks another URL instead, without credentials in its arguments."""
+    rights = rights_of(target) or GitRights()
+    words = dict.fromkeys((url, bare_url(url))) if target != url or rights.settings else ()
+    instead = tuple((f"url.{bare_url(target)}.insteadOf", word) for word in words)
+    return GitRights((*instead, *rights.settings), rights.environment)
+
+
+def _after_inherited(settings: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Settings as variables, appended to those of the caller."""
+    return with_settings({"GIT_CONFIG_COUNT": os.environ.get("GIT_CONFIG_COUNT", "")}, settings)
+
+
+def with_settings(environment: Mapping[str, str], settings: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Variables with settings of git (key and value), after those that are among them already: on a command line,
+    other users of the machine would see them.
+    """
+    given = environment.get("GIT_CONFIG_COUNT", "")
+    count = int(given) if given.isdecimal() else 0
+    found = {**environment, "GIT_CONFIG_COUNT": str(count + len(settings))}
+    for number, (key, value) in enumerate(settings, count):
+        found |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return found
+
+
+def clean_text(text: str) -> str:
+    """Text from outside, fit for a terminal: no credentials, no control characters besides line feeds."""
+    text = text.replace("\r", "\n")
+    return redact_text("".join(letter for letter in text if letter == "\n" or letter.isprintable()))
+
+
+def fault(arguments: Sequence[str], result: GitResult, place: Path, about: str = "") -> CommodoreError:
+    """The error for a git command that failed, in git's own words, with a hint that fits them."""
+    ended = f"killed by signal {-result.returncode}" if result.returncode < 0 else f"exit status {result.returncode}"
+    words = last_words(result.stderr) or ended
+    subject = _subject(arguments, about)
+    # What a server says about its own repository is no news about this one.
+    here = "\n".join(line for line in result.stderr.splitlines() if not line.startswith("remote:"))
+    if (scarce := find_in_output(here, f"{subject} failed")) is not None:
+        return scarce.about(at=[str(place)])
+    if _NO_ACCESS.search(result.stderr):
+        return EnvironmentFault(
+            "CMD-GIT-004",
+            f"{subject} was refused access: {words}",
+            hint="check your credentials: an SSH key the server knows, or a git credential helper; "
+            "COMMODORE_HELPER_VARIABLES lists variables that a helper needs",
+            locations=[str(place)],
+        )
+    if _DAMAGED.search(here) and not _REMOTE_ENDED.search(here):
+        return EnvironmentFault(
+            DAMAGED,
+            f"the git repository {place} is damaged: {words}",
+            hint="look at it with 'git fsck'; once nothing in it is missed, remove it and run again",
+            locations=[str(place)],
+        )
+    if _NOT_REACHED.search(result.stderr):
+        return EnvironmentFault(
+            "CMD-GIT-005",
+            f"{subject} did not reach the repository: {words}",
+            hint="check the URL, the network, and that the repository exists and you may read it",
+            locations=[str(place)],
+        )
+    hint = "run again" if result.returncode < 0 else ""
+    if _DAMAGED_THERE.search(here):
+        hint = "the server does not send what it offers: let its owners look at the repository with 'git fsck'"
+    return EnvironmentFault("CMD-GIT-002", f"{subject} failed: {words}", hint=hint, locations=[str(place)])
+
+
+def reports_damage(result: GitResult) -> bool:
+    """Whether git complained about its own repository, though it went on."""
+    return any(line.startswith("error:") and _DAMAGED.search(line) for line in result.stderr.splitlines())
+
+
+def last_words(stderr: str) -> str:
+    """The line of git's complaints that says most: the last `fatal:`, else the last `error:`, else the last line."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip() and not line.startswith("hint:")]
+    for prefix in ("fatal:", "error:", "remote:"):
+        chosen = [line for line in lines if line.startswith(prefix) and line != "remote:"]
+        # What follows from the other side's end is no reason.
+        chosen = [line for line in chosen if "the remote end hung up" not in line] or chosen
+        if prefix == "fatal:" and chosen and "Could not read from remote repository" in chosen[-1]:
+            # ssh and the server say before it what really happened
+            before = lines[: lines.index(chosen[-1])]
+            chosen = before[-1:] or chosen
+        if chosen:
+            return chosen[-1].removeprefix(prefix).strip()
+    return lines[-1] if lines else ""
+
+
+def _subject(arguments: Sequence[str], about: str) -> str:
+    verb = next((argument for argument in arguments if not argument.startswith("-")), "")
+    return f"git {verb} of {about}" if about else f"git {verb}"

@@ -1,0 +1,279 @@
+"""Installing, upgrading and removing managed tools.
+
+No script of a tool is run. What is downloaded is compared with a SHA-256 before it is unpacked, the tool is tried
+before it is put in the place of the old one, and that is done by a rename: killed at any point, there is either the
+old tool or the new one, and what else was left is removed by the next run.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from commodore.base.errors import CommodoreError, EnvironmentFault, InputError, PolicyError, did_you_mean
+from commodore.base.events import StageAdvanced, Warned, stage
+from commodore.base.files.workspace import guard_disk
+from commodore.core.sources.http import without_credentials
+from commodore.core.tools._unpack import unpack_executable
+from commodore.core.tools._web import StatusError
+from commodore.core.tools.find import Source, Tool, ask_versions, locate_tool
+from commodore.core.tools.latest import latest_versions
+from commodore.core.tools.pins import KNOWN_VERSIONS
+from commodore.core.tools.releases import PROJECTS, Asset, Releases
+from commodore.core.tools.toolbox import Toolbox
+from commodore.core.tools.version_numbers import VersionNumber
+
+MANAGEABLE = tuple(PROJECTS)
+"""The tools that can be installed, in the order in which they are named."""
+
+NOT_NEEDED = ("jb",)
+"""Tools that the published tool needs and this one does not; commands take them and say so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which version is wanted: this one, the latest release, or (with neither) the one that the program knows."""
+
+    version: VersionNumber | None = None
+    latest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a tool.
+
+    Attributes:
+        action: `kept` if it was there already in that version or a newer one.
+        version: of the managed tool now; None if there is none, or it does not say.
+        path: where it is, or was.
+    """
+
+    tool: str
+    action: Literal["installed", "kept", "removed", "not needed"]
+    version: str | None = None
+    path: Path | None = None
+
+
+def check_tool(name: str) -> str:
+    """The name, if it is that of a tool these commands know.
+
+    Raises:
+        InputError: CMD-TOOL-001.
+    """
+    known = (*MANAGEABLE, *NOT_NEEDED)
+    if name not in known:
+        hint = did_you_mean(name, known) or f"known tools: {', '.join(sorted(known))}"
+        raise InputError("CMD-TOOL-001", f"there is no tool {name!r} to manage", hint=hint)
+    return name
+
+
+def install_tool(name: str, choice: Choice, toolbox: Toolbox, releases: Releases) -> Outcome:
+    """Install a tool that is not managed yet; one that is stays as it is.
+
+    Raises:
+        InputError: CMD-TOOL-001, unknown; 021, it is managed, and in another version than the one asked for.
+        CommodoreError: it cannot be installed; what was there is unchanged.
+    """
+    if check_tool(name) in NOT_NEEDED:
+        return Outcome(name, "not needed")
+    wanted = _choose(name, choice, releases)
+    with toolbox.locked(releases.context):
+        has = _managed_version(name, toolbox, releases)
+        if has is None:
+            return _install(name, wanted, toolbox, releases)
+        if (choice.version or choice.latest) and has != wanted:
+            raise InputError(
+                "CMD-TOOL-021",
+                f"{name} is managed already, in version {has} instead of {wanted}",
+                hint=f"run 'commodore tool upgrade {name} --version {wanted}'",
+            )
+        return Outcome(name, "kept", str(has), toolbox.executable(name))
+
+
+def upgrade_tool(name: str, choice: Choice, toolbox: Toolbox, releases: Releases) -> Outcome:
+    """Bring a managed tool to another version: a newer one, or any if it is named.
+
+    Raises:
+        InputError: CMD-TOOL-001, unknown; 022, it is not managed.
+        CommodoreError: it cannot be installed; what was there is unchanged.
+    """
+    if check_tool(name) in NOT_NEEDED:
+        return Outcome(name, "not needed")
+    _check_managed(name, toolbox)
+    wanted = _choose(name, choice, releases)
+    with toolbox.locked(releases.context):
+        has = _managed_version(name, toolbox, releases)
+        if has is not None and (has == wanted or (has > wanted and choice.version is None)):
+            return Outcome(name, "kept", str(has), toolbox.executable(name))
+        return _install(name, wanted, toolbox, releases)
+
+
+def uninstall_tool(name: str, toolbox: Toolbox, releases: Releases) -> Outcome:
+    """Remove a managed tool; also one that is not needed, if the published tool has left it in the folder.
+
+    Raises:
+        InputError: CMD-TOOL-001, unknown; 022, it is not managed.
+        EnvironmentFault: the operating system refused.
+    """
+    check_tool(name)
+    path = toolbox.executable(name)
+    if name in NOT_NEEDED and not toolbox.holds(name):
+        return Outcome(name, "not needed")
+    _check_managed(name, toolbox)
+    with toolbox.locked(releases.context):
+        with guard_disk(path):
+            path.unlink(missing_ok=True)
+        toolbox.forget(name, releases.context)
+    return Outcome(name, "removed", None, path)
+
+
+def missing_tools(toolbox: Toolbox) -> dict[str, Tool | None]:
+    """What `--missing` looks at: each tool with where it is found, None for those to install.
+
+    kubectl's kustomize is a stand-in, so with it kustomize counts as missing.
+    """
+    found = {name: locate_tool(name, managed=toolbox.folder) for name in MANAGEABLE}
+    return {name: None if tool is None or tool.source is Source.KUBECTL else tool for name, tool in found.items()}
+
+
+def managed_tools(toolbox: Toolbox) -> tuple[str, ...]:
+    """The tools that can be upgraded."""
+    return tuple(name for name in MANAGEABLE if toolbox.holds(name))
+
+
+def _choose(name: str, choice: Choice, releases: Releases) -> VersionNumber:
+    if choice.version is not None:
+        return choice.version
+    if not choice.latest:
+        return KNOWN_VERSIONS[name]
+    latest = latest_versions([name], releases)[name]
+    if isinstance(latest, CommodoreError):
+        raise latest
+    return latest
+
+
+def _check_managed(name: str, toolbox: Toolbox) -> None:
+    if toolbox.holds(name):
+        return
+    elsewhere = _in_use(name, toolbox)
+    where = f"; the one in use is {elsewhere.path}" if elsewhere else ""
+    raise InputError(
+        "CMD-TOOL-022",
+        f"{name} is not managed by commodore{where}",
+        hint=f"run 'commodore tool install {name}' to have it managed",
+    )
+
+
+def _in_use(name: str, toolbox: Toolbox) -> Tool | None:
+    """The tool that a compile would use, if one can be told."""
+    try:
+        return locate_tool(name, managed=toolbox.folder)
+    except EnvironmentFault:
+        return None
+
+
+def _managed_version(name: str, toolbox: Toolbox, releases: Releases) -> VersionNumber | None:
+    """The version of the managed tool; None if there is none, or it does not work."""
+    if not toolbox.holds(name):
+        return None
+    return _ask(name, toolbox.executable(name), releases)
+
+
+def _ask(name: str, path: Path, releases: Releases) -> VersionNumber | None:
+    tool = Tool(name, path, None, Source.MANAGED)
+    (asked,) = ask_versions([tool], releases.context)
+    return VersionNumber.find(asked.version)
+
+
+def _install(name: str, version: VersionNumber, toolbox: Toolbox, releases: Releases) -> Outcome:
+    """Download, check, unpack, try, put into place, write down."""
+    asset = releases.asset(name, version)
+    place = toolbox.executable(name)
+    with toolbox.staging() as folder, guard_disk(toolbox.folder):
+        _fetch(asset, folder / name, releases)
+        _try(asset, folder / name, releases)
+        if place.is_dir() and not place.is_symlink():
+            raise IsADirectoryError(21, os.strerror(21), str(place))
+        os.replace(folder / name, place)
+    toolbox.remember(name, releases.context)
+    used = None if toolbox.preferred else _in_use(name, toolbox)
+    if used is not None and not _same(used.path, place):
+        releases.context.announce(
+            Warned(
+                "CMD-TOOL-024",
+                f"{used.path} comes before the managed {name} and stays the one in use",
+                hint="remove it, or put the managed folder first in PATH",
+            )
+        )
+    return Outcome(name, "installed", str(version), place)
+
+
+def _fetch(asset: Asset, target: Path, releases: Releases) -> None:
+    """Put the executable of the archive at `target` if the archive is what it should be."""
+    name = f"{asset.tool} {asset.version}"
+    shown = without_credentials(asset.url)
+    web = releases.web()
+    archive = target.with_name("archive")
+    try:
+        with archive.open("w+b") as file:
+            digest = releases.expected_digest(asset, web)
+            with stage(releases.context.announce, f"downloading {name}", total=_STEPS):
+                found = web.save(asset.url, file, releases.context.limits.tool_download_bytes, _Steps(name, releases))
+            if found != digest:
+                raise PolicyError(
+                    "CMD-TOOL-018",
+                    f"the SHA-256 of {shown} is {found} instead of {digest}",
+                    hint="the file was changed, or is not the one released; nothing was installed",
+                )
+            unpack_executable(file, shown, asset.member, target, releases.context.limits)
+    except StatusError as error:
+        if error.status in (403, 404, 410):
+            raise InputError(
+                "CMD-TOOL-010",
+                f"there is no {name} for {asset.platform}: {shown} returned {error.status}",
+                hint="correct the version, or install the tool by other means and put it into PATH",
+            ) from None
+        raise error.as_fault() from None
+    finally:
+        web.close()
+
+
+def _try(asset: Asset, path: Path, releases: Releases) -> None:
+    """Run the new tool once, before it takes the place of one that works."""
+    version = _ask(asset.tool, path, releases)
+    if version != asset.version:
+        said = "does not run here" if version is None else f"reports version {version}"
+        raise EnvironmentFault(
+            "CMD-TOOL-020",
+            f"what {without_credentials(asset.url)} holds {said}; {asset.tool} is unchanged",
+            hint="is the folder on a file system that may execute programs (not mounted noexec)?",
+        )
+
+
+_STEPS = 10
+
+
+class _Steps:
+    """Announces the progress of a download in tenths."""
+
+    def __init__(self, name: str, releases: Releases) -> None:
+        self._name = name
+        self._announce = releases.context.announce
+        self._stage = f"downloading {name}"
+        self._step = 0
+
+    def __call__(self, done: int, total: int | None) -> None:
+        reached = done * _STEPS // total if total else 0
+        for step in range(self._step + 1, min(reached, _STEPS) + 1):
+            self._announce(StageAdvanced(self._stage, f"{self._name}: {step * 100 // _STEPS} %"))
+            self._step = step
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return os.path.samestat(one.stat(), other.stat()) and stat.S_ISREG(other.stat().st_mode)
+    except OSError:
+        return False

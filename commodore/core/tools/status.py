@@ -1,0 +1,118 @@
+"""What `tool list` tells: for each tool where it is, its version, who manages it, and whether there is a newer one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commodore.base.errors import EnvironmentFault
+from commodore.base.events import Warned
+from commodore.core.tools.find import Source, Tool, ask_versions, locate_tool
+from commodore.core.tools.install import MANAGEABLE, NOT_NEEDED
+from commodore.core.tools.latest import latest_versions
+from commodore.core.tools.pins import KNOWN_VERSIONS
+from commodore.core.tools.releases import Releases
+from commodore.core.tools.requirements import MINIMUM_VERSIONS
+from commodore.core.tools.toolbox import Toolbox
+from commodore.core.tools.version_numbers import VersionNumber
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStatus:
+    """A tool as it is on this machine.
+
+    Attributes:
+        needed: whether the program has a use for it.
+        path: the executable in use; None if it is nowhere.
+        source: what led to it; None if it is nowhere.
+        version: as the tool says it; None if it does not say or is nowhere.
+        managed: whether the tool is in the managed folder, be it the one in use or not.
+        installed: when the managed one was installed, as a local ISO time; None if that is unknown.
+        minimum: the lowest version that will do; None for tools that are not needed.
+        known: the version that is installed by default.
+        latest: the latest release; None if it was not looked up, or there was no answer.
+    """
+
+    name: str
+    needed: bool
+    path: Path | None = None
+    source: Source | None = None
+    version: str | None = None
+    managed: bool = False
+    installed: str | None = None
+    minimum: VersionNumber | None = None
+    known: VersionNumber | None = None
+    latest: VersionNumber | None = None
+
+    @property
+    def upgrade(self) -> VersionNumber | None:
+        """The latest release if it is newer than the tool in use."""
+        has = VersionNumber.find(self.version)
+        return self.latest if has is not None and self.latest is not None and self.latest > has else None
+
+    @property
+    def too_old(self) -> bool:
+        """Whether the tool in use is older than the minimum."""
+        has = VersionNumber.find(self.version)
+        return has is not None and self.minimum is not None and has < self.minimum
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "name": self.name,
+            "needed": self.needed,
+            "path": str(self.path) if self.path else None,
+            "source": self.source,
+            "version": self.version,
+            "managed": self.managed,
+            "installed": self.installed,
+            "minimum": str(self.minimum) if self.minimum else None,
+            "known": str(self.known) if self.known else None,
+            "latest": str(self.latest) if self.latest else None,
+            "upgrade": str(self.upgrade) if self.upgrade else None,
+        }
+
+
+def survey_tools(toolbox: Toolbox, releases: Releases, *, check: bool) -> tuple[ToolStatus, ...]:
+    """Look at all tools, in the order helm, jb, kustomize. With `check` GitHub is asked for the latest releases; if it
+    does not answer, that is announced (CMD-TOOL-031) and the versions are unknown.
+
+    Raises:
+        EnvironmentFault: CMD-TOOL-003, KAPITAN_HELM_PATH misleads.
+    """
+    names = sorted((*MANAGEABLE, *NOT_NEEDED))
+    context = releases.context
+    located = {name: locate_tool(name, managed=toolbox.folder) for name in names}
+    present = [tool for tool in located.values() if tool is not None]
+    asked = {tool.name: tool for tool in ask_versions(present, context)}
+    installed = toolbox.installed(context)
+    latest: dict[str, VersionNumber] = {}
+    if check:
+        for name, answer in latest_versions(MANAGEABLE, releases).items():
+            if isinstance(answer, EnvironmentFault):
+                message = f"the latest version of {name} is unknown: {answer.message}"
+                context.announce(
+                    Warned("CMD-TOOL-031", message, hint=f"{answer.hint}; --skip-version-check skips this lookup")
+                )
+            else:
+                latest[name] = answer
+    return tuple(_status(name, asked.get(name), toolbox, installed, latest.get(name)) for name in names)
+
+
+def _status(
+    name: str, tool: Tool | None, toolbox: Toolbox, installed: dict[str, str], latest: VersionNumber | None
+) -> ToolStatus:
+    managed = toolbox.holds(name)
+    return ToolStatus(
+        name,
+        needed=name in MANAGEABLE,
+        path=tool.path if tool else None,
+        source=tool.source if tool else None,
+        version=tool.version if tool else None,
+        managed=managed,
+        installed=installed.get(name) if managed else None,
+        minimum=MINIMUM_VERSIONS.get(name),
+        known=KNOWN_VERSIONS.get(name),
+        latest=latest,
+    )

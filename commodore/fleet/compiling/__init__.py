@@ -1,1 +1,0 @@
-"""Compiling the catalogs of many clusters."""

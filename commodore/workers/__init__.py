@@ -1,9 +1,0 @@
-"""Processes that do one task after another for a program that stays free: the program says what they do."""
-
-from __future__ import annotations
-
-from commodore.workers.cpus import usable_cpus
-from commodore.workers.messages import Shared, TaskReceiver
-from commodore.workers.pool import WorkerEnd, WorkerPool
-
-__all__ = ["Shared", "TaskReceiver", "WorkerEnd", "WorkerPool", "usable_cpus"]

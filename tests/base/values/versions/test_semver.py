@@ -1,0 +1,93 @@
+"""Versions and ranges, as charts and targetRevision mean them."""
+
+from __future__ import annotations
+
+import pytest
+
+from commodore.base.values.versions import VersionProblem, parse_range, parse_version
+from commodore.base.values.versions.semver import kube_version
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fits", "misses"),
+    [
+        ("^1.2", ["1.2.0", "1.9.9"], ["1.1.9", "2.0.0", "1.3.0-rc.1"]),
+        ("~1.2.3", ["1.2.3", "1.2.9"], ["1.3.0", "1.2.2"]),
+        ("~1", ["1.9.0"], ["2.0.0"]),
+        ("1.x", ["1.0.0", "1.99.0"], ["2.0.0", "0.9.0"]),
+        ("*", ["0.0.1", "99.0.0"], ["1.0.0-rc.1"]),
+        (">=1 <3", ["1.0.0", "2.9.9"], ["3.0.0", "0.9.9"]),
+        ("1.2 - 1.4", ["1.2.0", "1.4.9"], ["1.5.0", "1.1.0"]),
+        ("^0.2.3", ["0.2.3", "0.2.9"], ["0.3.0", "0.2.2"]),
+        ("^0.0.3", ["0.0.3"], ["0.0.4"]),
+        ("!=1.2.3", ["1.2.4"], ["1.2.3", "1.2.4-rc.1"]),
+        (">1", ["2.0.0"], ["1.9.9"]),
+        (">1.1", ["1.2.0"], ["1.1.9"]),
+        ("<=1.2", ["1.2.9", "1.0.0"], ["1.3.0"]),
+        ("<1 || >2", ["0.5.0", "3.0.0"], ["1.5.0"]),
+        (">=1.2.3-0", ["1.2.3-rc.1", "1.3.0-alpha"], ["1.2.2"]),
+        ("1.2.3", ["1.2.3", "1.2.3+build"], ["1.2.4"]),
+    ],
+)
+def test_ranges(wanted: str, fits: list[str], misses: list[str]) -> None:
+    found = parse_range(wanted)
+    assert [text for text in fits if parse_version(text) not in found] == []
+    assert [text for text in misses if parse_version(text) in found] == []
+
+
+@pytest.mark.parametrize("text", ["", "banana", ">= <", "1.2.3.4", "^", "|| 1"])
+def test_what_is_no_range(text: str) -> None:
+    with pytest.raises(VersionProblem):
+        parse_range(text)
+
+
+@pytest.mark.parametrize("text", ["", "x", "1.2.3.4", "1.2.3-01", "-1", "1.2.3-", "v"])
+def test_what_is_no_version(text: str) -> None:
+    with pytest.raises(VersionProblem):
+        parse_version(text)
+
+
+def test_order_of_versions() -> None:
+    texts = [
+        "1.0.0-alpha",
+        "1.0.0-alpha.1",
+        "1.0.0-alpha.beta",
+        "1.0.0-beta.2",
+        "1.0.0-beta.11",
+        "1.0.0-rc.1",
+        "1.0.0",
+        "1.2",
+    ]
+    assert sorted(texts, key=parse_version) == texts
+    assert parse_version("v1.2") == parse_version("1.2.0+b")
+
+
+def test_the_highest_version_of_a_range() -> None:
+    versions = list(map(parse_version, ["1.9.0", "1.10.0", "2.0.0", "1.11.0-rc.1"]))
+    highest = parse_range("1.x").highest(versions)
+    assert highest is not None
+    assert highest.original == "1.10.0"
+    assert parse_range("5.x").highest(versions) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [("v1.29", "1.29.0"), ("1.29.3-gke.1", "1.29.3"), ("1.30+", "1.30.0"), ("v1.28.3+k3s1", "1.28.3")],
+)
+def test_kube_versions(text: str, version: str) -> None:
+    assert kube_version(text) == version
+
+
+def test_what_is_no_kube_version() -> None:
+    with pytest.raises(VersionProblem, match="banana"):
+        kube_version("banana")
+
+
+@pytest.mark.parametrize("text", ["9" * 5000, "1." + "9" * 5000, ">=" + "9" * 5000, "1||" * 10_000, "*" * 30_000])
+def test_long_texts_are_no_range(text: str) -> None:
+    with pytest.raises(VersionProblem):
+        parse_range(text)
+
+
+def test_pre_releases_with_many_digits_are_compared_as_texts() -> None:
+    assert parse_version("1.0.0-" + "9" * 5000) > parse_version("1.0.0-9")

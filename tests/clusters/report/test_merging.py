@@ -1,0 +1,89 @@
+"""Shards of a fleet: compiled apart, merged, and published together."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from commodore.base.errors import CommodoreError
+from commodore.clusters import FleetReport, Shard, Wave, merge_reports, read_report
+from commodore.core.results.remote_store import RemoteOptions
+from tests.world.context import make_context
+from tests.world.many_clusters import FleetWorld
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> FleetWorld:
+    return FleetWorld(tmp_path, 4)
+
+
+def shards(world: FleetWorld, *waves: Wave) -> list[FleetReport]:
+    """The reports of three shards, as other machines read them."""
+    reports = []
+    for index in (1, 2, 3):
+        report = world.run(*waves, push=False, shard=Shard(index, 3), pins=_pins(reports))
+        path = world.root / f"report-{index}.json"
+        path.write_text(json.dumps(report.as_dict()))
+        reports.append(read_report(path))
+        assert json.loads(json.dumps(reports[-1].as_dict())) == json.loads(path.read_text())
+    return reports
+
+
+def _pins(reports: list[FleetReport]) -> dict[tuple[str, str], str]:
+    return {(pin["url"], pin["ref"]): pin["commit"] for report in reports for pin in report.pins}
+
+
+@pytest.mark.requirement("FC2", "FC6", "FC11")
+def test_shards_are_merged_and_published(world: FleetWorld) -> None:
+    """The order of reports does not matter; what moves in between is not what is published."""
+    waves = (Wave("one"),)
+    reports = shards(world, *waves)
+    assert sorted(one.id for report in reports for one in report.clusters) == world.names
+    merged = merge_reports(reports[::-1], make_context())
+    assert merged == merge_reports(reports, make_context())
+    assert (merged.shard, [one.state for one in merged.clusters]) == (None, ["changed"] * 4)
+    [group] = merged.groups
+    assert group.clusters == world.names
+    alone = world.single("c-2")
+    world.change({"value": "2"})
+    published = world.run(*waves, judged=merged)
+    assert [one.state for one in published.clusters] == ["pushed"] * 4
+    assert [world.commits(name) for name in world.names] == [1] * 4
+    assert world.files("c-2") == alone
+
+
+def test_shards_may_use_different_caches(world: FleetWorld) -> None:
+    wanted = world.wanted(push=False)
+    options = replace(wanted.request.options, processes=8, cached=False, remote=RemoteOptions(("memory:",), write=True))
+    assert replace(wanted, request=replace(wanted.request, options=options)).digest == wanted.digest
+    options = replace(wanted.request.options, jsonnet_engine="jrsonnet")
+    assert replace(wanted, request=replace(wanted.request, options=options)).digest != wanted.digest
+
+
+def test_reports_that_do_not_belong_together(world: FleetWorld) -> None:
+    reports = shards(world)
+    one, two, three = reports
+    for wrong in ([one, two], [one, two, two], [one, two, replace(three, digest="x")]):
+        with pytest.raises(CommodoreError) as error:
+            merge_reports(wrong, make_context())
+        assert error.value.code == "CMD-FLT-122"
+    with pytest.raises(CommodoreError) as error:
+        world.run(judged=one)
+    assert error.value.code == "CMD-FLT-111"
+    collected: list[object] = []
+    [pin, *others] = two.pins
+    moved = replace(two, pins=({**pin, "commit": "0" * 40}, *others))
+    merge_reports([one, moved, three], make_context(collected.append))
+    assert [getattr(event, "code", "") for event in collected] == ["CMD-FLT-114"]
+
+
+def test_what_is_no_report(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    for text in ("", "[]", '{"version": 2}', '{"version": 1}'):
+        path.write_text(text)
+        with pytest.raises(CommodoreError) as error:
+            read_report(path)
+        assert error.value.code == "CMD-FLT-113"

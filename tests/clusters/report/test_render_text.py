@@ -1,0 +1,40 @@
+"""The report of a run over many clusters, as text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from commodore.clusters import FleetReport, read_report, render_text
+from commodore.clusters.outcome import ClusterOutcome
+from commodore.clusters.report.model import WaveResult
+
+
+@pytest.mark.requirement("FC9")
+def test_what_came_from_the_remote_cache_is_counted(tmp_path: Path) -> None:
+    """Also in a report that was written and read again."""
+    clusters = (
+        ClusterOutcome("c-1", "One", "t-1", "all", "unchanged", rendered=1, reused=5, brought=4),
+        ClusterOutcome("c-2", "Two", "t-1", "all", "unchanged", rendered=2, reused=3),
+    )
+    report = FleetReport(
+        run="r",
+        started="",
+        finished="",
+        commodore="",
+        digest="",
+        planned=2,
+        push=False,
+        shard=None,
+        pins=(),
+        waves=(WaveResult("all", "compiled", wave={"name": "all"}),),
+        clusters=clusters,
+        groups=(),
+    )
+    (tmp_path / "report.json").write_text(json.dumps(report.as_dict()))
+    again = read_report(tmp_path / "report.json")
+    assert again.clusters == clusters
+    assert ("plain", "Instances: 3 rendered, 4 from the remote cache.") in render_text(again)
+    assert report.as_dict()["clusters"][0]["instances"] == {"total": 6, "rendered": 1, "reused": 5, "remote": 4}
