@@ -50,13 +50,13 @@ if TYPE_CHECKING:
     from commodore.argocd.comparing import Rules, State
     from commodore.argocd.comparing.images import Use
     from commodore.argocd.configuration import ArgoSettings, Provenanced, read_settings
-    from commodore.argocd.diagnostics import Diagnostic, Diagnostics, Severity
     from commodore.argocd.discovery import Origin
     from commodore.argocd.model import Cluster, KnownRepository
     from commodore.argocd.model.application import Destination
     from commodore.argocd.options import Options, Tree
     from commodore.argocd.rendered import RenderedApplication, Stage
     from commodore.argocd.rendering import Rendered
+    from commodore.base.diagnostics import Diagnostic, Diagnostics, Severity, Subject
     from commodore.core.review.object_diff import (
         ABSENT,
         FieldChange,
@@ -111,6 +111,7 @@ __getattr__ = lazy_exports(
         "comparing": (
             "Rules",
             "State",
+            "Subject",
             "ABSENT",
             "FieldChange",
             "Flag",
@@ -122,7 +123,7 @@ __getattr__ = lazy_exports(
         ),
         "comparing.images": ("Image", "Use"),
         "configuration": ("ArgoSettings", "Provenanced", "read_settings"),
-        "diagnostics": ("Diagnostic", "Diagnostics", "Severity"),
+        "diagnostics": ("Diagnostic", "Diagnostics", "Severity", "Subject"),
         "discovery": ("Origin",),
         "model": ("Cluster", "KnownRepository"),
         "model.application": ("Destination",),
@@ -179,6 +180,7 @@ __all__ = [
     "Severity",
     "Stage",
     "State",
+    "Subject",
     "Tree",
     "Use",
     "diff",

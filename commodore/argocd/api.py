@@ -17,7 +17,7 @@ from commodore.argocd.comparing import State
 from commodore.argocd.comparing.document import difference_data
 from commodore.argocd.comparing.images import Use, changed_uses, uses_of
 from commodore.argocd.configuration import Provenanced
-from commodore.argocd.diagnostics import Diagnostic, is_partial
+from commodore.argocd.diagnostics import is_partial
 from commodore.argocd.discovery import Lost, Origin, may_be_meant
 from commodore.argocd.explaining_objects import explain_object
 from commodore.argocd.model import Cluster, KnownRepository
@@ -27,6 +27,7 @@ from commodore.argocd.question import Question
 from commodore.argocd.rendered import RenderedApplication, Stage, render_applications
 from commodore.argocd.rendering.value_layers import explain_value
 from commodore.argocd.sarif import as_sarif
+from commodore.base.diagnostics import Diagnostic, Subject
 from commodore.base.errors import Location, UsageError
 from commodore.core.review.object_diff import (
     COMMENT_BYTES,
@@ -409,7 +410,7 @@ def explain(
         with asked.run(listing) as run:
             made = explaining.explain(wanted[0], listing, asked.repo_map, run, asked.context, asked.found)
         if made.error is not None:
-            asked.found.take(made.error, application=made.data["name"])
+            asked.found.take(made.error, Subject(application=made.data["name"]))
         if value:
             made.data["value"] = explain_value(made.layers, value)
         if object_ and made.error is None:

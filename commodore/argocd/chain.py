@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from commodore.argocd.acquiring import Repositories
 from commodore.argocd.appsets import Facts
 from commodore.argocd.configuration import ArgoSettings
-from commodore.argocd.diagnostics import Diagnostics
 from commodore.argocd.discovery import holds_settings, may_define
 from commodore.argocd.finishing import opened
 from commodore.argocd.model.application import Application
 from commodore.argocd.planning import overridden, source_type
 from commodore.argocd.rendering import Renderer
 from commodore.argocd.trees import folder_of
+from commodore.base.diagnostics import Diagnostics, Subject
 from commodore.base.errors import CommodoreError, Location
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class LaterStages:
             self.sets.append(one)
             made = self._expander.expand(one)
         except CommodoreError as error:
-            self.found.take(error, set_=str(value["metadata"]["name"]), place=place)
+            self.found.take(error, Subject(set=str(value["metadata"]["name"])), place=place)
             return []
         self.generated += made
         return [(each.data, each.path) for each in made if each.is_named]

@@ -11,6 +11,7 @@ from commodore.argocd.normalising import Normaliser
 from commodore.argocd.normalising.server_side import report_server_side
 from commodore.argocd.question import Question
 from commodore.argocd.running import Listing
+from commodore.base.diagnostics import Subject
 from commodore.base.errors import CommodoreError
 
 
@@ -38,7 +39,7 @@ def check_all(listing: Listing, asked: Question, *, plugins: bool = False) -> No
                     pass
                 _report_missed(application, listing, asked)
             except CommodoreError as error:
-                found.take(error, application=listing.label(application))
+                found.take(error, Subject(application=listing.label(application)))
 
 
 def _report_missed(application: Application, listing: Listing, asked: Question) -> None:

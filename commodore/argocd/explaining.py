@@ -9,7 +9,6 @@ from typing import Any
 
 from commodore.argocd.acquiring import RepoMap, repository_identity
 from commodore.argocd.comparing import reads_of
-from commodore.argocd.diagnostics import Diagnostics
 from commodore.argocd.explaining_objects import Stages
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.model.application import Application
@@ -20,6 +19,7 @@ from commodore.argocd.rendering.value_layers import Layer
 from commodore.argocd.running import Listing, Run
 from commodore.argocd.trees import folder_of
 from commodore.base.context import Context
+from commodore.base.diagnostics import Diagnostics
 from commodore.base.errors import CommodoreError
 from commodore.base.kubernetes import key_of
 from commodore.core.sources.git import redact

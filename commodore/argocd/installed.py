@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from commodore.argocd.configuration import Profile
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.base.context import Context
+from commodore.base.diagnostics import Diagnostic, Diagnostics
 from commodore.core.tools import Source, Tool, VersionNumber, locate_tool, profile_toolbox, tool_versions
 
 

@@ -17,7 +17,7 @@ from commodore.argocd.appsets import Facts, read_facts
 from commodore.argocd.checking import Checks
 from commodore.argocd.comparing import Considered, Side, Wanted, find_merge_base, find_side, pair_of
 from commodore.argocd.configuration import ArgoSettings, Given, choose_profile, read_policy
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics, lowered
+from commodore.argocd.diagnostics import STRICT
 from commodore.argocd.discovery import Kinds, Narrowing, Origin, is_exact, parse_selector, select
 from commodore.argocd.finishing import hook_phases
 from commodore.argocd.model.application import Application
@@ -26,6 +26,7 @@ from commodore.argocd.options import Options, Tree
 from commodore.argocd.rendering import Capabilities
 from commodore.argocd.rendering.plugins import AVP
 from commodore.argocd.running import Named, report_unused
+from commodore.base.diagnostics import Diagnostic, Diagnostics
 from commodore.base.errors import PolicyError, UsageError
 from commodore.base.events import Announce, Event, Obtained, stage
 from commodore.base.files.staging import temporary_folder
@@ -97,8 +98,8 @@ class Question:
         with stage(self.context.announce, "looking for Applications"):
             listing = running.list_applications(named, self.context, collected, self.repo_map, self.capabilities)
         lost = {one.reason for one in listing.lost} if self.options.allow_unknown else set()
-        sets = {one.set for one in lost} - {""}
-        self.found.join(collected, lambda one: lowered(one) if one in lost or one.set in sets else one)
+        sets = {one.subject.set for one in lost} - {""}
+        self.found.join(collected, lambda one: one.lowered() if one in lost or one.subject.set in sets else one)
         return listing
 
     def selected(self, listing: running.Listing, names: Sequence[str]) -> list[Application]:
@@ -229,7 +230,7 @@ class Question:
 
     def told(self) -> tuple[Diagnostic, ...]:
         """What was found so far."""
-        found = self.found.found(strict=self.options.strict)
+        found = self.found.found(STRICT if self.options.strict else ())
         return found if self._subjects is None else tuple(_concerning(found, *self._subjects))
 
     def listed(self, listing: running.Listing) -> tuple[Diagnostic, ...]:
@@ -386,13 +387,13 @@ def _concerning(
 ) -> Iterator[Diagnostic]:
     """What concerns these Applications, or no others. What fails in the sets that make them is no error of theirs."""
     for one in found:
-        if one.application or one.code in _OF_FILES:
-            if one.application in applications:
+        if one.subject.application or one.code in _OF_FILES:
+            if one.subject.application in applications:
                 yield one
-        elif not one.set:
+        elif not one.subject.set:
             yield one
-        elif one.set in sets:
-            yield lowered(one)
+        elif one.subject.set in sets:
+            yield one.lowered()
 
 
 def _moment(text: str) -> datetime:

@@ -12,6 +12,7 @@ from commodore.argocd.model.application import Application
 from commodore.argocd.question import Question
 from commodore.argocd.rendering import PartlyRendered, Rendered
 from commodore.argocd.running import Listing, Run
+from commodore.base.diagnostics import Subject
 from commodore.base.errors import CommodoreError, Findings
 from commodore.base.kubernetes import key_of
 from commodore.core.review.object_diff import GONE
@@ -65,11 +66,11 @@ def render_applications(
                 objects = desired(application, objects, listing.settings, named, asked.found)
                 projects.check(application, objects, asked.found)
         except CommodoreError as error:
-            asked.found.take(error if failure is None else Findings((failure, error)), application=label)
+            asked.found.take(error if failure is None else Findings((failure, error)), Subject(application=label))
             yield RenderedApplication(label, (), failure or error, instance)
         else:
             if failure is not None:
-                asked.found.take(failure, application=label)
+                asked.found.take(failure, Subject(application=label))
             shown = [_stripped(one, asked) for one in objects if asked.counts(one.data)]
             if order == "name":
                 shown.sort(key=_by_name)

@@ -26,7 +26,6 @@ from commodore.argocd.configuration import (
     read_file,
     take_values,
 )
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics, diagnostic_of, lowered
 from commodore.argocd.discovery import (
     Discovered,
     Lost,
@@ -49,6 +48,7 @@ from commodore.argocd.model.plugins import PluginRule
 from commodore.argocd.rendering import Capabilities, Renderer
 from commodore.argocd.trees import ParsedFiles, SelfRevisions, Tree
 from commodore.base.context import Context
+from commodore.base.diagnostics import Diagnostic, Diagnostics, Subject
 from commodore.base.errors import CommodoreError, InputError, Location, PolicyError
 from commodore.base.files.staging import temporary_folder
 from commodore.base.limits import Limits
@@ -171,7 +171,7 @@ class Listing:
     def unseen(self) -> tuple[Lost, ...]:
         """All that may define Applications which are not listed: what is lost, and what Applications render."""
         rendered = (
-            Lost("entry", f"what {label} renders", Location(label), diagnostic_of(error, application=label))
+            Lost("entry", f"what {label} renders", Location(label), Diagnostic.of(error, Subject(application=label)))
             for label, error in self.failures.items()
         )
         return (*self.lost, *rendered)
@@ -189,7 +189,7 @@ class Listing:
         left_out = {self.label(one) for one in but}
         for label, error in self.failures.items():
             if label not in left_out:
-                found.take(error, application=label)
+                found.take(error, Subject(application=label))
 
 
 def list_applications(
@@ -381,7 +381,9 @@ def _lost(rounds: Rounds, collected: Diagnostics) -> Iterator[Lost]:
     """
     discovered = rounds.discovered
     yield from discovered.lost
-    failures = {one.set: _offline(one) for one in reversed(collected.found()) if one.severity in ("error", "boundary")}
+    failures = {
+        one.subject.set: _offline(one) for one in reversed(collected.found()) if one.severity in ("error", "boundary")
+    }
     for (namespace, name), (value, place) in discovered.sets.items():
         if reason := failures.get(name):
             yield Lost("ApplicationSet", f"{namespace}/{name}", place, reason, value)
@@ -389,12 +391,12 @@ def _lost(rounds: Rounds, collected: Diagnostics) -> Iterator[Lost]:
     labels = {discovered.label(one) for one in discovered.applications.values()}
     for label, error in rounds.failures.items():
         if label not in labels:
-            yield Lost("entry", label, Location(label), diagnostic_of(error, application=label))
+            yield Lost("entry", label, Location(label), Diagnostic.of(error, Subject(application=label)))
 
 
 def _offline(one: Diagnostic) -> Diagnostic:
     """An error that is no more than a limit of working without a cluster as what it is."""
-    return lowered(one, "boundary") if one.code in _UNKNOWN_OFFLINE else one
+    return one.lowered("boundary") if one.code in _UNKNOWN_OFFLINE else one
 
 
 def _looked_at(scanned: Scanned, ignored: PathPatterns, tree: Tree) -> Scanned:
@@ -423,7 +425,7 @@ def _watched(applications: Iterable[Application], settings: ArgoSettings, found:
                 f"Argo CD does not look at Applications in the namespace {one.namespace}, so this one is left out",
                 "warning",
                 "add the namespace to application.namespaces, or say it by --app-namespace",
-                application=f"{one.namespace}/{one.name}",
+                subject=Subject(application=f"{one.namespace}/{one.name}"),
                 locations=(one.place,),
             )
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from commodore.argocd.comparing import Difference
-from commodore.argocd.diagnostics import Diagnostic, Severity
+from commodore.base.diagnostics import Diagnostic, Severity
 from commodore.base.printable import printable
 from commodore.base.sarif import Level, Result, Rule, sarif_log
 from commodore.core.review.object_diff import FLAGS, Flag
@@ -30,7 +30,7 @@ def as_sarif(diagnostics: Iterable[Diagnostic], root: Path, difference: Differen
 def _finding(one: Diagnostic) -> Result:
     place = one.locations[0] if one.locations else None
     text = f"{one.message}. {one.hint}" if one.hint else one.message
-    about = one.object or one.application or one.set
+    about = str(one.subject.object) or one.subject.name
     return Result(
         one.code,
         _LEVELS[one.severity],

@@ -10,11 +10,11 @@ from types import MappingProxyType
 from typing import Any
 
 from commodore.argocd.configuration import ArgoSettings
-from commodore.argocd.diagnostics import Diagnostics
 from commodore.argocd.finishing import in_namespace, opened
 from commodore.argocd.model.application import read_application
 from commodore.argocd.rendering import Rendered, Renderer, Trace
 from commodore.base.context import Context
+from commodore.base.diagnostics import Diagnostics
 from commodore.base.errors import CommodoreError, InputError, PolicyError, raise_all
 from commodore.base.events import Noted, Warned
 from commodore.base.kubernetes import key_of

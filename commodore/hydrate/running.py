@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from commodore.argocd.acquiring import Providers, repository_identity
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.rendering import Capabilities
 from commodore.argocd.running import open_run
 from commodore.argocd.trees import Tree
 from commodore.base.context import Context
+from commodore.base.diagnostics import Diagnostic, Diagnostics
 from commodore.base.errors import CommodoreError, InputError, raise_all
 from commodore.base.events import Event, Warned, ignore, stage
 from commodore.base.files.staging import temporary_folder
@@ -355,7 +355,7 @@ class Hydrator:
             return planned
         labels = {f"{one.namespace or self.job.settings.namespace}/{one.name}" for one in planned.group.members}
         labels |= {one.name for one in planned.group.members}
-        found = (as_warning(one) for one in self.diagnostics.found() if one.application in labels)
+        found = (as_warning(one) for one in self.diagnostics.found() if one.subject.application in labels)
         warnings = (*told.warnings, *(one for one in found if one is not None))
         return replace(planned, warnings=warnings, seconds=told.seconds)
 
@@ -517,7 +517,7 @@ class Hydrator:
 
 def as_warning(found: Diagnostic) -> Warned | None:
     """A finding of rendering as a warning; None if it is none."""
-    about = f"Application {found.application}: " if found.application else ""
+    about = f"Application {found.subject.application}: " if found.subject.application else ""
     return Warned(found.code, f"{about}{found.message}", found.hint) if found.severity == "warning" else None
 
 

@@ -14,9 +14,9 @@ from typing import Any
 from commodore.argocd.acquiring import Providers, RepoMap, Repositories
 from commodore.argocd.appsets import Expander, Facts, read_set
 from commodore.argocd.configuration import ArgoSettings, read_candidates, read_file
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.discovery.scan import is_of_argo
 from commodore.base.context import Context
+from commodore.base.diagnostics import Diagnostic, Diagnostics
 from commodore.base.errors import CommodoreError, InputError, Location, raise_all
 from commodore.base.files.staging import temporary_folder
 from commodore.base.files.tree import walk
@@ -207,7 +207,9 @@ def expanded(
     for one in collected.found():
         diagnostics.add(one)
         if one.severity == "error":
-            errors.append(InputError(one.code, f"{one.set}: {one.message}", hint=one.hint, locations=one.locations))
+            errors.append(
+                InputError(one.code, f"{one.subject.set}: {one.message}", hint=one.hint, locations=one.locations)
+            )
     raise_all(errors)
     return replace(found, applications=(*found.applications, *(one for one in made if is_hydrated(one[0]))), sets=())
 

@@ -214,10 +214,13 @@ def test_a_generated_name_that_is_none_is_told_once(tmp_path: Path) -> None:
     made = json.loads(json.dumps(SET))
     made["spec"]["template"]["metadata"]["name"] = "Not_a_name"
     tree = Tree.folder(write(tmp_path, {"set.json": made}))
-    told = [(one.code, one.severity) for one in argocd.list_applications(tree, OFFLINE).diagnostics if one.set]
+    listed = argocd.list_applications(tree, OFFLINE).diagnostics
+    told = [(one.code, one.severity) for one in listed if one.subject.set]
     assert told == [("CMD-ARGO-214", "error")]
     previewed = argocd.expand(tree, dataclasses.replace(OFFLINE, sets=(tmp_path / "set.json",)))
-    assert [(one.code, one.severity) for one in previewed.diagnostics if one.set] == [("CMD-ARGO-214", "warning")]
+    assert [(one.code, one.severity) for one in previewed.diagnostics if one.subject.set] == [
+        ("CMD-ARGO-214", "warning")
+    ]
     assert [one.application["metadata"]["name"] for one in previewed.applications] == ["Not_a_name"]
     made["spec"]["generators"] = made["spec"]["generators"] * 2
     (tmp_path / "set.json").write_text(json.dumps(made), encoding="utf-8")

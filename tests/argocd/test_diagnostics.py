@@ -7,8 +7,9 @@ import re
 
 import pytest
 
-from commodore.argocd import Diagnostic, Diagnostics
-from commodore.argocd.diagnostics import by_cause
+from commodore.argocd import Diagnostic, Diagnostics, Subject
+from commodore.argocd.diagnostics import STRICT
+from commodore.base.diagnostics import by_cause
 from commodore.base.errors import Findings, InputError, Location, PolicyError
 from commodore.cli.shell.error_pages import read_error_rooms
 from tests.conftest import ROOT
@@ -18,8 +19,8 @@ from tests.conftest import ROOT
 def test_the_order_does_not_depend_on_when_they_are_found() -> None:
     three = [
         Diagnostic("CMD-ARGO-416", "c", "info"),
-        Diagnostic("CMD-ARGO-319", "a", "warning", application="argocd/b"),
-        Diagnostic("CMD-ARGO-319", "a", "warning", application="argocd/a"),
+        Diagnostic("CMD-ARGO-319", "a", "warning", subject=Subject("argocd/b")),
+        Diagnostic("CMD-ARGO-319", "a", "warning", subject=Subject("argocd/a")),
     ]
     results = set()
     for order in itertools.permutations(three):
@@ -40,7 +41,13 @@ def test_equal_ones_are_one_with_a_number() -> None:
 def test_those_of_one_cause_are_together_and_the_new_ones_first() -> None:
     asked = "spec.generators[%d].plugin of %s asks for the answer of the plugin %s"
     first, second, third, other, old = (
-        Diagnostic("CMD-ARGO-202", asked % (number, name, plugin), "boundary", set=f"argocd/{name}", before=before)
+        Diagnostic(
+            "CMD-ARGO-202",
+            asked % (number, name, plugin),
+            "boundary",
+            subject=Subject(set=f"argocd/{name}"),
+            before=before,
+        )
         for number, name, plugin, before in (
             (0, "a", "x", False),
             (1, "b", "x", False),
@@ -58,15 +65,15 @@ def test_strict_makes_errors_of_what_could_not_be_honoured() -> None:
     found.add(Diagnostic("CMD-ARGO-319", "a", "warning"))
     found.add(Diagnostic("CMD-ARGO-122", "b", "info"))
     assert [one.severity for one in found.found()] == ["warning", "info"]
-    assert [(one.severity, one.escalated) for one in found.found(strict=True)] == [("error", True), ("info", False)]
+    assert [(one.severity, one.escalated) for one in found.found(STRICT)] == [("error", True), ("info", False)]
 
 
 @pytest.mark.requirement("D74")
 def test_errors_keep_their_places_and_families() -> None:
     found = Diagnostics()
     errors = [InputError("CMD-ARGO-103", "a", locations=[Location("x", 3)]), PolicyError("CMD-ARGO-420", "b")]
-    found.take(Findings(errors), application="argocd/a")
-    assert [(one.code, one.family, one.application) for one in found.found()] == [
+    found.take(Findings(errors), Subject("argocd/a"))
+    assert [(one.code, one.family, one.subject.application) for one in found.found()] == [
         ("CMD-ARGO-103", "input", "argocd/a"),
         ("CMD-ARGO-420", "policy", "argocd/a"),
     ]

@@ -17,8 +17,8 @@ from urllib.parse import urljoin
 from commodore.argocd.acquiring.chart_index import ChartIndex
 from commodore.argocd.acquiring.credentials import HINT
 from commodore.argocd.acquiring.providers import Providers
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.base.context import Context
+from commodore.base.diagnostics import Diagnostic, Diagnostics
 from commodore.base.errors import EnvironmentFault, InputError, PolicyError
 from commodore.base.events import Obtained
 from commodore.base.files.workspace import remove_tree

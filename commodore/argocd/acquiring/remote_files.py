@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from commodore.argocd.acquiring.providers import RemoteProvider
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.base.context import Context
+from commodore.base.diagnostics import Diagnostic, Diagnostics
 from commodore.base.errors import EnvironmentFault
 from commodore.base.events import Obtained
 from commodore.core.results.caches import dependency_cache, usable

@@ -14,10 +14,10 @@ from commodore.argocd.acquiring.credentials import HINT
 from commodore.argocd.acquiring.repo_map import RepoMap, repository_identity
 from commodore.argocd.acquiring.tags import is_range, newest_tag
 from commodore.argocd.configuration import Profile
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.model.sources import Source
 from commodore.argocd.trees import OwnRevisions, Tree, commit_tree, folder_tree
 from commodore.base.context import Context
+from commodore.base.diagnostics import Diagnostic, Diagnostics
 from commodore.base.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
 from commodore.base.events import Obtained
 from commodore.base.files.workspace import guard_disk, make_private

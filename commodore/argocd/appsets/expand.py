@@ -16,10 +16,10 @@ from commodore.argocd.appsets.model import ApplicationSet, Entry, read_template
 from commodore.argocd.appsets.patch import patched
 from commodore.argocd.appsets.schema import TEMPLATE, typed
 from commodore.argocd.configuration import ArgoSettings
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics, Severity
 from commodore.argocd.model import Cluster
 from commodore.argocd.model.fields import boolean_of, unquoted
 from commodore.base.context import Context
+from commodore.base.diagnostics import Diagnostic, Diagnostics, Severity, Subject
 from commodore.base.errors import CommodoreError, InputError, PolicyError
 from commodore.base.yaml.kube_yaml import read_documents
 
@@ -127,7 +127,7 @@ class Expander:
                 if isinstance(error, PolicyError) and error.code == "CMD-ARGO-217":
                     raise
                 failed = True
-                self._found.take(error, set_=one.name, place=one.place)
+                self._found.take(error, Subject(set=one.name), place=one.place)
         self._check(one, made, failed=failed)
         return made
 
@@ -200,7 +200,7 @@ class Expander:
 
     def _report(self, one: ApplicationSet, code: str, severity: Severity, message: str, hint: str) -> None:
         family = "input" if severity == "error" else ""
-        self._found.add(Diagnostic(code, message, severity, hint, family, set=one.name, locations=(one.place,)))
+        self._found.add(Diagnostic(code, message, severity, hint, family, Subject(set=one.name), (one.place,)))
 
 
 def _why_it_stays(text: str) -> str:

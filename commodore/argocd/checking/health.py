@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from commodore.argocd.configuration import ArgoSettings, ResourceOverride
-from commodore.argocd.diagnostics import Diagnostics
 from commodore.argocd.line_worker import LineWorker, WorkerEnded
+from commodore.base.diagnostics import Diagnostics, Subject
 from commodore.base.errors import CommodoreError, EnvironmentFault, InputError
 from commodore.base.kubernetes import key_of
 from commodore.base.names import requirement
@@ -74,7 +74,7 @@ class HealthScripts:
             try:
                 self._run(override, data, str(key))
             except CommodoreError as error:
-                found.take(error, application=application)
+                found.take(error, Subject(application=application))
 
     def _of(self, name: str) -> ResourceOverride | None:
         """The script of a kind: the one of its very name, else the first pattern that fits."""

@@ -10,10 +10,10 @@ from commodore.argocd.checking.health import HealthScripts
 from commodore.argocd.checking.projects import Projects
 from commodore.argocd.checking.schemas import ObjectSchemas
 from commodore.argocd.configuration import ArgoSettings
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.model.application import Application
 from commodore.argocd.rendering import Rendered, Renderer
+from commodore.base.diagnostics import Diagnostic, Diagnostics, Subject
 from commodore.base.errors import CommodoreError, InputError
 from commodore.base.kubernetes import ObjectKey, key_of
 from commodore.base.printable import some_of
@@ -106,7 +106,7 @@ class Tester:
             objects = self._finished(application, made, collected)
             Projects(self.settings, self.found, "error").check(application, objects, collected)
         except CommodoreError as error:
-            collected.take(error, application=label)
+            collected.take(error, Subject(application=label))
             return _Tried(label, collected)
         found = [one.data for one in objects]
         scripts.check(found, collected, label)
@@ -134,7 +134,7 @@ class Tester:
         for names, keys in shared.items():
             message = f"{some_of(names)} each give {some_of(sorted(keys))}; the last one that is synced has it"
             hint = "leave it to one of them"
-            self.found.add(Diagnostic("CMD-ARGO-507", message, "warning", hint, application=names[0]))
+            self.found.add(Diagnostic("CMD-ARGO-507", message, "warning", hint, subject=Subject(application=names[0])))
 
     def _compare(self, application: Application, one: _Tried, made: tuple[Rendered, ...] | CommodoreError) -> None:
         """See whether what is rendered again is the same."""
@@ -143,7 +143,7 @@ class Tester:
         try:
             again = [other.data for other in self._finished(application, made, Diagnostics())]
         except CommodoreError as error:
-            one.collected.take(error, application=one.label)
+            one.collected.take(error, Subject(application=one.label))
             return
         before, after = ([PlacedObject(data) for data in side] for side in (one.objects, again))
         for change in compare(before, after).changes:
@@ -153,7 +153,7 @@ class Tester:
                 f"{change.key} differs when it is rendered again{f': {fields}' if fields else ''}",
                 hint="the source draws random values or asks for the time; say them in its values",
             )
-            one.collected.take(differs, application=one.label)
+            one.collected.take(differs, Subject(application=one.label))
 
 
 @dataclass(frozen=True, slots=True)

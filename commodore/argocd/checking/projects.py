@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from commodore.argocd.acquiring import repository_identity
 from commodore.argocd.appsets import selects
 from commodore.argocd.configuration import ArgoSettings
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics, Severity
 from commodore.argocd.model import IN_CLUSTER, IN_CLUSTER_SERVER, Cluster
 from commodore.argocd.model.application import Application
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.model.project import Allowed, KindRule, Project, read_project
 from commodore.argocd.rendering import Rendered
 from commodore.argocd.rendering.globs import matches
+from commodore.base.diagnostics import Diagnostic, Diagnostics, Severity, Subject
 from commodore.base.errors import InputError, Location, did_you_mean
 from commodore.base.kubernetes import key_of
 from commodore.base.yaml.kube_yaml import read_documents
@@ -142,8 +141,8 @@ class _Report:
 
     def add(self, code: str, message: str, hint: str, subject: str = "") -> None:
         family = "policy" if self._severity == "error" else ""
-        one = Diagnostic(code, message, self._severity, hint, family, self._label, locations=(self._place,))
-        self._found.add(replace(one, object=subject))
+        concerns = Subject(application=self._label, object=subject)
+        self._found.add(Diagnostic(code, message, self._severity, hint, family, concerns, (self._place,)))
 
 
 def allows_repository(project: Project, url: str) -> bool:

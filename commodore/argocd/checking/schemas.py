@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from commodore.argocd.diagnostics import Diagnostics
+from commodore.base.diagnostics import Diagnostics, Subject
 from commodore.base.errors import InputError
 from commodore.base.kubernetes import key_of
 from commodore.base.kubernetes.schemas import Kubernetes, Schemas, api_kind
@@ -42,5 +42,5 @@ class ObjectSchemas:
                         f"{key_of(data)} does not fit its schema: {'; '.join(complaints[:_SHOWN])}{more}",
                         hint="the API server refuses it, or drops what it does not know",
                     ),
-                    application=application,
+                    Subject(application=application),
                 )

@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 from commodore.argocd.comparing.canonical import canonical
 from commodore.argocd.configuration import ArgoSettings
-from commodore.argocd.diagnostics import Diagnostics
 from commodore.argocd.discovery import LostKind, Origin
 from commodore.argocd.model.application import Application
 from commodore.argocd.normalising import Normaliser
+from commodore.base.diagnostics import Diagnostics
 from commodore.base.errors import Location
 from commodore.base.kubernetes.objects import ObjectKey
 from commodore.core.review.object_diff import (

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commodore.argocd.appsets import PathPatterns
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.trees import is_git
+from commodore.base.diagnostics import Diagnostic, Diagnostics
 from commodore.base.errors import InputError, UsageError
 from commodore.base.files.tree import walk
 

@@ -25,7 +25,6 @@ from commodore.argocd.comparing.reads import reads_of
 from commodore.argocd.comparing.sides import Side
 from commodore.argocd.comparing.unknown import failed_verdict, join, lost_verdicts, report_failure, report_unknown
 from commodore.argocd.configuration import ArgoSettings
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics, Severity
 from commodore.argocd.discovery import Kinds, Narrowing, Origin, names_fit, select, served_by
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.finishing.hooks import hook_phases
@@ -34,6 +33,7 @@ from commodore.argocd.normalising.server_side import report_server_side
 from commodore.argocd.rendering import Capabilities, Rendered
 from commodore.argocd.running import Listing, list_applications, open_run
 from commodore.base.context import Context
+from commodore.base.diagnostics import Diagnostic, Diagnostics, Severity, Subject
 from commodore.base.errors import CommodoreError
 from commodore.base.kubernetes.objects import ObjectKey
 from commodore.base.printable import some_of
@@ -347,7 +347,7 @@ class _Work:
                 "error" if strict else "warning",
                 error.hint,
                 "input" if strict else "",
-                application=name,
+                subject=Subject(application=name),
                 locations=error.locations,
             )
         )

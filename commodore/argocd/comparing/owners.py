@@ -9,10 +9,10 @@ from pathlib import Path
 
 from commodore.argocd.acquiring import repository_identity
 from commodore.argocd.comparing.reads import Reads
-from commodore.argocd.diagnostics import Diagnostic, Severity
 from commodore.argocd.model.application import Application
 from commodore.argocd.planning.generate_paths import GENERATE_PATHS, GeneratePaths
 from commodore.argocd.trees import is_git
+from commodore.base.diagnostics import Diagnostic, Severity, Subject
 from commodore.base.files.tree import children, walk
 from commodore.base.printable import some_of
 
@@ -67,7 +67,7 @@ def missed_by(paths: GeneratePaths, files: Iterable[str], label: str, applicatio
         f"the annotation {GENERATE_PATHS} misses files that the Application reads: {some_of(missed)}",
         "info",
         "add them to it; until then Argo CD renders a change of them late",
-        application=label,
+        subject=Subject(application=label),
         locations=(application.place,),
     )
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from commodore.argocd.comparing.applications import Verdict
 from commodore.argocd.comparing.inputs import InputChange, Inputs
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics, lowered
 from commodore.argocd.discovery import may_be_meant
 from commodore.argocd.running import Listing
+from commodore.base.diagnostics import Diagnostic, Diagnostics, Subject
 from commodore.base.errors import CommodoreError
 
 _NOTE = 200
@@ -61,7 +61,7 @@ def report_failure(verdict: Verdict, errors: Errors, found: Diagnostics, *, allo
     assert error is not None
     side = "" if errors[1] is not None else "in the base: "
     collected = Diagnostics()
-    collected.take(error, application=verdict.name)
+    collected.take(error, Subject(application=verdict.name))
     for one in collected.found():
         both = verdict.before or not verdict.reported
         found.add(_as_before(one) if both else _lowered(replace(one, message=f"{side}{one.message}"), allowed))
@@ -103,14 +103,14 @@ def report_unknown(verdicts: Iterable[Verdict], found: Diagnostics, *, allowed: 
         subject = f"the {one.kind} {one.name} is " if one.kind in ("file", "entry") else ""
         defined = one.new or one.old
         place = defined.place if defined is not None else one.place
+        names = (one.name if one.kind == kind else "" for kind in ("Application", "ApplicationSet"))
         reported = Diagnostic(
             "CMD-ARGO-807",
             f"{subject}unknown: {one.note}",
             "error",
             "mend it, or accept by --allow-unknown that its changes are not seen",
             "input",
-            application=one.name if one.kind == "Application" else "",
-            set=one.name if one.kind == "ApplicationSet" else "",
+            subject=Subject(*names),
             locations=(place,) if place is not None else (),
         )
         found.add(_lowered(reported, allowed))
@@ -143,12 +143,12 @@ _OF_FILES: Collection[str] = ("CMD-ARGO-101",)
 
 def _is_loss(one: Diagnostic) -> bool:
     """Whether a diagnostic says that something is unknown."""
-    return bool(one.application or one.set or one.code in _OF_FILES)
+    return bool(one.subject.name or one.code in _OF_FILES)
 
 
 def _lowered(one: Diagnostic, allowed: bool) -> Diagnostic:
-    return lowered(one) if allowed else one
+    return one.lowered() if allowed else one
 
 
 def _as_before(one: Diagnostic) -> Diagnostic:
-    return replace(lowered(one, "info"), message=f"as before: {one.message}", before=True)
+    return replace(one.lowered("info"), message=f"as before: {one.message}", before=True)

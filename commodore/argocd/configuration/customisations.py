@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.model.fields import Fields
+from commodore.base.diagnostics import Diagnostic, Diagnostics
 from commodore.base.errors import InputError, Location, did_you_mean
 from commodore.base.yaml.kube_yaml import read_documents
 

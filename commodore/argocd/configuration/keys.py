@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from commodore.argocd.configuration.model import DEFAULTS, PARAMETER_DEFAULTS, Provenanced
-from commodore.argocd.diagnostics import Diagnostic
+from commodore.base.diagnostics import Diagnostic
 
 _FIXED = (
     "additionalUrls",

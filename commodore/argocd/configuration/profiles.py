@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics
+from commodore.base.diagnostics import Diagnostic, Diagnostics
 from commodore.base.errors import Location, UsageError
 
 _VERSION = re.compile(r"v?(\d+)\.(\d+)(?:[.+-].*)?")

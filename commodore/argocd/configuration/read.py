@@ -21,11 +21,11 @@ from commodore.argocd.configuration.model import (
 from commodore.argocd.configuration.operator import KIND as OPERATED
 from commodore.argocd.configuration.operator import config_maps_of
 from commodore.argocd.configuration.profiles import NEWEST, Profile
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.model.cluster import SECRET_TYPE, Cluster, read_cluster
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.model.plugins import PluginRule, rule_of_definition
 from commodore.argocd.model.repository import REPOSITORY_TYPES, KnownRepository, read_repository
+from commodore.base.diagnostics import Diagnostic, Diagnostics
 from commodore.base.errors import InputError, Location
 from commodore.base.limits import Limits
 from commodore.base.printable import some_of

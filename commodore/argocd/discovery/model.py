@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics, diagnostic_of
 from commodore.argocd.model.application import Application, read_application
+from commodore.base.diagnostics import Diagnostic, Diagnostics, Subject
 from commodore.base.errors import CommodoreError, Location, PolicyError
 from commodore.base.limits import Limits
 
@@ -116,7 +116,7 @@ class Discovered:
         label = "/".join(filter(None, self.key(namespace, name))) if name else ""
         is_set = value["kind"] == "ApplicationSet"
         subject = (name if is_set else label) or str(place)
-        reason = diagnostic_of(error, application="" if is_set else subject, set_=subject if is_set else "")
+        reason = Diagnostic.of(error, Subject(set=subject) if is_set else Subject(application=subject))
         self.lost.append(Lost("ApplicationSet" if is_set else "Application", label, place, reason, value))
         found.add(reason)
 
@@ -147,7 +147,9 @@ class Discovered:
         known, before = self.sets.setdefault(key, (value, place))
         first = self.set_origins.setdefault(key, origin)
         if _content(known) != _content(value):
-            found.add(_defined_twice(f"the ApplicationSet {key[1]}", (first, before), (origin, place), set_=key[1]))
+            found.add(
+                _defined_twice(f"the ApplicationSet {key[1]}", (first, before), (origin, place), Subject(set=key[1]))
+            )
 
     def _compare(
         self, known: Application, before: Origin, application: Application, origin: Origin, found: Diagnostics
@@ -158,7 +160,7 @@ class Discovered:
             f"the Application {application.name}",
             (before, known.place),
             (origin, application.place),
-            application=self.label(application),
+            Subject(application=self.label(application)),
         )
         found.add(told)
 
@@ -167,9 +169,7 @@ def _defined_twice(
     what: str,
     first: tuple[Origin, Location],
     second: tuple[Origin, Location],
-    *,
-    application: str = "",
-    set_: str = "",
+    subject: Subject,
 ) -> Diagnostic:
     (before, place), (origin, other) = first, second
     rendered = {before.kind, origin.kind} == {"file", "rendered"}
@@ -181,8 +181,7 @@ def _defined_twice(
         f"{what} is defined twice, differently: {by}; the first one counts",
         "info" if rendered else "warning",
         "" if rendered else "keep one of them, or look at another folder with --path",
-        application=application,
-        set=set_,
+        subject=subject,
         locations=(place, other),
     )
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from commodore.argocd.configuration.operator import KIND as OPERATED
 from commodore.argocd.configuration.read import Candidates
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.discovery.model import Discovered, Key, Lost, Origin, Raw
 from commodore.argocd.discovery.scan import is_of_argo, take
 from commodore.argocd.discovery.select import is_exact, names_fit
 from commodore.argocd.model.application import Application, read_application
+from commodore.base.diagnostics import Diagnostic, Diagnostics, Subject
 from commodore.base.errors import CommodoreError, InputError, Location
 
 if TYPE_CHECKING:
@@ -162,4 +162,4 @@ class Rounds:
                 try:
                     self.discovered.add(read_application(data, place), origin, self.found)
                 except InputError as error:
-                    self.found.take(error, set_=key[1])
+                    self.found.take(error, Subject(set=key[1]))

@@ -14,7 +14,6 @@ from commodore.argocd.configuration import objects_of_values
 from commodore.argocd.configuration.keys import CONFIG, PARAMETERS
 from commodore.argocd.configuration.operator import KIND as OPERATED
 from commodore.argocd.configuration.read import PLUGIN, Candidates, lines_of
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics, diagnostic_of
 from commodore.argocd.discovery.documents import of_interest
 from commodore.argocd.discovery.model import Discovered, Lost, Origin, Raw
 from commodore.argocd.model.application import GROUP, Application, read_application
@@ -22,6 +21,7 @@ from commodore.argocd.model.cluster import SECRET_TYPE
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.trees import KUSTOMIZATIONS, ParsedFiles, Tree, covers, is_git
 from commodore.argocd.trees.paths import is_within
+from commodore.base.diagnostics import Diagnostic, Diagnostics, Subject
 from commodore.base.errors import InputError, Location
 from commodore.base.files.tree import Entry, walk
 from commodore.base.limits import Limits
@@ -255,7 +255,7 @@ def report_unknown_fields(application: Application, label: str, found: Diagnosti
                 f"Argo CD has no field {path}, and drops it",
                 "warning",
                 hint or "see the reference of Argo CD's fields",
-                application=label,
+                subject=Subject(application=label),
                 locations=(application.place,),
             )
         )
@@ -267,7 +267,7 @@ def _group(value: Mapping[str, Any]) -> str:
 
 def _unread(scanned: Scanned, found: Diagnostics, name: str, error: InputError) -> None:
     """Report a file that defines Applications, or may do so, and cannot be read."""
-    reason = diagnostic_of(error)
+    reason = Diagnostic.of(error)
     found.add(reason)
     scanned.lost.append(Lost("file", name, error.locations[0], reason))
 

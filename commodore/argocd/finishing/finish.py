@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from commodore.argocd.configuration import ArgoSettings
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.finishing.filters import ResourceFilter
 from commodore.argocd.finishing.scopes import Scopes
 from commodore.argocd.finishing.tracking import Tracker, metadata_of
 from commodore.argocd.model.application import Application
 from commodore.argocd.rendering import Rendered
+from commodore.base.diagnostics import Diagnostic, Diagnostics, Subject
 from commodore.base.errors import InputError
 from commodore.base.kubernetes import ObjectKey, key_of
 
@@ -91,7 +91,7 @@ def _items(objects: Iterable[Rendered], application: str, found: Diagnostics) ->
                     )
                 yield replace(one, data=item)
         elif kind.endswith("List") and "items" in one.data and items is None and not {"spec", "status"} & {*one.data}:
-            found.add(Diagnostic("CMD-ARGO-509", f"a {kind} has no items", "info", application=application))
+            found.add(Diagnostic("CMD-ARGO-509", f"a {kind} has no items", "info", subject=Subject(application)))
         else:
             yield one
 
@@ -145,8 +145,7 @@ def _later_ones(objects: Sequence[Rendered], application: str, found: Diagnostic
                     f"{key} is given {len(several)} times (by the sources {sources}); the last one counts",
                     "warning",
                     "keep one of them",
-                    application=application,
-                    object=str(key),
+                    subject=Subject(application=application, object=str(key)),
                 )
             )
     return [one for key, one in result if last[key][-1] is one]
@@ -166,7 +165,6 @@ def _kept(
                 "CMD-ARGO-502",
                 f"{key} is left out: the settings exclude its kind",
                 "info",
-                application=application,
-                object=str(key),
+                subject=Subject(application=application, object=str(key)),
             )
         )

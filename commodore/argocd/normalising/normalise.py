@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from commodore.argocd.configuration import ArgoSettings
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.model.application import Application
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.normalising.jq import Jq, reads_environment
 from commodore.argocd.normalising.known_types import BUILT_IN, is_known, rewrite
 from commodore.argocd.normalising.paths import pointer_steps, remove_paths, remove_pointer
+from commodore.base.diagnostics import Diagnostic, Diagnostics, Subject
 from commodore.base.errors import InputError, Location
 from commodore.base.kubernetes import ObjectKey, key_of
 from commodore.base.yaml.kube_yaml import read_documents
@@ -141,7 +141,7 @@ class Normaliser:
 
     def _report(self, diagnostic: Diagnostic, rule: _Rule, key: ObjectKey) -> None:
         places = (rule.place,) if rule.place is not None else ()
-        self._found.add(replace(diagnostic, application=self._label, object=str(key), locations=places))
+        self._found.add(replace(diagnostic, subject=Subject(self._label, object=str(key)), locations=places))
 
     def _own_rules(self, application: Application) -> Iterator[_Rule]:
         for one in application.ignored:
@@ -167,7 +167,7 @@ class Normaliser:
                 message = f"{error.message}, and ignores nothing"
                 places = (place,) if place is not None else ()
                 self._found.add(
-                    Diagnostic(error.code, message, "warning", error.hint, application=self._label, locations=places)
+                    Diagnostic(error.code, message, "warning", error.hint, "", Subject(self._label), places)
                 )
         return tuple(valid)
 
@@ -175,7 +175,7 @@ class Normaliser:
         message = f"the jq expression {expression!r} reads the environment, which is empty, here as in Argo CD"
         places = (rule.place,) if rule.place is not None else ()
         hint = "write the value itself"
-        self._found.add(Diagnostic("CMD-ARGO-702", message, "warning", hint, application=self._label, locations=places))
+        self._found.add(Diagnostic("CMD-ARGO-702", message, "warning", hint, "", Subject(self._label), places))
 
     def _report_unknown_types(self) -> None:
         for name, types in sorted(self._types.items()):

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from commodore.argocd.configuration import ArgoSettings
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.model.application import Application
+from commodore.base.diagnostics import Diagnostic, Diagnostics
 
 _OPTIONS = {
     "argocd.argoproj.io/compare-options": ("ServerSideDiff=true", "IncludeMutationWebhook=true"),

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from commodore.argocd.acquiring import Charts, PluginSource, RemoteFiles, Repositories
 from commodore.argocd.configuration import ArgoSettings
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics, Severity
 from commodore.argocd.model.application import Application, check_application
 from commodore.argocd.model.plugins import PluginRule
 from commodore.argocd.model.sources import Source
@@ -26,6 +25,7 @@ from commodore.argocd.rendering.plugin_run import run_plugin
 from commodore.argocd.rendering.plugins import as_native, rule_for
 from commodore.argocd.trees import folder_of
 from commodore.base.context import Context
+from commodore.base.diagnostics import Diagnostic, Diagnostics, Severity, Subject
 from commodore.base.errors import CommodoreError, EnvironmentFault, InputError, Location, PolicyError, raise_all
 from commodore.base.exhaustion import refusal
 from commodore.core.results.caches import result_cache, usable
@@ -263,8 +263,7 @@ class _Noter:
                 message,
                 severity,
                 hint,
-                application=self._application,
-                source=self._source,
+                subject=Subject(application=self._application, source=self._source),
                 locations=locations,
             )
         )

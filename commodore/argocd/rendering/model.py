@@ -9,7 +9,6 @@ from typing import Any, Protocol
 
 from commodore.argocd.acquiring import Charts, RemoteFiles
 from commodore.argocd.configuration import ArgoSettings
-from commodore.argocd.diagnostics import Severity
 from commodore.argocd.model import Cluster
 from commodore.argocd.model.application import Application, Destination
 from commodore.argocd.model.sources import Source
@@ -17,6 +16,7 @@ from commodore.argocd.planning import BuildEnvironment
 from commodore.argocd.rendering.kept import Kept
 from commodore.argocd.rendering.value_layers import Layer
 from commodore.base.context import Context
+from commodore.base.diagnostics import Severity
 from commodore.base.errors import CommodoreError, Findings, Location
 from commodore.base.events import Obtained
 

@@ -206,7 +206,7 @@ def show_wanted(shown: Sequence[Diagnostic], wanted: str, console: Console) -> N
 
     Unless all are asked for, many of one cause are shown as one, and those of before a change as a number.
     """
-    from commodore.argocd.diagnostics import by_cause
+    from commodore.base.diagnostics import by_cause
 
     if console.quiet:
         wanted = "none"
@@ -241,7 +241,7 @@ def _cause_lines(same: Sequence[Diagnostic]) -> Iterator[str]:
             yield from diagnostic_lines(one)
         return
     first, *others = same
-    subjects = [*dict.fromkeys(one.application or one.set for one in others)]
+    subjects = [*dict.fromkeys(one.subject.name for one in others)]
     named = f": {some_of(subjects)}" if all(subjects) else ""
     head, *rest = diagnostic_lines(first)
     yield head
@@ -251,8 +251,8 @@ def _cause_lines(same: Sequence[Diagnostic]) -> Iterator[str]:
 
 def diagnostic_lines(one: Diagnostic) -> Iterator[str]:
     """A diagnostic as lines for people."""
-    about = one.application or one.set
-    about += f", source {one.source}" if one.source is not None else ""
+    about = one.subject.name
+    about += f", source {one.subject.source}" if one.subject.source is not None else ""
     times = f" ({one.count} times)" if one.count > 1 else ""
     head = click.style(one.severity, fg=_COLOURS[one.severity], bold=one.severity == "error")
     subject = f"{about}: " if about else ""

@@ -26,10 +26,11 @@ def normalize(ctx: click.Context, /, **values: Any) -> int:
     stay as they are, as in Argo CD; diff compares them by value.
     """
     from commodore.argocd.configuration import read_file, read_settings
-    from commodore.argocd.diagnostics import Diagnostics
+    from commodore.argocd.diagnostics import STRICT
     from commodore.argocd.normalising import Normaliser
     from commodore.argocd.normalising.normalise import read_objects
     from commodore.argocd.running import read_applications
+    from commodore.base.diagnostics import Diagnostics
     from commodore.base.yaml.kube_yaml import write_documents
 
     console = console_of(ctx)
@@ -45,7 +46,7 @@ def normalize(ctx: click.Context, /, **values: Any) -> int:
     objects = read_objects(read_file(values["objects"], DEFAULT_LIMITS), str(values["objects"]))
     with Normaliser(applications[0], settings, found) as normaliser:
         result = [normaliser.normalise(one) for one in objects]
-    told = found.found(strict=values["strict"])
+    told = found.found(STRICT if values["strict"] else ())
     if values["out"] == "json":
         data = document("normalize", told, objects=result)
         console.data(json.dumps(data, indent=2))

@@ -31,6 +31,7 @@ def version(ctx: click.Context, /, **values: Any) -> int:
     """
     from commodore.argocd import Diagnostics
     from commodore.argocd.configuration import choose_profile
+    from commodore.argocd.diagnostics import STRICT
     from commodore.argocd.installed import installed_tools
 
     console = console_of(ctx)
@@ -38,7 +39,7 @@ def version(ctx: click.Context, /, **values: Any) -> int:
     profile = choose_profile(values["argocd_version"] or "", {}, found)
     tools = list(installed_tools(profile, context_of(console)))
     libraries = {name: _library(package) for name, package in _LIBRARIES.items()}
-    told = found.found(strict=values["strict"])
+    told = found.found(STRICT if values["strict"] else ())
     data = document(
         "version",
         told,

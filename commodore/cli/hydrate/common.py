@@ -16,7 +16,7 @@ from commodore.cli.shell.console import Console, console_of, working_dir
 from commodore.cli.shell.lieutenant import connect
 
 if TYPE_CHECKING:
-    from commodore.argocd.diagnostics import Diagnostics
+    from commodore.base.diagnostics import Diagnostics
     from commodore.base.files.workspace import Workspace
     from commodore.core.sources.git import GitRights, RepositoryStore
     from commodore.hydrate.catalogs import Catalogs
@@ -54,7 +54,7 @@ def opened(
     ctx: click.Context, sources: Sequence[Source], values: Mapping[str, Any], context: Context
 ) -> Iterator[Hydrator]:
     """What hydrates the sources as the options say, in the working directory."""
-    from commodore.argocd.diagnostics import Diagnostics
+    from commodore.base.diagnostics import Diagnostics
     from commodore.base.files.workspace import Workspace
     from commodore.core.sources.git import RepositoryStore
     from commodore.hydrate.running import Hydrator, as_warning

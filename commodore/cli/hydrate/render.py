@@ -60,9 +60,9 @@ def _bundle(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, A
 
 def _trees(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, Any]) -> int:
     from commodore.argocd.acquiring import RepoMap, parse_repo_map
-    from commodore.argocd.diagnostics import Diagnostics
     from commodore.argocd.rendering import Capabilities
     from commodore.argocd.running import open_run
+    from commodore.base.diagnostics import Diagnostics
     from commodore.hydrate.rendering import GroupRenderer, templates_of
     from commodore.hydrate.sources import expanded, read_installation, read_sources
     from commodore.hydrate.trees import render_trees

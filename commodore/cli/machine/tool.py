@@ -146,7 +146,7 @@ def _check_choice(tool: str | None, option: str, given: bool, values: dict[str, 
 def _of_argocd(tool: str | None, values: dict[str, Any], console: Console) -> tuple[Toolbox, Choice]:
     """The folder for the tools of a version of Argo CD, and the version of the tool that it runs."""
     from commodore.argocd.configuration import choose_profile
-    from commodore.argocd.diagnostics import Diagnostics
+    from commodore.base.diagnostics import Diagnostics
     from commodore.core.tools import Choice, VersionNumber, profile_toolbox
 
     if tool is None or values["version"] or values["latest"]:

@@ -42,9 +42,9 @@ def rendered_images(console: Console, wanted: Collection[str], values: Mapping[s
     Raises:
         CommodoreError: the repository, the revision or a file that is named cannot be read.
     """
-    from commodore.argocd.diagnostics import Diagnostics
     from commodore.argocd.options import Tree
     from commodore.argocd.question import Question
+    from commodore.base.diagnostics import Diagnostics
 
     images = {}
     with Question(options_by({**values, "self_revisions": "all"}, console)) as asked:
@@ -66,13 +66,14 @@ def _images(
 ) -> RenderedImages:
     from commodore.argocd.acquiring import repository_identity
     from commodore.argocd.comparing.images import uses_of
+    from commodore.argocd.diagnostics import STRICT
     from commodore.observe import RenderedImages
 
     label = listing.label(application)
     if isinstance(result, CommodoreError):
         return RenderedImages(problem=result.message)
     doubts = [
-        one.message for one in collected.found(strict=True) if one.application == label and one.severity == "error"
+        one.message for one in collected.found(STRICT) if one.subject.application == label and one.severity == "error"
     ]
     if doubts:
         return RenderedImages(problem="; ".join(doubts))

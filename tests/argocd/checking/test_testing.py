@@ -14,8 +14,8 @@ from commodore import argocd
 from commodore.argocd import Options, Tree
 from commodore.argocd.checking.health import HealthScripts
 from commodore.argocd.configuration import ArgoSettings, ResourceOverride
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.base.context import Context
+from commodore.base.diagnostics import Diagnostic, Diagnostics
 from commodore.base.events import ignore
 from commodore.base.limits import DEFAULT_LIMITS
 from tests.argocd.comparing.conftest import app, config

@@ -397,7 +397,7 @@ def test_what_the_annotation_misses_is_told(trees: Trees) -> None:
     trees.write({"x/a.json": config("a"), "x/c.json": config("c", k="2"), "y/new.json": config("new")}, "target")
     assert trees.states() == {"a": "changed", "b": "changed"}
     (told,) = trees.found.found()
-    assert (told.code, told.severity, told.application) == ("CMD-ARGO-804", "info", "argocd/a")
+    assert (told.code, told.severity, told.subject.application) == ("CMD-ARGO-804", "info", "argocd/a")
     assert told.message.endswith("misses files that the Application reads: x/c.json")
     trees.write({"a.json": annotated("a", "x", "."), "z": "1"}, "target")
     assert {one.name: one.files for one in trees.diff().applications} == {

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from commodore.argocd import Diagnostics
+from commodore.argocd.diagnostics import STRICT
 from commodore.argocd.running import Listing, Named, list_applications
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError
@@ -103,7 +104,7 @@ def test_what_holds_nothing_of_argo_cd_is_not_rendered(repo: Repo) -> None:
     assert list(listing.failures) == ["argocd/b"]
     listing.report_failures(repo.found, but=[listing.applications[0]])
     (told,) = repo.found.found()
-    assert (told.code, told.application, "told" in told.message) == ("CMD-ARGO-405", "argocd/b", True)
+    assert (told.code, told.subject.application, "told" in told.message) == ("CMD-ARGO-405", "argocd/b", True)
 
 
 def test_values_that_may_hold_applications(repo: Repo) -> None:
@@ -142,7 +143,7 @@ def test_rounds_without_end(repo: Repo) -> None:
     assert list(repo.origins(depth=2)) == ["a", "ax", "axx"]
     (told,) = repo.found.found()
     assert (told.code, "argocd/axx" in told.message) == ("CMD-ARGO-107", True)
-    assert repo.found.found(strict=True)[0].severity == "error"
+    assert repo.found.found(STRICT)[0].severity == "error"
 
 
 @pytest.mark.requirement("D16")
@@ -165,7 +166,7 @@ def test_sets_that_need_what_is_not_there(repo: Repo) -> None:
     assert repo.origins() == {"a": "a file", "one": "the ApplicationSet argocd/s"}
     (told,) = repo.found.found()
     assert (told.code, told.severity) == ("CMD-ARGO-202", "boundary")
-    assert repo.found.found(strict=True)[0].severity == "error"
+    assert repo.found.found(STRICT)[0].severity == "error"
 
 
 def test_too_many_applications(repo: Repo) -> None:

@@ -147,7 +147,7 @@ def test_an_application_set_that_is_defined_twice(folder: Folder) -> None:
     folder.file("b.yaml", set_of(list={"elements": [{"name": "y", "path": "a"}]}))
     assert folder.names() == ["x"]
     (told,) = folder.found.found()
-    assert (told.code, told.set, [str(one) for one in told.locations]) == (
+    assert (told.code, told.subject.set, [str(one) for one in told.locations]) == (
         "CMD-ARGO-105",
         "s",
         ["a.yaml:1", "b.yaml:1"],

@@ -108,7 +108,7 @@ def test_each_use_is_told(tree: Path) -> None:
     assert "--api-versions example.com/v1/Thing" in str(shown.application["commands"])
     found = render(Tree.folder(tree), OPTIONS, ("here", "crds")).diagnostics
     (one,) = (one for one in found if one.code == "CMD-ARGO-416")
-    assert (one.severity, one.application) == ("info", "argocd/here")
+    assert (one.severity, one.subject.application) == ("info", "argocd/here")
     assert "2 of CustomResourceDefinitions" in one.message
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from commodore.argocd import ArgoSettings, Diagnostics
 from commodore.argocd.configuration import IgnoredFields, Provenanced, ResourceOverride
+from commodore.argocd.diagnostics import STRICT
 from commodore.argocd.model.application import Application, read_application
 from commodore.argocd.normalising import Normaliser
 from commodore.base.errors import CommodoreError, Location
@@ -147,7 +148,7 @@ def test_an_invalid_pointer_ignores_nothing_and_stops_nothing(pointer: str) -> N
     assert list(result["spec"]) == ["containers"]
     assert result["metadata"] == {"name": "web", "namespace": "shop"}
     assert {(one.code, one.severity) for one in found.found()} == {("CMD-ARGO-701", "warning")}
-    assert {one.severity for one in found.found(strict=True)} == {"error"}
+    assert {one.severity for one in found.found(STRICT)} == {"error"}
 
 
 @pytest.mark.requirement("D56")

@@ -1,0 +1,191 @@
+"""What is seen while something is read or judged, without ending it: one list, in order, with equal entries once."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Container, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from commodore.base.errors import CommodoreError, Findings, Location
+
+Severity = Literal["error", "warning", "boundary", "info"]
+"""`boundary` is a limit of working without a cluster."""
+
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "boundary", "info")
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a diagnostic concerns; each field is empty if there is nothing of that kind.
+
+    Attributes:
+        application: an Application, as `namespace/name`.
+        set: an ApplicationSet.
+        source: the number of the Application's source, or the instance of a catalog, that gives the object.
+        object: a Kubernetes object, by its key or in words; the path of a field in a file that holds no objects.
+    """
+
+    application: str = ""
+    set: str = ""
+    source: int | str | None = None
+    object: str | tuple[str, ...] = ""
+
+    @property
+    def name(self) -> str:
+        """The Application or the ApplicationSet."""
+        return self.application or self.set
+
+
+NOTHING = Subject()
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding.
+
+    Attributes:
+        code: a stable code, `CMD-<ROOM>-<NNN>` or the name of a rule.
+        message: one sentence that names the thing and says what was expected. It may hold text of files, which is not
+            safe to print.
+        family: the family of the error; empty for other severities.
+        locations: the places concerned, most important first.
+        escalated: whether it is an error only because the user asked for strictness.
+        before: whether it was found before the change of a comparison, too.
+        count: the number of equal findings that it stands for.
+    """
+
+    code: str
+    message: str
+    severity: Severity
+    hint: str = ""
+    family: str = ""
+    subject: Subject = NOTHING
+    locations: tuple[Location, ...] = ()
+    escalated: bool = False
+    before: bool = False
+    count: int = 1
+
+    @classmethod
+    def of(cls, error: CommodoreError, subject: Subject = NOTHING, place: Location | None = None) -> Diagnostic:
+        """An error as a diagnostic; see `Diagnostics.take`."""
+        locations = error.locations or ((place,) if place else ())
+        return cls(error.code, error.message, "error", error.hint, error.family, subject, locations)
+
+    @property
+    def actionable(self) -> bool:
+        """Whether it is worth a line without being asked for."""
+        return self.severity != "info"
+
+    def lowered(self, severity: Severity = "warning") -> Diagnostic:
+        """An error with a lower severity; others as they are."""
+        return replace(self, severity=severity, family="") if self.severity == "error" else self
+
+    def escalate(self) -> Diagnostic:
+        """A warning or a boundary as an error; others as they are."""
+        if self.severity in ("error", "info"):
+            return self
+        return replace(self, severity="error", family="input", escalated=True)
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready data, keys in a fixed order."""
+        return {
+            "code": self.code,
+            "severity": self.severity,
+            "family": self.family,
+            "message": self.message,
+            "hint": self.hint,
+            "application": self.subject.application,
+            "set": self.subject.set,
+            "source": self.subject.source,
+            "object": str(self.subject.object),
+            "locations": [{"place": one.place, "line": one.line, "column": one.column} for one in self.locations],
+            "escalated": self.escalated,
+            "before": self.before,
+            "count": self.count,
+        }
+
+
+class Diagnostics:
+    """Collects diagnostics, from several threads if need be."""
+
+    def __init__(self) -> None:
+        self._found: list[Diagnostic] = []
+        self._lock = threading.Lock()
+
+    def add(self, diagnostic: Diagnostic) -> None:
+        """Take a diagnostic in."""
+        with self._lock:
+            self._found.append(diagnostic)
+
+    def join(self, others: Diagnostics, change: Callable[[Diagnostic], Diagnostic] = lambda one: one) -> None:
+        """Take all of another collection in.
+
+        Args:
+            change: gives what is taken in for each.
+        """
+        for one in others._found:
+            self.add(change(one))
+
+    def take(self, error: CommodoreError, subject: Subject = NOTHING, *, place: Location | None = None) -> None:
+        """Take an error in; of `Findings` each error by itself.
+
+        Args:
+            place: where the subject is, for errors that name no place, such as those of a fetch.
+        """
+        for one in error.errors if isinstance(error, Findings) else (error,):
+            self.add(Diagnostic.of(one, subject, place))
+
+    def found(self, strict: Container[str] = ()) -> tuple[Diagnostic, ...]:
+        """All diagnostics by severity, code, subject and place; equal ones once, with their number.
+
+        Args:
+            strict: the codes of warnings and boundaries that are errors.
+        """
+        with self._lock:
+            found = list(self._found)
+        found = [one.escalate() if one.code in strict else one for one in found]
+        return tuple(_folded(sorted(found, key=_order)))
+
+
+_FIELD = re.compile(r"\b(?:metadata|spec)(?:\.\w+|\[\d+\])+")
+
+
+def by_cause(found: Iterable[Diagnostic]) -> list[tuple[Diagnostic, ...]]:
+    """Diagnostics of one cause together: they differ in nothing but their subject, its field and place.
+
+    The causes are in the order of their first diagnostics, those of before a change last.
+    """
+    causes: dict[Any, list[Diagnostic]] = {}
+    for one in found:
+        causes.setdefault((one.before, one.severity, one.code, one.hint, _without_subject(one)), []).append(one)
+    return [tuple(same) for _, same in sorted(causes.items(), key=lambda cause: cause[0][0])]
+
+
+def _without_subject(one: Diagnostic) -> str:
+    message = _FIELD.sub("", one.message)
+    for subject in filter(None, (one.subject.application, one.subject.set, str(one.subject.object))):
+        name = subject.rpartition("/")[2]
+        message = re.sub(rf"(?<![\w-])(?:{re.escape(subject)}|{re.escape(name)})(?![\w-])", "", message)
+    return message
+
+
+def _order(one: Diagnostic) -> tuple[Any, ...]:
+    places = [(place.place, place.line or 0, place.column or 0) for place in one.locations]
+    subject, number = one.subject, one.subject.source if isinstance(one.subject.source, int) else 0
+    within = (number, str(subject.source), places, str(subject.object))
+    return SEVERITIES.index(one.severity), one.code, subject.application, subject.set, *within, one.message
+
+
+def _folded(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    last: Diagnostic | None = None
+    for one in found:
+        if last is not None and replace(last, count=1) == one:
+            last = replace(last, count=last.count + 1)
+            continue
+        if last is not None:
+            yield last
+        last = one
+    if last is not None:
+        yield last
