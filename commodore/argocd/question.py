@@ -50,7 +50,7 @@ class Question:
         limits = given.limits if options.reuse and not options.twice else replace(given.limits, result_bytes=0)
         if options.timeout != DEFAULT_LIMITS.argocd_source_seconds:
             limits = replace(limits, argocd_source_seconds=options.timeout)
-        self.found = Diagnostics()
+        self.found = Diagnostics(STRICT if options.strict else ())
         self.context = replace(given, limits=limits)
         if options.events:
             self.context = self.context.with_announce(_telling_origins(given.announce, self.found))
@@ -230,7 +230,7 @@ class Question:
 
     def told(self) -> tuple[Diagnostic, ...]:
         """What was found so far."""
-        found = self.found.found(STRICT if self.options.strict else ())
+        found = self.found.found()
         return found if self._subjects is None else tuple(_concerning(found, *self._subjects))
 
     def listed(self, listing: running.Listing) -> tuple[Diagnostic, ...]:

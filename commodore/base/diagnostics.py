@@ -8,7 +8,19 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from commodore.base.errors import CommodoreError, Findings, Location
+from commodore.base.errors import (
+    CommodoreError,
+    EnvironmentFault,
+    Findings,
+    InputError,
+    InternalError,
+    Location,
+    NotReady,
+    PolicyError,
+    UsageError,
+    raise_all,
+)
+from commodore.base.events import Announce, Noted, Warned
 
 Severity = Literal["error", "warning", "boundary", "info"]
 """`boundary` is a limit of working without a cluster."""
@@ -39,6 +51,10 @@ class Subject:
 
 
 NOTHING = Subject()
+
+_FAMILIES: dict[str, type[CommodoreError]] = {
+    kind.family: kind for kind in (InputError, UsageError, EnvironmentFault, PolicyError, NotReady, InternalError)
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +104,17 @@ class Diagnostic:
             return self
         return replace(self, severity="error", family="input", escalated=True)
 
+    def as_error(self) -> CommodoreError:
+        """The diagnostic as an error of its family."""
+        return _FAMILIES[self.family](self.code, self.message, hint=self.hint, locations=self.locations)
+
+    def as_event(self) -> Warned | Noted:
+        """The diagnostic as an event: a warning, or a note."""
+        about = f"Application {self.subject.application}: " if self.subject.application else ""
+        if self.severity == "warning":
+            return Warned(self.code, f"{about}{self.message}", self.hint)
+        return Noted(f"note: {about}{self.message} [{self.code}]" + (f"; {self.hint}" if self.hint else ""))
+
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready data, keys in a fixed order."""
         return {
@@ -107,17 +134,37 @@ class Diagnostic:
         }
 
 
-class Diagnostics:
-    """Collects diagnostics, from several threads if need be."""
+class _Every:
+    def __contains__(self, _: object) -> bool:
+        return True
 
-    def __init__(self) -> None:
+
+EVERY: Container[str] = _Every()
+"""All codes."""
+
+
+class Diagnostics:
+    """Collects diagnostics, from several threads if need be.
+
+    Args:
+        strict: the codes of warnings and boundaries that count as errors.
+    """
+
+    def __init__(self, strict: Container[str] = ()) -> None:
+        self._strict = strict
         self._found: list[Diagnostic] = []
         self._lock = threading.Lock()
 
-    def add(self, diagnostic: Diagnostic) -> None:
-        """Take a diagnostic in."""
-        with self._lock:
-            self._found.append(diagnostic)
+    def add(self, *found: Diagnostic | CommodoreError | Warned) -> None:
+        """Take diagnostics in, and what becomes a diagnostic; of `Findings` each error by itself."""
+        for one in found:
+            if isinstance(one, CommodoreError):
+                self.take(one)
+                continue
+            if isinstance(one, Warned):
+                one = Diagnostic(one.code, one.message, "warning", one.hint)
+            with self._lock:
+                self._found.append(one)
 
     def join(self, others: Diagnostics, change: Callable[[Diagnostic], Diagnostic] = lambda one: one) -> None:
         """Take all of another collection in.
@@ -125,8 +172,7 @@ class Diagnostics:
         Args:
             change: gives what is taken in for each.
         """
-        for one in others._found:
-            self.add(change(one))
+        self.add(*map(change, others._found))
 
     def take(self, error: CommodoreError, subject: Subject = NOTHING, *, place: Location | None = None) -> None:
         """Take an error in; of `Findings` each error by itself.
@@ -137,16 +183,31 @@ class Diagnostics:
         for one in error.errors if isinstance(error, Findings) else (error,):
             self.add(Diagnostic.of(one, subject, place))
 
-    def found(self, strict: Container[str] = ()) -> tuple[Diagnostic, ...]:
-        """All diagnostics by severity, code, subject and place; equal ones once, with their number.
+    def found(self) -> tuple[Diagnostic, ...]:
+        """All diagnostics by severity, code, subject and place; equal ones once, with their number."""
+        return tuple(_folded(sorted(self._judged(), key=_order)))
 
-        Args:
-            strict: the codes of warnings and boundaries that are errors.
+    def added(self, severity: Severity) -> list[Diagnostic]:
+        """The diagnostics of a severity in the order in which they were added, equal ones once."""
+        return list(dict.fromkeys(one for one in self._judged() if one.severity == severity))
+
+    def announce(self, announce: Announce) -> None:
+        """Announce the warnings, then the notes."""
+        for one in (*self.added("warning"), *self.added("info")):
+            announce(one.as_event())
+
+    def raise_errors(self) -> None:
+        """Raise the errors, if there are any.
+
+        Raises:
+            CommodoreError: one of them, or all as `Findings`.
         """
+        raise_all([one.as_error() for one in self.added("error")])
+
+    def _judged(self) -> list[Diagnostic]:
         with self._lock:
             found = list(self._found)
-        found = [one.escalate() if one.code in strict else one for one in found]
-        return tuple(_folded(sorted(found, key=_order)))
+        return [one.escalate() if one.code in self._strict else one for one in found]
 
 
 _FIELD = re.compile(r"\b(?:metadata|spec)(?:\.\w+|\[\d+\])+")

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from commodore.fleet.comparing import RenderedDiff, diff_rendered
     from commodore.fleet.drifting import Drifts, drift
     from commodore.fleet.examples import new_fleet
+    from commodore.fleet.findings import by_severity
     from commodore.fleet.generating import (
         Generated,
         GenerateOptions,
@@ -58,6 +59,7 @@ __getattr__ = lazy_exports(
             "drift",
         ),
         "examples": ("new_fleet",),
+        "findings": ("by_severity",),
         "generating": (
             "GenerateOptions",
             "Generated",
@@ -144,6 +146,7 @@ __all__ = [
     "as_mermaid",
     "as_svg",
     "as_yaml",
+    "by_severity",
     "check_known",
     "check_output",
     "config_schema",

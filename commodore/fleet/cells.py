@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from commodore.base.diagnostics import Diagnostics
 from commodore.base.errors import CommodoreError
 from commodore.base.events import Warned
 from commodore.fleet.conflicts import Writes, describe_conflicts, overridden
@@ -20,7 +21,7 @@ from commodore.fleet.dependencies import (
     unknown_applications,
     unmet,
 )
-from commodore.fleet.findings import Report, at, cells_in_words, dotted, kind_of
+from commodore.fleet.findings import at, cells_in_words, dotted, kind_of
 from commodore.fleet.merging import Path_, merge
 from commodore.fleet.patches import active, strategies_of
 from commodore.fleet.paths import MISSING, value_at
@@ -55,7 +56,7 @@ class Merger:
         status: live state that dependencies may ask for; without it they are not looked at.
     """
 
-    def __init__(self, fleet: Fleet, kind: TypeConfig, report: Report, status: Status | None = None) -> None:
+    def __init__(self, fleet: Fleet, kind: TypeConfig, report: Diagnostics, status: Status | None = None) -> None:
         self._fleet = fleet
         self._kind = kind
         self._report = report
@@ -294,7 +295,7 @@ class _Run:
 
 
 def merge_fleet(
-    fleet: Fleet, cells: Iterable[Prefix], types: Iterable[str], report: Report, status: Status | None = None
+    fleet: Fleet, cells: Iterable[Prefix], types: Iterable[str], report: Diagnostics, status: Status | None = None
 ) -> list[CellValues]:
     """The merged values of all these cells of these types."""
     wanted, chosen = tuple(types), tuple(cells)

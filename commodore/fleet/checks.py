@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from commodore.base.diagnostics import Diagnostics
 from commodore.base.errors import CommodoreError, InputError, Location, did_you_mean
 from commodore.base.events import Warned
 from commodore.base.printable import counted, some_of
 from commodore.base.yaml import load
 from commodore.fleet.cells import CellValues
 from commodore.fleet.chart_files import Chart
-from commodore.fleet.findings import Report, at, cells_in_words, dotted, shown
+from commodore.fleet.findings import at, cells_in_words, dotted, shown
 from commodore.fleet.merging import leaves
 from commodore.fleet.paths import key_text
 from commodore.fleet.rendering import names_twice
@@ -33,7 +34,7 @@ _PLAIN_NAME = re.compile(r"(?!True\.yaml$)[A-Za-z]")
 _QUOTING = re.compile(r"\|\s*(toJson|quote|squote)\s*-?\}\}")
 
 
-def check_values(fleet: Fleet, chart: Chart, cells: Sequence[CellValues], report: Report) -> None:
+def check_values(fleet: Fleet, chart: Chart, cells: Sequence[CellValues], report: Diagnostics) -> None:
     """Look at the merged items of all cells, and at all files for what helm or the template would not take."""
     templates = _Templates(chart)
     report.add(*_lacking(fleet, cells, templates))
@@ -263,7 +264,7 @@ def _quoted_fields(template: Mapping[str, Any]) -> Iterator[tuple[tuple[object, 
     yield ("spec", "project"), spec.get("project") if isinstance(spec, dict) else None
 
 
-def check_names(rendered: Iterable[Mapping[str, bytes]], report: Report) -> None:
+def check_names(rendered: Iterable[Mapping[str, bytes]], report: Diagnostics) -> None:
     """Say which resources are called by what is no text: a chart has written their names without quotes.
 
     Args:
@@ -287,7 +288,7 @@ def check_names(rendered: Iterable[Mapping[str, bytes]], report: Report) -> None
 
 
 def check_expressions(
-    fleet: Fleet, chart: Chart, report: Report, rendered: Iterable[Mapping[str, bytes]], proofs: Iterable[Any]
+    fleet: Fleet, chart: Chart, report: Diagnostics, rendered: Iterable[Mapping[str, bytes]], proofs: Iterable[Any]
 ) -> None:
     """Say which expressions will not do what they seem to.
 

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from commodore.base.diagnostics import Diagnostic
 from commodore.base.events import Warned
 from commodore.base.printable import counted
-from commodore.fleet.findings import Finding, at, dotted, shown
+from commodore.fleet.findings import at, dotted, shown
 from commodore.fleet.merging import Path_, leaves, overlap, same
 from commodore.fleet.repository.config import Prefix, covers
 from commodore.fleet.repository.model import App, Layer, PatchFile
@@ -55,7 +56,7 @@ def conflicts(first: PatchFile, second: PatchFile, appended: Mapping[Path_, str]
                 yield Conflict(first, second, path, other, value, other_value)
 
 
-def describe_conflicts(cells: Iterable[Writes]) -> list[Warned | Finding]:
+def describe_conflicts(cells: Iterable[Writes]) -> list[Warned | Diagnostic]:
     """What to say about patches that write the same, each conflict once, with the number of its cells."""
     counts: dict[tuple[str, str, Path_, Path_], tuple[Conflict, int]] = {}
     known: dict[tuple[PatchFile, PatchFile], list[Conflict]] = {}
@@ -80,12 +81,13 @@ def describe_conflicts(cells: Iterable[Writes]) -> list[Warned | Finding]:
     return [_describe(one, number) for one, number in counts.values()]
 
 
-def _describe(one: Conflict, cells: int) -> Warned | Finding:
+def _describe(one: Conflict, cells: int) -> Warned | Diagnostic:
     first, second = one.first.layer.at(one.path), one.second.layer.at(one.other)
     path = dotted(one.path) if one.path == one.other else f"{dotted(one.path)} and {dotted(one.other)}"
     where = counted(cells, "cell")
     if one.equal:
-        return Finding("CMD-FLT-043", f"{at(first)} and {at(second)} both set {path} in {where} to {shown(one.value)}")
+        message = f"{at(first)} and {at(second)} both set {path} in {where} to {shown(one.value)}"
+        return Diagnostic("CMD-FLT-043", message, "info")
     return Warned(
         "CMD-FLT-040",
         f"{at(first)} and {at(second)} both set {path} in {where}: {shown(one.value)}, {shown(one.other_value)}; "
@@ -94,7 +96,7 @@ def _describe(one: Conflict, cells: int) -> Warned | Finding:
     )
 
 
-def overridden(cells: Iterable[tuple[Prefix, PatchFile, App]]) -> list[Finding]:
+def overridden(cells: Iterable[tuple[Prefix, PatchFile, App]]) -> list[Diagnostic]:
     """Patches that have no effect where a narrower override sets the same.
 
     Args:
@@ -113,9 +115,10 @@ def overridden(cells: Iterable[tuple[Prefix, PatchFile, App]]) -> list[Finding]:
                     key = (file.name, dotted(path), at(layer.at(other)))
                     counts[key] = counts.get(key, 0) + 1
     return [
-        Finding(
+        Diagnostic(
             "CMD-FLT-041",
             f"{name} sets {path} in {counted(number, 'cell')}, where {place} overrides it",
+            "info",
         )
         for (name, path, place), number in counts.items()
     ]

@@ -1,76 +1,25 @@
-"""What is found wrong or remarkable in a fleet, collected so that a run tells all of it."""
+"""Findings about a fleet as data, and the words that their messages are made of."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from commodore.base.errors import CommodoreError, InputError, Location, raise_all
-from commodore.base.events import Announce, Noted, Warned
+from commodore.base.diagnostics import Diagnostics, Severity
+from commodore.base.errors import Location
 from commodore.base.printable import NAMES_SHOWN, counted, printable, some_of
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something worth knowing that is neither wrong nor dangerous: a note."""
-
-    code: str
-    message: str
-    hint: str = ""
-
-
-@dataclass(slots=True)
-class Report:
-    """What was found. Each message stands once, however many places find it.
-
-    Args:
-        strict: warnings count as errors.
-    """
-
-    strict: bool = False
-    errors: list[CommodoreError] = field(default_factory=list)
-    warnings: list[Warned] = field(default_factory=list)
-    notes: list[Finding] = field(default_factory=list)
-
-    def add(self, *found: CommodoreError | Warned | Finding) -> None:
-        """Add what was found."""
-        for one in found:
-            if isinstance(one, CommodoreError):
-                self.errors.append(one)
-            elif isinstance(one, Finding):
-                if one not in self.notes:
-                    self.notes.append(one)
-            elif self.strict:
-                self.errors.append(InputError(one.code, one.message, hint=one.hint))
-            elif one not in self.warnings:
-                self.warnings.append(one)
-
-    def tell(self, announce: Announce) -> None:
-        """Announce warnings and notes."""
-        for warning in self.warnings:
-            announce(warning)
-        for note in self.notes:
-            announce(Noted(f"note: {note.message} [{note.code}]" + (f"; {note.hint}" if note.hint else "")))
-
-    def check(self) -> None:
-        """Raise the errors, if there are any.
-
-        Raises:
-            CommodoreError: one of them, or all as `Findings`.
-        """
-        raise_all(self.errors)
-
-    def as_dict(self) -> dict[str, Any]:
-        """All of it as JSON-ready data."""
-        lighter: list[tuple[str, Sequence[Warned | Finding]]] = [("warnings", self.warnings), ("notes", self.notes)]
-        return {
-            "errors": [error.as_dict() for error in self.errors],
-            **{
-                name: [{"code": one.code, "message": one.message, "hint": one.hint} for one in found]
-                for name, found in lighter
-            },
-        }
+def by_severity(found: Diagnostics) -> dict[str, Any]:
+    """All of it as JSON-ready data: errors, warnings and notes."""
+    lighter: tuple[tuple[str, Severity], ...] = (("warnings", "warning"), ("notes", "info"))
+    return {
+        "errors": [one.as_error().as_dict() for one in found.added("error")],
+        **{
+            name: [{"code": one.code, "message": one.message, "hint": one.hint} for one in found.added(severity)]
+            for name, severity in lighter
+        },
+    }
 
 
 _SHOWN = 80

@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from commodore.base.diagnostics import Diagnostic, Diagnostics
 from commodore.base.errors import CommodoreError, InputError
 from commodore.base.yaml import load
 from commodore.fleet.cells import CellValues
-from commodore.fleet.findings import Finding, Report
 from commodore.fleet.merging import same
 from commodore.fleet.output import Files, cell_folder
 from commodore.fleet.patches import is_complete
@@ -22,7 +22,7 @@ def hold_finished(
     fleet: Fleet,
     cells: Sequence[CellValues],
     present: Files,
-    report: Report,
+    report: Diagnostics,
     going_on: Collection[tuple[str, str]],
 ) -> tuple[list[CellValues], list[CommodoreError]]:
     """Cells in which the applications of finished patches are as they are rendered, and the errors about those that
@@ -46,7 +46,7 @@ def hold_finished(
                 what = f"{message}: {app.name} stays as it is rendered"
                 errors.append(InputError("CMD-FLT-037", what, hint=fold, locations=place))
                 continue
-        report.add(Finding("CMD-FLT-069", message, fold))
+        report.add(Diagnostic("CMD-FLT-069", message, "info", fold))
     return held, list(errors)
 
 

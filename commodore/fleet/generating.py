@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore.base.context import Context
+from commodore.base.diagnostics import EVERY, Diagnostics
 from commodore.base.errors import CommodoreError, InputError, UsageError, did_you_mean, raise_all
 from commodore.base.events import Warned, ignore, stage
 from commodore.base.files.staging import temporary_folder
@@ -25,7 +26,6 @@ from commodore.fleet.chart_files import Chart, read_chart
 from commodore.fleet.charts import cell_chart, chart_yaml
 from commodore.fleet.checks import check_expressions, check_names, check_values
 from commodore.fleet.comparing import group_changes, rendered_at
-from commodore.fleet.findings import Report
 from commodore.fleet.finished import hold_finished
 from commodore.fleet.helm import Helm, helm_path
 from commodore.fleet.objects import ObjectChanges, object_changes, removal_errors
@@ -144,7 +144,7 @@ class Generated:
 
     fleet: Fleet
     cells: tuple[CellValues, ...]
-    report: Report
+    report: Diagnostics
     change: TreeChange
     groups: tuple[Group, ...]
     objects: ObjectChanges
@@ -175,7 +175,7 @@ class Prepared:
     fleet: Fleet
     chart: Chart
     cells: tuple[CellValues, ...]
-    report: Report
+    report: Diagnostics
     wanted: Wanted
     unfinished: tuple[CommodoreError, ...]
 
@@ -196,7 +196,7 @@ def prepare(
     Raises:
         CommodoreError: all that is wrong with it.
     """
-    report = Report(options.strict)
+    report = Diagnostics(EVERY if options.strict else ())
     fleet = read_fleet(root, report, context.limits)
     cells = options.selection.cells(fleet.config)
     _stop_at_errors(report, context)
@@ -211,16 +211,16 @@ def prepare(
     check_values(fleet, chart, merged, report)
     _stop_at_errors(report, context)
     wanted = render_cells(fleet, chart, merged, report, options, context)
-    report.tell(context.announce)
-    report.check()
+    report.announce(context.announce)
+    report.raise_errors()
     return Prepared(fleet, chart, tuple(merged), report, wanted, tuple(unfinished))
 
 
-def _stop_at_errors(report: Report, context: Context) -> None:
+def _stop_at_errors(report: Diagnostics, context: Context) -> None:
     """Raise the errors, if there are any, after the warnings."""
-    if report.errors:
-        report.tell(context.announce)
-    report.check()
+    if report.added("error"):
+        report.announce(context.announce)
+    report.raise_errors()
 
 
 def _generate(workspace: Workspace, options: GenerateOptions, context: Context, status: Status | None) -> Generated:
@@ -253,7 +253,7 @@ def render_cells(
     fleet: Fleet,
     chart: Chart,
     merged: Sequence[CellValues],
-    report: Report,
+    report: Diagnostics,
     options: GenerateOptions,
     context: Context,
 ) -> Wanted:
@@ -281,7 +281,7 @@ def render_cells(
 
 
 def _with_helm(
-    fleet: Fleet, chart: Chart, jobs: Sequence[Job], report: Report, options: GenerateOptions, context: Context
+    fleet: Fleet, chart: Chart, jobs: Sequence[Job], report: Diagnostics, options: GenerateOptions, context: Context
 ) -> tuple[list[dict[str, bytes]], list[Any]]:
     """What helm makes of cells in style manifests; in style charts the objects for a fake cluster."""
     resources = fleet.choices.output == "manifests"

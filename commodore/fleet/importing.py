@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from commodore.base.context import Context
+from commodore.base.diagnostics import Diagnostics
 from commodore.base.errors import InputError, Location, raise_all
 from commodore.base.events import Warned
 from commodore.base.files.workspace import guard_disk
 from commodore.base.names import check_name
 from commodore.base.yaml import load_all
-from commodore.fleet.findings import Report, shown
+from commodore.fleet.findings import shown
 from commodore.fleet.generating import check_known
 from commodore.fleet.merging import copy, leaves, merge, same
 from commodore.fleet.repository.apps import read_fleet
@@ -59,9 +60,10 @@ def import_applications(root: Path, kind: str, files: Iterable[Path], app: str, 
         CommodoreError: the fleet, or a file, cannot be read; CMD-FLT-016, an Application is there twice, or in the
             fleet already; CMD-FLT-072, there are base values in a folder; CMD-FLT-098, there is nothing to import.
     """
-    report = Report()
+    report = Diagnostics()
     fleet = read_fleet(root, report, context.limits)
-    raise_all([error for error in report.errors if error.code != "CMD-FLT-012"])  # a folder that is still to come
+    errors = [one.as_error() for one in report.added("error") if one.code != "CMD-FLT-012"]  # a folder still to come
+    raise_all(errors)
     check_known("cluster type", [kind], [one.name for one in fleet.types])
     type_config = next(one for one in fleet.types if one.name == kind)
     items: dict[str, dict[str, Any]] = {}

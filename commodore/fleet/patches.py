@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from commodore.base.diagnostics import Diagnostic, Diagnostics
 from commodore.base.errors import CommodoreError, InputError
 from commodore.base.events import Warned
-from commodore.fleet.findings import Finding, Report, cells_in_words, dotted
+from commodore.fleet.findings import cells_in_words, dotted
 from commodore.fleet.merging import Path_, leaves, same
 from commodore.fleet.paths import map_path, strategy_path, value_at
 from commodore.fleet.repository.config import FleetConfig, Prefix, covers, in_path
@@ -83,7 +84,7 @@ def copies_differ(patch: Patch, sections: Sequence[str]) -> tuple[PatchFile, Pat
     return None
 
 
-def check_patches(fleet: Fleet, report: Report) -> None:
+def check_patches(fleet: Fleet, report: Diagnostics) -> None:
     """Look at all patches by themselves: strategies, copies, gaps, placements in placements."""
     for kind in fleet.types:
         for app in kind.apps:
@@ -108,18 +109,20 @@ def _wrong_strategies(patch: Patch, sections: Sequence[str]) -> Iterator[Commodo
                 )
 
 
-def _state(config: FleetConfig, app: App, patch: Patch) -> Iterator[CommodoreError | Warned | Finding]:
+def _state(config: FleetConfig, app: App, patch: Patch) -> Iterator[CommodoreError | Warned | Diagnostic]:
     where = f"{app.type} {app.name} {patch.name}"
     if not patch.placements:
-        yield Finding(
+        yield Diagnostic(
             "CMD-FLT-042",
             f"the patch {patch.name} of {app.type}/{app.name} is not started",
+            "info",
             f"start it with 'commodore fleet promote {where}', or 'commodore fleet generate --apply-patch'",
         )
     for number, inner in enumerate(patch.placements):
         outer = next((one for one in patch.placements[:number] if covers(one.prefix or (), inner.prefix or ())), None)
         if outer is not None:
-            yield Finding("CMD-FLT-039", f"the placement {inner.place} is covered by {outer.place}", "remove it")
+            message = f"the placement {inner.place} is covered by {outer.place}"
+            yield Diagnostic("CMD-FLT-039", message, "info", "remove it")
     if skipped := gaps(config, patch.prefixes):
         last = in_path(patch.prefixes[-1])
         left = cells_in_words([in_path(cell) for cell in skipped])

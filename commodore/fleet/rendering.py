@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from commodore.base.diagnostics import Diagnostics
 from commodore.base.errors import CommodoreError, InputError, Location, PolicyError
 from commodore.base.events import Warned
 from commodore.base.yaml import load_rendered
@@ -16,7 +17,7 @@ from commodore.core.engine import ChartResults
 from commodore.fleet.cells import CellValues
 from commodore.fleet.chart_files import Chart
 from commodore.fleet.charts import cell_chart, sample_cluster
-from commodore.fleet.findings import Report, cells_in_words, shown
+from commodore.fleet.findings import cells_in_words, shown
 from commodore.fleet.helm import Helm, HelmRefused
 from commodore.fleet.merging import leaves
 from commodore.fleet.repository.config import in_path
@@ -68,7 +69,7 @@ class Renderer:
 
     # resources
 
-    def resources(self, jobs: Sequence[Job], report: Report) -> list[dict[str, bytes]]:
+    def resources(self, jobs: Sequence[Job], report: Diagnostics) -> list[dict[str, bytes]]:
         """The files of `templates/` of each cell; empty where something is wrong, which goes to the report."""
         return self._each(jobs, self._passes, report)
 
@@ -93,7 +94,7 @@ class Renderer:
 
     # proofs
 
-    def prove(self, jobs: Sequence[Job], report: Report) -> list[list[Any]]:
+    def prove(self, jobs: Sequence[Job], report: Diagnostics) -> list[list[Any]]:
         """The objects that each distinct chart gives for a fake cluster; empty where something is wrong."""
         distinct = list({(job.cell.type, job.text): job for job in jobs}.values())
         for job in jobs:
@@ -116,7 +117,7 @@ class Renderer:
     # both
 
     def _each(
-        self, jobs: Sequence[Job], make: Callable[[Job], dict[str, bytes]], report: Report
+        self, jobs: Sequence[Job], make: Callable[[Job], dict[str, bytes]], report: Diagnostics
     ) -> list[dict[str, bytes]]:
         keys = [self._key(job) for job in jobs]
         found = [self._results.find(key) for key in keys]
@@ -153,7 +154,7 @@ class Renderer:
         ]
         return self._results.key((*self._chart.files.values(), job.text.encode()), described)
 
-    def _report_refused(self, refused: Sequence[tuple[Job, str]], report: Report) -> None:
+    def _report_refused(self, refused: Sequence[tuple[Job, str]], report: Diagnostics) -> None:
         """Each reason once, with its cells, and with the application that alone gives it."""
         groups: dict[str, list[tuple[Job, str]]] = {}
         for job, reason in refused:

@@ -65,7 +65,9 @@ def test_strict_makes_errors_of_what_could_not_be_honoured() -> None:
     found.add(Diagnostic("CMD-ARGO-319", "a", "warning"))
     found.add(Diagnostic("CMD-ARGO-122", "b", "info"))
     assert [one.severity for one in found.found()] == ["warning", "info"]
-    assert [(one.severity, one.escalated) for one in found.found(STRICT)] == [("error", True), ("info", False)]
+    strict = Diagnostics(STRICT)
+    strict.join(found)
+    assert [(one.severity, one.escalated) for one in strict.found()] == [("error", True), ("info", False)]
 
 
 @pytest.mark.requirement("D74")

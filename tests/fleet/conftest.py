@@ -10,12 +10,12 @@ import pytest
 import yaml
 
 from commodore.base.context import Context
+from commodore.base.diagnostics import Diagnostics
 from commodore.base.errors import CommodoreError, Findings
 from commodore.base.events import Event
 from commodore.base.files.workspace import Workspace
 from commodore.base.limits import DEFAULT_LIMITS, Limits
 from commodore.fleet.cells import merge_fleet
-from commodore.fleet.findings import Report
 from commodore.fleet.generating import Generated, GenerateOptions, Selection, generate
 from commodore.fleet.patches import check_patches
 from commodore.fleet.repository.apps import read_fleet
@@ -119,9 +119,9 @@ class World:
             self.generate(**options)
         return list(caught.value.errors) if isinstance(caught.value, Findings) else [caught.value]
 
-    def merged(self) -> tuple[dict[str, dict[str, Any]], Report]:
+    def merged(self) -> tuple[dict[str, dict[str, Any]], Diagnostics]:
         """The merged values by cell, and all that was found, without helm."""
-        report = Report()
+        report = Diagnostics()
         fleet = read_fleet(self.root, report, DEFAULT_LIMITS)
         check_patches(fleet, report)
         cells = merge_fleet(fleet, fleet.config.cells(), [kind.name for kind in fleet.types], report)
@@ -144,6 +144,6 @@ def world(tmp_path: Path) -> World:
     return World(tmp_path)
 
 
-def codes(report: Report) -> list[str]:
+def codes(report: Diagnostics) -> list[str]:
     """The codes of all that was found."""
-    return [one.code for one in (*report.errors, *report.warnings, *report.notes)]
+    return [one.code for one in (*report.added("error"), *report.added("warning"), *report.added("info"))]

@@ -102,12 +102,12 @@ def test_the_precedence_of_patches(world: World, style: str, tag: str) -> None:
     }
     expected = ["CMD-FLT-040"] + (["CMD-FLT-041"] * 2 if style == "by-level" else [])
     assert codes(report) == expected
-    conflict = report.warnings[0].message
+    conflict = report.added("warning")[0].message
     assert f"{APP}/int/patch-001.yaml" in conflict
     assert "in 3 cells: 'v4.18', 'v4.18-hotfix'; the latter wins" in conflict
     if style == "by-level":
         place = f"{APP}/int/int-1/override.yaml:3:"
-        assert all("2 cells" in note.message and place in note.message for note in report.notes)
+        assert all("2 cells" in note.message and place in note.message for note in report.added("info"))
 
 
 def test_the_choice_can_be_made_alone(world: World) -> None:
@@ -179,7 +179,7 @@ def test_a_definition_is_active_nowhere(world: World) -> None:
     merged, report = world.lay(charts(**{f"{APP}/patches/p.yaml": patch("project: p")})).merged()
     assert {values["applications"]["web"]["project"] for values in merged.values()} == {"default"}
     assert codes(report) == ["CMD-FLT-042"]
-    assert "commodore fleet promote main web p" in report.notes[0].hint
+    assert "commodore fleet promote main web p" in report.added("info")[0].hint
 
 
 def test_a_patch_applies_once_whatever_covers_the_cell(world: World) -> None:
@@ -217,7 +217,8 @@ def test_a_path_below_another_is_a_conflict(world: World) -> None:
     }
     _, report = world.lay(charts(**files)).merged()
     assert codes(report) == ["CMD-FLT-040"]
-    assert "applications.web.syncPolicy and applications.web.syncPolicy.automated.prune" in report.warnings[0].message
+    (warning,) = report.added("warning")
+    assert "applications.web.syncPolicy and applications.web.syncPolicy.automated.prune" in warning.message
 
 
 def test_null_is_a_value(world: World) -> None:
@@ -246,11 +247,11 @@ def test_several_types_have_their_own_applications(world: World) -> None:
         }
     )
     report_of = world.lay(files)
+    from commodore.base.diagnostics import Diagnostics
     from commodore.fleet.cells import merge_fleet
-    from commodore.fleet.findings import Report
     from commodore.fleet.repository.apps import read_fleet
 
-    report = Report()
+    report = Diagnostics()
     fleet = read_fleet(report_of.root, report, DEFAULT_LIMITS)
     cells = merge_fleet(fleet, fleet.config.cells()[:1], ["main", "other"], report)
     assert [(one.type, sorted(one.values["applications"])) for one in cells] == [
@@ -268,5 +269,5 @@ def test_made_up_fleets(world: World, seed: int) -> None:
     """
     fleet = MadeUp(random.Random(seed))
     merged, report = world.lay(fleet.files).merged()
-    assert report.errors == []
+    assert report.added("error") == []
     assert json.dumps(merged) == json.dumps(fleet.expected())

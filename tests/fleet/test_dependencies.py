@@ -71,7 +71,7 @@ def test_met_or_not(path: str, expected: Any, met: bool) -> None:
 def test_a_jsonpath_may_ask_for_the_dimensions_if_they_are_values(world: World, style: Any, code: list[str]) -> None:
     needs = "dependencies: [{$.cluster.sector: int-2}]"
     merged, report = world.lay(style(**{f"{APP}/int/patch-1.yaml": patch("project: p", needs)})).merged()
-    assert [one.code for one in report.errors] == code
+    assert [one.code for one in report.added("error")] == code
     if not code:
         patched = [cell for cell, values in merged.items() if values["applications"]["web"]["project"] == "p"]
         assert patched == ["int/int-2/r1"]
@@ -147,7 +147,7 @@ def test_an_unmet_dependency_leaves_the_patch_out_and_is_told_once(world: World)
     merged, report = world.lay(charts(**files)).merged()
     assert [merged[cell]["applications"]["web"]["project"] for cell in CELLS[:3]] == ["default", "default", "p"]
     assert codes(report) == ["CMD-FLT-047"]
-    assert report.warnings[0].message == (
+    assert report.added("warning")[0].message == (
         "the patch main/web/patch-001 is not applied in 2 cells (int/int-1/r1, int/int-1/r2): "
         "/db/version is 'v1.13.3', not '>=v1.14.0'"
     )
@@ -173,7 +173,7 @@ def test_by_level_a_patch_cannot_wait_for_a_later_level(world: World) -> None:
     assert codes(world.lay(manifests(**files)).merged()[1]) == ["CMD-FLT-047"]
     said = {"config/config.yaml": CONFIG + "generator: {patches: last}\n"}
     _, report = world.lay(said).merged()
-    assert [one.message for one in report.warnings] == [
+    assert [one.message for one in report.added("warning")] == [
         "the patch main/web/patch-001 is not applied in 1 cell (int/int-2/r1): /db/version is 'v1.13.3', not 'v2.0.0'"
     ]
 
@@ -186,7 +186,7 @@ def test_a_circle_is_an_error(world: World) -> None:
         "applications: {db: {project: q}}",
     }
     _, report = world.lay(charts(**files)).merged()
-    circles = [error for error in report.errors if error.code == "CMD-FLT-048"]
+    circles = [error for error in report.added("error") if error.code == "CMD-FLT-048"]
     assert len(circles) == 1
     for word in (f"{APP}/int/patch-001.yaml (needs /db/project)", "db/int/patch-002.yaml (needs /web/project)"):
         assert word in circles[0].message

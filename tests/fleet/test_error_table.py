@@ -490,7 +490,7 @@ def test_warnings_which_count_as_errors_if_strict(
     told = "\n".join(
         f"{one.message}\n{one.hint}" for one in world.events if isinstance(one, Warned) and one.code == code
     )
-    assert [one.code for one in done.report.warnings] == [code]
+    assert [one.code for one in done.report.added("warning")] == [code]
     assert [word for word in words if word not in told] == [], told
     assert [error.code for error in world.refused(strict=True)] == [code]
 

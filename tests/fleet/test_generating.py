@@ -43,7 +43,7 @@ def test_a_cell_is_a_chart(world: World) -> None:
         "apiVersion: v2\nname: main-apps\ndescription: ArgoCD applications for main in int/int-1/r1\nversion: 1.0.0\n"
     )
     assert list(world.values(CELLS[0])) == ["applications"]
-    assert done.report.warnings == []
+    assert done.report.added("warning") == []
 
 
 def test_a_cell_of_manifests(world: World) -> None:
@@ -226,7 +226,7 @@ def test_names_that_a_chart_writes_without_quotes(world: World) -> None:
         "True": b"true",
         "1password": b"1password",
     }
-    assert [(one.code, one.message.partition(": ")[2]) for one in report.warnings] == [
+    assert [(one.code, one.message.partition(": ")[2]) for one in report.added("warning")] == [
         ("CMD-FLT-063", "31.yaml, True.yaml")
     ]
 
@@ -261,7 +261,7 @@ def test_a_chart_whose_dependencies_are_not_there(world: World) -> None:
         "templates/Chart.yaml": _WITH_DEPENDENCY % "oci://charts.example.com",
         "templates/a.yaml": "{kind: A, apiVersion: v1, metadata: {name: x}, spec: {{ toJson .Values }}}\n",
     }
-    assert [one.code for one in world.lay(charts(**files)).generate().report.warnings] == ["CMD-FLT-029"]
+    assert [one.code for one in world.lay(charts(**files)).generate().report.added("warning")] == ["CMD-FLT-029"]
     (error,) = world.lay({"templates/Chart.yaml": _WITH_DEPENDENCY % "file://../lib"}).refused()
     assert (error.code, "copy those of the other chart" in error.hint) == ("CMD-FLT-056", True)
 
@@ -435,7 +435,7 @@ def test_a_chart_yaml_of_ones_own_is_for_charts_only(world: World) -> None:
 
 def test_keys_of_cluster_values_may_have_dots(world: World) -> None:
     said = {f"{APP}/int/values.yaml": patch('project: \'{{ index .Values.cluster "a.b/c" | required "none" }}\'')}
-    assert world.lay(charts(**said)).generate(need_helm=True).report.warnings == []
+    assert world.lay(charts(**said)).generate(need_helm=True).report.added("warning") == []
 
 
 def test_cluster_values_may_be_of_any_kind(world: World, tmp_path: Path) -> None:
@@ -487,7 +487,7 @@ def test_a_fleet_of_one_dimension_and_of_four(tmp_path: Path) -> None:
 def test_charts_without_helm(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     done = world.lay(charts()).generate()
-    assert [one.code for one in done.report.warnings] == ["CMD-FLT-029"]
+    assert [one.code for one in done.report.added("warning")] == ["CMD-FLT-029"]
     with pytest.raises(EnvironmentFault) as caught:
         world.generate(need_helm=True)
     assert (caught.value.code, caught.value.exit_code) == ("CMD-FLT-055", 3)

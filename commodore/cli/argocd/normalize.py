@@ -34,7 +34,7 @@ def normalize(ctx: click.Context, /, **values: Any) -> int:
     from commodore.base.yaml.kube_yaml import write_documents
 
     console = console_of(ctx)
-    found = Diagnostics()
+    found = Diagnostics(STRICT if values["strict"] else ())
     settings = read_settings(values["argocd_settings"], DEFAULT_LIMITS, found)
     applications = read_applications(values["app"], DEFAULT_LIMITS, found)
     if len(applications) != 1 or values["objects"] is None:
@@ -46,7 +46,7 @@ def normalize(ctx: click.Context, /, **values: Any) -> int:
     objects = read_objects(read_file(values["objects"], DEFAULT_LIMITS), str(values["objects"]))
     with Normaliser(applications[0], settings, found) as normaliser:
         result = [normaliser.normalise(one) for one in objects]
-    told = found.found(STRICT if values["strict"] else ())
+    told = found.found()
     if values["out"] == "json":
         data = document("normalize", told, objects=result)
         console.data(json.dumps(data, indent=2))

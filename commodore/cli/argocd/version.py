@@ -35,11 +35,11 @@ def version(ctx: click.Context, /, **values: Any) -> int:
     from commodore.argocd.installed import installed_tools
 
     console = console_of(ctx)
-    found = Diagnostics()
+    found = Diagnostics(STRICT if values["strict"] else ())
     profile = choose_profile(values["argocd_version"] or "", {}, found)
     tools = list(installed_tools(profile, context_of(console)))
     libraries = {name: _library(package) for name, package in _LIBRARIES.items()}
-    told = found.found(STRICT if values["strict"] else ())
+    told = found.found()
     data = document(
         "version",
         told,

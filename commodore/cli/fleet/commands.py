@@ -119,7 +119,7 @@ def fleet_generate(ctx: click.Context, /, **values: Any) -> int:
 def fleet_validate(ctx: click.Context, /, **values: Any) -> int:
     """Look for mistakes in the configuration, and let helm try what it makes. Nothing is written."""
     from commodore.base.files.workspace import Workspace
-    from commodore.fleet import GenerateOptions, generate
+    from commodore.fleet import GenerateOptions, by_severity, generate
 
     console = console_of(ctx)
     wanted = GenerateOptions(
@@ -135,9 +135,9 @@ def fleet_validate(ctx: click.Context, /, **values: Any) -> int:
         done = generate(Workspace.at(working_dir(ctx)), wanted, console.context, live)
         raise_all(done.unfinished)
     if values["out"] == "json":
-        console.data(json.dumps(done.report.as_dict(), indent=2))
+        console.data(json.dumps(by_severity(done.report), indent=2))
     else:
-        number = len(done.report.warnings)
+        number = len(done.report.added("warning"))
         found = counted(number, "warning") if number else "no warnings"
         console.result(f"{counted(len(done.cells), 'cell')}, no errors, {found}")
     return 0
@@ -319,6 +319,8 @@ def show_generated(done: Generated, console: Console, out: str, *, dry_run: bool
 
 
 def _as_dict(done: Generated) -> dict[str, Any]:
+    from commodore.fleet import by_severity
+
     groups = [group_as_dict(one) for one in done.groups]
     changes = [{"kind": file.kind, "path": file.new_path} for file in done.change.files]
     return {
@@ -327,7 +329,7 @@ def _as_dict(done: Generated) -> dict[str, Any]:
         "changes": changes,
         "groups": groups,
         **done.objects.as_dict(),
-        **done.report.as_dict(),
+        **by_severity(done.report),
         "errors": [one.as_dict() for one in (*done.removals, *done.unfinished)],
     }
 

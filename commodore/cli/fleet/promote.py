@@ -297,7 +297,7 @@ def fleet_status(ctx: click.Context, /, **values: Any) -> None:
     if values["out"] == "json":
         console.data(json.dumps(found.as_dict(), indent=2))
         return
-    found.report.tell(context.announce)
+    found.report.announce(context.announce)
     chosen = any(values[name] for name in ("app", "cell", "lagging"))
     versions = _matrix_lines(found) if values["matrix"] else _version_lines(found, whole=chosen)
     some = chosen or bool(types or patches)

@@ -42,6 +42,7 @@ def rendered_images(console: Console, wanted: Collection[str], values: Mapping[s
     Raises:
         CommodoreError: the repository, the revision or a file that is named cannot be read.
     """
+    from commodore.argocd.diagnostics import STRICT
     from commodore.argocd.options import Tree
     from commodore.argocd.question import Question
     from commodore.base.diagnostics import Diagnostics
@@ -53,7 +54,7 @@ def rendered_images(console: Console, wanted: Collection[str], values: Mapping[s
         chosen = [one for one in listing.applications if listing.label(one) in wanted]
         if len(chosen) < len(wanted):
             listing.report_failures(asked.found, but=chosen)  # one of those may define what is missing
-        collected = Diagnostics()
+        collected = Diagnostics(STRICT)
         with asked.run(listing, collected) as run:
             for application, result in run.renderer.render_all(chosen, 0):
                 images[listing.label(application)] = _images(listing, application, result, side.commit, collected)
@@ -66,15 +67,12 @@ def _images(
 ) -> RenderedImages:
     from commodore.argocd.acquiring import repository_identity
     from commodore.argocd.comparing.images import uses_of
-    from commodore.argocd.diagnostics import STRICT
     from commodore.observe import RenderedImages
 
     label = listing.label(application)
     if isinstance(result, CommodoreError):
         return RenderedImages(problem=result.message)
-    doubts = [
-        one.message for one in collected.found(STRICT) if one.subject.application == label and one.severity == "error"
-    ]
+    doubts = [one.message for one in collected.found() if one.subject.application == label and one.severity == "error"]
     if doubts:
         return RenderedImages(problem="; ".join(doubts))
     return RenderedImages(

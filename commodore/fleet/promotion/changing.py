@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from commodore.base.diagnostics import Diagnostics
 from commodore.base.errors import InputError
 from commodore.base.printable import some_of
 from commodore.fleet.cells import CellValues, Merger, Status
 from commodore.fleet.dependencies import Unmet
-from commodore.fleet.findings import Report, cells_in_words, dotted
+from commodore.fleet.findings import cells_in_words, dotted
 from commodore.fleet.merging import Path_, leaves, overlap, same
 from commodore.fleet.patches import copies_differ
 from commodore.fleet.paths import MISSING
@@ -76,7 +77,7 @@ class Found:
         Args:
             status: live state that dependencies may ask for.
         """
-        return Merger(self.fleet, self.kind, Report(), status).merge(self.fleet.config.cells())
+        return Merger(self.fleet, self.kind, Diagnostics(), status).merge(self.fleet.config.cells())
 
     def folder(self, prefix: Prefix | None) -> Path:
         """The folder of a prefix below the application's."""

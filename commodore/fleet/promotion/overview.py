@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from commodore.base.diagnostics import Diagnostics
 from commodore.fleet.cells import CellValues, Merger
 from commodore.fleet.dependencies import wanted_revision
-from commodore.fleet.findings import Report
+from commodore.fleet.findings import by_severity
 from commodore.fleet.generating import check_known
 from commodore.fleet.patches import covered, gaps
 from commodore.fleet.promotion.changing import Found, Wait, waits_of
@@ -143,7 +144,7 @@ class Overview:
     patches: tuple[PatchStatus, ...]
     versions: dict[tuple[str, str], dict[str, str]]
     usual: dict[tuple[str, str], tuple[str, int, int]]
-    report: Report
+    report: Diagnostics
 
     def lagging(self) -> Iterator[tuple[str, str, list[str]]]:
         """Applications whose cells have different versions: the most frequent one, and the cells with others."""
@@ -158,7 +159,7 @@ class Overview:
         return {
             "patches": [one.as_dict() for one in self.patches],
             "versions": {f"{kind}/{name}": cells for (kind, name), cells in self.versions.items()},
-            **self.report.as_dict(),
+            **by_severity(self.report),
         }
 
 
@@ -174,7 +175,7 @@ def survey(fleet: Fleet, state: FleetState | None, narrowing: Narrowing | None =
     """
     chosen = narrowing or Narrowing()
     chosen.check(fleet)
-    report = Report()
+    report = Diagnostics()
     patches: list[PatchStatus] = []
     versions: dict[tuple[str, str], dict[str, str]] = {}
     usual: dict[tuple[str, str], tuple[str, int, int]] = {}

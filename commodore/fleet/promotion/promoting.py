@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from commodore.base.context import Context
+from commodore.base.diagnostics import Diagnostics
 from commodore.base.errors import CommodoreError, InputError, UsageError, raise_all
 from commodore.base.events import Noted, Warned
 from commodore.base.files.workspace import guard_disk, remove_tree, write_atomically
-from commodore.fleet.findings import Report, cells_in_words
+from commodore.fleet.findings import cells_in_words
 from commodore.fleet.generating import check_known
 from commodore.fleet.patches import covered, gaps, is_complete
 from commodore.fleet.promotion.changing import Found, Loss, file_at, find_patch, losses, placed_at, shown_path
@@ -82,9 +83,9 @@ def load_fleet(root: Path, context: Context) -> Fleet:
     Raises:
         CommodoreError: what is wrong with its files.
     """
-    report = Report()
+    report = Diagnostics()
     fleet = read_fleet(root, report, context.limits)
-    report.check()
+    report.raise_errors()
     return fleet
 
 

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from commodore.base.diagnostics import Diagnostic, Diagnostics
 from commodore.base.errors import CommodoreError, InputError, did_you_mean
 from commodore.base.events import Warned
 from commodore.base.files.tree import files
 from commodore.base.limits import Limits
 from commodore.base.names import check_name
-from commodore.fleet.findings import Finding, Report, at, shown
+from commodore.fleet.findings import at, shown
 from commodore.fleet.repository.config import Prefix, read_config
 from commodore.fleet.repository.files import Document, check_folder
 from commodore.fleet.repository.layout import (
@@ -34,7 +35,7 @@ from commodore.fleet.repository.reader import Reader
 from commodore.fleet.repository.schema import schema_problems, static_schema
 
 
-def read_fleet(root: Path, report: Report, limits: Limits) -> Fleet:
+def read_fleet(root: Path, report: Diagnostics, limits: Limits) -> Fleet:
     """Read the repository of a fleet.
 
     Args:
@@ -220,9 +221,10 @@ def _layer(reader: Reader, document: Document, app: str, schema: str, sections: 
     bare = app in data and app not in (*SECTIONS, *sections, *RESERVED)
     if bare:
         reader.report.add(
-            Finding(
+            Diagnostic(
                 "CMD-FLT-024",
                 f"{document.place}: the key {app!r} is no section and is taken for applications.{app}",
+                "info",
                 f"write it below {APPLICATIONS!r}",
             )
         )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from commodore.base.diagnostics import Diagnostics
 from commodore.base.errors import CommodoreError
 from commodore.base.limits import Limits
-from commodore.fleet.findings import Report
 from commodore.fleet.repository.config import FleetConfig
 from commodore.fleet.repository.files import Document, read_document
 from commodore.fleet.repository.schema import schema_problems, static_schema
@@ -15,7 +15,7 @@ from commodore.fleet.repository.schema import schema_problems, static_schema
 class Reader:
     """Reads files of one repository; what is wrong with one goes to the report, and the file counts as missing."""
 
-    def __init__(self, root: Path, config: FleetConfig, report: Report, limits: Limits) -> None:
+    def __init__(self, root: Path, config: FleetConfig, report: Diagnostics, limits: Limits) -> None:
         self.root = root
         self.config = config
         self.report = report

@@ -13,7 +13,7 @@ import pytest
 
 from commodore.argocd import Options
 from commodore.argocd.acquiring import Charts
-from commodore.argocd.diagnostics import STRICT
+from commodore.argocd.diagnostics import STRICT, Diagnostics
 from commodore.argocd.question import Question
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError
@@ -187,7 +187,9 @@ def test_a_range_means_offline_what_it_meant_before(repository: Repository, tmp_
     repository.publish(WEB, "1.3.0")
     charts = Charts(offline, places[2])
     assert charts.chart(repository.site, "web", "1.*").version == "1.2.3"
-    (found,) = charts.found.found(STRICT)
+    strict = Diagnostics(STRICT)
+    strict.join(charts.found)
+    (found,) = strict.found()
     assert (found.code, found.severity) == ("CMD-ARGO-321", "error")
     assert "UTC" in found.message
     assert repository.asked == ["/index.yaml", "/web-1.2.3.tgz"]

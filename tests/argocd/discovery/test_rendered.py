@@ -143,7 +143,9 @@ def test_rounds_without_end(repo: Repo) -> None:
     assert list(repo.origins(depth=2)) == ["a", "ax", "axx"]
     (told,) = repo.found.found()
     assert (told.code, "argocd/axx" in told.message) == ("CMD-ARGO-107", True)
-    assert repo.found.found(STRICT)[0].severity == "error"
+    strict = Diagnostics(STRICT)
+    strict.join(repo.found)
+    assert strict.found()[0].severity == "error"
 
 
 @pytest.mark.requirement("D16")
@@ -166,7 +168,9 @@ def test_sets_that_need_what_is_not_there(repo: Repo) -> None:
     assert repo.origins() == {"a": "a file", "one": "the ApplicationSet argocd/s"}
     (told,) = repo.found.found()
     assert (told.code, told.severity) == ("CMD-ARGO-202", "boundary")
-    assert repo.found.found(STRICT)[0].severity == "error"
+    strict = Diagnostics(STRICT)
+    strict.join(repo.found)
+    assert strict.found()[0].severity == "error"
 
 
 def test_too_many_applications(repo: Repo) -> None:

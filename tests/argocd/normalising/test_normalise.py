@@ -148,7 +148,9 @@ def test_an_invalid_pointer_ignores_nothing_and_stops_nothing(pointer: str) -> N
     assert list(result["spec"]) == ["containers"]
     assert result["metadata"] == {"name": "web", "namespace": "shop"}
     assert {(one.code, one.severity) for one in found.found()} == {("CMD-ARGO-701", "warning")}
-    assert {one.severity for one in found.found(STRICT)} == {"error"}
+    strict = Diagnostics(STRICT)
+    strict.join(found)
+    assert {one.severity for one in strict.found()} == {"error"}
 
 
 @pytest.mark.requirement("D56")
