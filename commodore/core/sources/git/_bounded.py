@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import re
 import resource
-import selectors
 import shutil
-import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from commodore.base.cancellation import descendants
 from commodore.base.errors import CommodoreError, EnvironmentFault, PolicyError
 from commodore.base.limits import Limits
+from commodore.base.programs import running
 from commodore.base.programs.child_processes import has_less_memory
 
 _ASKING = frozenset({"clone", "fetch", "ls-remote", "submodule"})
 """The commands that get something from a remote. A push waits for the server's hooks, which may take their time."""
-_CHUNK = 1 << 16
-_LOOK = 1.0  # seconds between two looks at what a command gets
 _TOO_LARGE = re.compile(r"died of signal 25\b|: File too large$", re.MULTILINE)
 _NO_MEMORY = re.compile(
     r"^(fatal|error): (.*: )?Out of memory\b|unable to (mmap|allocate)", re.MULTILINE | re.IGNORECASE
@@ -112,50 +108,35 @@ class Bounds:
         if _NO_MEMORY.search(stderr) and not has_less_memory(self.limits.git_memory_bytes):
             raise self._too_much("git_memory_bytes", "takes")
 
-    def communicate(self, process: subprocess.Popen[bytes], input: bytes | None) -> tuple[bytes, bytes]:
-        """What a command writes to its output, and what it says, until it ends.
-
-        Raises:
-            subprocess.TimeoutExpired: it does not end in time.
-            EnvironmentFault: CMD-GIT-007, it gets too little for too long.
-            PolicyError: CMD-GIT-006, it writes too much.
-        """
+    def of_process(self) -> running.Bounds:
+        """What its process may take; memory and files are bounded by `command`."""
         if not self.is_asking:
-            return process.communicate(input, self.seconds)
-        assert process.stdout is not None
-        assert process.stderr is not None
-        if process.stdin is not None:
-            with contextlib.suppress(BrokenPipeError):
-                process.stdin.write(input or b"")  # names of commits: what it reads before it does anything else
-            with contextlib.suppress(BrokenPipeError):
-                process.stdin.close()
-            process.stdin = None
-        streams = {
-            process.stdout: ("git_output_bytes", bytearray()),
-            process.stderr: ("git_messages_bytes", bytearray()),
-        }
-        deadline, progress = time.monotonic() + self.seconds, _Progress(process.pid, self.limits)
-        with selectors.DefaultSelector() as selector:
-            for stream in streams:
-                selector.register(stream, selectors.EVENT_READ, stream)
-            while selector.get_map():
-                left = deadline - time.monotonic()
-                if left <= 0:
-                    raise subprocess.TimeoutExpired(process.args, self.seconds)
-                for key, _ in selector.select(min(left, _LOOK)):
-                    name, content = streams[key.data]
-                    chunk = os.read(key.fd, _CHUNK)
-                    content += chunk
-                    if not chunk:
-                        selector.unregister(key.fileobj)
-                    if len(content) > getattr(self.limits, name):
-                        raise self._too_much(name, "writes")
-                if progress.is_slow():
-                    raise self._slow()
-        for stream in streams:
-            stream.close()
-        process.wait(max(0.0, deadline - time.monotonic()))
-        return tuple(bytes(content) for _, content in streams.values())  # type: ignore[return-value]
+            return running.Bounds(self.seconds)
+        limits = self.limits
+        return running.Bounds(self.seconds, limits.git_output_bytes, limits.git_messages_bytes, cuts_said=False)
+
+    def look(self) -> Callable[[int], None] | None:
+        """Ends a process that gets too little for too long, with CMD-GIT-007; see `running.run`."""
+        if not self.is_asking:
+            return None
+        progress = _Progress(self.limits)
+
+        def check(pid: int) -> None:
+            if progress.is_slow(pid):
+                raise self._slow()
+
+        return check
+
+    def hit(self, bound: str) -> CommodoreError:
+        """The error for a process that has hit a bound."""
+        if bound != "seconds":
+            return self._too_much("git_output_bytes" if bound == "output" else "git_messages_bytes", "writes")
+        return EnvironmentFault(
+            "CMD-GIT-003",
+            f"{self.subject} did not end within {self.seconds:g} seconds",
+            hint="check the network and the server, and run again; if it takes so long, "
+            f"raise {self.time_limit} with COMMODORE_LIMITS",
+        )
 
     def _too_much(self, name: str, verb: str) -> CommodoreError:
         return PolicyError(
@@ -185,28 +166,27 @@ class _Progress:
     HTTP is git's to watch, which sees the transfer alone; ssh may wait for its user.
     """
 
-    def __init__(self, pid: int, limits: Limits) -> None:
-        self._pid = pid
+    def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._since = time.monotonic()
         self._before: int | None = 0
 
-    def is_slow(self) -> bool:
+    def is_slow(self, pid: int) -> bool:
         """Whether there was too little of it for too long."""
         now = time.monotonic()
         if now - self._since < self._limits.git_slow_seconds:
             return False
         seconds, self._since = now - self._since, now
-        before, self._before = self._before, self._work()
+        before, self._before = self._before, self._work(pid)
         if before is None or self._before is None:
             return False
         return self._before - before < self._limits.git_slow_bytes * seconds
 
-    def _work(self) -> int | None:
+    def _work(self, pid: int) -> int | None:
         """The bytes read and written so far, and a byte for each 10 microseconds of a processor; None if unknown."""
         work = 0
-        for pid in (self._pid, *descendants(self._pid)):
-            process = Path(f"/proc/{pid}")
+        for one in (pid, *descendants(pid)):
+            process = Path(f"/proc/{one}")
             try:
                 if (process / "comm").read_text().startswith(("ssh", "git-remote-")):
                     return None

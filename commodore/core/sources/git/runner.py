@@ -6,19 +6,17 @@ The user's own git configuration (`insteadOf`, credential helpers, proxies, `GIT
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from commodore.base.cancellation import terminate_tree
 from commodore.base.context import Context, GitRights
 from commodore.base.errors import CommodoreError, EnvironmentFault
 from commodore.base.exhaustion import find_exhaustion, find_in_output
-from commodore.base.programs.child_processes import Child, child_environment, start_program
+from commodore.base.programs import running
+from commodore.base.programs.child_processes import Child, child_environment
 from commodore.core.sources.git._bounded import Bounds, slow_settings
 from commodore.core.sources.git._configured import LISTING, may_start_programs, refuse_programs
 from commodore.core.sources.git._credentials import rights_of
@@ -308,13 +306,33 @@ class Git:
         bounds = Bounds.of(arguments, _subject(arguments, self.about), self.context.limits)
         environment = with_settings(command.environment, bounds.settings())
         words = bounds.command(command.words, environment.get("PATH"))
-        process = _start(words, self.folder, command.input, environment, command.inherit)
-        with self.context.cancellation.hold(process):
-            stdout, stderr = _communicate(process, command.input, bounds)
-        result = GitResult(stdout, clean_text(stderr.decode("utf-8", "replace")), process.returncode)
+        # It may ask its user by the terminal, so it shares the session.
+        called = running.Command(
+            words, environment, self.folder, command.input or b"", command.inherit, is_alone=False
+        )
+        ended = self._ended(called, bounds)
+        result = GitResult(ended.output, clean_text(ended.said.decode("utf-8", "replace")), ended.code)
         if result.failed:
             bounds.check(result.returncode, result.stderr)
         return result
+
+    def _ended(self, command: running.Command, bounds: Bounds) -> running.Ended:
+        try:
+            return running.run(command, bounds.of_process(), self.context.cancellation, bounds.look())
+        except running.OutOfBounds as hit:
+            raise bounds.hit(hit.bound) from None
+        except FileNotFoundError as error:
+            if not self.folder.is_dir():
+                raise EnvironmentFault(
+                    "CMD-GIT-002", f"the folder {self.folder} disappeared while git was to work in it", hint="run again"
+                ) from error
+            raise EnvironmentFault(
+                MISSING, "the program git was not found", hint="install git 2.31 or newer and put it on PATH"
+            ) from error
+        except OSError as error:
+            raise find_exhaustion(error, "git cannot be started") or EnvironmentFault(
+                MISSING, f"git cannot be started: {error.strerror}", hint="check the git on PATH"
+            ) from error
 
     def ask(self, *arguments: str) -> str:
         """What git says to a question, without the last line feed; nothing if it fails."""
@@ -323,63 +341,6 @@ class Git:
     def fault(self, arguments: Sequence[str], result: GitResult) -> CommodoreError:
         """The error for a git command that failed here."""
         return fault(arguments, result, self.folder, self.about)
-
-
-def _start(
-    command: Sequence[str], folder: Path, input: bytes | None, environment: Mapping[str, str], inherit: Sequence[int]
-) -> subprocess.Popen[bytes]:
-    try:
-        return start_program(
-            command,
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            pass_fds=inherit,
-        )
-    except FileNotFoundError as error:
-        if not folder.is_dir():
-            raise EnvironmentFault(
-                "CMD-GIT-002", f"the folder {folder} disappeared while git was to work in it", hint="run again"
-            ) from error
-        raise EnvironmentFault(
-            MISSING, "the program git was not found", hint="install git 2.31 or newer and put it on PATH"
-        ) from error
-    except OSError as error:
-        raise find_exhaustion(error, "git cannot be started") or EnvironmentFault(
-            MISSING, f"git cannot be started: {error.strerror}", hint="check the git on PATH"
-        ) from error
-
-
-def _communicate(process: subprocess.Popen[bytes], input: bytes | None, bounds: Bounds) -> tuple[bytes, bytes]:
-    try:
-        return bounds.communicate(process, input)
-    except subprocess.TimeoutExpired:
-        _end(process)
-        raise EnvironmentFault(
-            "CMD-GIT-003",
-            f"{bounds.subject} did not end within {bounds.seconds:g} seconds",
-            hint="check the network and the server, and run again; if it takes so long, "
-            f"raise {bounds.time_limit} with COMMODORE_LIMITS",
-        ) from None
-    except BaseException:  # Ctrl-C above all: never leave a child behind
-        _end(process)
-        raise
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the process politely, so that git removes its lock files; after two seconds, impolitely."""
-    terminate_tree(process)
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.communicate(timeout=2)
-        return
-    process.kill()
-    process.wait()
-    for pipe in (process.stdin, process.stdout, process.stderr):
-        if pipe is not None:
-            with contextlib.suppress(OSError):
-                pipe.close()
 
 
 def clean_environment() -> dict[str, str]:
