@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import signal
 import stat
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,10 +18,12 @@ from commodore.base.files import tree
 from commodore.base.files.staging import temporary_folder
 from commodore.base.files.workspace import is_inside
 from commodore.base.printable import only_printable
-from commodore.base.programs.child_processes import Child, child_environment, start_program
+from commodore.base.programs import running
+from commodore.base.programs.child_processes import Child, child_environment
 from commodore.core.sources.git import redact_text
 
 PLAIN, EXECUTABLE, LINK = "100644", "100755", "120000"
+_OUTPUT = 16 << 20  # bytes that a template's hooks may write to the terminal
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,43 +110,24 @@ def _run(template: Template, jobs: list[dict[str, Any]], answer: Path, context: 
     temporary.mkdir()
     command = [sys.executable, "-P", str(Path(__file__).with_name("_render.py")), str(answer)]
     environment = child_environment(Child.PYTHON)
-    process = start_program(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        cwd=answer.parent,
-        env=environment | {"PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(temporary)},
-        start_new_session=True,
-    )
+    environment |= {"PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": str(temporary)}
+    called = running.Command(command, environment, answer.parent, json.dumps(jobs).encode())
+    seconds = context.limits.template_timeout
     try:
-        output, _ = process.communicate(json.dumps(jobs).encode(), context.limits.template_timeout)
-    except subprocess.TimeoutExpired as error:
+        ended = running.run(called, running.Bounds(seconds, _OUTPUT, _OUTPUT), context.cancellation)
+    except running.OutOfBounds as hit:
+        what = f"did not end within {seconds:g} seconds" if hit.bound == "seconds" else f"writes over {_OUTPUT} bytes"
         raise EnvironmentFault(
-            "CMD-TPL-024",
-            f"rendering the template {template.url} did not end within {context.limits.template_timeout:g} seconds",
-            hint="look at its hooks",
-        ) from error
-    finally:
-        _end(process)
-    said = _last_words(output)
+            "CMD-TPL-024", f"rendering the template {template.url} {what}", hint="look at its hooks"
+        ) from hit
+    said = _last_words(ended.said) or _last_words(ended.output)
     if not answer.is_file():
-        raise _broken(template, said or f"exit status {process.returncode}")
+        raise _broken(template, said or f"exit status {ended.code}")
     result = json.loads(answer.read_bytes())
     if "error" in result:
         raise _broken(template, result["error"] + (f" ({said})" if said else ""))
     done: list[dict[str, Any]] = result["done"]
     return done
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the process with all hooks that it has started, however it came to its end."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            pipe.close()
 
 
 def _read(template: Template, folder: Path, context: Context) -> dict[str, File]:

@@ -6,27 +6,24 @@ reads too), ``PATH``, the managed folder. Where there is no kustomize, the one b
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
 import shutil
-import signal
-import subprocess
-import tempfile
-from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import IO
 
 from platformdirs.unix import Unix
 
 from commodore.base.context import Context
 from commodore.base.errors import EnvironmentFault, InputError
 from commodore.base.events import Warned
-from commodore.base.programs.child_processes import Child, absolute_folders, child_environment, start_program
+from commodore.base.programs import running
+from commodore.base.programs.child_processes import Child, absolute_folders, child_environment
+from commodore.base.programs.running import Bounds, Command, OutOfBounds
+from commodore.base.programs.threads import threads
 
 TOOL_NAMES = ("helm", "jb", "kustomize", "git")
 
@@ -41,6 +38,7 @@ _VERSION_ARGUMENTS = {
 }
 _KUBECTL_VERSION_ARGUMENTS = ("version", "--client", "--output", "json")
 
+_BEGINNING = 1 << 16  # bytes: as much as a version can need
 _VERSION = re.compile(r"v?\d+\.\d+[0-9A-Za-z.+-]*")
 
 
@@ -156,8 +154,8 @@ def ask_versions(
     """
     asked = tuple(tools)
     variables = child_environment(Child.TOOL, environ)
-    with ThreadPoolExecutor(max_workers=max(1, len(asked))) as pool:
-        answers = tuple(pool.map(lambda tool: _ask(tool, variables, context.limits.tool_timeout), asked))
+    with threads(max(1, len(asked)), context, "version") as (pool, part):
+        answers = tuple(pool.map(lambda tool: _ask(tool, variables, part), asked))
     for _, warning in answers:
         if warning is not None:
             context.announce(warning)
@@ -198,49 +196,31 @@ def _executable(path: Path) -> bool:
     return os.access(path, os.X_OK) and path.is_file()
 
 
-def _ask(tool: Tool, environ: Mapping[str, str], timeout: float) -> tuple[str | None, Warned | None]:
+def _ask(tool: Tool, environ: Mapping[str, str], context: Context) -> tuple[str | None, Warned | None]:
     arguments = _KUBECTL_VERSION_ARGUMENTS if tool.source is Source.KUBECTL else _VERSION_ARGUMENTS[tool.name]
-    try:
-        output = _run((str(tool.path), *arguments), environ, timeout)
-    except subprocess.TimeoutExpired:
-        message = f"{tool.name} ({tool.path}) did not report its version within {timeout:g} seconds"
-        return None, Warned("CMD-TOOL-004", message, hint=f"run it by hand: {tool.path} {' '.join(arguments)}")
+    command = Command((str(tool.path), *arguments), environ)
+    timeout = context.limits.tool_timeout
+    output: running.Ended | OutOfBounds
+    try:  # how it ends does not matter, and a tool may write without end
+        output = running.run(command, Bounds(timeout, _BEGINNING, _BEGINNING), context.cancellation)
+    except OutOfBounds as hit:
+        if hit.bound == "seconds":
+            message = f"{tool.name} ({tool.path}) did not report its version within {timeout:g} seconds"
+            hint = f"run it by hand: {tool.path} {' '.join(arguments)}"
+            return None, Warned("CMD-TOOL-004", message, hint=hint)
+        output = hit
     except OSError as error:
         message = f"{tool.name} ({tool.path}) cannot be run: {error.strerror}"
         return None, Warned("CMD-TOOL-005", message, hint="is it built for this machine?")
-    version = _kustomize_of_kubectl(output) if tool.source is Source.KUBECTL else _first_version(output)
+    texts = [content.decode("utf-8", "replace") for content in (output.output, output.said)]
+    version = _kustomize_of_kubectl(texts) if tool.source is Source.KUBECTL else _first_version(texts)
     if version is None:
         message = f"{tool.name} ({tool.path}) did not report its version"
         return None, Warned("CMD-TOOL-005", message, hint=f"run it by hand: {tool.path} {' '.join(arguments)}")
     return version, None
 
 
-def _run(command: tuple[str, ...], environ: Mapping[str, str], timeout: float) -> tuple[str, str]:
-    """Standard output and standard error of a command; how it ended does not matter.
-
-    They go to files, not pipes: a grandchild that keeps a pipe open would hold us beyond the timeout.
-    """
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        process = start_program(
-            command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environ, start_new_session=True
-        )
-        try:
-            process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            with contextlib.suppress(ProcessLookupError, PermissionError):  # it ended in this very moment
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            raise
-        return _beginning(out), _beginning(err)
-
-
-def _beginning(file: IO[bytes]) -> str:
-    """As much as a version can need; a tool may write without end."""
-    file.seek(0)
-    return file.read(1 << 16).decode("utf-8", "replace")
-
-
-def _first_version(output: tuple[str, str]) -> str | None:
+def _first_version(output: Sequence[str]) -> str | None:
     """Standard output first: some tools put their version, others warnings about their configuration on the other."""
     for text in output:
         if found := _VERSION.search(text):
@@ -248,7 +228,7 @@ def _first_version(output: tuple[str, str]) -> str | None:
     return None
 
 
-def _kustomize_of_kubectl(output: tuple[str, str]) -> str | None:
+def _kustomize_of_kubectl(output: Sequence[str]) -> str | None:
     try:
         answer = json.loads(output[0])
     except ValueError:

@@ -12,21 +12,23 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from commodore.base.cancellation import Cancellation
 from commodore.base.errors import CommodoreError
 from commodore.base.files.sealed import read_note, write_note
 from commodore.base.limits import Limits
 from commodore.base.programs.child_processes import Child, child_environment
+from commodore.base.programs.running import Bounds, Command, OutOfBounds, run
 from commodore.core.engine.cache import script_reads as scripts
 from commodore.core.engine.cache.portable_paths import add_times
 
 _VERSION = {"helm": ["version"], "kustomize": ["version"], "kubectl": ["version", "--client"]}
 _NATIVE = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe")  # Linux, macOS
 _NOTE = "digests of programs"
+_SAID = 1 << 20  # bytes of what a program says of its version
 _POD = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 _LOCAL_TIME = "/etc/localtime"
 _ZONES = ("/usr/share/zoneinfo", "/usr/share/lib/zoneinfo", "/usr/lib/locale/TZ", "/etc/zoneinfo")  # Go's, in its order
@@ -124,18 +126,16 @@ class Programs:
             return f"unreadable {error.errno}", False
 
     def _version(self, path: str, tool: str) -> str:
+        command = Command(
+            [path, *_VERSION.get(tool, ["--version"])],
+            child_environment(Child.TOOL, self._environment),
+            self._directory,
+        )
         try:
-            done = subprocess.run(
-                [path, *_VERSION.get(tool, ["--version"])],
-                stdin=subprocess.DEVNULL,
-                cwd=self._directory,
-                env=child_environment(Child.TOOL, self._environment),
-                capture_output=True,
-                timeout=self._limits.tool_timeout,
-            )
-        except (OSError, subprocess.TimeoutExpired):
+            ended = run(command, Bounds(self._limits.tool_timeout, _SAID, _SAID), Cancellation())
+        except (OSError, OutOfBounds):
             return "unknown"
-        return hashlib.sha256(done.stdout + done.stderr).hexdigest()
+        return hashlib.sha256(ended.output + ended.said).hexdigest()
 
     def _recall(self) -> dict[str, str]:
         if self._remembered is None:

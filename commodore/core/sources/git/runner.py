@@ -307,9 +307,7 @@ class Git:
         environment = with_settings(command.environment, bounds.settings())
         words = bounds.command(command.words, environment.get("PATH"))
         # It may ask its user by the terminal, so it shares the session.
-        called = running.Command(
-            words, environment, self.folder, command.input or b"", command.inherit, is_alone=False
-        )
+        called = running.Command(words, environment, self.folder, command.input or b"", command.inherit, is_alone=False)
         ended = self._ended(called, bounds)
         result = GitResult(ended.output, clean_text(ended.said.decode("utf-8", "replace")), ended.code)
         if result.failed:
