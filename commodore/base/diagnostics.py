@@ -134,6 +134,15 @@ class Diagnostic:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule that diagnostics are about. `id` is stable: users name it in other tools. `summary` may be empty."""
+
+    id: str
+    severity: Severity
+    summary: str = ""
+
+
 class _Every:
     def __contains__(self, _: object) -> bool:
         return True

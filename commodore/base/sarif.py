@@ -5,93 +5,69 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 from urllib.parse import quote
 
+from commodore.base.diagnostics import Diagnostic, Rule, Severity
 from commodore.base.printable import printable, printable_lines
 from commodore.version import __version__
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
-Level = Literal["error", "warning", "note"]
+_LEVELS: Final[dict[Severity, str]] = {"error": "error", "warning": "warning", "boundary": "note", "info": "note"}
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """What findings are of.
-
-    Attributes:
-        summary: what it is, in a sentence; empty to say nothing.
-    """
-
-    id: str
-    level: Level
-    summary: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """One finding.
-
-    Attributes:
-        rule: the id of its rule.
-        file: its path, relative to the root of the repository, or absolute; empty if it is in none.
-        logical: what it is about within the file, such as an object; empty for nothing.
-        kind: what the logical place is, in words of SARIF.
-    """
-
-    rule: str
-    level: Level
-    message: str
-    file: str = ""
-    line: int | None = None
-    column: int | None = None
-    logical: str = ""
-    kind: str = "member"
-
-
-def sarif_log(rules: Iterable[Rule], results: Iterable[Result], root: Path) -> str:
-    """A log with one run. Every rule of a result is among the rules.
+def sarif_log(found: Iterable[Diagnostic], root: Path, rules: Iterable[Rule] = (), *, kind: str = "object") -> str:
+    """A log with one run: each diagnostic at its first place.
 
     Args:
         root: the root of the repository, to which files below it are made relative.
+        rules: those that were applied; codes of diagnostics that are not among them are added in the order of names.
+        kind: of what diagnostics are about within a file, in words of SARIF.
     """
-    known = list(rules)
-    numbers = {one.id: number for number, one in enumerate(known)}
+    results = list(found)
+    known = {one.id: one for one in rules}
+    known |= {one.code: Rule(one.code, one.severity) for one in sorted(results, key=_code) if one.code not in known}
+    numbers = {name: number for number, name in enumerate(known)}
+    driver = {"name": "commodore", "version": __version__, "rules": list(map(_rule, known.values()))}
     log = {
         "$schema": _SCHEMA,
         "version": "2.1.0",
         "runs": [
             {
-                "tool": {"driver": {"name": "commodore", "version": __version__, "rules": list(map(_rule, known))}},
+                "tool": {"driver": driver},
                 "columnKind": "unicodeCodePoints",
-                "results": [_result(one, numbers[one.rule], root) for one in results],
+                "results": [_result(one, numbers[one.code], root, kind) for one in results],
             }
         ],
     }
     return json.dumps(log, indent=2, sort_keys=True)
 
 
+def _code(one: Diagnostic) -> str:
+    return one.code
+
+
 def _rule(one: Rule) -> dict[str, Any]:
     summary = {"shortDescription": {"text": one.summary}} if one.summary else {}
-    return {"id": one.id, **summary, "defaultConfiguration": {"level": one.level}}
+    return {"id": one.id, **summary, "defaultConfiguration": {"level": _LEVELS[one.severity]}}
 
 
-def _result(one: Result, rule: int, root: Path) -> dict[str, Any]:
+def _result(one: Diagnostic, rule: int, root: Path, kind: str) -> dict[str, Any]:
     location: dict[str, Any] = {}
-    if one.file:
-        region = {"startLine": one.line, "startColumn": one.column}
-        location["physicalLocation"] = {"artifactLocation": {"uri": _uri(one.file, root)}}
-        if one.line:
+    place = one.locations[0] if one.locations else None
+    if place is not None and place.place:
+        region = {"startLine": place.line, "startColumn": place.column}
+        location["physicalLocation"] = {"artifactLocation": {"uri": _uri(place.place, root)}}
+        if place.line:
             location["physicalLocation"]["region"] = {key: value for key, value in region.items() if value}
-    if one.logical:
-        location["logicalLocations"] = [{"fullyQualifiedName": printable(one.logical), "kind": one.kind}]
+    if logical := str(one.subject.object) or one.subject.name:
+        location["logicalLocations"] = [{"fullyQualifiedName": printable(logical), "kind": kind}]
     return {
-        "ruleId": one.rule,
+        "ruleId": one.code,
         "ruleIndex": rule,
-        "level": one.level,
-        "message": {"text": printable_lines(one.message)},
+        "level": _LEVELS[one.severity],
+        "message": {"text": printable_lines(f"{one.message}. {one.hint}" if one.hint else one.message)},
         "locations": [location] if location else [],
     }
 

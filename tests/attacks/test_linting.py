@@ -50,7 +50,7 @@ def linted(folder: Path, **content: str | bytes) -> Report:
 def test_a_file_that_is_wrong(tmp_path: Path, name: str) -> None:
     """It is a finding that names the file; the other files are linted."""
     report = linted(tmp_path / "classes", evil=FAULTY[name], good="parameters:\n  b: 1\n  b: 2\n")
-    assert {Path(finding.file).name for finding in report.findings} == {"evil.yml", "good.yml"}
+    assert {Path(finding.locations[0].place).name for finding in report.findings} == {"evil.yml", "good.yml"}
     assert report.files == 2
 
 

@@ -13,12 +13,12 @@ from xml.etree import ElementTree
 import pytest
 
 from commodore.authoring import CaseResult, Difference, Finding, SuiteResult, as_junit
-from commodore.base.errors import InputError
+from commodore.base.diagnostics import Diagnostic, Subject
+from commodore.base.errors import InputError, Location
 from commodore.base.events import ClusterEnded, InCluster, Noted, PageToVisit, StageAdvanced, Traced, Warned
-from commodore.base.sarif import Result, Rule, sarif_log
+from commodore.base.sarif import sarif_log
 from commodore.cli.main import run
 from commodore.cli.shell.console import Console
-from commodore.core.inventory.lint import Finding as LintFinding
 from commodore.core.inventory.lint import Report, as_github
 from commodore.core.review.diff import DiffLine
 from tests.world.cluster import ROOT
@@ -140,7 +140,8 @@ def test_class_files_that_steer_a_real_terminal(hierarchy: Path, command: str) -
 @pytest.mark.harmless
 def test_workflow_commands_stay_single() -> None:
     """Nothing in a finding begins another command of GitHub Actions, nor another property."""
-    finding = LintFinding("l", "r", "error", COMMANDS, f"{COMMANDS},title=forged::forged", 1, 1, hint=COMMANDS)
+    place = Location(f"{COMMANDS},title=forged::forged", 1, 1)
+    finding = Diagnostic("l/r", COMMANDS, "error", COMMANDS, locations=(place,))
     [line] = as_github(Report((finding,), 1, (), (), {}))
     assert not UNSEEN.search(line)
     assert "\n" not in line
@@ -186,9 +187,8 @@ def test_results_of_applications_are_xml(tmp_path: Path, capfd: pytest.CaptureFi
 def test_logs_for_scanners(tmp_path: Path) -> None:
     """Forges show messages and names of objects; the name of a file stays exact, as an address."""
     file = os.fsdecode(b"f\xff\x1b\n.yml")
-    [result] = json.loads(
-        sarif_log([Rule("r", "error")], [Result("r", "error", COMMANDS, file, 1, logical=COMMANDS)], tmp_path)
-    )["runs"][0]["results"]
+    forged = Diagnostic("r", COMMANDS, "error", subject=Subject(object=COMMANDS), locations=(Location(file, 1),))
+    [result] = json.loads(sarif_log([forged], tmp_path))["runs"][0]["results"]
     assert not UNSEEN.search(result["message"]["text"])
     [place] = result["locations"]
     assert not UNSEEN.search(place["logicalLocations"][0]["fullyQualifiedName"])

@@ -14,7 +14,8 @@ from commodore.cli.shell.console import console_of
 from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
-    from commodore.core.inventory.lint import Finding, Report
+    from commodore.base.diagnostics import Diagnostic
+    from commodore.core.inventory.lint import Report
 
 _COLOURS = {"error": "red", "warning": "yellow"}
 
@@ -63,10 +64,10 @@ def _lines(report: Report) -> Iterator[str]:
     yield click.style(_summary(report), fg=colour, bold=True)
 
 
-def _finding_lines(finding: Finding) -> Iterator[str]:
+def _finding_lines(finding: Diagnostic) -> Iterator[str]:
     severity = click.style(finding.severity, fg=_COLOURS[finding.severity], bold=True)
-    place = printable(f"{finding.file}:{finding.line}:{finding.column}")
-    yield f"{place}: {severity}: {_one_line(finding.message)} [{finding.linter}/{finding.rule}]"
+    place = printable(str(finding.locations[0]))
+    yield f"{place}: {severity}: {_one_line(finding.message)} [{finding.code}]"
     if finding.hint:
         yield f"  hint: {_one_line(finding.hint)}"
 

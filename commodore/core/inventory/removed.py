@@ -34,9 +34,5 @@ def _check(path: Path) -> Iterator[CommodoreError]:
     if not isinstance(file, ClassFile):
         return
     for finding in DeprecatedParameters().read(file):
-        yield InputError(
-            "CMD-INV-008",
-            finding.message,
-            hint=finding.hint,
-            locations=[Location(finding.file, finding.line)],
-        )
+        line = Location(file.name, finding.locations[0].line)
+        yield InputError("CMD-INV-008", finding.message, hint=finding.hint, locations=[line])

@@ -8,14 +8,14 @@ from commodore.base.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from commodore.core.inventory.lint.formats import as_github, as_json, as_sarif
-    from commodore.core.inventory.lint.model import Finding, Report, Rule, Severity, Skipped
+    from commodore.core.inventory.lint.model import Report, Skipped
     from commodore.core.inventory.lint.run import ALIASES, ALL, LINTERS, LintRequest, lint, select_linters
 
 __getattr__ = lazy_exports(
     __name__,
     {
         "formats": ("as_github", "as_json", "as_sarif"),
-        "model": ("Finding", "Report", "Rule", "Severity", "Skipped"),
+        "model": ("Report", "Skipped"),
         "run": ("ALIASES", "ALL", "LINTERS", "LintRequest", "lint", "select_linters"),
     },
 )
@@ -25,11 +25,8 @@ __all__ = [
     "ALIASES",
     "ALL",
     "LINTERS",
-    "Finding",
     "LintRequest",
     "Report",
-    "Rule",
-    "Severity",
     "Skipped",
     "as_github",
     "as_json",

@@ -9,6 +9,7 @@ from typing import Final
 
 from yaml import Node
 
+from commodore.base.diagnostics import Diagnostic, Rule
 from commodore.base.errors import InputError, did_you_mean
 from commodore.base.names import check_instance_name, check_package_name, is_unusual
 from commodore.core.inventory.lint.class_file import (
@@ -22,7 +23,6 @@ from commodore.core.inventory.lint.class_file import (
     kind_of,
 )
 from commodore.core.inventory.lint.linter import Linter
-from commodore.core.inventory.lint.model import Finding, Rule
 
 PACKAGE_PREFIX: Final = "pkg."
 _AS: Final = re.compile(r"\s+as\s+")
@@ -66,10 +66,10 @@ class Applications(Linter):
 
     def __init__(self) -> None:
         self._known: dict[str, set[str]] = {"components": set(), "packages": set()}
-        self._used: list[tuple[str, str, Finding]] = []
+        self._used: list[tuple[str, str, Diagnostic]] = []
         self._open: set[str] = set()
 
-    def read(self, file: ClassFile) -> Iterator[Finding]:
+    def read(self, file: ClassFile) -> Iterator[Diagnostic]:
         if not file.is_class:
             return
         for section, known in self._known.items():
@@ -86,8 +86,8 @@ class Applications(Linter):
         for index, node in application_nodes(file):
             yield from self._entry(file, node, f"applications[{index}]", taken)
 
-    def _entry(self, file: ClassFile, node: Node, path: str, taken: dict[str, str]) -> Iterator[Finding]:
-        def found(rule: Rule, message: str, hint: str = "") -> Finding:
+    def _entry(self, file: ClassFile, node: Node, path: str, taken: dict[str, str]) -> Iterator[Diagnostic]:
+        def found(rule: Rule, message: str, hint: str = "") -> Diagnostic:
             return file.finding(self.name, rule, node, message, parameter=path, hint=hint)
 
         if not is_text(node):
@@ -116,7 +116,7 @@ class Applications(Linter):
             message = f"{section[:-1]} {name!r} is included, but no linted file describes it in parameters.{section}"
             self._used.append((section, name, found(UNKNOWN, message)))
 
-    def finish(self) -> Iterator[Finding]:
+    def finish(self) -> Iterator[Diagnostic]:
         for section, name, finding in self._used:
             known = self._known[section]
             if known and section not in self._open and name not in known:

@@ -10,10 +10,11 @@ from typing import Any, Final, TypeGuard
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
-from commodore.base.errors import CommodoreError
+from commodore.base.diagnostics import Diagnostic, Rule, Subject
+from commodore.base.errors import CommodoreError, Location
 from commodore.base.limits import Limits
 from commodore.base.yaml import compose
-from commodore.core.inventory.lint.model import Finding, Rule, Skipped
+from commodore.core.inventory.lint.model import Skipped
 
 UNREADABLE: Final = Rule("unreadable-file", "error", "A YAML or JSON file cannot be read.")
 FILES: Final = "files"
@@ -121,11 +122,10 @@ class ClassFile:
         *,
         parameter: str = "",
         hint: str = "",
-    ) -> Finding:
+    ) -> Diagnostic:
         """A finding at a node, or at a line and column."""
         line, column = place if isinstance(place, tuple) else _start(place)
-        said = (_writable(message), self.name, line, column, _writable(parameter), _writable(hint))
-        return Finding(linter, rule.id, rule.severity, *said)
+        return finding(linter, rule, message, Location(self.name, line, column), parameter, hint)
 
     def place_of(self, node: Node, text: str) -> tuple[int, int]:
         """Line and column of a text in a node; the node's own if the text is not written like that."""
@@ -140,7 +140,7 @@ class ClassFile:
         return _start(node)
 
 
-def read_class_file(path: Path, name: str, limits: Limits) -> ClassFile | Skipped | Finding:
+def read_class_file(path: Path, name: str, limits: Limits) -> ClassFile | Skipped | Diagnostic:
     """Read a file, whatever its ending.
 
     Returns a finding if it should be YAML or JSON by its ending and cannot be read, and what was skipped if it holds
@@ -161,7 +161,7 @@ def read_class_file(path: Path, name: str, limits: Limits) -> ClassFile | Skippe
     return parse_class_file(path, name, content)
 
 
-def parse_class_file(path: Path, name: str, content: bytes) -> ClassFile | Skipped | Finding:
+def parse_class_file(path: Path, name: str, content: bytes) -> ClassFile | Skipped | Diagnostic:
     """What `read_class_file` makes of the bytes of a file."""
     try:
         nodes = compose(content, place=name)
@@ -249,6 +249,22 @@ def _flattened(node: MappingNode, open_nodes: set[int]) -> Iterator[tuple[Node, 
     yield from own
 
 
+def finding(linter: str, rule: Rule, message: str, place: Location, parameter: str = "", hint: str = "") -> Diagnostic:
+    """A finding of a linter's rule.
+
+    Args:
+        parameter: the path of the field in the file (`parameters.a.b[0]`); empty if there is none.
+    """
+    return Diagnostic(
+        f"{linter}/{rule.id}",
+        _writable(message),
+        rule.severity,
+        _writable(hint),
+        subject=Subject(object=_writable(parameter)),
+        locations=(place,),
+    )
+
+
 def _writable(text: str) -> str:
     """A text without halves of characters, which YAML can spell and nothing can write."""
     return text.encode("utf-8", errors="replace").decode("utf-8")
@@ -268,6 +284,6 @@ def _is_template(path: Path) -> bool:
     return any(parent.name == "templates" and (parent.parent / "Chart.yaml").is_file() for parent in path.parents)
 
 
-def _unreadable(name: str, reason: str, line: int = 1, column: int = 1, hint: str = "") -> Finding:
+def _unreadable(name: str, reason: str, line: int = 1, column: int = 1, hint: str = "") -> Diagnostic:
     hint = hint or "correct it, or name it in .commodoreignore if it is no class"
-    return Finding(FILES, UNREADABLE.id, UNREADABLE.severity, _writable(reason), name, line, column, "", hint)
+    return finding(FILES, UNREADABLE, reason, Location(name, line, column), hint=hint)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from commodore.base.diagnostics import Diagnostic, Rule
 from commodore.core.inventory.lint.class_file import ClassFile, texts
 from commodore.core.inventory.lint.linter import Linter
-from commodore.core.inventory.lint.model import Finding, Rule
 
 REMOVED_VARIABLES: Final = {
     "${customer:name}": "${cluster:tenant}",
@@ -37,7 +37,7 @@ class DeprecatedParameters(Linter):
     rules = (REMOVED,)
     by_default = True
 
-    def read(self, file: ClassFile) -> Iterator[Finding]:
+    def read(self, file: ClassFile) -> Iterator[Diagnostic]:
         if not may_use_removed(file.content):
             return
         for field, node in texts(file.root):

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from yaml import MappingNode, Node, SequenceNode
 
+from commodore.base.diagnostics import Diagnostic, Rule
 from commodore.core.inventory.lint.class_file import ClassFile, key_text
 from commodore.core.inventory.lint.linter import Linter
-from commodore.core.inventory.lint.model import Finding, Rule
 
 DUPLICATE: Final = Rule("duplicate-key", "error", "A key is twice in one map.")
 
@@ -21,7 +21,7 @@ class DuplicateKeys(Linter):
     summary = "Keys that are twice in one map."
     rules = (DUPLICATE,)
 
-    def read(self, file: ClassFile) -> Iterator[Finding]:
+    def read(self, file: ClassFile) -> Iterator[Diagnostic]:
         for path, node in _maps(file.root):
             first: dict[tuple[str, Any], Node] = {}
             for key, _ in node.value:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from yaml import Node
 
+from commodore.base.diagnostics import Diagnostic, Rule
 from commodore.base.errors import did_you_mean
 from commodore.core.inventory.filter_definitions import BUILTINS, FILTER_KEYS, check_filter
 from commodore.core.inventory.lint.class_file import (
@@ -22,7 +23,6 @@ from commodore.core.inventory.lint.class_file import (
     plain_data,
 )
 from commodore.core.inventory.lint.linter import Linter
-from commodore.core.inventory.lint.model import Finding, Rule
 
 LIST: Final = Rule(
     "filters-not-a-list", "error", "`commodore.postprocess.filters` is no list, or what holds it no map."
@@ -40,7 +40,7 @@ class Filters(Linter):
     summary = "Definitions of postprocessing filters."
     rules = (LIST, DEFINITION, UNKNOWN)
 
-    def read(self, file: ClassFile) -> Iterator[Finding]:
+    def read(self, file: ClassFile) -> Iterator[Diagnostic]:
         node = file.section("parameters") if file.is_class else None
         path = "parameters"
         for key in _PATH:
@@ -63,7 +63,7 @@ class Filters(Linter):
             if not is_reference(definition):
                 yield from self._definition(file, definition, f"{path}[{index}]", index)
 
-    def _definition(self, file: ClassFile, node: Node, path: str, index: int) -> Iterator[Finding]:
+    def _definition(self, file: ClassFile, node: Node, path: str, index: int) -> Iterator[Diagnostic]:
         problem = check_filter(_filled(node))
         if problem is not None:
             message = f"filter {index}: {problem.reason}"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from commodore.base.diagnostics import Diagnostic, Rule
 from commodore.base.printable import printable_lines
-from commodore.base.sarif import Result, Rule, sarif_log
-from commodore.core.inventory.lint.model import Finding, Report
+from commodore.base.sarif import sarif_log
+from commodore.core.inventory.lint.model import Report
 
 
 def as_json(report: Report) -> str:
@@ -16,7 +18,7 @@ def as_json(report: Report) -> str:
     document = {
         "errors": report.errors,
         "files": report.files,
-        "findings": [finding.as_dict() for finding in report.findings],
+        "findings": list(map(_record, report.findings)),
         "linters": list(report.linters),
         "skipped": [{"file": one.file, "reason": one.reason} for one in report.skipped],
         "warnings": report.warnings,
@@ -30,12 +32,8 @@ def as_github(report: Report) -> Iterator[str]:
     https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
     """
     for finding in report.findings:
-        properties = {
-            "file": finding.file,
-            "line": finding.line,
-            "col": finding.column,
-            "title": f"{finding.linter}/{finding.rule}",
-        }
+        place = finding.locations[0]
+        properties = {"file": place.place, "line": place.line, "col": place.column, "title": finding.code}
         named = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
         text = f"{finding.message}\n{finding.hint}" if finding.hint else finding.message
         yield f"::{finding.severity} {named}::{_data(text)}"
@@ -50,19 +48,23 @@ def as_sarif(report: Report) -> str:
         Rule(f"{linter}/{rule.id}", rule.severity, rule.summary.replace("`", "'"))
         for (linter, _), rule in report.rules.items()
     ]
-    return sarif_log(rules, map(_result, report.findings), Path.cwd())
+    return sarif_log(report.findings, Path.cwd(), rules, kind="member")
 
 
-def _result(finding: Finding) -> Result:
-    return Result(
-        f"{finding.linter}/{finding.rule}",
-        finding.severity,
-        f"{finding.message}. {finding.hint}" if finding.hint else finding.message,
-        finding.file,
-        finding.line,
-        finding.column,
-        finding.parameter,
-    )
+def _record(finding: Diagnostic) -> dict[str, Any]:
+    """A finding as JSON-ready data."""
+    (linter, _, rule), place = finding.code.partition("/"), finding.locations[0]
+    return {
+        "linter": linter,
+        "rule": rule,
+        "severity": finding.severity,
+        "message": finding.message,
+        "file": place.place,
+        "line": place.line,
+        "column": place.column,
+        "parameter": finding.subject.object,
+        "hint": finding.hint,
+    }
 
 
 def _data(text: str) -> str:

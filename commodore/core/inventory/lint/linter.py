@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from commodore.base.diagnostics import Diagnostic, Rule
 from commodore.core.inventory.lint.class_file import ClassFile
-from commodore.core.inventory.lint.model import Finding, Rule
 
 
 class Linter:
@@ -21,10 +21,10 @@ class Linter:
     rules: ClassVar[tuple[Rule, ...]]
     by_default: ClassVar[bool] = False
 
-    def read(self, file: ClassFile) -> Iterator[Finding]:
+    def read(self, file: ClassFile) -> Iterator[Diagnostic]:
         """Look at a file; says what can be told from it alone."""
         yield from ()
 
-    def finish(self) -> Iterator[Finding]:
+    def finish(self) -> Iterator[Diagnostic]:
         """Say what only all files together tell."""
         yield from ()

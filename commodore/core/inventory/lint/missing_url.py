@@ -8,11 +8,11 @@ from typing import Final
 
 from yaml import Node
 
+from commodore.base.diagnostics import Diagnostic, Rule
 from commodore.base.errors import did_you_mean
 from commodore.core.inventory.lint.applications import included, split_entry
 from commodore.core.inventory.lint.class_file import ClassFile, entries, is_map, is_null, is_text, key_text, member
 from commodore.core.inventory.lint.linter import Linter
-from commodore.core.inventory.lint.model import Finding, Rule
 
 MISSING: Final = Rule("missing-url", "warning", "An entry has a `version`, and no linted file has its `url`.")
 _SECTIONS: Final = {"components": "component", "packages": "package"}
@@ -22,7 +22,7 @@ _SECTIONS: Final = {"components": "component", "packages": "package"}
 class _Version:
     section: str
     name: str
-    finding: Finding
+    finding: Diagnostic
 
 
 class MissingUrl(Linter):
@@ -42,7 +42,7 @@ class MissingUrl(Linter):
         self._aliases: set[str] = set()
         self._open: set[str] = set()
 
-    def read(self, file: ClassFile) -> Iterator[Finding]:
+    def read(self, file: ClassFile) -> Iterator[Diagnostic]:
         if not file.is_class:
             return
         self._aliases |= {alias for _, *aliases in map(split_entry, included(file)) for alias in aliases}
@@ -67,7 +67,7 @@ class MissingUrl(Linter):
                 finding = file.finding(self.name, MISSING, key, message, parameter=path)
                 self._versions.append(_Version(section, name, finding))
 
-    def finish(self) -> Iterator[Finding]:
+    def finish(self) -> Iterator[Diagnostic]:
         for version in self._versions:
             urls = self._urls[version.section]
             if not urls or version.section in self._open or version.name in urls:

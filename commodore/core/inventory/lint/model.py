@@ -1,45 +1,16 @@
-"""What a lint says: findings of rules, files that were left out, and the report with all of them."""
+"""The report of a lint: findings of rules, and files that were left out.
+
+An error is wrong whatever other files say. A warning may be right if a file says so that was not linted. The code of a
+finding is `LINTER/RULE`, its place a file as the user would write it with line and column (in characters) from one, and
+its object the path of the field in the file.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
 
-Severity = Literal["error", "warning"]
-"""An `error` is wrong whatever other files say. A `warning` may be right if a file says so that was not linted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """What a linter looks for. `id` is stable: users name it in other tools."""
-
-    id: str
-    severity: Severity
-    summary: str
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something that a rule has found.
-
-    `file` is the path as the user would write it; `line` and `column` count from one (columns in characters);
-    `parameter` is the path of the field in the file (`parameters.a.b[0]`), empty where there is none.
-    """
-
-    linter: str
-    rule: str
-    severity: Severity
-    message: str
-    file: str
-    line: int
-    column: int
-    parameter: str = ""
-    hint: str = ""
-
-    def as_dict(self) -> dict[str, Any]:
-        """The finding as JSON-ready data."""
-        return asdict(self)
+from commodore.base.diagnostics import Diagnostic, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +28,7 @@ class Report:
     `linters` are the linters that ran, `rules` all of their rules with the linter's name, in a fixed order.
     """
 
-    findings: tuple[Finding, ...]
+    findings: tuple[Diagnostic, ...]
     files: int
     skipped: tuple[Skipped, ...]
     linters: tuple[str, ...]

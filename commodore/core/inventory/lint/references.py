@@ -12,11 +12,11 @@ from typing import Final
 
 from yaml import Node, ScalarNode
 
+from commodore.base.diagnostics import Diagnostic, Rule
 from commodore.core.inventory.explain.references import DEEPEST, Ref, parse_references, references_in
 from commodore.core.inventory.lint.class_file import ClassFile, entries, is_map, is_reference, key_text, texts
 from commodore.core.inventory.lint.deprecated import REMOVED_VARIABLES
 from commodore.core.inventory.lint.linter import Linter
-from commodore.core.inventory.lint.model import Finding, Rule
 
 UNCLOSED: Final = Rule("unclosed-reference", "error", "A reference `${...}` lacks its closing brace.")
 MALFORMED: Final = Rule("malformed-reference", "error", "A reference names an empty key, or one with blanks around it.")
@@ -57,9 +57,9 @@ class References(Linter):
             self._known.below(name).open = True
         for name in _CLUSTER:
             self._known.below("cluster").below(name)
-        self._used: list[tuple[tuple[str, ...], Finding]] = []
+        self._used: list[tuple[tuple[str, ...], Diagnostic]] = []
 
-    def read(self, file: ClassFile) -> Iterator[Finding]:
+    def read(self, file: ClassFile) -> Iterator[Diagnostic]:
         if not file.is_class:
             return
         for section in ("classes", "parameters"):
@@ -72,7 +72,7 @@ class References(Linter):
                 if "${" in text.value:
                     yield from self._text(file, text, parameter)
 
-    def _text(self, file: ClassFile, node: ScalarNode, parameter: str) -> Iterator[Finding]:
+    def _text(self, file: ClassFile, node: ScalarNode, parameter: str) -> Iterator[Diagnostic]:
         parts = parse_references(node.value)
         if parts is None:
             if "\\" not in node.value:  # what else a backslash may mean is not for us to say
@@ -87,8 +87,8 @@ class References(Linter):
         for ref in references_in(parts):
             yield from self._reference(file, node, parameter, ref)
 
-    def _reference(self, file: ClassFile, node: ScalarNode, parameter: str, ref: Ref) -> Iterator[Finding]:
-        def found(rule: Rule, reason: str, hint: str) -> Finding:
+    def _reference(self, file: ClassFile, node: ScalarNode, parameter: str, ref: Ref) -> Iterator[Diagnostic]:
+        def found(rule: Rule, reason: str, hint: str) -> Diagnostic:
             message = f"{parameter} refers to {ref.written}, {reason}"
             return file.finding(
                 self.name, rule, file.place_of(node, ref.written), message, parameter=parameter, hint=hint
@@ -108,7 +108,7 @@ class References(Linter):
         elif ref.written not in REMOVED_VARIABLES:
             self._used.append((keys, found(MISSPELT, "", "")))
 
-    def finish(self) -> Iterator[Finding]:
+    def finish(self) -> Iterator[Diagnostic]:
         for keys, finding in self._used:
             near = self._near(keys)
             if near:

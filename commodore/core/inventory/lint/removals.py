@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from commodore.base.diagnostics import Diagnostic, Rule
 from commodore.base.errors import did_you_mean
 from commodore.core.inventory.lint.applications import application_nodes, included, split_entry
 from commodore.core.inventory.lint.class_file import ClassFile, entries, fields, is_list, is_map, is_text, key_text
 from commodore.core.inventory.lint.linter import Linter
-from commodore.core.inventory.lint.model import Finding, Rule
 
 BEFORE: Final = Rule("removal-before-include", "error", "`~name` is before `name` in one list.")
 NOTHING: Final = Rule("removal-of-nothing", "warning", "`~name` removes what no linted file includes.")
@@ -27,9 +27,9 @@ class Removals(Linter):
 
     def __init__(self) -> None:
         self._included: set[str] = set()
-        self._removed: list[tuple[str, Finding]] = []
+        self._removed: list[tuple[str, Diagnostic]] = []
 
-    def read(self, file: ClassFile) -> Iterator[Finding]:
+    def read(self, file: ClassFile) -> Iterator[Diagnostic]:
         if not file.is_class:
             return
         self._included |= set(included(file))
@@ -46,7 +46,7 @@ class Removals(Linter):
         if is_map(parameters):
             yield from self._keys(file)
 
-    def _applications(self, file: ClassFile) -> Iterator[Finding]:
+    def _applications(self, file: ClassFile) -> Iterator[Diagnostic]:
         nodes = [(index, node) for index, node in application_nodes(file) if is_text(node)]
         for place, (index, node) in enumerate(nodes):
             if not node.value.startswith("~"):
@@ -61,7 +61,7 @@ class Removals(Linter):
                 message = f"{node.value!r} removes what no linted file includes"
                 self._removed.append((name, file.finding(self.name, NOTHING, node, message, parameter=path)))
 
-    def _keys(self, file: ClassFile) -> Iterator[Finding]:
+    def _keys(self, file: ClassFile) -> Iterator[Diagnostic]:
         for path, node in fields(file.root):
             if not is_map(node) or not path.startswith("parameters"):
                 continue
@@ -74,7 +74,7 @@ class Removals(Linter):
                     hint = "put both into one key"
                     yield file.finding(self.name, BESIDE, key, message, parameter=f"{path}.{text}", hint=hint)
 
-    def finish(self) -> Iterator[Finding]:
+    def finish(self) -> Iterator[Diagnostic]:
         for name, finding in self._removed:
             if name not in self._included:
                 yield replace(finding, hint=self._hint(name))

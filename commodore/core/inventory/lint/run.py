@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from commodore.base.context import Context
+from commodore.base.diagnostics import Diagnostic, Rule
 from commodore.base.errors import InputError, UsageError, did_you_mean
 from commodore.base.events import Noted, Warned
 from commodore.core.inventory.files import class_files, has_patterns
@@ -20,7 +21,7 @@ from commodore.core.inventory.lint.duplicates import DuplicateKeys
 from commodore.core.inventory.lint.filters import Filters
 from commodore.core.inventory.lint.linter import Linter
 from commodore.core.inventory.lint.missing_url import MissingUrl
-from commodore.core.inventory.lint.model import Finding, Report, Rule, Skipped
+from commodore.core.inventory.lint.model import Report, Skipped
 from commodore.core.inventory.lint.references import References
 from commodore.core.inventory.lint.removals import Removals
 from commodore.core.inventory.lint.schema import Schema, without_repeated
@@ -95,7 +96,7 @@ def lint(request: LintRequest, context: Context) -> Report:
     """
     names = select_linters(request.linters)
     linters = [LINTERS[name]() for name in names]
-    findings: list[Finding] = []
+    findings: list[Diagnostic] = []
     skipped: list[Skipped] = []
     order: dict[str, int] = {}
     for path in _files(request):
@@ -104,7 +105,7 @@ def lint(request: LintRequest, context: Context) -> Report:
         read = read_class_file(path, name, context.limits)
         if isinstance(read, ClassFile):
             findings += [finding for linter in linters for finding in linter.read(read)]
-        elif isinstance(read, Finding):
+        elif isinstance(read, Diagnostic):
             findings.append(read)
         else:
             skipped.append(read)
@@ -148,14 +149,16 @@ def _name(path: Path) -> str:
     return f"./{name}" if name.startswith(":") else name
 
 
-def _in_order(findings: list[Finding], order: dict[str, int]) -> tuple[Finding, ...]:
+def _in_order(findings: list[Diagnostic], order: dict[str, int]) -> tuple[Diagnostic, ...]:
     """By file and place; what two linters say of one place with the same words comes once."""
-    ordered = sorted(
-        findings, key=lambda one: (order[one.file], one.line, one.column, one.parameter, one.rule, one.message)
-    )
-    return tuple({(one.rule, one.file, one.line, one.column, one.message): one for one in reversed(ordered)}.values())[
-        ::-1
-    ]
+
+    def key(one: Diagnostic) -> tuple[Any, ...]:
+        place, (_, _, rule) = one.locations[0], one.code.partition("/")
+        return order[place.place], place.line, place.column, str(one.subject.object), rule, one.message
+
+    ordered = sorted(findings, key=key, reverse=True)
+    once = {(*key(one)[:3], *key(one)[4:]): one for one in ordered}
+    return tuple(once.values())[::-1]
 
 
 def _rules(linters: Iterable[Linter]) -> dict[tuple[str, str], Rule]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from yaml import Node
 
+from commodore.base.diagnostics import Diagnostic, Rule
 from commodore.base.errors import did_you_mean
 from commodore.base.yaml.json_schemas import alternative_types, meant_errors, published_schema, types_in_words
 from commodore.core.inventory.lint.class_file import (
@@ -26,7 +27,6 @@ from commodore.core.inventory.lint.class_file import (
     plain_data,
 )
 from commodore.core.inventory.lint.linter import Linter
-from commodore.core.inventory.lint.model import Finding, Rule
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator, ValidationError
@@ -47,7 +47,7 @@ class Schema(Linter):
     summary = "What the published JSON Schemas of class files and cluster files do not allow."
     rules = (CLASS, CLUSTER)
 
-    def read(self, file: ClassFile) -> Iterator[Finding]:
+    def read(self, file: ClassFile) -> Iterator[Diagnostic]:
         if file.is_class:
             rule, validator = CLASS, self._classes
         elif _is_cluster_file(file):
@@ -66,7 +66,7 @@ class Schema(Linter):
     def _clusters(self) -> Draft202012Validator:
         return _validator("cluster-file")
 
-    def _explain(self, file: ClassFile, rule: Rule, error: ValidationError) -> Iterator[Finding]:
+    def _explain(self, file: ClassFile, rule: Rule, error: ValidationError) -> Iterator[Diagnostic]:
         path = tuple(error.absolute_path)
         place, node = _find(file.root, path)
         parameter = _dotted(path)
@@ -114,22 +114,27 @@ def _switch(types: str | Sequence[str], node: Node) -> str:
     return "reclass takes yes, no, on and off for texts; write true or false" if wanted else ""
 
 
-def without_repeated(findings: Iterable[Finding]) -> list[Finding]:
+def without_repeated(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
     """The findings without those of schemas that repeat another linter's: of the same field, or an error around it."""
     findings = list(findings)
     same: dict[str, set[str]] = defaultdict(set)
     around: dict[str, set[str]] = defaultdict(set)
     for finding in findings:
-        if finding.linter != Schema.name and finding.parameter:
-            same[finding.file].add(finding.parameter)
+        parameter, file = str(finding.subject.object), finding.locations[0].place
+        if parameter and not _is_own(finding):
+            same[file].add(parameter)
             if finding.severity == "error":
-                around[finding.file].add(finding.parameter)
-    return [
-        finding
-        for finding in findings
-        if finding.linter != Schema.name
-        or not (finding.parameter in same[finding.file] or _parents(finding.parameter) & around[finding.file])
-    ]
+                around[file].add(parameter)
+    return [finding for finding in findings if not (_is_own(finding) and _is_repeated(finding, same, around))]
+
+
+def _is_own(finding: Diagnostic) -> bool:
+    return finding.code.startswith(f"{Schema.name}/")
+
+
+def _is_repeated(finding: Diagnostic, same: Mapping[str, set[str]], around: Mapping[str, set[str]]) -> bool:
+    parameter, file = str(finding.subject.object), finding.locations[0].place
+    return parameter in same.get(file, ()) or not _parents(parameter).isdisjoint(around.get(file, ()))
 
 
 def _parents(parameter: str) -> set[str]:

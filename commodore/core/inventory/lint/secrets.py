@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from commodore.base.diagnostics import Diagnostic, Rule
 from commodore.core.inventory.lint.class_file import ClassFile, is_map, texts
 from commodore.core.inventory.lint.linter import Linter
-from commodore.core.inventory.lint.model import Finding, Rule
 from commodore.core.refs import check_text
 
 SECRET: Final = Rule("secret-reference", "error", "A secret reference `?{...}` is malformed or not supported.")
@@ -23,7 +23,7 @@ class SecretReferences(Linter):
     summary = "Secret references `?{...}` that are malformed."
     rules = (SECRET,)
 
-    def read(self, file: ClassFile) -> Iterator[Finding]:
+    def read(self, file: ClassFile) -> Iterator[Diagnostic]:
         parameters = file.section("parameters")
         if not file.is_class or not is_map(parameters) or b"?{" not in file.content:
             return

@@ -10,6 +10,7 @@ from typing import ClassVar, Final
 
 from yaml import Node, ScalarNode
 
+from commodore.base.diagnostics import Diagnostic, Rule
 from commodore.base.errors import did_you_mean
 from commodore.core.inventory.lint.class_file import (
     ClassFile,
@@ -22,7 +23,6 @@ from commodore.core.inventory.lint.class_file import (
     kind_of,
 )
 from commodore.core.inventory.lint.linter import Linter
-from commodore.core.inventory.lint.model import Finding, Rule
 
 SPEC_KEYS: Final = ("url", "version", "path")
 
@@ -43,7 +43,7 @@ class _Specs(Linter):
     rules = (PARAMETERS, LIST, NAME, SPEC, VERSION, UNKNOWN, TYPE)
     by_default = True
 
-    def read(self, file: ClassFile) -> Iterator[Finding]:
+    def read(self, file: ClassFile) -> Iterator[Diagnostic]:
         parameters = file.section("parameters")
         if parameters is None:
             return
@@ -63,7 +63,7 @@ class _Specs(Linter):
         for key, spec in entries(listed):
             yield from self._entry(file, key, spec, f"{path}.{key_text(key)}")
 
-    def _entry(self, file: ClassFile, key: Node, spec: Node, path: str) -> Iterator[Finding]:
+    def _entry(self, file: ClassFile, key: Node, spec: Node, path: str) -> Iterator[Diagnostic]:
         if not is_text(key):
             message = f"the name of a {self.kind} must be a text, {key_text(key)} is {kind_of(key)}"
             hint = f"write it in quotes: '{key_text(key)}'"

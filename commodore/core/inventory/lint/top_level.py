@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from commodore.base.diagnostics import Diagnostic, Rule
 from commodore.base.errors import did_you_mean
 from commodore.core.inventory.lint.class_file import CLASS_SUFFIXES, NO_CLASS_KEYS, ClassFile, is_text, key_text
 from commodore.core.inventory.lint.linter import Linter
-from commodore.core.inventory.lint.model import Finding, Rule
 from commodore.core.inventory.lint.references import one_slip
 
 UNKNOWN: Final = Rule("unknown-top-level-key", "warning", "A class has a top-level key that reclass passes over.")
@@ -25,7 +25,7 @@ class TopLevelKeys(Linter):
     summary = "Top-level keys of a class that reclass passes over."
     rules = (UNKNOWN,)
 
-    def read(self, file: ClassFile) -> Iterator[Finding]:
+    def read(self, file: ClassFile) -> Iterator[Diagnostic]:
         keys = [key for key, _ in file.root.value if is_text(key)]
         if file.path.suffix not in CLASS_SUFFIXES or NO_CLASS_KEYS & {key.value for key in keys}:
             return

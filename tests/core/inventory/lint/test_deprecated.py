@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from commodore.core.inventory import find_removed_variables
-from tests.core.inventory.lint.world import findings, run
+from tests.core.inventory.lint.world import Found, findings, run
 from tests.world.folders import write_files
 
 CONTENT = """\
@@ -41,7 +41,9 @@ def test_places(tmp_path: Path) -> None:
 def test_it_is_what_a_compile_refuses(tmp_path: Path) -> None:
     """Both go through one implementation."""
     write_files(tmp_path, {"a.yml": CONTENT, "b/c.json": '{"x": "${customer:name}"}', "d.yml": "x: ${cloud:region"})
-    linted = [(one.message, one.file, one.line) for one in run(tmp_path, "deprecated-parameters").findings]
+    linted = [
+        (one.message, one.file, one.line) for one in map(Found.of, run(tmp_path, "deprecated-parameters").findings)
+    ]
     refused = [
         (one.message, one.locations[0].place, one.locations[0].line) for one in find_removed_variables([tmp_path])
     ]

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from commodore.base.diagnostics import Diagnostic
 from commodore.base.errors import InputError, UsageError
 from commodore.base.events import Event, Noted, Warned
 from commodore.base.limits import Limits
 from commodore.core.inventory.lint import LintRequest, lint
 from commodore.core.inventory.lint.class_file import read_class_file
-from commodore.core.inventory.lint.model import Finding, Skipped
+from commodore.core.inventory.lint.model import Skipped
 from tests.core.inventory.lint.world import findings, run, shown
 from tests.world.context import make_context
 from tests.world.folders import write_files
@@ -87,7 +88,7 @@ def test_what_is_no_regular_file(tmp_path: Path) -> None:
 
 def test_files_that_are_too_large(tmp_path: Path) -> None:
     limits = Limits(lint_file_bytes=10)
-    for name, kind in (("a.yml", Finding), ("a.md", Skipped)):
+    for name, kind in (("a.yml", Diagnostic), ("a.md", Skipped)):
         write_files(tmp_path, {name: BAD})
         assert isinstance(read_class_file(tmp_path / name, name, limits), kind)
 
@@ -108,7 +109,7 @@ def test_each_file_is_read_once(tmp_path: Path) -> None:
     targets = (tmp_path / "a" / "x.yml", tmp_path, tmp_path / "a")
     report = lint(LintRequest(targets, ("all",)), make_context(announce=lambda _: None))
     assert report.files == 2
-    assert [Path(one.file).name for one in report.findings] == ["x.yml", "b.yml"]
+    assert [Path(one.locations[0].place).name for one in report.findings] == ["x.yml", "b.yml"]
 
 
 def test_findings_are_sorted(tmp_path: Path) -> None:
@@ -162,7 +163,7 @@ def test_names_of_files_cannot_be_commands_or_lines(tmp_path: Path, monkeypatch:
     monkeypatch.chdir(tmp_path)
     write_files(tmp_path, {"::error ::x.yml": BAD, "a\n::b.yml": BAD, os.fsdecode(b"c\xff.yml"): BAD})
     report = lint(LintRequest((Path(),)), make_context(announce=lambda _: None))
-    assert [one.file for one in report.findings] == ["./::error ::x.yml", "a ::b.yml", "c?.yml"]
+    assert [one.locations[0].place for one in report.findings] == ["./::error ::x.yml", "a ::b.yml", "c?.yml"]
 
 
 def test_linters_by_name(tmp_path: Path) -> None:

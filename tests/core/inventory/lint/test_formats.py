@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from commodore.core.inventory.lint import Finding, LintRequest, Report, as_github, as_json, as_sarif, lint
+from commodore.base.diagnostics import Diagnostic
+from commodore.base.errors import Location
+from commodore.core.inventory.lint import LintRequest, Report, as_github, as_json, as_sarif, lint
 from commodore.version import __version__
 from tests.core.inventory.lint.world import run
 from tests.world.context import make_context
@@ -111,7 +113,8 @@ def test_github(report: Report) -> None:
     )
     assert lines[1].endswith("a number%0Awrite it in quotes: '3'")
     assert lines[-1].startswith("::warning file=sub dir/ü.yml,line=2,col=3,title=removals/removal-of-nothing::")
-    nasty = Finding("l", "r", "error", "a\r\n::error::%0A\x1b[31m", "f\n.yml", 1, 1, hint="b\n::x")
+    message, place = "a\r\n::error::%0A\x1b[31m", Location("f\n.yml", 1, 1)
+    nasty = Diagnostic("l/r", message, "error", "b\n::x", locations=(place,))
     (line,) = as_github(Report((nasty,), 1, (), (), {}))
     assert line == "::error file=f%0A.yml,line=1,col=1,title=l/r::a%0A::error::%250A[31m%0Ab%0A::x"
 

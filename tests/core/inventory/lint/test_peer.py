@@ -59,6 +59,6 @@ def test_findings_of_each_file(peer: Path, tmp_path: Path) -> None:
     lines = [line for line in shown.stdout.splitlines() if line.startswith(">")]
     theirs = Counter(found[0] for line in lines if (found := re.search(r"(?<=/in/)[\w/]+(\.\w+)?", line)))
     report = run(folder)
-    assert Counter(str(Path(one.file).relative_to(folder)) for one in report.findings) == theirs
+    assert Counter(str(Path(one.locations[0].place).relative_to(folder)) for one in report.findings) == theirs
     assert sum(theirs.values()) == len(lines) == report.errors > 50
     assert shown.returncode == 1

@@ -4,11 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
+from commodore.base.diagnostics import Diagnostic, Severity
 from commodore.base.events import Announce, ignore
-from commodore.core.inventory.lint import Finding, LintRequest, Report, lint
+from commodore.core.inventory.lint import LintRequest, Report, lint
 from tests.world.context import make_context
 from tests.world.folders import write_files
+
+
+class Found(NamedTuple):
+    """A finding, taken apart."""
+
+    linter: str
+    rule: str
+    severity: Severity
+    message: str
+    file: str
+    line: int | None
+    column: int | None
+    parameter: str
+    hint: str
+
+    @classmethod
+    def of(cls, one: Diagnostic) -> Found:
+        (linter, _, rule), place = one.code.partition("/"), one.locations[0]
+        parameter = str(one.subject.object)
+        return cls(linter, rule, one.severity, one.message, place.place, place.line, place.column, parameter, one.hint)
 
 
 def run(folder: Path, *linters: str, announce: Announce = ignore) -> Report:
@@ -16,9 +38,9 @@ def run(folder: Path, *linters: str, announce: Announce = ignore) -> Report:
     return lint(LintRequest((folder,), linters), make_context(announce=announce))
 
 
-def findings(folder: Path, files: Mapping[str, str | bytes], *linters: str) -> list[Finding]:
+def findings(folder: Path, files: Mapping[str, str | bytes], *linters: str) -> list[Found]:
     """What linters find in files, with file names relative to the folder."""
-    return list(run(write_files(folder, files), *linters).findings)
+    return list(map(Found.of, run(write_files(folder, files), *linters).findings))
 
 
 def shown(folder: Path, files: Mapping[str, str | bytes], *linters: str) -> list[str]:
