@@ -6,54 +6,25 @@ What programs use of it; everything else may change between versions. A name is 
 from __future__ import annotations
 
 from commodore.base.lazy_exports import lazy_exports
-from commodore.version import __version__
+from commodore.version import __version__ as __version__
 
-TYPE_CHECKING = False  # as `typing` has it, which is too much to load before an interruption is answered
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from commodore.base.context import Context
-    from commodore.base.errors import CommodoreError, Findings
-    from commodore.base.events import Event
-    from commodore.base.files.workspace import Workspace
-    from commodore.base.limits import Limits
-    from commodore.catalog import CatalogChange
-    from commodore.catalog.library import compile_catalog, compile_request
-    from commodore.catalog.pipeline import CatalogCompile, CatalogResult
-    from commodore.catalog.stages import CompileOptions
-    from commodore.core.engine import Engine
-    from commodore.core.lieutenant import ClusterFile, ClusterSource, LieutenantApi
+    from commodore.base.context import Context as Context
+    from commodore.base.errors import CommodoreError as CommodoreError
+    from commodore.base.errors import Findings as Findings
+    from commodore.base.events import Event as Event
+    from commodore.base.files.workspace import Workspace as Workspace
+    from commodore.base.limits import Limits as Limits
+    from commodore.catalog import CatalogChange as CatalogChange
+    from commodore.catalog.library import compile_catalog as compile_catalog
+    from commodore.catalog.library import compile_request as compile_request
+    from commodore.catalog.pipeline import CatalogCompile as CatalogCompile
+    from commodore.catalog.pipeline import CatalogResult as CatalogResult
+    from commodore.catalog.stages import CompileOptions as CompileOptions
+    from commodore.core.engine import Engine as Engine
+    from commodore.core.lieutenant import ClusterFile as ClusterFile
+    from commodore.core.lieutenant import ClusterSource as ClusterSource
+    from commodore.core.lieutenant import LieutenantApi as LieutenantApi
 
-__getattr__ = lazy_exports(
-    __name__,
-    {
-        "catalog": ("CatalogChange",),
-        "base.context": ("Context",),
-        "core.engine": ("Engine",),
-        "base.errors": ("CommodoreError", "Findings"),
-        "base.events": ("Event",),
-        "catalog.library": ("compile_catalog", "compile_request"),
-        "core.lieutenant": ("ClusterFile", "ClusterSource", "LieutenantApi"),
-        "base.limits": ("Limits",),
-        "catalog.pipeline": ("CatalogCompile", "CatalogResult"),
-        "catalog.stages": ("CompileOptions",),
-        "base.files.workspace": ("Workspace",),
-    },
-)
-__all__ = [
-    "CatalogChange",
-    "CatalogCompile",
-    "CatalogResult",
-    "ClusterFile",
-    "ClusterSource",
-    "CommodoreError",
-    "CompileOptions",
-    "Context",
-    "Engine",
-    "Event",
-    "Findings",
-    "LieutenantApi",
-    "Limits",
-    "Workspace",
-    "__version__",
-    "compile_catalog",
-    "compile_request",
-]
+__getattr__ = lazy_exports(__name__)

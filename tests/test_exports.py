@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import pkgutil
 from pathlib import Path
@@ -53,6 +54,23 @@ def test_nothing_else_looks_public(room: ModuleType) -> None:
     public = {name for name in vars(room) if not name.startswith("_")}
     leftovers = public - set(room.__all__) - submodules(room) - {"annotations", "TYPE_CHECKING", "lazy_exports"}
     assert leftovers == set()
+
+
+def test_faces_hand_out_what_type_checkers_see(room: ModuleType) -> None:
+    tree = ast.parse(Path(str(room.__file__)).read_text())
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    places = {name.asname: node.module for node in imports for name in node.names if name.asname}
+    if not hasattr(room, "__getattr__"):
+        return
+    assert room.__all__ == sorted(places)
+    late = {name for name in places if name not in vars(room)}
+    assert late, "nothing is loaded late: plain imports and `__all__` do"
+    assert late & submodules(room) == set(), "a module that is loaded would hide them"
+    assert [
+        name for name in late if getattr(room, name) is not getattr(importlib.import_module(places[name] or ""), name)
+    ] == []
+    with pytest.raises(AttributeError, match=r"has no attribute 'unheard_of'"):
+        _ = room.unheard_of
 
 
 def test_the_package_is_the_face_of_the_library() -> None:

@@ -7,190 +7,69 @@ rendering, acquiring, planning, appsets, discovery, configuration, model.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from commodore.base.lazy_exports import lazy_exports
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from commodore.argocd.acquiring import (
-        ArtefactProvider,
-        ChartProvider,
-        Clock,
-        GitProvider,
-        PluginRenderer,
-        PluginSource,
-        Providers,
-        RemoteProvider,
-    )
-    from commodore.argocd.api import (
-        ApplicationChange,
-        Difference,
-        Expansion,
-        Expansions,
-        Explanation,
-        Images,
-        ListedApplication,
-        ListedSource,
-        Listing,
-        Provenance,
-        Rendering,
-        Report,
-        Settings,
-        SettingValue,
-        diff,
-        expand,
-        explain,
-        images,
-        list_applications,
-        render,
-        settings,
-        test,
-    )
-    from commodore.argocd.checking import Outcome
-    from commodore.argocd.comparing import Rules, State
-    from commodore.argocd.comparing.images import Use
-    from commodore.argocd.configuration import ArgoSettings, Provenanced, read_settings
-    from commodore.argocd.discovery import Origin
-    from commodore.argocd.model import Cluster, KnownRepository
-    from commodore.argocd.model.application import Destination
-    from commodore.argocd.options import Options, Tree
-    from commodore.argocd.rendered import RenderedApplication, Stage
-    from commodore.argocd.rendering import Rendered
-    from commodore.base.diagnostics import Diagnostic, Diagnostics, Severity, Subject
-    from commodore.core.review.object_diff import (
-        ABSENT,
-        FieldChange,
-        Flag,
-        Image,
-        Item,
-        Key,
-        NoiseRule,
-        ObjectChange,
-        PlacedObject,
-        path_text,
-    )
+    from commodore.argocd.acquiring import ArtefactProvider as ArtefactProvider
+    from commodore.argocd.acquiring import ChartProvider as ChartProvider
+    from commodore.argocd.acquiring import Clock as Clock
+    from commodore.argocd.acquiring import GitProvider as GitProvider
+    from commodore.argocd.acquiring import PluginRenderer as PluginRenderer
+    from commodore.argocd.acquiring import PluginSource as PluginSource
+    from commodore.argocd.acquiring import Providers as Providers
+    from commodore.argocd.acquiring import RemoteProvider as RemoteProvider
+    from commodore.argocd.api import ApplicationChange as ApplicationChange
+    from commodore.argocd.api import Difference as Difference
+    from commodore.argocd.api import Expansion as Expansion
+    from commodore.argocd.api import Expansions as Expansions
+    from commodore.argocd.api import Explanation as Explanation
+    from commodore.argocd.api import Images as Images
+    from commodore.argocd.api import ListedApplication as ListedApplication
+    from commodore.argocd.api import ListedSource as ListedSource
+    from commodore.argocd.api import Listing as Listing
+    from commodore.argocd.api import Provenance as Provenance
+    from commodore.argocd.api import Rendering as Rendering
+    from commodore.argocd.api import Report as Report
+    from commodore.argocd.api import Settings as Settings
+    from commodore.argocd.api import SettingValue as SettingValue
+    from commodore.argocd.api import diff as diff
+    from commodore.argocd.api import expand as expand
+    from commodore.argocd.api import explain as explain
+    from commodore.argocd.api import images as images
+    from commodore.argocd.api import list_applications as list_applications
+    from commodore.argocd.api import render as render
+    from commodore.argocd.api import settings as settings
+    from commodore.argocd.api import test as test
+    from commodore.argocd.checking import Outcome as Outcome
+    from commodore.argocd.comparing import Rules as Rules
+    from commodore.argocd.comparing import State as State
+    from commodore.argocd.comparing.images import Use as Use
+    from commodore.argocd.configuration import ArgoSettings as ArgoSettings
+    from commodore.argocd.configuration import Provenanced as Provenanced
+    from commodore.argocd.configuration import read_settings as read_settings
+    from commodore.argocd.discovery import Origin as Origin
+    from commodore.argocd.model import Cluster as Cluster
+    from commodore.argocd.model import KnownRepository as KnownRepository
+    from commodore.argocd.model.application import Destination as Destination
+    from commodore.argocd.options import Options as Options
+    from commodore.argocd.options import Tree as Tree
+    from commodore.argocd.rendered import RenderedApplication as RenderedApplication
+    from commodore.argocd.rendered import Stage as Stage
+    from commodore.argocd.rendering import Rendered as Rendered
+    from commodore.base.diagnostics import Diagnostic as Diagnostic
+    from commodore.base.diagnostics import Diagnostics as Diagnostics
+    from commodore.base.diagnostics import Severity as Severity
+    from commodore.base.diagnostics import Subject as Subject
+    from commodore.core.review.object_diff import ABSENT as ABSENT
+    from commodore.core.review.object_diff import FieldChange as FieldChange
+    from commodore.core.review.object_diff import Flag as Flag
+    from commodore.core.review.object_diff import Image as Image
+    from commodore.core.review.object_diff import Item as Item
+    from commodore.core.review.object_diff import Key as Key
+    from commodore.core.review.object_diff import NoiseRule as NoiseRule
+    from commodore.core.review.object_diff import ObjectChange as ObjectChange
+    from commodore.core.review.object_diff import PlacedObject as PlacedObject
+    from commodore.core.review.object_diff import path_text as path_text
 
-__getattr__ = lazy_exports(
-    __name__,
-    {
-        "acquiring": (
-            "ArtefactProvider",
-            "ChartProvider",
-            "Clock",
-            "GitProvider",
-            "PluginRenderer",
-            "PluginSource",
-            "Providers",
-            "RemoteProvider",
-        ),
-        "api": (
-            "ApplicationChange",
-            "Difference",
-            "Expansion",
-            "Expansions",
-            "Explanation",
-            "Images",
-            "ListedApplication",
-            "ListedSource",
-            "Listing",
-            "Provenance",
-            "Rendering",
-            "Report",
-            "SettingValue",
-            "Settings",
-            "diff",
-            "expand",
-            "explain",
-            "images",
-            "list_applications",
-            "render",
-            "settings",
-            "test",
-        ),
-        "checking": ("Outcome",),
-        "comparing": (
-            "Rules",
-            "State",
-            "Subject",
-            "ABSENT",
-            "FieldChange",
-            "Flag",
-            "Item",
-            "Key",
-            "ObjectChange",
-            "PlacedObject",
-            "path_text",
-        ),
-        "comparing.images": ("Image", "Use"),
-        "configuration": ("ArgoSettings", "Provenanced", "read_settings"),
-        "diagnostics": ("Diagnostic", "Diagnostics", "Severity", "Subject"),
-        "discovery": ("Origin",),
-        "model": ("Cluster", "KnownRepository"),
-        "model.application": ("Destination",),
-        "options": ("NoiseRule", "Options", "Tree"),
-        "rendered": ("RenderedApplication", "Stage"),
-        "rendering": ("Rendered",),
-    },
-)
-__all__ = [
-    "ABSENT",
-    "ApplicationChange",
-    "ArgoSettings",
-    "ArtefactProvider",
-    "ChartProvider",
-    "Clock",
-    "Cluster",
-    "Destination",
-    "Diagnostic",
-    "Diagnostics",
-    "Difference",
-    "Expansion",
-    "Expansions",
-    "Explanation",
-    "FieldChange",
-    "Flag",
-    "GitProvider",
-    "Image",
-    "Images",
-    "Item",
-    "Key",
-    "KnownRepository",
-    "ListedApplication",
-    "ListedSource",
-    "Listing",
-    "NoiseRule",
-    "ObjectChange",
-    "Options",
-    "Origin",
-    "Outcome",
-    "PlacedObject",
-    "PluginRenderer",
-    "PluginSource",
-    "Provenance",
-    "Provenanced",
-    "Providers",
-    "RemoteProvider",
-    "Rendered",
-    "RenderedApplication",
-    "Rendering",
-    "Report",
-    "Rules",
-    "SettingValue",
-    "Settings",
-    "Severity",
-    "Stage",
-    "State",
-    "Subject",
-    "Tree",
-    "Use",
-    "diff",
-    "expand",
-    "explain",
-    "images",
-    "list_applications",
-    "path_text",
-    "read_settings",
-    "render",
-    "settings",
-    "test",
-]
+__getattr__ = lazy_exports(__name__)

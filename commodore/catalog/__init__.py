@@ -2,103 +2,53 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from commodore.base.lazy_exports import lazy_exports
-from commodore.catalog._local_changes import find_work
-from commodore.catalog.assemble import Compiled, assemble, warn_about_objects
-from commodore.catalog.message import commit_message
-from commodore.catalog.metadata import CompileMetadata, RepositoryVersion, local_now
-from commodore.catalog.moves import Move, moves_since
-from commodore.catalog.pending import Send, expect_report, pending_file, report_pending
-from commodore.catalog.publish import (
-    CatalogChange,
-    add_files,
-    install,
-    leave,
-    moved_meanwhile,
-    open_local,
-    prepare,
-    publish,
-    stage,
-    staged_tree,
-    tree_digest,
-    unchanged,
-)
-from commodore.core.review.file_changes import ChangeSummary, FileDiff
+from commodore.catalog._local_changes import find_work as find_work
+from commodore.catalog.assemble import Compiled as Compiled
+from commodore.catalog.assemble import assemble as assemble
+from commodore.catalog.assemble import warn_about_objects as warn_about_objects
+from commodore.catalog.message import commit_message as commit_message
+from commodore.catalog.metadata import CompileMetadata as CompileMetadata
+from commodore.catalog.metadata import RepositoryVersion as RepositoryVersion
+from commodore.catalog.metadata import local_now as local_now
+from commodore.catalog.moves import Move as Move
+from commodore.catalog.moves import moves_since as moves_since
+from commodore.catalog.pending import Send as Send
+from commodore.catalog.pending import expect_report as expect_report
+from commodore.catalog.pending import pending_file as pending_file
+from commodore.catalog.pending import report_pending as report_pending
+from commodore.catalog.publish import CatalogChange as CatalogChange
+from commodore.catalog.publish import add_files as add_files
+from commodore.catalog.publish import install as install
+from commodore.catalog.publish import leave as leave
+from commodore.catalog.publish import moved_meanwhile as moved_meanwhile
+from commodore.catalog.publish import open_local as open_local
+from commodore.catalog.publish import prepare as prepare
+from commodore.catalog.publish import publish as publish
+from commodore.catalog.publish import stage as stage
+from commodore.catalog.publish import staged_tree as staged_tree
+from commodore.catalog.publish import tree_digest as tree_digest
+from commodore.catalog.publish import unchanged as unchanged
+from commodore.core.review.file_changes import ChangeSummary as ChangeSummary
+from commodore.core.review.file_changes import FileDiff as FileDiff
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from commodore.catalog.trees import objects_of, read_folder, read_revision, review_staged, review_trees
-    from commodore.catalog.validation import Problem, Validation, validate_objects
-    from commodore.catalog.views import (
-        CatalogImage,
-        ImageChange,
-        ImagePlace,
-        ListedObject,
-        compare_images,
-        list_images,
-        list_objects,
-    )
+    from commodore.catalog.trees import objects_of as objects_of
+    from commodore.catalog.trees import read_folder as read_folder
+    from commodore.catalog.trees import read_revision as read_revision
+    from commodore.catalog.trees import review_staged as review_staged
+    from commodore.catalog.trees import review_trees as review_trees
+    from commodore.catalog.validation import Problem as Problem
+    from commodore.catalog.validation import Validation as Validation
+    from commodore.catalog.validation import validate_objects as validate_objects
+    from commodore.catalog.views import CatalogImage as CatalogImage
+    from commodore.catalog.views import ImageChange as ImageChange
+    from commodore.catalog.views import ImagePlace as ImagePlace
+    from commodore.catalog.views import ListedObject as ListedObject
+    from commodore.catalog.views import compare_images as compare_images
+    from commodore.catalog.views import list_images as list_images
+    from commodore.catalog.views import list_objects as list_objects
 
 # What compares objects takes a while to load, and a compile without changes compares nothing.
-__getattr__ = lazy_exports(
-    __name__,
-    {
-        "trees": ("objects_of", "read_folder", "read_revision", "review_staged", "review_trees"),
-        "validation": ("Problem", "Validation", "validate_objects"),
-        "views": (
-            "CatalogImage",
-            "ImageChange",
-            "ImagePlace",
-            "ListedObject",
-            "compare_images",
-            "list_images",
-            "list_objects",
-        ),
-    },
-)
-__all__ = [
-    "CatalogChange",
-    "CatalogImage",
-    "ChangeSummary",
-    "CompileMetadata",
-    "Compiled",
-    "FileDiff",
-    "ImageChange",
-    "ImagePlace",
-    "ListedObject",
-    "Move",
-    "Problem",
-    "RepositoryVersion",
-    "Send",
-    "Validation",
-    "add_files",
-    "assemble",
-    "commit_message",
-    "compare_images",
-    "expect_report",
-    "find_work",
-    "install",
-    "leave",
-    "list_images",
-    "list_objects",
-    "local_now",
-    "moved_meanwhile",
-    "moves_since",
-    "objects_of",
-    "open_local",
-    "pending_file",
-    "prepare",
-    "publish",
-    "read_folder",
-    "read_revision",
-    "report_pending",
-    "review_staged",
-    "review_trees",
-    "stage",
-    "staged_tree",
-    "tree_digest",
-    "unchanged",
-    "validate_objects",
-    "warn_about_objects",
-]
+__getattr__ = lazy_exports(__name__)

@@ -2,84 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from commodore.base.lazy_exports import lazy_exports
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from commodore.clusters.dask_options import DaskOptions
-    from commodore.clusters.report.merging import merge_reports
-    from commodore.clusters.report.model import FleetReport, as_pins, read_report
-    from commodore.clusters.report.narrowing import narrow_report, report_file
-    from commodore.clusters.report.render_markdown import render_markdown
-    from commodore.clusters.report.render_text import render_text
-    from commodore.clusters.running import FleetCompile, compile_fleet
-    from commodore.clusters.selection import ClusterSelection, Shard, parse_fact
-    from commodore.clusters.sources import ApiFleet, FleetSource, read_cluster_files
-    from commodore.clusters.wave_file import read_waves
-    from commodore.clusters.waves import ALL_CLUSTERS, Wave, allow_failures, canary
+    from commodore.clusters.dask_options import DaskOptions as DaskOptions
+    from commodore.clusters.report.merging import merge_reports as merge_reports
+    from commodore.clusters.report.model import FleetReport as FleetReport
+    from commodore.clusters.report.model import as_pins as as_pins
+    from commodore.clusters.report.model import read_report as read_report
+    from commodore.clusters.report.narrowing import narrow_report as narrow_report
+    from commodore.clusters.report.narrowing import report_file as report_file
+    from commodore.clusters.report.render_markdown import render_markdown as render_markdown
+    from commodore.clusters.report.render_text import render_text as render_text
+    from commodore.clusters.running import FleetCompile as FleetCompile
+    from commodore.clusters.running import compile_fleet as compile_fleet
+    from commodore.clusters.selection import ClusterSelection as ClusterSelection
+    from commodore.clusters.selection import Shard as Shard
+    from commodore.clusters.selection import parse_fact as parse_fact
+    from commodore.clusters.sources import ApiFleet as ApiFleet
+    from commodore.clusters.sources import FleetSource as FleetSource
+    from commodore.clusters.sources import read_cluster_files as read_cluster_files
+    from commodore.clusters.wave_file import read_waves as read_waves
+    from commodore.clusters.waves import ALL_CLUSTERS as ALL_CLUSTERS
+    from commodore.clusters.waves import Wave as Wave
+    from commodore.clusters.waves import allow_failures as allow_failures
+    from commodore.clusters.waves import canary as canary
 
-__getattr__ = lazy_exports(
-    __name__,
-    {
-        "dask_options": ("DaskOptions",),
-        "report.merging": ("merge_reports",),
-        "report.model": (
-            "FleetReport",
-            "as_pins",
-            "read_report",
-        ),
-        "report.narrowing": (
-            "narrow_report",
-            "report_file",
-        ),
-        "report.render_markdown": ("render_markdown",),
-        "report.render_text": ("render_text",),
-        "running": (
-            "FleetCompile",
-            "compile_fleet",
-        ),
-        "selection": (
-            "ClusterSelection",
-            "Shard",
-            "parse_fact",
-        ),
-        "sources": (
-            "ApiFleet",
-            "FleetSource",
-            "read_cluster_files",
-        ),
-        "wave_file": ("read_waves",),
-        "waves": (
-            "ALL_CLUSTERS",
-            "Wave",
-            "allow_failures",
-            "canary",
-        ),
-    },
-)
-
-__all__ = [
-    "ALL_CLUSTERS",
-    "ApiFleet",
-    "ClusterSelection",
-    "DaskOptions",
-    "FleetCompile",
-    "FleetReport",
-    "FleetSource",
-    "Shard",
-    "Wave",
-    "allow_failures",
-    "as_pins",
-    "canary",
-    "compile_fleet",
-    "merge_reports",
-    "narrow_report",
-    "parse_fact",
-    "read_cluster_files",
-    "read_report",
-    "read_waves",
-    "render_markdown",
-    "render_text",
-    "report_file",
-]
+__getattr__ = lazy_exports(__name__)

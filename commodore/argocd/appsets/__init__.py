@@ -5,42 +5,21 @@ Names are loaded when they are first asked for: a repository without Application
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from commodore.base.lazy_exports import lazy_exports
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from commodore.argocd.appsets.expand import Expander, Generated
-    from commodore.argocd.appsets.fact_files import Facts, read_facts
-    from commodore.argocd.appsets.git_files import Checkout, Repositories
-    from commodore.argocd.appsets.globs import PathPatterns
-    from commodore.argocd.appsets.model import ApplicationSet, read_set, read_sets
-    from commodore.argocd.appsets.needed import needed_facts
-    from commodore.argocd.appsets.selectors import selects
+    from commodore.argocd.appsets.expand import Expander as Expander
+    from commodore.argocd.appsets.expand import Generated as Generated
+    from commodore.argocd.appsets.fact_files import Facts as Facts
+    from commodore.argocd.appsets.fact_files import read_facts as read_facts
+    from commodore.argocd.appsets.git_files import Checkout as Checkout
+    from commodore.argocd.appsets.git_files import Repositories as Repositories
+    from commodore.argocd.appsets.globs import PathPatterns as PathPatterns
+    from commodore.argocd.appsets.model import ApplicationSet as ApplicationSet
+    from commodore.argocd.appsets.model import read_set as read_set
+    from commodore.argocd.appsets.model import read_sets as read_sets
+    from commodore.argocd.appsets.needed import needed_facts as needed_facts
+    from commodore.argocd.appsets.selectors import selects as selects
 
-__getattr__ = lazy_exports(
-    __name__,
-    {
-        "expand": ("Expander", "Generated"),
-        "fact_files": ("Facts", "read_facts"),
-        "git_files": ("Checkout", "Repositories"),
-        "globs": ("PathPatterns",),
-        "model": ("ApplicationSet", "read_set", "read_sets"),
-        "needed": ("needed_facts",),
-        "selectors": ("selects",),
-    },
-)
-__all__ = [
-    "ApplicationSet",
-    "Checkout",
-    "Expander",
-    "Facts",
-    "Generated",
-    "PathPatterns",
-    "Repositories",
-    "needed_facts",
-    "read_facts",
-    "read_set",
-    "read_sets",
-    "selects",
-]
+__getattr__ = lazy_exports(__name__)

@@ -2,46 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from commodore.base.lazy_exports import lazy_exports
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from commodore.core.engine.cache.chart_results import ChartResults
-    from commodore.core.engine.cache.instance_records import (
-        FilesRead,
-        InstanceRecord,
-        changed_reads,
-        read_place,
-        read_record,
-    )
-    from commodore.core.engine.engine import COMPILE_STAGE, Engine
-    from commodore.core.engine.jsonnet.evaluator import check_jsonnet_engine
-    from commodore.core.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
+    from commodore.core.engine.cache.chart_results import ChartResults as ChartResults
+    from commodore.core.engine.cache.instance_records import FilesRead as FilesRead
+    from commodore.core.engine.cache.instance_records import InstanceRecord as InstanceRecord
+    from commodore.core.engine.cache.instance_records import changed_reads as changed_reads
+    from commodore.core.engine.cache.instance_records import read_place as read_place
+    from commodore.core.engine.cache.instance_records import read_record as read_record
+    from commodore.core.engine.engine import COMPILE_STAGE as COMPILE_STAGE
+    from commodore.core.engine.engine import Engine as Engine
+    from commodore.core.engine.jsonnet.evaluator import check_jsonnet_engine as check_jsonnet_engine
+    from commodore.core.engine.model import Batch as Batch
+    from commodore.core.engine.model import BatchOutcome as BatchOutcome
+    from commodore.core.engine.model import CompiledInstance as CompiledInstance
+    from commodore.core.engine.model import CompileRequest as CompileRequest
+    from commodore.core.engine.model import InstanceJob as InstanceJob
 
-__getattr__ = lazy_exports(
-    __name__,
-    {
-        "cache.chart_results": ("ChartResults",),
-        "cache.instance_records": ("FilesRead", "InstanceRecord", "changed_reads", "read_place", "read_record"),
-        "engine": ("COMPILE_STAGE", "Engine"),
-        "jsonnet.evaluator": ("check_jsonnet_engine",),
-        "model": ("Batch", "BatchOutcome", "CompileRequest", "CompiledInstance", "InstanceJob"),
-    },
-)
-__all__ = [
-    "Batch",
-    "BatchOutcome",
-    "COMPILE_STAGE",
-    "ChartResults",
-    "CompileRequest",
-    "CompiledInstance",
-    "Engine",
-    "FilesRead",
-    "InstanceJob",
-    "InstanceRecord",
-    "changed_reads",
-    "check_jsonnet_engine",
-    "read_place",
-    "read_record",
-]
+__getattr__ = lazy_exports(__name__)

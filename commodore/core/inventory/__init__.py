@@ -2,104 +2,47 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from commodore.base.lazy_exports import lazy_exports
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from commodore.core.inventory.compiled import compiled_preview, compiled_targets, relative_to_root
-    from commodore.core.inventory.differences import Difference, compare_parameters, render_difference
-    from commodore.core.inventory.files import class_files
-    from commodore.core.inventory.filter_definitions import FilterProblem, check_filter
-    from commodore.core.inventory.hierarchy import (
-        ClassLinks,
-        cluster_parameters,
-        foreign_class_folders,
-        link_classes,
-        link_packages,
-        linked_component,
-        prune_classes,
-        read_cluster_params,
-        write_class,
-        write_cluster_params,
-        write_targets,
-    )
-    from commodore.core.inventory.parameter_path import ParameterPath, format_path, key_text, look_up, parse_path
-    from commodore.core.inventory.preview import Preview, PreviewSources, open_preview
-    from commodore.core.inventory.removed import find_removed_variables
-    from commodore.core.inventory.render import Inventory, Node, render_inventory, render_node
-    from commodore.core.inventory.targets import (
-        InstanceMeta,
-        Target,
-        bootstrap_target,
-        instance_target,
-        standalone_target,
-    )
+    from commodore.core.inventory.compiled import compiled_preview as compiled_preview
+    from commodore.core.inventory.compiled import compiled_targets as compiled_targets
+    from commodore.core.inventory.compiled import relative_to_root as relative_to_root
+    from commodore.core.inventory.differences import Difference as Difference
+    from commodore.core.inventory.differences import compare_parameters as compare_parameters
+    from commodore.core.inventory.differences import render_difference as render_difference
+    from commodore.core.inventory.files import class_files as class_files
+    from commodore.core.inventory.filter_definitions import FilterProblem as FilterProblem
+    from commodore.core.inventory.filter_definitions import check_filter as check_filter
+    from commodore.core.inventory.hierarchy import ClassLinks as ClassLinks
+    from commodore.core.inventory.hierarchy import cluster_parameters as cluster_parameters
+    from commodore.core.inventory.hierarchy import foreign_class_folders as foreign_class_folders
+    from commodore.core.inventory.hierarchy import link_classes as link_classes
+    from commodore.core.inventory.hierarchy import link_packages as link_packages
+    from commodore.core.inventory.hierarchy import linked_component as linked_component
+    from commodore.core.inventory.hierarchy import prune_classes as prune_classes
+    from commodore.core.inventory.hierarchy import read_cluster_params as read_cluster_params
+    from commodore.core.inventory.hierarchy import write_class as write_class
+    from commodore.core.inventory.hierarchy import write_cluster_params as write_cluster_params
+    from commodore.core.inventory.hierarchy import write_targets as write_targets
+    from commodore.core.inventory.parameter_path import ParameterPath as ParameterPath
+    from commodore.core.inventory.parameter_path import format_path as format_path
+    from commodore.core.inventory.parameter_path import key_text as key_text
+    from commodore.core.inventory.parameter_path import look_up as look_up
+    from commodore.core.inventory.parameter_path import parse_path as parse_path
+    from commodore.core.inventory.preview import Preview as Preview
+    from commodore.core.inventory.preview import PreviewSources as PreviewSources
+    from commodore.core.inventory.preview import open_preview as open_preview
+    from commodore.core.inventory.removed import find_removed_variables as find_removed_variables
+    from commodore.core.inventory.render import Inventory as Inventory
+    from commodore.core.inventory.render import Node as Node
+    from commodore.core.inventory.render import render_inventory as render_inventory
+    from commodore.core.inventory.render import render_node as render_node
+    from commodore.core.inventory.targets import InstanceMeta as InstanceMeta
+    from commodore.core.inventory.targets import Target as Target
+    from commodore.core.inventory.targets import bootstrap_target as bootstrap_target
+    from commodore.core.inventory.targets import instance_target as instance_target
+    from commodore.core.inventory.targets import standalone_target as standalone_target
 
-__getattr__ = lazy_exports(
-    __name__,
-    {
-        "compiled": ("compiled_preview", "compiled_targets", "relative_to_root"),
-        "differences": ("Difference", "compare_parameters", "render_difference"),
-        "files": ("class_files",),
-        "filter_definitions": ("FilterProblem", "check_filter"),
-        "hierarchy": (
-            "ClassLinks",
-            "cluster_parameters",
-            "foreign_class_folders",
-            "link_classes",
-            "link_packages",
-            "linked_component",
-            "prune_classes",
-            "read_cluster_params",
-            "write_class",
-            "write_cluster_params",
-            "write_targets",
-        ),
-        "parameter_path": ("ParameterPath", "format_path", "key_text", "look_up", "parse_path"),
-        "preview": ("Preview", "PreviewSources", "open_preview"),
-        "removed": ("find_removed_variables",),
-        "render": ("Inventory", "Node", "render_inventory", "render_node"),
-        "targets": ("InstanceMeta", "Target", "bootstrap_target", "instance_target", "standalone_target"),
-    },
-)
-__all__ = [
-    "ClassLinks",
-    "Difference",
-    "FilterProblem",
-    "InstanceMeta",
-    "Inventory",
-    "Node",
-    "ParameterPath",
-    "Preview",
-    "PreviewSources",
-    "Target",
-    "bootstrap_target",
-    "check_filter",
-    "class_files",
-    "cluster_parameters",
-    "compare_parameters",
-    "compiled_preview",
-    "compiled_targets",
-    "find_removed_variables",
-    "foreign_class_folders",
-    "format_path",
-    "instance_target",
-    "key_text",
-    "link_classes",
-    "link_packages",
-    "linked_component",
-    "look_up",
-    "open_preview",
-    "parse_path",
-    "prune_classes",
-    "read_cluster_params",
-    "relative_to_root",
-    "render_difference",
-    "render_inventory",
-    "render_node",
-    "standalone_target",
-    "write_class",
-    "write_cluster_params",
-    "write_targets",
-]
+__getattr__ = lazy_exports(__name__)

@@ -2,103 +2,44 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from commodore.base.lazy_exports import lazy_exports
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from commodore.core.tools.find import (
-        TOOL_NAMES,
-        Source,
-        Tool,
-        ask_versions,
-        find_tools,
-        locate_tool,
-        managed_folder,
-    )
-    from commodore.core.tools.install import (
-        MANAGEABLE,
-        NOT_NEEDED,
-        Choice,
-        Outcome,
-        check_tool,
-        install_tool,
-        managed_tools,
-        missing_tools,
-        uninstall_tool,
-        upgrade_tool,
-    )
-    from commodore.core.tools.latest import latest_versions
-    from commodore.core.tools.library_versions import CoreLibrary, core_libraries
-    from commodore.core.tools.pins import KNOWN_VERSIONS, Pins, known_pins
-    from commodore.core.tools.releases import GITHUB_API, Platform, Releases, check_mirror
-    from commodore.core.tools.requirements import MINIMUM_VERSIONS, check_minimum, tool_versions
-    from commodore.core.tools.status import ToolStatus, survey_tools
-    from commodore.core.tools.toolbox import Toolbox, profile_toolbox
-    from commodore.core.tools.version_numbers import VersionNumber
+    from commodore.core.tools.find import TOOL_NAMES as TOOL_NAMES
+    from commodore.core.tools.find import Source as Source
+    from commodore.core.tools.find import Tool as Tool
+    from commodore.core.tools.find import ask_versions as ask_versions
+    from commodore.core.tools.find import find_tools as find_tools
+    from commodore.core.tools.find import locate_tool as locate_tool
+    from commodore.core.tools.find import managed_folder as managed_folder
+    from commodore.core.tools.install import MANAGEABLE as MANAGEABLE
+    from commodore.core.tools.install import NOT_NEEDED as NOT_NEEDED
+    from commodore.core.tools.install import Choice as Choice
+    from commodore.core.tools.install import Outcome as Outcome
+    from commodore.core.tools.install import check_tool as check_tool
+    from commodore.core.tools.install import install_tool as install_tool
+    from commodore.core.tools.install import managed_tools as managed_tools
+    from commodore.core.tools.install import missing_tools as missing_tools
+    from commodore.core.tools.install import uninstall_tool as uninstall_tool
+    from commodore.core.tools.install import upgrade_tool as upgrade_tool
+    from commodore.core.tools.latest import latest_versions as latest_versions
+    from commodore.core.tools.library_versions import CoreLibrary as CoreLibrary
+    from commodore.core.tools.library_versions import core_libraries as core_libraries
+    from commodore.core.tools.pins import KNOWN_VERSIONS as KNOWN_VERSIONS
+    from commodore.core.tools.pins import Pins as Pins
+    from commodore.core.tools.pins import known_pins as known_pins
+    from commodore.core.tools.releases import GITHUB_API as GITHUB_API
+    from commodore.core.tools.releases import Platform as Platform
+    from commodore.core.tools.releases import Releases as Releases
+    from commodore.core.tools.releases import check_mirror as check_mirror
+    from commodore.core.tools.requirements import MINIMUM_VERSIONS as MINIMUM_VERSIONS
+    from commodore.core.tools.requirements import check_minimum as check_minimum
+    from commodore.core.tools.requirements import tool_versions as tool_versions
+    from commodore.core.tools.status import ToolStatus as ToolStatus
+    from commodore.core.tools.status import survey_tools as survey_tools
+    from commodore.core.tools.toolbox import Toolbox as Toolbox
+    from commodore.core.tools.toolbox import profile_toolbox as profile_toolbox
+    from commodore.core.tools.version_numbers import VersionNumber as VersionNumber
 
-__getattr__ = lazy_exports(
-    __name__,
-    {
-        "find": ("TOOL_NAMES", "Source", "Tool", "ask_versions", "find_tools", "locate_tool", "managed_folder"),
-        "install": (
-            "MANAGEABLE",
-            "NOT_NEEDED",
-            "Choice",
-            "Outcome",
-            "check_tool",
-            "install_tool",
-            "managed_tools",
-            "missing_tools",
-            "uninstall_tool",
-            "upgrade_tool",
-        ),
-        "latest": ("latest_versions",),
-        "requirements": ("MINIMUM_VERSIONS", "check_minimum", "tool_versions"),
-        "version_numbers": ("VersionNumber",),
-        "pins": ("KNOWN_VERSIONS", "Pins", "known_pins"),
-        "releases": ("GITHUB_API", "Platform", "Releases", "check_mirror"),
-        "status": ("ToolStatus", "survey_tools"),
-        "toolbox": ("Toolbox", "profile_toolbox"),
-        "library_versions": ("CoreLibrary", "core_libraries"),
-    },
-)
-
-
-__all__ = [
-    "Choice",
-    "CoreLibrary",
-    "GITHUB_API",
-    "KNOWN_VERSIONS",
-    "MANAGEABLE",
-    "MINIMUM_VERSIONS",
-    "NOT_NEEDED",
-    "Outcome",
-    "Pins",
-    "Platform",
-    "Releases",
-    "Source",
-    "TOOL_NAMES",
-    "Tool",
-    "ToolStatus",
-    "Toolbox",
-    "VersionNumber",
-    "ask_versions",
-    "check_minimum",
-    "check_mirror",
-    "check_tool",
-    "core_libraries",
-    "find_tools",
-    "install_tool",
-    "known_pins",
-    "latest_versions",
-    "locate_tool",
-    "managed_folder",
-    "managed_tools",
-    "missing_tools",
-    "profile_toolbox",
-    "survey_tools",
-    "tool_versions",
-    "uninstall_tool",
-    "upgrade_tool",
-]
+__getattr__ = lazy_exports(__name__)

@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from commodore.base.lazy_exports import lazy_exports
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from commodore.core.inventory.lint.formats import as_github, as_json, as_sarif
-    from commodore.core.inventory.lint.model import Report, Skipped
-    from commodore.core.inventory.lint.run import ALIASES, ALL, LINTERS, LintRequest, lint, select_linters
+    from commodore.core.inventory.lint.formats import as_github as as_github
+    from commodore.core.inventory.lint.formats import as_json as as_json
+    from commodore.core.inventory.lint.formats import as_sarif as as_sarif
+    from commodore.core.inventory.lint.model import Report as Report
+    from commodore.core.inventory.lint.model import Skipped as Skipped
+    from commodore.core.inventory.lint.run import ALIASES as ALIASES
+    from commodore.core.inventory.lint.run import ALL as ALL
+    from commodore.core.inventory.lint.run import LINTERS as LINTERS
+    from commodore.core.inventory.lint.run import LintRequest as LintRequest
+    from commodore.core.inventory.lint.run import lint as lint
+    from commodore.core.inventory.lint.run import select_linters as select_linters
 
-__getattr__ = lazy_exports(
-    __name__,
-    {
-        "formats": ("as_github", "as_json", "as_sarif"),
-        "model": ("Report", "Skipped"),
-        "run": ("ALIASES", "ALL", "LINTERS", "LintRequest", "lint", "select_linters"),
-    },
-)
-
-
-__all__ = [
-    "ALIASES",
-    "ALL",
-    "LINTERS",
-    "LintRequest",
-    "Report",
-    "Skipped",
-    "as_github",
-    "as_json",
-    "as_sarif",
-    "lint",
-    "select_linters",
-]
+__getattr__ = lazy_exports(__name__)

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from commodore.base.lazy_exports import lazy_exports
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from commodore.core.sources.oci.reference import Reference, parse_reference
-    from commodore.core.sources.oci.registry import CHART, CONTENT, Descriptor, Manifest, Registries, content_layer
+    from commodore.core.sources.oci.reference import Reference as Reference
+    from commodore.core.sources.oci.reference import parse_reference as parse_reference
+    from commodore.core.sources.oci.registry import CHART as CHART
+    from commodore.core.sources.oci.registry import CONTENT as CONTENT
+    from commodore.core.sources.oci.registry import Descriptor as Descriptor
+    from commodore.core.sources.oci.registry import Manifest as Manifest
+    from commodore.core.sources.oci.registry import Registries as Registries
+    from commodore.core.sources.oci.registry import content_layer as content_layer
 
 # What talks to registries takes a while to load, and most runs ask none.
-__getattr__ = lazy_exports(
-    __name__,
-    {
-        "reference": ("Reference", "parse_reference"),
-        "registry": ("CHART", "CONTENT", "Descriptor", "Manifest", "Registries", "content_layer"),
-    },
-)
-__all__ = [
-    "CHART",
-    "CONTENT",
-    "Descriptor",
-    "Manifest",
-    "Reference",
-    "Registries",
-    "content_layer",
-    "parse_reference",
-]
+__getattr__ = lazy_exports(__name__)
