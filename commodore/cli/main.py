@@ -20,6 +20,7 @@ from commodore.base.events import ignore
 from commodore.base.exhaustion import judge, refusal
 from commodore.base.programs.child_processes import absolute_folders
 from commodore.cli.shell.completion import VARIABLE, is_completing
+from commodore.cli.shell.config_file import read_configuration
 from commodore.cli.shell.console import Console, color_by_default
 from commodore.cli.shell.dotenv import load_dotenv
 from commodore.cli.shell.interruption import keep_interruptions, stop_keeping_interruptions, without_interruptions
@@ -49,6 +50,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "aut
         "completion": LazyCommand(
             "commodore.cli.machine.completion:completion", "Print the completion script for a shell."
         ),
+        "config": LazyCommand("commodore.cli.machine.config:config", "Show the options that are set, and where."),
         "doctor": LazyCommand(
             "commodore.cli.machine.doctor:doctor", "Check what a compile needs, and show how to fix it."
         ),
@@ -122,14 +124,15 @@ def _leave(code: int) -> NoReturn:
 
 
 def run(arguments: list[str], *, dotenv: bool = False) -> int:
-    """Run one command line; returns the exit code. With `dotenv` the current directory's `.env` is read first."""
+    """Run one command line; returns the exit code. With `dotenv`, `.env` and the files of options are read first."""
     if is_completing():
         return _complete(arguments, dotenv=dotenv)
     try:
         check_limits()
         if dotenv:
             load_dotenv(current_directory(), _error_console(arguments).announce, arguments=arguments)
-        code = commodore.main(args=arguments, prog_name="commodore", standalone_mode=False)
+        configuration = read_configuration(current_directory()) if dotenv else None
+        code = commodore.main(args=arguments, prog_name="commodore", standalone_mode=False, obj=configuration)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except CommodoreError as error:

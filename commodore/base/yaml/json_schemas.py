@@ -38,7 +38,7 @@ def published_schema(name: str) -> dict[str, Any]:
     """A schema that is published for editors, as data that must not be changed.
 
     Args:
-        name: `class-file` or `cluster-file`.
+        name: `class-file`, `cluster-file` or `commodore-file`.
 
     Raises:
         EnvironmentFault: CMD-CLI-061, the schema is missing in this installation.

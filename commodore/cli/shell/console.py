@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 import click
 
 from commodore.base.context import Context
+from commodore.base.documents import document
 from commodore.base.errors import CommodoreError, Findings
 from commodore.base.events import (
     ClusterEnded,
@@ -151,6 +152,20 @@ class Console:
     def data(self, text: str, *, newline: bool = True) -> None:
         """Write a document for machines to standard output, as it is."""
         click.echo(text, nl=newline, color=True)
+
+    def document(self, schema: str, data: Any, *, form: str = "json") -> None:
+        """Write a document for machines to standard output; see `commodore.base.documents`.
+
+        Args:
+            form: `json` or `yaml`.
+        """
+        value = document(schema, data)
+        if form == "yaml":
+            from commodore.base.yaml import dump
+
+            self.data(dump(value), newline=False)
+        else:
+            self.data(json.dumps(value, indent=2))
 
     def note(self, text: str) -> None:
         """Write text for people to standard error; it may have colours."""

@@ -20,10 +20,10 @@ _OWN = frozenset(
 )
 """Variables of options that do not begin with the program's prefix."""
 
-_DESTINATIONS = {"API_URL": ("API_TOKEN", "--api-token"), "GITHUB_URL": ("GITHUB_TOKEN", "--github-token")}
+DESTINATIONS = {"API_URL": ("API_TOKEN", "--api-token"), "GITHUB_URL": ("GITHUB_TOKEN", "--github-token")}
 """Ends of variables that say where a token goes: the end of the token's own variables, and its option."""
 
-_NEVER = (
+USER_ONLY_VARIABLES = (
     "CACHE_KEY",
     "CACHE_MODE",
     "CACHE_TRUST",
@@ -108,9 +108,9 @@ def _read(file: Path) -> dict[str, str]:
 
 def _refusal(name: str, found: Mapping[str, str], environ: Mapping[str, str], arguments: Sequence[str]) -> str | None:
     """Why a variable is not taken; None if it may be."""
-    if _ends(name, _NEVER):
+    if _ends(name, USER_ONLY_VARIABLES):
         return "it is for the user to decide, not for a file in this folder"
-    for destination, (token, option) in _DESTINATIONS.items():
+    for destination, (token, option) in DESTINATIONS.items():
         if not _ends(name, (destination,)):
             continue
         given = any(_ends(other, (token,)) and value.strip() for other, value in environ.items())

@@ -118,6 +118,12 @@ _TABLE: dict[str, tuple[str, ...]] = {
         "how-to/look-into-a-catalog.md",
         "commodore catalog validate --kubernetes-version 1.33",
     ),
+    "config": ("reference/environment.md", "commodore config show"),
+    "config show": (
+        "reference/environment.md",
+        "commodore config show",
+        "commodore config show catalog compile --all",
+    ),
     "completion": ("how-to/shell-completion.md", 'eval "$(commodore completion bash)"'),
     "component": ("how-to/author-a-component.md", "commodore component new my-app --lib"),
     "component compile": (

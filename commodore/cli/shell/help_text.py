@@ -8,6 +8,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from commodore.cli.shell.config_file import check_configuration
 from commodore.cli.shell.settings.headings import HEADINGS
 from commodore.cli.shell.variables import check_variables, variables_of
 
@@ -23,11 +24,13 @@ class HelpedOption(click.Option):
 
     Args:
         hidden_flags: these names.
+        secret: its value is never shown.
     """
 
-    def __init__(self, *args: Any, hidden_flags: tuple[str, ...] = (), **kwargs: Any) -> None:
+    def __init__(self, *args: Any, hidden_flags: tuple[str, ...] = (), secret: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.hidden_flags = hidden_flags
+        self.secret = secret
 
     @property
     def shown_flags(self) -> list[str]:
@@ -82,8 +85,9 @@ class Helped(click.Command):
         )
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, unless a variable that is meant for it is misspelt."""
+        """Run the command, unless a variable that is meant for it is misspelt, or a file of options is wrong."""
         if not isinstance(self, click.Group):
+            check_configuration(ctx)
             from commodore.cli.shell.console import console_of
 
             check_variables(ctx, console_of(ctx).announce)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -10,6 +11,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from commodore.base.errors import InputError
+from commodore.cli.shell.config_file import Entry, configured, long_names
 from commodore.cli.shell.help_text import HelpedOption
 from commodore.cli.shell.settings.common import VERBOSE
 from commodore.cli.shell.settings.model import Setting, Settings, Source, Value
@@ -57,7 +60,39 @@ class _Option(HelpedOption):
             given = kept or ""
         if given == "":
             opts = {name: value for name, value in opts.items() if name != self.name}
-        return super().consume_value(ctx, opts)
+        value, source = super().consume_value(ctx, opts)
+        if source is ParameterSource.DEFAULT and (entry := configured(ctx, self, opts)) is not None:
+            return self._converted(ctx, entry), ParameterSource.DEFAULT_MAP
+        return value, source
+
+    def _converted(self, ctx: click.Context, entry: Entry) -> Any:
+        """The value of a file's entry as click takes it.
+
+        Raises:
+            InputError: CMD-CLI-017, the option cannot have such a value.
+        """
+        value = entry.value
+        if self.multiple and not isinstance(value, list):
+            value = [value]
+        try:
+            if (
+                value is None
+                or (isinstance(value, list) and not self.multiple)
+                or isinstance(value, bool) != self.is_flag
+            ):
+                raise click.BadParameter(
+                    f"{_in_words(value)} is not {'true or false' if self.is_flag else 'one value'}"
+                )
+            self.type_cast_value(ctx, value)
+        except click.BadParameter as error:
+            name = long_names(self)[0]
+            raise InputError(
+                "CMD-CLI-017",
+                f"{name} cannot have this value: {error.message.rstrip('.')}",
+                hint=f"see '{ctx.command_path} --help' for the values of --{name}",
+                locations=[entry.place],
+            ) from error
+        return value
 
 
 def gather(ctx: click.Context, settings: Sequence[Setting]) -> Settings:
@@ -86,7 +121,15 @@ def _source(ctx: click.Context, name: str) -> Source:
     source = ctx.get_parameter_source(name)
     if source is ParameterSource.COMMANDLINE:
         return "command line"
+    if source is ParameterSource.DEFAULT_MAP:
+        return "configuration file"
     return "environment" if source is ParameterSource.ENVIRONMENT else "default"
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, list):
+        return "a list"
+    return json.dumps(value) if isinstance(value, bool) or value is None else repr(value)
 
 
 def _declaration(setting: Setting) -> tuple[str, ...]:
@@ -100,6 +143,7 @@ def _attributes(setting: Setting) -> dict[str, Any]:
         "multiple": setting.multiple,
         "hidden_flags": setting.aliases,
         "narrows": setting.narrows,
+        "secret": setting.secret,
     }
     if setting.environment:
         attributes["envvar"] = [setting.environment]

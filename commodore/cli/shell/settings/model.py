@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Kind = Literal["text", "switch", "count", "integer", "percent", "seconds", "path", "folder", "file", "choice"]
-Source = Literal["command line", "environment", "default"]
+Source = Literal["command line", "environment", "configuration file", "default"]
 
 ENVIRONMENT_PREFIX = "COMMODORE"
 
