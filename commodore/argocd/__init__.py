@@ -61,10 +61,10 @@ if TYPE_CHECKING:
     from commodore.base.diagnostics import Diagnostics as Diagnostics
     from commodore.base.diagnostics import Severity as Severity
     from commodore.base.diagnostics import Subject as Subject
+    from commodore.base.kubernetes.images import ImageReference as ImageReference
     from commodore.core.review.object_diff import ABSENT as ABSENT
     from commodore.core.review.object_diff import FieldChange as FieldChange
     from commodore.core.review.object_diff import Flag as Flag
-    from commodore.core.review.object_diff import Image as Image
     from commodore.core.review.object_diff import Item as Item
     from commodore.core.review.object_diff import Key as Key
     from commodore.core.review.object_diff import NoiseRule as NoiseRule

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from commodore.base.kubernetes import ObjectKey, key_of
-from commodore.core.review.object_diff import Image, PlacedObject, images_of
+from commodore.base.kubernetes.images import ImageReference
+from commodore.core.review.object_diff import PlacedObject, images_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class ImagePlace:
 class CatalogImage:
     """An image with all places that name it."""
 
-    image: Image
+    image: ImageReference
     places: tuple[ImagePlace, ...]
 
     def as_dict(self) -> dict[str, Any]:
@@ -87,7 +88,7 @@ def _listed(one: PlacedObject) -> ListedObject:
 
 def list_images(objects: Iterable[PlacedObject]) -> tuple[CatalogImage, ...]:
     """The images that objects name, by name, each with all objects that name it."""
-    found: dict[str, tuple[Image, list[ImagePlace]]] = {}
+    found: dict[str, tuple[ImageReference, list[ImagePlace]]] = {}
     for one in objects:
         if is_object(one.content):
             for use in images_of(one.content):

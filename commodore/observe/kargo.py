@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from commodore.base.kubernetes.images import ImageReference, InvalidImageError, read_images, read_repository
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.observe.fields import Fields
-from commodore.observe.images import Image, InvalidImageError, Version, read_images, read_repository
 
 KARGO_GROUP = "kargo.akuity.io"
 ARGOCD_GROUP = "argoproj.io"
@@ -47,7 +47,7 @@ class Application:
     """
 
     meta: Meta
-    images: tuple[Image, ...]
+    images: tuple[ImageReference, ...]
     invalid_images: tuple[str, ...]
     sync: str
     revisions: tuple[str, ...]
@@ -77,7 +77,7 @@ class Contents:
 
     name: str
     origin: str
-    images: tuple[Image, ...]
+    images: tuple[ImageReference, ...]
     others: frozenset[tuple[str, ...]]
 
 
@@ -281,13 +281,13 @@ def _origin(fields: Fields) -> str:
     return f"{origin.text('kind') or 'Warehouse'}/{name}" if name else ""
 
 
-def _images(fields: Fields) -> Iterator[Image]:
+def _images(fields: Fields) -> Iterator[ImageReference]:
     for one in fields.each("images"):
         try:
             repository = read_repository(one.text("repoURL"))
         except InvalidImageError:
             continue
-        yield Image(repository, Version(one.text("tag"), one.text("digest").lower()))
+        yield replace(repository, tag=one.text("tag"), digest=one.text("digest").lower())
 
 
 def _others(fields: Fields) -> frozenset[tuple[str, ...]]:
@@ -359,7 +359,7 @@ def _subscriptions(spec: Fields) -> Iterator[Subscription]:
         if not image.values:
             continue
         try:
-            repository = read_repository(image.text("repoURL"))
+            repository = read_repository(image.text("repoURL")).name
         except InvalidImageError as error:
             spec.problems.append(f"{image.path}.repoURL names no repository: {error}")
             continue
@@ -370,7 +370,7 @@ def _discovered(artifacts: Fields) -> Mapping[str, frozenset[str]]:
     tags: dict[str, frozenset[str]] = {}
     for one in artifacts.each("images"):
         try:
-            repository = read_repository(one.text("repoURL"))
+            repository = read_repository(one.text("repoURL")).name
         except InvalidImageError:
             continue
         tags[repository] = tags.get(repository, frozenset()) | {found.text("tag") for found in one.each("references")}

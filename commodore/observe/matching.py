@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from commodore.observe.images import Image, Version
+from commodore.base.kubernetes.images import ImageReference, ImageVersion
 from commodore.observe.kargo import Application, Contents, Freight, Stage, Subscription, Warehouse
 
 
@@ -15,8 +15,8 @@ class Drift:
     """One version that runs and is not recorded, with what is recorded instead."""
 
     repository: str
-    deployed: Version
-    recorded: tuple[Version, ...]
+    deployed: ImageVersion
+    recorded: tuple[ImageVersion, ...]
 
     def __str__(self) -> str:
         recorded = ", ".join(map(str, self.recorded)) or "nothing"
@@ -27,7 +27,7 @@ class Drift:
 class Deployed:
     """What runs of one repository: versions with the Applications that run them, and who runs unversioned ones."""
 
-    versions: Mapping[Version, frozenset[str]]
+    versions: Mapping[ImageVersion, frozenset[str]]
     unversioned: frozenset[str]
 
 
@@ -46,7 +46,7 @@ class Comparison:
 
     origins: tuple[Origin, ...]
     deployed: Mapping[str, Deployed]
-    recorded: Mapping[str, tuple[Version, ...]]
+    recorded: Mapping[str, tuple[ImageVersion, ...]]
     drift: Mapping[str, tuple[Drift, ...]]
 
     @property
@@ -76,21 +76,21 @@ def compare(stage: Stage, warehouses: Iterable[Warehouse], applications: Sequenc
 def contains(contents: Contents, drift: Iterable[Drift]) -> bool:
     """Whether a Freight has everything that runs and is not recorded."""
     return all(
-        any(image.repository == one.repository and one.deployed.matches(image.version) for image in contents.images)
+        any(image.name == one.repository and one.deployed.matches(image.version) for image in contents.images)
         for one in drift
     )
 
 
-def moved_images(contents: Contents, deployed: Mapping[str, Deployed]) -> Iterator[Image]:
+def moved_images(contents: Contents, deployed: Mapping[str, Deployed]) -> Iterator[ImageReference]:
     """The images of a Freight of which another version runs: promoting it would change what git says."""
-    carried = Counter(image.repository for image in contents.images)
+    carried = Counter(image.name for image in contents.images)
     for image in contents.images:
-        running = deployed[image.repository].versions if image.repository in deployed else {}
+        running = deployed[image.name].versions if image.name in deployed else {}
         if not running:
             continue
         if not any(version.matches(image.version) for version in running):
             yield image
-        elif carried[image.repository] < len(running):
+        elif carried[image.name] < len(running):
             yield image  # one version in place of several
 
 
@@ -100,7 +100,7 @@ def same_tag_twice(repository: str, tag: str, freights: Iterable[Freight]) -> bo
         image.version.digest
         for freight in freights
         for image in freight.contents.images
-        if image.repository == repository and image.version.tag == tag and image.version.digest
+        if image.name == repository and image.version.tag == tag and image.version.digest
     }
     return len(digests) > 1
 
@@ -114,19 +114,19 @@ def _subscriptions(warehouse: Warehouse | None) -> Mapping[str, tuple[Subscripti
 
 def _deployed(applications: Iterable[Application]) -> Mapping[str, Deployed]:
     """All images by repository. Spellings of one version are one: a digest decides, a bare tag joins its digest."""
-    seen: dict[str, dict[Version, set[str]]] = defaultdict(lambda: defaultdict(set))
+    seen: dict[str, dict[ImageVersion, set[str]]] = defaultdict(lambda: defaultdict(set))
     for application in applications:
         for image in application.images:
-            seen[image.repository][image.version].add(str(application.meta))
+            seen[image.name][image.version].add(str(application.meta))
     return {repository: _joined(seen[repository]) for repository in sorted(seen)}
 
 
-def _joined(seen: Mapping[Version, set[str]]) -> Deployed:
-    by_digest: dict[str, Version] = {}
+def _joined(seen: Mapping[ImageVersion, set[str]]) -> Deployed:
+    by_digest: dict[str, ImageVersion] = {}
     for version in sorted(seen, reverse=True):
         if version.digest and (version.tag or version.digest not in by_digest):
             by_digest[version.digest] = version
-    versions: dict[Version, frozenset[str]] = {}
+    versions: dict[ImageVersion, frozenset[str]] = {}
     for version, applications in seen.items():
         if version.digest:
             joined = [by_digest[version.digest]]
@@ -135,19 +135,19 @@ def _joined(seen: Mapping[Version, set[str]]) -> Deployed:
             joined = sorted(by_digest[digest] for digest in tags) or [version]
         for one in joined if version else ():
             versions[one] = versions.get(one, frozenset()) | applications
-    return Deployed(dict(sorted(versions.items())), frozenset(seen.get(Version(), ())))
+    return Deployed(dict(sorted(versions.items())), frozenset(seen.get(ImageVersion(), ())))
 
 
-def _recorded(history: Iterable[Contents]) -> Mapping[str, tuple[Version, ...]]:
-    found: dict[str, set[Version]] = defaultdict(set)
+def _recorded(history: Iterable[Contents]) -> Mapping[str, tuple[ImageVersion, ...]]:
+    found: dict[str, set[ImageVersion]] = defaultdict(set)
     for item in history:
         for image in item.images:
-            found[image.repository].add(image.version)
+            found[image.name].add(image.version)
     return {repository: tuple(sorted(versions)) for repository, versions in found.items()}
 
 
 def _drift(
-    origin: Origin, deployed: Mapping[str, Deployed], recorded: Mapping[str, tuple[Version, ...]]
+    origin: Origin, deployed: Mapping[str, Deployed], recorded: Mapping[str, tuple[ImageVersion, ...]]
 ) -> Iterator[Drift]:
     for repository in sorted(origin.subscriptions):
         known = recorded.get(repository, ())

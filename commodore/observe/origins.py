@@ -105,7 +105,7 @@ def _nearest(case: Case, origin: str, drift: Drift) -> str:
             image.version.tag
             for contents in freights
             for image in contents.images
-            if image.repository == drift.repository and image.version.tag
+            if image.name == drift.repository and image.version.tag
         }
     )
     if drift.deployed.tag in tags:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from commodore.base.kubernetes.images import read_images
 from commodore.base.limits import DEFAULT_LIMITS
-from commodore.observe.images import read_images
 from commodore.observe.kargo import Application
 from commodore.observe.worlds import SeenApplication, StageWorld
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from hypothesis import event, given
 
+from commodore.base.kubernetes.images import ImageReference
 from commodore.observe import Scope, StageWorld, build_worlds, plan_stage
 from commodore.observe.cases import PlanOptions
-from commodore.observe.images import Image
 from commodore.observe.kargo import Freight
 from commodore.observe.promotion import is_ours, newest_first
 from tests.observe.conftest import read
@@ -34,7 +34,7 @@ def old_plan(world: StageWorld) -> Old:
         return Old("nothing")
     asked = {request.origin for request in stage.requests}
     subscribed = {one.repository for each in world.warehouses if each.origin in asked for one in each.subscriptions}
-    running = {pair(image) for one in applications for image in one.images if image.repository in subscribed}
+    running = {pair(image) for one in applications for image in one.images if image.name in subscribed}
     recorded = {pair(image) for item in stage.history for image in item.images}
     drift = running - recorded
     if not drift:
@@ -54,8 +54,8 @@ def first_match(freights: tuple[Freight, ...], drift: set[tuple[str, str]]) -> F
     return next((one for one in freights if drift <= {pair(image) for image in one.contents.images}), None)
 
 
-def pair(image: Image) -> tuple[str, str]:
-    return image.repository, image.version.tag
+def pair(image: ImageReference) -> tuple[str, str]:
+    return image.name, image.version.tag
 
 
 # Where the planner holds back although the predecessor promotes: its guards, several tags, digests, O17.

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from commodore.base.kubernetes.images import read_image
 from commodore.observe import Decision
-from commodore.observe.images import read_image
 from tests.observe.conftest import plan
 from tests.world.kargo import (
     NOW,
@@ -155,7 +155,7 @@ def test_nothing_moves_that_runs(objects: list[Object]) -> None:
             for text in one["status"]["summary"]["images"]
         ]
         for image in by_name[str(decision.verdict.freight)]["images"]:
-            tags = {one.version.tag for one in running if one.repository == image["repoURL"]}
+            tags = {one.version.tag for one in running if one.name == image["repoURL"]}
             assert not tags or image["tag"] in tags
 
 

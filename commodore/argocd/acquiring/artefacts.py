@@ -21,7 +21,8 @@ from commodore.core.sources.fetching.archives import unpack
 from commodore.core.sources.git import redact
 
 if TYPE_CHECKING:
-    from commodore.core.sources.oci import Reference, Registries
+    from commodore.base.kubernetes.images import ImageReference
+    from commodore.core.sources.oci import Registries
 
 SCHEME = "oci://"
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -76,11 +77,13 @@ class Artefacts:
 
     def _fetched(self, url: str, wanted: str, folder: Path) -> tuple[str, str]:
         """Lay an artefact out in a folder. Returns its digest and its way."""
-        from commodore.core.sources.oci import CHART, content_layer, parse_reference
+        from commodore.core.sources.oci import CHART, at_version, content_layer, parse_reference
 
         repository = parse_reference(url)
         with open_registries(self._context) as registries:
-            reference = repository.at(wanted if _DIGEST.fullmatch(wanted) else _tag(registries, repository, wanted))
+            reference = at_version(
+                repository, wanted if _DIGEST.fullmatch(wanted) else _tag(registries, repository, wanted)
+            )
             manifest = registries.manifest(reference)
             if self._cache.copy(_key(url, manifest.digest), folder):
                 return manifest.digest, "cache"
@@ -113,7 +116,7 @@ def _key(url: str, digest: str) -> CacheKey:
     return CacheKey("argocd artefact", redact(url), digest, "")
 
 
-def _tag(registries: Registries, repository: Reference, wanted: str) -> str:
+def _tag(registries: Registries, repository: ImageReference, wanted: str) -> str:
     """The tag that is meant: the very one, or that of the newest version of a range."""
     if not is_range(wanted):
         return wanted or "latest"

@@ -122,7 +122,7 @@ class Charts:
         return versions[_chosen(list(versions), url, name, wanted)]
 
     def _from_registry(self, url: str, name: str, wanted: str, anew: bool) -> tuple[Chart, str]:
-        from commodore.core.sources.oci import CHART, content_layer, parse_reference
+        from commodore.core.sources.oci import CHART, at_version, content_layer, parse_reference
 
         repository = parse_reference(f"{url}/{name}")
         with open_registries(self.context) as registries:
@@ -133,7 +133,7 @@ class Charts:
                 kept = self._kept(url, name, version) if not anew else None
                 if kept is not None:
                     return kept, "cache"
-            reference = repository.at(version)
+            reference = at_version(repository, version)
             layer = content_layer(reference, registries.manifest(reference), [CHART])
             archive = registries.blob(reference, layer, self.context.limits.download_bytes)
         return self._unpacked(archive, url, name, version), "fetched"

@@ -8,7 +8,8 @@ from typing import Any
 
 from commodore.argocd.comparing.applications import Difference
 from commodore.base.kubernetes import ObjectKey, key_of
-from commodore.core.review.object_diff import Image, KindPointer, images_of
+from commodore.base.kubernetes.images import ImageReference
+from commodore.core.review.object_diff import KindPointer, images_of
 from commodore.core.review.object_diff.json_report import key_data
 
 
@@ -22,12 +23,12 @@ class Use:
         place: the container, or the path of the field.
     """
 
-    image: Image
+    image: ImageReference
     application: str
     key: ObjectKey
     place: str
     change: str = ""
-    before: Image | None = None
+    before: ImageReference | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready data."""

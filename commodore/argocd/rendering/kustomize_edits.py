@@ -11,6 +11,7 @@ from typing import Any
 
 from commodore.argocd.model.sources import KustomizeOptions
 from commodore.base.errors import InputError
+from commodore.base.kubernetes.images import split_image
 
 Substitute = Callable[[str], str]
 
@@ -99,11 +100,7 @@ def _parsed_image(text: str) -> dict[str, Any]:
     """`name=new:tag@digest` and its parts."""
     key, separator, value = text.partition("=")
     value = value if separator else key
-    rest, _, digest = value.partition("@")
-    name, tag = rest, ""
-    colon = rest.rfind(":")
-    if colon > rest.rfind("/"):
-        name, tag = rest[:colon], rest[colon + 1 :]
+    name, tag, digest = split_image(value)
     if not separator and name == text:
         raise _conflict(f"the image {text!r} names neither a new image nor a tag nor a digest")
     image: dict[str, Any] = {"name": key if separator else name, "newTag": tag, "digest": digest}

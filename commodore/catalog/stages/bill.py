@@ -11,6 +11,7 @@ from urllib.parse import quote, urlsplit
 from commodore.base.context import Context
 from commodore.base.errors import InputError
 from commodore.base.files.workspace import Workspace
+from commodore.base.kubernetes.images import ImageReference
 from commodore.base.names import BOOTSTRAP_TARGET, DISTRIBUTION
 from commodore.base.printable import only_printable
 from commodore.catalog import list_images, objects_of, read_folder
@@ -18,7 +19,6 @@ from commodore.catalog.stages.explaining.model import Chart, Repository
 from commodore.catalog.stages.explaining.producers import charts_for, repository_of
 from commodore.core.engine import read_record
 from commodore.core.inventory import compiled_targets, read_cluster_params, render_inventory
-from commodore.core.review.object_diff import Image
 from commodore.core.sources.git import redact
 from commodore.core.tools import core_libraries, find_tools
 from commodore.version import __version__
@@ -144,17 +144,16 @@ def _chart(chart: Chart) -> Part:
     return _part("chart", "application", name, version, purl)
 
 
-def _image(image: Image, instances: list[str]) -> Part:
-    place = f"{image.registry}/{image.repository}"
+def _image(image: ImageReference, instances: list[str]) -> Part:
     name = image.repository.rpartition("/")[2]
     if image.digest:
         tag = f"&tag={quote(image.tag, safe='')}" if image.tag else ""
         purl = f"pkg:oci/{quote(name.lower(), safe='')}@{quote(image.digest, safe='')}"
-        purl += f"?repository_url={quote(place, safe='')}{tag}"
+        purl += f"?repository_url={quote(image.name, safe='')}{tag}"
     else:
         version = f"@{quote(image.tag, safe='')}" if image.tag else ""
         purl = f"pkg:docker/{_quoted(image.repository)}{version}?repository_url={quote(image.registry, safe='')}"
-    return _part("image", "container", place, image.tag or image.digest, purl, instance=instances)
+    return _part("image", "container", image.name, image.tag or image.digest, purl, instance=instances)
 
 
 def _libraries(workspace: Workspace) -> Iterator[Part]:

@@ -9,7 +9,7 @@ from commodore.core.review.object_diff.fields import field_changes
 from commodore.core.review.object_diff.flags import FLAGS, Flag, Severity, Watched, flags_of, in_flag_order
 from commodore.core.review.object_diff.grouping import Group
 from commodore.core.review.object_diff.html_report import html_report
-from commodore.core.review.object_diff.images import Image, ImageUse, images_of
+from commodore.core.review.object_diff.images import ImageUse, images_of
 from commodore.core.review.object_diff.json_report import json_report
 from commodore.core.review.object_diff.markdown_report import COMMENT_BYTES, markdown_report
 from commodore.core.review.object_diff.masking import Masks, mask_object, mask_text
@@ -42,7 +42,6 @@ __all__ = [
     "FieldChange",
     "Flag",
     "Group",
-    "Image",
     "ImageUse",
     "Item",
     "Key",

@@ -1,4 +1,4 @@
-"""Container images of objects: where they are named, and how two names compare."""
+"""Container images that objects name, and tags that go back."""
 
 from __future__ import annotations
 
@@ -7,26 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from commodore.base.kubernetes.images import ImageReference, parse_image
 from commodore.core.review.object_diff.pointers import KindPointer
 
 _CONTAINERS = frozenset({"containers", "initContainers", "ephemeralContainers"})
-_DOCKER_HUB = "docker.io"
-
-
-@dataclass(frozen=True, slots=True)
-class Image:
-    """The name of an image in its parts. `docker.io` and its `library` are spelt out; text is as it was written."""
-
-    text: str
-    registry: str
-    repository: str
-    tag: str = ""
-    digest: str = ""
-
-    @property
-    def is_pinned(self) -> bool:
-        """Whether it names one version: a digest, or a tag other than `latest`."""
-        return bool(self.digest) or self.tag not in ("", "latest")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +18,7 @@ class ImageUse:
     """An image that an object names: the container's name, or the path of the field."""
 
     place: str
-    image: Image
-
-
-def parse_image(text: str) -> Image:
-    """The parts of an image's name. Any text has parts."""
-    name, _, digest = text.partition("@")
-    head, slash, rest = name.partition("/")
-    if slash and ("." in head or ":" in head or head == "localhost"):
-        registry, path = head, rest
-    else:
-        registry, path = _DOCKER_HUB, name
-    repository, colon, tag = path.rpartition(":")
-    if not colon or "/" in tag:
-        repository, tag = path, ""
-    if registry == _DOCKER_HUB and "/" not in repository:
-        repository = f"library/{repository}"
-    return Image(text, registry, repository, tag, digest)
+    image: ImageReference
 
 
 def images_of(content: Any, places: Sequence[KindPointer] = ()) -> Iterator[ImageUse]:

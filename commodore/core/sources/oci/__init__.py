@@ -6,7 +6,7 @@ from commodore.base.lazy_exports import lazy_exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from commodore.core.sources.oci.reference import Reference as Reference
+    from commodore.core.sources.oci.reference import at_version as at_version
     from commodore.core.sources.oci.reference import parse_reference as parse_reference
     from commodore.core.sources.oci.registry import CHART as CHART
     from commodore.core.sources.oci.registry import CONTENT as CONTENT

@@ -1,75 +1,45 @@
-"""Names of what registries hold."""
+"""References of artefacts, with the errors of registries."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from commodore.base.errors import InputError
+from commodore.base.kubernetes.images import ImageReference, InvalidImageError, read_artefact
 from commodore.base.printable import printable
 
-_HOST: Final = (
-    r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*|\[[0-9a-fA-F:]+\])"
-)
-_PART: Final = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
-_REFERENCE: Final = re.compile(
-    rf"(?:oci://)?(?P<registry>{_HOST}(?::[0-9]+)?)/(?P<repository>{_PART}(?:/{_PART})*)"
-    r"(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9._-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
-)
-_TAG: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
-_DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
-_LONGEST: Final = 512
+_SHOWN: Final = 512  # characters
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A repository in a registry, and what is meant in it: a tag or a digest; both empty for the repository itself."""
-
-    registry: str
-    repository: str
-    tag: str = ""
-    digest: str = ""
-
-    def __str__(self) -> str:
-        tag = f":{self.tag}" if self.tag else ""
-        return f"{self.registry}/{self.repository}{tag}{'@' + self.digest if self.digest else ''}"
-
-    @property
-    def version(self) -> str:
-        """What is asked for: the digest, else the tag, else ``latest``."""
-        return self.digest or self.tag or "latest"
-
-    def at(self, version: str) -> Reference:
-        """The same repository at a tag or a digest. The ``+`` of a version is ``_`` in a tag.
-
-        Raises:
-            InputError: CMD-OCI-001, it is none.
-        """
-        if _DIGEST.fullmatch(version):
-            return Reference(self.registry, self.repository, digest=version)
-        tag = version.replace("+", "_")
-        if not _TAG.fullmatch(tag):
-            raise _bad(f"{self.registry}/{self.repository}:{version}")
-        return Reference(self.registry, self.repository, tag)
-
-
-def parse_reference(text: str) -> Reference:
+def parse_reference(text: str) -> ImageReference:
     """A reference, with or without ``oci://``.
 
     Raises:
-        InputError: CMD-OCI-001, it is none. User names and passwords have no place in it.
+        InputError: CMD-OCI-001, it is invalid. User names and passwords have no place in it.
     """
-    match = _REFERENCE.fullmatch(text.rstrip("/")) if len(text) <= _LONGEST else None
-    if match is None:
-        raise _bad(text)
-    return Reference(match["registry"].lower(), match["repository"], match["tag"] or "", match["digest"] or "")
+    try:
+        return read_artefact(text)
+    except InvalidImageError as error:
+        raise _bad(text) from error
+
+
+def at_version(reference: ImageReference, version: str) -> ImageReference:
+    """The same repository at a tag or a digest.
+
+    Raises:
+        InputError: CMD-OCI-001, the version is neither.
+    """
+    try:
+        return reference.at(version)
+    except InvalidImageError as error:
+        raise _bad(f"{reference.name}:{version}") from error
 
 
 def _bad(text: str) -> InputError:
-    shown = re.sub(r"//[^/@]*@", "//", text[:_LONGEST])
+    shown = re.sub(r"//[^/@]*@", "//", text[:_SHOWN])
     return InputError(
         "CMD-OCI-001",
-        f"{printable(shown)!r} is no reference to a registry",
+        f"{printable(shown)!r} is not a reference to a registry",
         hint="write oci://registry.example.com/team/chart, in lower case, with a tag or a digest if one is meant",
     )

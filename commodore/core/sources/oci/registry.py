@@ -12,6 +12,7 @@ from urllib.parse import quote, urlencode, urljoin, urlsplit
 
 from commodore.base.context import Context
 from commodore.base.errors import EnvironmentFault, InputError, PolicyError
+from commodore.base.kubernetes.images import ImageReference
 from commodore.base.printable import printable
 from commodore.core.confinement.policy import check_source
 from commodore.core.sources.http import (
@@ -25,7 +26,6 @@ from commodore.core.sources.http import (
     is_loopback,
     same_server,
 )
-from commodore.core.sources.oci.reference import Reference
 
 MANIFEST: Final = "application/vnd.oci.image.manifest.v1+json"
 _ACCEPTED: Final = f"{MANIFEST}, application/vnd.docker.distribution.manifest.v2+json"
@@ -77,7 +77,7 @@ class Registries:
         """End the connections."""
         self._client.close()
 
-    def tags(self, reference: Reference) -> list[str]:
+    def tags(self, reference: ImageReference) -> list[str]:
         """All tags of a repository.
 
         Raises:
@@ -101,7 +101,7 @@ class Registries:
                 raise _refused(f"{reference.registry} sends to another server for further tags")
         return found
 
-    def manifest(self, reference: Reference) -> Manifest:
+    def manifest(self, reference: ImageReference) -> Manifest:
         """The manifest of a version.
 
         Raises:
@@ -109,7 +109,7 @@ class Registries:
             EnvironmentFault: as `tags`.
             PolicyError: CMD-OCI-005, it is no manifest of one artefact, or not what its digest says.
         """
-        url = f"{_base(reference)}/manifests/{quote(reference.version, safe=':')}"
+        url = f"{_base(reference)}/manifests/{quote(reference.digest or reference.tag or 'latest', safe=':')}"
         answer = self._get(reference, url, {"Accept": _ACCEPTED}, _SMALL)
         digest = f"sha256:{hashlib.sha256(answer.body).hexdigest()}"
         if reference.digest and digest != reference.digest:
@@ -122,7 +122,7 @@ class Registries:
             )
         return Manifest(digest, _descriptor(reference, config), tuple(_descriptor(reference, one) for one in layers))
 
-    def blob(self, reference: Reference, descriptor: Descriptor, limit: int) -> bytes:
+    def blob(self, reference: ImageReference, descriptor: Descriptor, limit: int) -> bytes:
         """The content of a blob.
 
         Args:
@@ -141,7 +141,7 @@ class Registries:
             raise _refused(f"a layer of {reference} does not match its manifest")
         return answer.body
 
-    def _get(self, reference: Reference, url: str, headers: Mapping[str, str], size: int) -> Answer:
+    def _get(self, reference: ImageReference, url: str, headers: Mapping[str, str], size: int) -> Answer:
         if self._context.offline:
             raise EnvironmentFault(
                 "CMD-OCI-002",
@@ -173,7 +173,7 @@ class Registries:
         )
         return self._client.get(url, policy, headers=headers, credentials=credentials)
 
-    def _let_in(self, reference: Reference, challenge: str) -> Mapping[str, str]:
+    def _let_in(self, reference: ImageReference, challenge: str) -> Mapping[str, str]:
         """The headers with which a registry lets in: the credentials, or a token for them."""
         access = self._context.access
         own = access.headers(f"oci://{reference.registry}/{reference.repository}") if access is not None else {}
@@ -181,7 +181,7 @@ class Registries:
             return own
         return {"Authorization": f"Bearer {self._token(reference, challenge, own)}"}
 
-    def _token(self, reference: Reference, challenge: str, own: Mapping[str, str]) -> str:
+    def _token(self, reference: ImageReference, challenge: str, own: Mapping[str, str]) -> str:
         """A token for reading a repository, as the registry says where to get one.
 
         Args:
@@ -205,13 +205,13 @@ class Registries:
         return token
 
 
-def _base(reference: Reference) -> str:
+def _base(reference: ImageReference) -> str:
     address = f"http://{reference.registry}/"
     scheme = "http" if is_loopback(address) else "https"
     return f"{scheme}://{reference.registry}/v2/{reference.repository}"
 
 
-def _json(reference: Reference, answer: Answer) -> dict[str, Any]:
+def _json(reference: ImageReference, answer: Answer) -> dict[str, Any]:
     try:
         data = json.loads(answer.body)
     except (ValueError, RecursionError):
@@ -221,7 +221,7 @@ def _json(reference: Reference, answer: Answer) -> dict[str, Any]:
     return data
 
 
-def _descriptor(reference: Reference, data: Any) -> Descriptor:
+def _descriptor(reference: ImageReference, data: Any) -> Descriptor:
     fields = data if isinstance(data, dict) else {}
     digest, size = fields.get("digest"), fields.get("size")
     if (
@@ -234,7 +234,7 @@ def _descriptor(reference: Reference, data: Any) -> Descriptor:
     return Descriptor(str(fields.get("mediaType", "")), digest, size)
 
 
-def _private(reference: Reference, status: int) -> EnvironmentFault:
+def _private(reference: ImageReference, status: int) -> EnvironmentFault:
     return EnvironmentFault(
         "CMD-OCI-003",
         f"{reference.registry} wants credentials for {reference.repository} (status {status})",
@@ -252,7 +252,7 @@ CONTENT: Final = frozenset({CHART, TAR, f"{TAR}+gzip"})
 _MOST: Final = 10
 
 
-def content_layer(reference: Reference, manifest: Manifest, types: Collection[str] = CONTENT) -> Descriptor:
+def content_layer(reference: ImageReference, manifest: Manifest, types: Collection[str] = CONTENT) -> Descriptor:
     """The one layer of an artefact that holds its content.
 
     Raises:

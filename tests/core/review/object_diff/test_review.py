@@ -19,7 +19,7 @@ from commodore.core.review.object_diff import (
     review,
     tally,
 )
-from commodore.core.review.object_diff.images import goes_back, images_of, parse_image
+from commodore.core.review.object_diff.images import goes_back, images_of
 
 
 def placed(text: str, file: str = "a.yaml") -> PlacedObject:
@@ -452,21 +452,6 @@ def test_dangerous_groups_come_first() -> None:
 
 
 # Images
-
-
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("nginx", ("docker.io", "library/nginx", "", "")),
-        ("nginx:1.2", ("docker.io", "library/nginx", "1.2", "")),
-        ("a/b:1", ("docker.io", "a/b", "1", "")),
-        ("localhost:5000/a/b", ("localhost:5000", "a/b", "", "")),
-        ("quay.io/a/b:1@sha256:0f", ("quay.io", "a/b", "1", "sha256:0f")),
-    ],
-)
-def test_parts_of_images(text: str, parts: tuple[str, ...]) -> None:
-    image = parse_image(text)
-    assert (image.registry, image.repository, image.tag, image.digest) == parts
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ import pytest
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError
 from commodore.base.events import ignore
+from commodore.base.kubernetes.images import ImageReference
 from commodore.base.limits import DEFAULT_LIMITS
-from commodore.core.sources.oci import Reference, Registries, content_layer, parse_reference
+from commodore.core.sources.oci import Registries, at_version, content_layer, parse_reference
 from tests.world.registry import CHART, TOKEN, RegistryServer, digest_of
 
 QUICK = replace(DEFAULT_LIMITS, request_backoff=0.0)
@@ -32,7 +33,7 @@ def registries() -> Iterator[Registries]:
     one.close()
 
 
-def named(server: RegistryServer, rest: str = "team/chart") -> Reference:
+def named(server: RegistryServer, rest: str = "team/chart") -> ImageReference:
     return parse_reference(f"oci://{server.name}/{rest}")
 
 
@@ -175,7 +176,6 @@ def test_what_is_no_reference(text: str) -> None:
 
 def test_versions_of_a_reference() -> None:
     reference = parse_reference("oci://ghcr.io/a")
-    assert reference.version == "latest"
     assert str(reference.at("1.0.0+b")) == "ghcr.io/a:1.0.0_b"
-    assert code(reference.at, "a b") == "CMD-OCI-001"
+    assert code(at_version, reference, "a b") == "CMD-OCI-001"
     assert json.dumps(str(reference.at(digest_of(b"")))).count("sha256") == 1

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commodore.observe.images import InvalidImageError, Version, read_image, read_repository
+from commodore.base.kubernetes.images import ImageVersion, InvalidImageError, parse_image, read_image, read_repository
 
 D256 = "sha256:" + "a" * 64
 D512 = "sha512:" + "b" * 128
@@ -39,7 +39,7 @@ D512 = "sha512:" + "b" * 128
 )
 def test_what_a_reference_means(text: str, repository: str, tag: str, digest: str) -> None:
     image = read_image(text)
-    assert (image.repository, image.version) == (repository, Version(tag, digest))
+    assert (image.name, image.version) == (repository, ImageVersion(tag, digest))
     assert bool(image.version) is bool(tag or digest)
 
 
@@ -76,7 +76,7 @@ def test_what_is_no_reference(text: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["", "oci://", "docker://"])
 def test_the_repository_of_a_subscription(scheme: str) -> None:
-    assert read_repository(f"{scheme}Example.com/app") == "example.com/app"
+    assert read_repository(f"{scheme}Example.com/app").name == "example.com/app"
 
 
 PARTS = st.text(alphabet="abcABC019._-:/@[] ", max_size=20)
@@ -95,17 +95,32 @@ def test_reading_the_canonical_form_again_gives_the_same(text: str) -> None:
 @pytest.mark.parametrize(
     ("deployed", "known", "equal"),
     [
-        (Version("", "d1"), Version("1", "d1"), True),
-        (Version("1", "d1"), Version("2", "d1"), True),
-        (Version("1", "d1"), Version("1", "d2"), False),
-        (Version("1", "d1"), Version("1", ""), True),
-        (Version("1", "d1"), Version("2", ""), False),
-        (Version("", "d1"), Version("1", ""), False),
-        (Version("1", ""), Version("1", "d1"), True),
-        (Version("1", ""), Version("2", "d1"), False),
-        (Version("1", ""), Version("", "d1"), False),
-        (Version(), Version(), False),
+        (ImageVersion("", "d1"), ImageVersion("1", "d1"), True),
+        (ImageVersion("1", "d1"), ImageVersion("2", "d1"), True),
+        (ImageVersion("1", "d1"), ImageVersion("1", "d2"), False),
+        (ImageVersion("1", "d1"), ImageVersion("1", ""), True),
+        (ImageVersion("1", "d1"), ImageVersion("2", ""), False),
+        (ImageVersion("", "d1"), ImageVersion("1", ""), False),
+        (ImageVersion("1", ""), ImageVersion("1", "d1"), True),
+        (ImageVersion("1", ""), ImageVersion("2", "d1"), False),
+        (ImageVersion("1", ""), ImageVersion("", "d1"), False),
+        (ImageVersion(), ImageVersion(), False),
     ],
 )
-def test_matching(deployed: Version, known: Version, equal: bool) -> None:
+def test_matching(deployed: ImageVersion, known: ImageVersion, equal: bool) -> None:
     assert deployed.matches(known) is equal
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("nginx", ("docker.io", "library/nginx", "", "")),
+        ("nginx:1.2", ("docker.io", "library/nginx", "1.2", "")),
+        ("a/b:1", ("docker.io", "a/b", "1", "")),
+        ("localhost:5000/a/b", ("localhost:5000", "a/b", "", "")),
+        ("quay.io/a/b:1@sha256:0f", ("quay.io", "a/b", "1", "sha256:0f")),
+    ],
+)
+def test_parts_of_images(text: str, parts: tuple[str, ...]) -> None:
+    image = parse_image(text)
+    assert (image.registry, image.repository, image.tag, image.digest) == parts
