@@ -96,7 +96,6 @@ def test_no_text_tells_to_install_the_package_of_other_people() -> None:
         "pip install 'commodore[keyring]'",
         "pip install --upgrade commodore",
         "uv tool install commodore",
-        "commodore[jrsonnet]",
     ],
 )
 def test_such_texts_are_found(text: str) -> None:

@@ -16,7 +16,7 @@ from commodore.catalog.stages.checkouts import Components
 from commodore.catalog.stages.components import INSTALLED
 from commodore.catalog.stages.policy import effective_policy
 from commodore.catalog.stages.tools import tool_environment
-from commodore.core.engine import Batch, CompiledInstance, CompileRequest, Engine, InstanceJob, check_jsonnet_engine
+from commodore.core.engine import Batch, CompiledInstance, CompileRequest, Engine, InstanceJob
 from commodore.core.engine.remote_results import RemoteCache
 from commodore.core.inventory import Inventory
 from commodore.core.results.caches import dependency_cache, result_cache, usable
@@ -38,7 +38,6 @@ class CompileOptions:
         verbose: announce what Kapitan logs.
         cached: use the caches of dependencies and results.
         shadow: the share of cached results to render all the same and compare, in percent.
-        jsonnet_engine: `go`, `jrsonnet`, or `check` to evaluate with both and compare.
         policy: what components may execute and fetch; None for the one in the global repository, or the default.
         remote: the remote stores of results; None for none. They are not asked if `cached` is false, or offline.
         allowed: the codes that are lowered to warnings, besides those of the hierarchy.
@@ -49,7 +48,6 @@ class CompileOptions:
     verbose: bool = False
     cached: bool = True
     shadow: int = 0
-    jsonnet_engine: str = "go"
     policy: TrustPolicy | None = None
     remote: RemoteOptions | None = None
     allowed: frozenset[str] = frozenset()
@@ -59,10 +57,9 @@ def open_engine(options: CompileOptions, context: Context) -> Engine:
     """The engine of a command, to be left as a context manager.
 
     Raises:
-        EnvironmentFault: the chosen Jsonnet engine, or what remote stores need, is not installed.
+        EnvironmentFault: what remote stores need is not installed.
         UsageError: remote stores cannot be used as they are given.
     """
-    check_jsonnet_engine(options.jsonnet_engine)
     return Engine(
         context,
         processes=options.processes,
@@ -117,7 +114,6 @@ def catalog_batch(
         verbose=options.verbose,
         replace_all=True,
         environment=tool_environment(),
-        jsonnet_engine=options.jsonnet_engine,
         near_hosts=False,
         policy=effective_policy(workspace, options.policy),
         allowed=components.allowed,
@@ -147,7 +143,6 @@ def standalone_request(
         filter_search_paths=(output, INSTALLED, output / "vendor"),
         directory=Path.cwd(),
         environment=tool_environment(),
-        jsonnet_engine=options.jsonnet_engine,
         near_hosts=False,
         policy=options.policy,
         allowed=options.allowed,

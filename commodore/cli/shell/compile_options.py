@@ -29,7 +29,6 @@ def compile_options(values: Mapping[str, Any], console: Console, *, fetch: bool 
         verbose=console.verbosity >= 3,
         cached=not values["no_cache"],
         shadow=values["shadow"],
-        jsonnet_engine=values["jsonnet_engine"],
         policy=policy,
         remote=_remote(values),
         allowed=check_allowed(values["allow"]),

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from commodore.core.engine.cache.instance_records import read_record as read_record
     from commodore.core.engine.engine import COMPILE_STAGE as COMPILE_STAGE
     from commodore.core.engine.engine import Engine as Engine
-    from commodore.core.engine.jsonnet.evaluator import check_jsonnet_engine as check_jsonnet_engine
     from commodore.core.engine.model import Batch as Batch
     from commodore.core.engine.model import BatchOutcome as BatchOutcome
     from commodore.core.engine.model import CompiledInstance as CompiledInstance

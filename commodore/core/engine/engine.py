@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError, InputError, InternalError, did_you_mean, raise_all
-from commodore.base.events import Noted, StageAdvanced, Warned
+from commodore.base.events import StageAdvanced, Warned
 from commodore.base.files.pinned import pinned
 from commodore.base.files.tree import walk
 from commodore.base.files.workspace import Workspace, copy_tree, folder_beside, guard_disk, remove_tree, replace_tree
@@ -26,7 +26,6 @@ from commodore.core.engine.cache.instance_records import FilesRead, write_record
 from commodore.core.engine.cache.results import ResultFinder, Reuse
 from commodore.core.engine.entry_paths import path_errors
 from commodore.core.engine.inventory_transfer import write_nodes
-from commodore.core.engine.jsonnet.evaluator import CHECK, check_jsonnet_engine, summary
 from commodore.core.engine.jsonnet.traces import trace_events
 from commodore.core.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
 from commodore.core.engine.remote_results import RemoteCache
@@ -38,7 +37,7 @@ from commodore.core.engine.schedule.scheduler import (
     slowest_first,
     write_durations,
 )
-from commodore.core.engine.tasks import Evaluations, FetchTask, Outcome, Record, Run, Task
+from commodore.core.engine.tasks import FetchTask, Outcome, Record, Run, Task
 from commodore.core.engine.worker.pool import worker_pool
 from commodore.core.results.result_store import FOLDER_MODE, ResultStore
 
@@ -160,7 +159,6 @@ class Engine:
             schedule = Schedule(begun, rank, self._context.announce, size, self._context.limits, reuses)
             if any(run.pending for run, _ in begun):
                 self._pool.run(schedule.offer, self._done(schedule, [run for run, _ in begun]), keep=size)
-                self._announce_all(schedule.evaluations)
             self._announce_again(reuses.values())
             self._records = [(run, {**reuses[run.key].records(), **schedule.records(run)}) for run, _ in begun]
             outcomes = tuple(
@@ -197,11 +195,6 @@ class Engine:
 
         return done
 
-    def _announce_all(self, evaluations: Sequence[Evaluations]) -> None:
-        """How Jsonnet was evaluated: said always if that was the question."""
-        if said := summary(evaluations):
-            self._context.announce(Noted(said, level=0 if any(one.engine == CHECK for one in evaluations) else 1))
-
     def _announce_again(self, reuses: Iterable[Reuse]) -> None:
         """Announce the warnings and traces of the instances that were taken from the cache."""
         for reuse in reuses:
@@ -236,7 +229,6 @@ class Engine:
     def _begin(self, batch: Batch, stagings: ExitStack, finder: ResultFinder | None) -> tuple[Run, Reuse]:
         root = batch.request.root
         _check(batch.jobs, batch.nodes)
-        check_jsonnet_engine(batch.request.jsonnet_engine)
         with guard_disk(root):
             run = Run(
                 key=uuid.uuid4().hex,
@@ -254,7 +246,7 @@ class Engine:
                 roots={folder: self._hold(folder) for folder in (root, batch.request.output)},
             )
             reuse = Reuse()
-            if finder is not None and batch.request.jsonnet_engine != CHECK:  # which has to evaluate
+            if finder is not None:
                 run, reuse = finder.find(run, batch.nodes)
                 if reuse.is_in_place(run):
                     reuse.in_place = True

@@ -53,8 +53,6 @@ class CompileRequest:
         directory: current directory of external commands and base of relative paths in filters; None for `root`.
         environment: variables to set for what workers run, such as KAPITAN_HELM_PATH; the rest of the environment is
             the caller's as it is when the run begins.
-        jsonnet_engine: `go`, `jrsonnet`, or `check` to evaluate with both and compare; an instance's own parameter
-            comes first.
         near_hosts: whether dependencies may come from addresses of this machine and its link that no policy names.
         policy: what components may do beyond reading files; None for what holds without a policy file.
         allowed: the codes of errors that are lowered to warnings.
@@ -74,7 +72,6 @@ class CompileRequest:
     filter_search_paths: tuple[Path, ...] = ()
     directory: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict, hash=False)
-    jsonnet_engine: str = "go"
     near_hosts: bool = True
     policy: TrustPolicy | None = None
     allowed: frozenset[str] = frozenset()

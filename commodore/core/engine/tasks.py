@@ -195,15 +195,10 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class CompileTask:
-    """Render an instance into `run.rendered(instance)` and run its filters.
-
-    Args:
-        of_record: use the Jsonnet engine of record, whatever was chosen: a worker has died of another one.
-    """
+    """Render an instance into `run.rendered(instance)` and run its filters."""
 
     run: Run
     instance: str
-    of_record: bool = False
 
     @property
     def seconds(self) -> float:
@@ -232,33 +227,16 @@ class Evaluations:
     """How the Jsonnet files of an instance were evaluated.
 
     Args:
-        engine: `go`, `jrsonnet` or `check`.
         files: how many there were.
-        fallbacks: those that jrsonnet was asked for and did not do: path and reason.
-        differences: how many came out differently.
-        go_seconds: CPU time that go-jsonnet took, with imports and native functions.
-        jrsonnet_seconds: the same of jrsonnet.
+        seconds: CPU time that they took, with imports and native functions.
     """
 
-    engine: str
-    instance: str
     files: int
-    fallbacks: tuple[tuple[str, str], ...] = ()
-    differences: int = 0
-    go_seconds: float = 0.0
-    jrsonnet_seconds: float = 0.0
+    seconds: float
 
     def facts(self) -> tuple[tuple[str, str | int | float], ...]:
         """The same for traces of a run; nothing if there was nothing to evaluate."""
-        if not self.files:
-            return ()
-        seconds = (("go-jsonnet CPU seconds", self.go_seconds), ("jrsonnet CPU seconds", self.jrsonnet_seconds))
-        return (
-            ("jsonnet engine", self.engine),
-            ("jsonnet files", self.files),
-            ("jsonnet fallbacks", len(self.fallbacks)),
-            *((name, round(value, 6)) for name, value in seconds if value),
-        )
+        return (("jsonnet files", self.files), ("jsonnet CPU seconds", round(self.seconds, 6))) if self.files else ()
 
 
 Task = InspectTask | FetchTask | CompileTask

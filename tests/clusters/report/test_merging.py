@@ -59,7 +59,7 @@ def test_shards_may_use_different_caches(world: FleetWorld) -> None:
     wanted = world.wanted(push=False)
     options = replace(wanted.request.options, processes=8, cached=False, remote=RemoteOptions(("memory:",), write=True))
     assert replace(wanted, request=replace(wanted.request, options=options)).digest == wanted.digest
-    options = replace(wanted.request.options, jsonnet_engine="jrsonnet")
+    options = replace(wanted.request.options, fetch=False)
     assert replace(wanted, request=replace(wanted.request, options=options)).digest != wanted.digest
 
 

@@ -216,16 +216,6 @@ ENGINE = (
         environment="COMMODORE_SHADOW",
         metavar="RATE",
     ),
-    Setting(
-        "jsonnet_engine",
-        ("--jsonnet-engine",),
-        "What evaluates Jsonnet: go-jsonnet, or jrsonnet where it can; check evaluates with both and fails if the "
-        "results differ.",
-        kind="choice",
-        choices=("go", "jrsonnet", "check"),
-        default="go",
-        environment="COMMODORE_JSONNET_ENGINE",
-    ),
 )
 PROFILE = Setting(
     "profile",

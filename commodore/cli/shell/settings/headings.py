@@ -144,7 +144,6 @@ HEADINGS: dict[str, tuple[str, ...]] = {
         "no_cache",
         "no_reuse",
         "shadow",
-        "jsonnet_engine",
         "profile",
         "cache_url",
         "cache_mode",

@@ -27,7 +27,6 @@ _ROOMS = (
 _LIBRARIES = (
     "kapitan",
     "gojsonnet",
-    "rjsonnet",
     "PyYAML",
     "Jinja2",
     "GitPython",
@@ -82,7 +81,6 @@ def subject_of(run: Run, instance: str, places: PortablePaths, *, fetched: bool)
         "instance": instance,
         "component": job.component,
         "reveal": request.reveal_fake,
-        "jsonnet": request.jsonnet_engine,
         "near hosts": request.near_hosts,
         "policy": request.policy.rights(job.component) if request.policy is not None else None,
         "allowed": sorted(request.allowed),

@@ -153,7 +153,7 @@ def run_filters(filters: tuple[Filter, ...], work: FilterWork) -> list[str]:
             if found.type == "builtin":
                 helm_namespace.run(folder, found.arguments, work.confinement)
             else:
-                fixed = [found.path, dict(found.arguments), work.evaluator.engine]
+                fixed = [found.path, dict(found.arguments)]
                 part = work.parts.begin(f"filter {found.filter}", fixed, work.reads)
                 run_jsonnet_filter(jsonnet_file(found, work.job), folder, found.arguments, part, work)
         except CommodoreError as error:

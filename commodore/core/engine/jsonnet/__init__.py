@@ -1,1 +1,1 @@
-"""The Jsonnet engines, and the inventory as they see it."""
+"""Jsonnet evaluated with go-jsonnet, and the inventory as they see it."""

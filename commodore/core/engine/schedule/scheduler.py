@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore.base.errors import CommodoreError, EnvironmentFault, PolicyError
-from commodore.base.events import Announce, Noted, StageAdvanced, TaskBegun, TaskEnded, Warned
+from commodore.base.events import Announce, Noted, StageAdvanced, TaskBegun, TaskEnded
 from commodore.base.files.workspace import Workspace, remove_tree, write_atomically
 from commodore.base.limits import Limits
 from commodore.core.engine.cache import fetch_plan as _fetching
@@ -25,12 +25,10 @@ from commodore.core.engine.cache.instance_records import read_record
 from commodore.core.engine.cache.portable_paths import PortablePaths
 from commodore.core.engine.cache.results import Reuse
 from commodore.core.engine.cache.static_key import OBSERVED_INPUTS, WRAPPER, installed
-from commodore.core.engine.jsonnet.evaluator import GO, engine_of
 from commodore.core.engine.jsonnet.traces import trace_events
 from commodore.core.engine.schedule.fetch_places import check_outputs
 from commodore.core.engine.tasks import (
     CompileTask,
-    Evaluations,
     FetchTask,
     InspectTask,
     Outcome,
@@ -196,8 +194,6 @@ class Schedule:
         self._errors: dict[Unit, list[CommodoreError]] = defaultdict(list)
         self._seconds: dict[Unit, float] = {}
         self._records: dict[Unit, Record] = {}
-        self._of_record: set[Unit] = set()
-        self.evaluations: list[Evaluations] = []
 
     def errors(self, run: Run) -> list[CommodoreError]:
         """What went wrong in a run, in the order of its jobs."""
@@ -256,7 +252,7 @@ class Schedule:
 
     def _compile(self, unit: Unit) -> CompileTask:
         self._too_early[unit] = frozenset(self._arrivals[unit[0]].ahead_of(unit[1]))
-        return CompileTask(self._runs[unit[0]], unit[1], of_record=unit in self._of_record)
+        return CompileTask(self._runs[unit[0]], unit[1])
 
     def done(self, task: Task, outcome: Outcome, worker: int | None) -> None:
         """Take what a task came to, with the number of its worker, which has died if there is none."""
@@ -266,8 +262,6 @@ class Schedule:
             self._leave(task)
             self._await_again(task)
             return
-        if outcome.evaluations is not None:
-            self.evaluations.append(outcome.evaluations)
         for note in outcome.notes:
             self._announce(Noted(note, level=1))
         for trace in trace_events(task.instance, outcome.traces):
@@ -279,8 +273,6 @@ class Schedule:
             self._fetched(task, outcome)
             return
         self._leave(task)
-        if isinstance(task, CompileTask) and worker is None and _has_died(outcome) and self._try_again(task):
-            return
         unit = (task.run.key, task.instance)
         if outcome.record is not None:
             self._records[unit] = outcome.record
@@ -305,27 +297,6 @@ class Schedule:
             self._inside.discard(unit)
         if isinstance(task, CompileTask):
             self._ready.end(unit)
-
-    def _try_again(self, task: CompileTask) -> bool:
-        """After a worker has died: whether its instance is rendered again, with the Jsonnet engine of record. Another
-        one may be what it has died of, as it does not survive deep recursion.
-        """
-        unit = (task.run.key, task.instance)
-        node = self._nodes[task.run.key][task.instance]
-        if task.of_record or engine_of(task.run.request.jsonnet_engine, task.instance, node) == GO:
-            return False
-        self._announce(
-            Warned(
-                "CMD-ENG-056",
-                f"instance {task.instance!r}: the worker process has died with the Jsonnet engine jrsonnet; "
-                "the instance is rendered again with go-jsonnet",
-                hint="set parameters.commodore.jsonnet.engine to go for this instance",
-            )
-        )
-        remove_tree(task.run.workplace(task.instance))
-        self._of_record.add(unit)
-        self._ready.push(unit)
-        return True
 
     # Waves: what is fetched and compiled at the same time
 
@@ -482,11 +453,6 @@ def _identity(task: Task) -> tuple[str, str, str]:
         names = [" ".join(filter(None, [redact(item.source), item.fields.get("chart_name")])) for item in first]
         return "fetch", ", ".join(dict.fromkeys(names)), str(task.place)
     return "compile" if isinstance(task, CompileTask) else "inspect", task.instance, str(task.run.request.output)
-
-
-def _has_died(outcome: Outcome) -> bool:
-    """Whether a worker died of a task; one that could not start is not meant."""
-    return any(error.code == "CMD-ENG-005" for error in outcome.errors)
 
 
 def _ended(task: Task, outcome: Outcome, worker: int) -> TaskEnded:

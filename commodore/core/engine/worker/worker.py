@@ -22,7 +22,7 @@ from commodore.base.programs.workers import TaskReceiver
 from commodore.core.engine.cache import results as _recording
 from commodore.core.engine.filters import run as filters
 from commodore.core.engine.filters.jsonnet import FilterWork
-from commodore.core.engine.jsonnet.evaluator import GO, Evaluator, engine_of, notes_of
+from commodore.core.engine.jsonnet.evaluator import Evaluator
 from commodore.core.engine.kapitan import renderer as _kapitan
 from commodore.core.engine.kapitan.fetch import fetch_groups
 from commodore.core.engine.tasks import CompileTask, FetchTask, InspectTask, Outcome, Record, Run, Task
@@ -120,9 +120,7 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     steps: tuple[filters.Filter, ...] = ()
     start = time.perf_counter()
     node = renderer.node(task.instance)
-    asked = task.run.request.jsonnet_engine
-    engine = GO if task.of_record else engine_of(asked, task.instance, node)
-    evaluator = Evaluator(engine, task.instance, task.run.request.root)
+    evaluator = Evaluator(task.run.request.root)
     confinement = renderer.confinements.of(task.instance)
     bound_memory(task.run.rendering_bytes)
     reads = _recording.begin(task.run, task.instance, renderer.programs)
@@ -145,7 +143,6 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
         inside = confinement.of_output_alone()
         work = FilterWork(task.run, node, reads, evaluator, renderer.parts, inside, context)
         notes.extend(filters.run_filters(steps, work))
-        errors.extend(evaluator.differences)
     filtered = time.perf_counter()
     if errors:
         record = Record(reads.conclude(), "it has failed", reads.unseen)
@@ -154,16 +151,16 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
         record = _recording.finish(task.run, node, reads, dependencies, evaluator.traces, warnings)
     done = time.perf_counter()
     parts = (("render", rendered - start), ("filter", filtered - rendered), ("record", done - filtered))
-    evaluations, taken = evaluator.evaluations(), tuple(renderer.parts.taken)
+    taken = tuple(renderer.parts.taken)
     told = [f"instance {task.instance!r}: taken from the cache: {', '.join(taken)}"] if taken else []
     return Outcome(
         record=record,
         errors=tuple(errors),
         warnings=tuple(warnings),
-        notes=(*notes, *told, *notes_of(evaluations)),
+        notes=(*notes, *told),
         traces=tuple(evaluator.traces),
         parts=parts,
-        evaluations=evaluations,
+        evaluations=evaluator.evaluations(),
         taken=taken,
         kept=(*renderer.parts.kept, *([record.kept] if record.kept is not None else [])),
         remote=renderer.parts.take_counts(),
