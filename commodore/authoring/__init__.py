@@ -10,7 +10,6 @@ from commodore.authoring.golden import Difference
 from commodore.authoring.hierarchy import HierarchyRequest, create_hierarchy
 from commodore.authoring.junit import as_junit
 from commodore.authoring.new import Created, NewRequest, create_repository
-from commodore.authoring.object_checks import Finding
 from commodore.authoring.package import PackageCompile, PackageSource, compile_package
 from commodore.authoring.package_suite import PackageSuite, run_package_suite
 from commodore.authoring.slug import COMPONENT, PACKAGE, Kind
@@ -32,7 +31,6 @@ __all__ = [
     "Deletion",
     "Difference",
     "Facts",
-    "Finding",
     "HierarchyRequest",
     "Kind",
     "MINOR_ALLOW",

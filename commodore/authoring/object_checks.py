@@ -11,7 +11,8 @@ from typing import Any, Final
 
 from commodore.authoring.kubernetes import NAMESPACED, REMOVED
 from commodore.base.context import Context
-from commodore.base.errors import CommodoreError, Findings, InputError
+from commodore.base.diagnostics import Diagnostic, Diagnostics
+from commodore.base.errors import CommodoreError, InputError
 from commodore.base.events import Event, Warned
 from commodore.base.kubernetes import ObjectKey, key_of
 from commodore.base.yaml import load_all
@@ -22,22 +23,13 @@ _DOCUMENT: Final = re.compile(rb"^---(?=\s|$)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """Something in the output of a test case that its author should look at."""
-
-    code: str
-    message: str
-    hint: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class _Object:
     key: ObjectKey
     version: str
     file: str
 
 
-def check_objects(tree: Mapping[str, bytes]) -> tuple[Finding, ...]:
+def check_objects(tree: Mapping[str, bytes]) -> tuple[Diagnostic, ...]:
     """Look for objects that are there twice (CMD-TEST-020), that need a namespace and have none (CMD-TEST-021), or
     whose version of the API is gone (CMD-TEST-022).
 
@@ -50,7 +42,7 @@ def check_objects(tree: Mapping[str, bytes]) -> tuple[Finding, ...]:
 
 def check_references(
     parameters: Mapping[str, Any], instance: str, key: str, folder: Path, tree: Mapping[str, bytes], context: Context
-) -> tuple[Finding, ...]:
+) -> tuple[Diagnostic, ...]:
     """Look for secret references of an instance's parameters that do not arrive in its output (CMD-TEST-023), that are
     malformed, or that arrive in a form in which nothing can replace them (CMD-REF-...).
 
@@ -61,31 +53,31 @@ def check_references(
         folder: what was rendered; a reference stands there as it is or as its path.
         tree: the same, content by path.
     """
-    found: list[Finding] = []
+    found = Diagnostics()
 
     def on_event(event: Event) -> None:
         if isinstance(event, Warned):
-            found.append(Finding(event.code, event.message, event.hint))
+            found.add(event)
 
     try:
         references = refs.find_references(parameters, context.with_announce(on_event), target=instance, only_keys={key})
     except CommodoreError as error:
-        errors = error.errors if isinstance(error, Findings) else (error,)
-        return (*found, *(Finding(one.code, one.message, one.hint) for one in errors))
+        found.add(error)
+        return tuple(found.added())
     refs.check_output(folder, references, context.with_announce(on_event))
     first = {reference.path: reference for reference in reversed(references)}
     contents = list(tree.values())
     for path, reference in sorted(first.items()):
         wanted = [path.encode(), *_encoded(reference.tag)]
         if not any(text in content for text in wanted for content in contents):
-            found.append(
-                Finding(
+            found.add(
+                Warned(
                     "CMD-TEST-023",
                     f"{reference.tag!r} of {reference.place} does not occur in the output",
                     hint="ignore this if the case does not use the parameter; otherwise the component drops it",
                 )
             )
-    return tuple(found)
+    return tuple(found.added())
 
 
 def _encoded(tag: str) -> Iterator[bytes]:
@@ -141,36 +133,39 @@ def _flatten(document: Any, path: str) -> Iterator[_Object]:
         yield _Object(key, version, path)
 
 
-def _duplicates(objects: Iterable[_Object]) -> Iterator[Finding]:
+def _duplicates(objects: Iterable[_Object]) -> Iterator[Diagnostic]:
     first: dict[ObjectKey, str] = {}
     for one in objects:
         if not one.key.name:  # generateName: the API server gives each its own
             continue
         if one.key in first:
             places = f"in {one.file}" if first[one.key] == one.file else f"in {first[one.key]} and in {one.file}"
-            yield Finding(
+            yield Diagnostic(
                 "CMD-TEST-020",
                 f"{one.key} is rendered twice, {places}",
+                "warning",
                 hint="one of them wins in the cluster; render it once, or give one of them another name",
             )
         first.setdefault(one.key, one.file)
 
 
-def _homeless(objects: Iterable[_Object]) -> Iterator[Finding]:
+def _homeless(objects: Iterable[_Object]) -> Iterator[Diagnostic]:
     for one in objects:
         if (one.key.group, one.key.kind) in NAMESPACED and not one.key.namespace:
-            yield Finding(
+            yield Diagnostic(
                 "CMD-TEST-021",
                 f"{one.key} in {one.file} has no namespace",
+                "warning",
                 hint="it would be created in the applier's current namespace; set metadata.namespace",
             )
 
 
-def _removed(objects: Iterable[_Object]) -> Iterator[Finding]:
+def _removed(objects: Iterable[_Object]) -> Iterator[Diagnostic]:
     for one in objects:
         if removal := REMOVED.get((one.version, one.key.kind)):
-            yield Finding(
+            yield Diagnostic(
                 "CMD-TEST-022",
                 f"{one.key} in {one.file} has the apiVersion {one.version}, removed in Kubernetes {removal.removed_in}",
+                "warning",
                 hint=f"use {removal.successor}" if removal.successor else "it has no successor",
             )

@@ -9,8 +9,9 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from commodore.authoring.cases import Case, Suite
 from commodore.authoring.golden import Difference, compare, read_tree, update_golden
-from commodore.authoring.object_checks import Finding, check_objects, check_references
+from commodore.authoring.object_checks import check_objects, check_references
 from commodore.base.context import Context
+from commodore.base.diagnostics import Diagnostic
 from commodore.base.errors import CommodoreError, Findings, InputError
 from commodore.base.events import Announce, Event, Warned, stage
 from commodore.catalog.stages.tools import check_tools
@@ -44,7 +45,7 @@ class CaseResult:
     status: Status
     seconds: float
     differences: tuple[Difference, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
     errors: tuple[CommodoreError, ...] = ()
 
     @property

@@ -196,9 +196,9 @@ class Diagnostics:
         """All diagnostics by severity, code, subject and place; equal ones once, with their number."""
         return tuple(_folded(sorted(self._judged(), key=_order)))
 
-    def added(self, severity: Severity) -> list[Diagnostic]:
-        """The diagnostics of a severity in the order in which they were added, equal ones once."""
-        return list(dict.fromkeys(one for one in self._judged() if one.severity == severity))
+    def added(self, *severities: Severity) -> list[Diagnostic]:
+        """The diagnostics of some severities, or all, in the order in which they were added; equal ones once."""
+        return list(dict.fromkeys(one for one in self._judged() if not severities or one.severity in severities))
 
     def announce(self, announce: Announce) -> None:
         """Announce the warnings, then the notes."""

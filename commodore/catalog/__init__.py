@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from commodore.catalog.trees import read_revision as read_revision
     from commodore.catalog.trees import review_staged as review_staged
     from commodore.catalog.trees import review_trees as review_trees
-    from commodore.catalog.validation import Problem as Problem
     from commodore.catalog.validation import Validation as Validation
     from commodore.catalog.validation import validate_objects as validate_objects
     from commodore.catalog.views import CatalogImage as CatalogImage

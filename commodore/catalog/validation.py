@@ -7,45 +7,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from commodore.base.diagnostics import Diagnostic, Severity, Subject
+from commodore.base.errors import Location
 from commodore.base.kubernetes import ObjectKey, key_of
 from commodore.base.kubernetes.schemas import ApiKind, Kubernetes, Schemas, api_kind, show_release
 from commodore.catalog.views import is_object
 from commodore.core.review.object_diff import PlacedObject, as_json
 
-Rule = Literal["schema", "removed-api", "unknown-api", "deprecated-api", "duplicate", "unusable-schema"]
+_Rule = Literal["schema", "removed-api", "unknown-api", "deprecated-api", "duplicate", "unusable-schema"]
 _WARNINGS = frozenset({"deprecated-api", "unusable-schema"})
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something that is wrong with an object.
-
-    Attributes:
-        rule: what was looked for.
-        message: what is wrong, in words; without values of the object, which may be secrets. It may hold names from
-            the object, which are not safe to print.
-    """
-
-    rule: Rule
-    key: ObjectKey
-    file: str
-    instance: str
-    message: str
-
-    @property
-    def severity(self) -> Literal["error", "warning"]:
-        return "warning" if self.rule in _WARNINGS else "error"
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {
-            "rule": self.rule,
-            "severity": self.severity,
-            "object": self.key._asdict(),
-            "file": self.file,
-            "instance": self.instance,
-            "message": self.message,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +24,14 @@ class Validation:
 
     Attributes:
         release: the version of Kubernetes that it was compared with, such as `1.34`.
-        problems: by file and object.
+        problems: by file and object: their codes are rules, their subjects objects and instances. Messages are without
+            values of the object, which may be secrets; they may hold names from it, which are not safe to print.
         objects: how many were looked at.
         without_schema: the kinds that no schema is known for, with the number of their objects.
     """
 
     release: str
-    problems: tuple[Problem, ...]
+    problems: tuple[Diagnostic, ...]
     objects: int
     without_schema: tuple[tuple[ApiKind, int], ...]
 
@@ -73,7 +44,7 @@ class Validation:
         return {
             "kubernetes": self.release,
             "objects": self.objects,
-            "problems": [one.as_dict() for one in self.problems],
+            "problems": list(map(_record, self.problems)),
             "withoutSchema": [{**kind._asdict(), "objects": count} for kind, count in self.without_schema],
         }
 
@@ -90,7 +61,7 @@ def validate_objects(objects: Iterable[PlacedObject], version: str | None = None
     release = kubernetes.release(version)
     found = [one for one in objects if is_object(one.content)]
     schemas = Schemas(kubernetes, release, (one.content for one in found))
-    problems: list[Problem] = list(_duplicates(found))
+    problems: list[Diagnostic] = list(_duplicates(found))
     without: dict[ApiKind, int] = defaultdict(int)
     for one in found:
         kind = api_kind(one.content)
@@ -100,15 +71,29 @@ def validate_objects(objects: Iterable[PlacedObject], version: str | None = None
             problems += checked
         elif not kubernetes.owns(kind.group):
             without[kind] += 1
-    problems.sort(key=lambda one: (one.file, one.key, one.rule, one.message))
+    problems.sort(key=lambda one: (one.locations[0].place, one.subject.object, one.code, one.message))
     return Validation(show_release(release), tuple(problems), len(found), tuple(sorted(without.items())))
 
 
-def _problem(rule: Rule, one: PlacedObject, message: str) -> Problem:
-    return Problem(rule, key_of(one.content), one.file, one.source, message)
+def _problem(rule: _Rule, one: PlacedObject, message: str) -> Diagnostic:
+    subject = Subject(source=one.source, object=key_of(one.content))
+    severity: Severity = "warning" if rule in _WARNINGS else "error"
+    return Diagnostic(rule, message, severity, subject=subject, locations=(Location(one.file),))
 
 
-def _duplicates(objects: Iterable[PlacedObject]) -> Iterator[Problem]:
+def _record(one: Diagnostic) -> dict[str, Any]:
+    """A problem as JSON-ready data."""
+    return {
+        "rule": one.code,
+        "severity": one.severity,
+        "object": ObjectKey(*one.subject.object)._asdict(),
+        "file": one.locations[0].place,
+        "instance": one.subject.source,
+        "message": one.message,
+    }
+
+
+def _duplicates(objects: Iterable[PlacedObject]) -> Iterator[Diagnostic]:
     places: dict[ObjectKey, list[PlacedObject]] = defaultdict(list)
     for one in objects:
         key = key_of(one.content)
@@ -120,7 +105,7 @@ def _duplicates(objects: Iterable[PlacedObject]) -> Iterator[Problem]:
             yield _problem("duplicate", one, f"the object is there {where}")
 
 
-def _api_problems(kind: ApiKind, kubernetes: Kubernetes, schemas: Schemas) -> Iterator[tuple[Rule, str]]:
+def _api_problems(kind: ApiKind, kubernetes: Kubernetes, schemas: Schemas) -> Iterator[tuple[_Rule, str]]:
     release = schemas.release
     if kind in schemas.custom:
         return
@@ -140,7 +125,7 @@ def _api_problems(kind: ApiKind, kubernetes: Kubernetes, schemas: Schemas) -> It
             yield "unknown-api", f"Kubernetes {show_release(release)} does not serve {kind} yet"
 
 
-def _schema_problems(kind: ApiKind, one: PlacedObject, schemas: Schemas) -> list[Problem] | None:
+def _schema_problems(kind: ApiKind, one: PlacedObject, schemas: Schemas) -> list[Diagnostic] | None:
     try:
         complaints = schemas.complaints(kind, as_json(one.content))
     except RecursionError:

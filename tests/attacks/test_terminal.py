@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from commodore.authoring import CaseResult, Difference, Finding, SuiteResult, as_junit
+from commodore.authoring import CaseResult, Difference, SuiteResult, as_junit
 from commodore.base.diagnostics import Diagnostic, Subject
 from commodore.base.errors import InputError, Location
 from commodore.base.events import ClusterEnded, InCluster, Noted, PageToVisit, StageAdvanced, Traced, Warned
@@ -156,7 +156,7 @@ def test_results_of_tests_are_xml() -> None:
     """Texts and names in every place of the document."""
     difference = Difference("changed", STEERING, (DiffLine("add", STEERING),))
     error = InputError("CMD-INV-001", COMMANDS, hint=STEERING, locations=[STEERING])
-    found = Finding("CMD-TEST-001", COMMANDS, STEERING)
+    found = Diagnostic("CMD-TEST-001", COMMANDS, "warning", STEERING)
     cases = (
         CaseResult(STEERING, "differs", 1.0, differences=(difference,)),
         CaseResult(STEERING, "failed", 1.0, errors=(error,), findings=(found,)),

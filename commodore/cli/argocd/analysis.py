@@ -17,7 +17,6 @@ from commodore.base.errors import CommodoreError, InternalError, UsageError
 from commodore.base.events import Event, StageFinished, StageStarted
 from commodore.base.exhaustion import judge, refusal
 from commodore.base.limits import DEFAULT_LIMITS
-from commodore.base.printable import printable, printable_lines, some_of
 from commodore.cli.shell.console import Console, console_of
 from commodore.cli.shell.lazy import LazyGroup
 from commodore.cli.shell.review import noise_of
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from commodore.argocd.question import Question
 
 EQUAL, DIFFERENT, FAILED = 0, 1, 2
-_COLOURS = {"error": "red", "warning": "yellow", "boundary": "cyan", "info": "white"}
 
 
 class ArgoGroup(LazyGroup):
@@ -192,80 +190,13 @@ def compared_by(values: Mapping[str, Any]) -> tuple[Tree | None, Tree]:
 def show_diagnostics(
     found: Sequence[Diagnostic], wanted: str, console: Console, but: Collection[Diagnostic] = ()
 ) -> int:
-    """Show diagnostics, see `show_wanted`. Returns the exit code they make.
+    """Show diagnostics, see `Console.diagnostics`. Returns the exit code they make.
 
     Args:
         but: those that the result has, which are not shown again.
     """
-    show_wanted([one for one in found if replace(one, count=1) not in but], wanted, console)
+    console.diagnostics([one for one in found if replace(one, count=1) not in but], wanted)
     return FAILED if any(one.severity == "error" for one in found) else EQUAL
-
-
-def show_wanted(shown: Sequence[Diagnostic], wanted: str, console: Console) -> None:
-    """Show diagnostics on standard error: `all`, the `actionable` ones, or `none`; errors always.
-
-    Unless all are asked for, many of one cause are shown as one, and those of before a change as a number.
-    """
-    from commodore.base.diagnostics import by_cause
-
-    if console.quiet:
-        wanted = "none"
-    chosen = [
-        one
-        for one in shown
-        if one.severity == "error" or wanted == "all" or (wanted == "actionable" and one.actionable)
-    ]
-    if console.log_format == "json":
-        for one in chosen:
-            console.record("Diagnostic", one.as_dict())
-        return
-    if wanted == "all":
-        lines = [line for one in chosen for line in diagnostic_lines(one)]
-    else:
-        quiet = [one for one in chosen if one.before and one.severity != "error"]
-        lines = [line for same in by_cause(one for one in chosen if one not in quiet) for line in _cause_lines(same)]
-        if quiet:
-            count = "1 finding was" if len(quiet) == 1 else f"{len(quiet)} findings were"
-            lines.append(f"{count} there before the change, too (--diagnostics all shows them)")
-    for line in lines:
-        console.note(line)
-
-
-_FEW = 3
-
-
-def _cause_lines(same: Sequence[Diagnostic]) -> Iterator[str]:
-    """Diagnostics of one cause: a few of them each, more of them as the first one and the subjects of the others."""
-    if len(same) <= _FEW:
-        for one in same:
-            yield from diagnostic_lines(one)
-        return
-    first, *others = same
-    subjects = [*dict.fromkeys(one.subject.name for one in others)]
-    named = f": {some_of(subjects)}" if all(subjects) else ""
-    head, *rest = diagnostic_lines(first)
-    yield head
-    yield f"  and {len(others)} more of this cause{named} (--diagnostics all shows each)"
-    yield from rest
-
-
-def diagnostic_lines(one: Diagnostic) -> Iterator[str]:
-    """A diagnostic as lines for people."""
-    about = one.subject.name
-    about += f", source {one.subject.source}" if one.subject.source is not None else ""
-    times = f" ({one.count} times)" if one.count > 1 else ""
-    head = click.style(one.severity, fg=_COLOURS[one.severity], bold=one.severity == "error")
-    subject = f"{about}: " if about else ""
-    yield f"{head}: {printable(subject)}{printable_lines(one.message)}{times} [{one.code}]"
-    yield from places_and_hint(one)
-
-
-def places_and_hint(one: Diagnostic) -> Iterator[str]:
-    """Where a diagnostic is, and what to do."""
-    for place in one.locations:
-        yield f"  at {printable(str(place))}"
-    if one.hint:
-        yield f"  hint: {printable_lines(one.hint)}"
 
 
 def show_document(data: Mapping[str, Any], form: str, console: Console) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from commodore.cli.argocd.analysis import EQUAL, FAILED, Analysis, diagnostic_lines, document, show_document
+from commodore.cli.argocd.analysis import EQUAL, FAILED, Analysis, document, show_document
 from commodore.cli.argocd.settings import ARGOCD_DIAGNOSTICS
+from commodore.cli.shell.diagnostics import diagnostic_lines
 from commodore.cli.shell.options import options
 
 

@@ -12,9 +12,10 @@ import click
 
 from commodore.base.printable import printable
 from commodore.base.xml_report import as_xml
-from commodore.cli.argocd.analysis import FAILED, Analysis, document, places_and_hint
+from commodore.cli.argocd.analysis import FAILED, Analysis, document
 from commodore.cli.argocd.settings import ARGOCD_TEST
 from commodore.cli.shell.console import Console
+from commodore.cli.shell.diagnostics import diagnostic_lines
 from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def _show(outcomes: Sequence[Outcome], form: str, console: Console, found: Seque
             why = "; ".join(f"{problem.code}: {problem.message}" for problem in one.problems)
             console.result(printable(f"{one.status} {one.name} {why or objects}"))
             for problem in one.problems:
-                for line in places_and_hint(problem):
+                for line in [*diagnostic_lines(problem)][1:]:
                     console.result(f"  {line}")
         counts = Counter[str](one.status for one in outcomes)
         statuses = ("PASS", "FAIL", "SKIPPED", *(["UNKNOWN"] if counts["UNKNOWN"] else []))

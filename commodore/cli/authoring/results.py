@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from commodore.base.diagnostics import Diagnostic
 from commodore.base.files.workspace import write_atomically
 from commodore.base.printable import counted, printable_lines
 from commodore.cli.shell.console import Console, paint
+from commodore.cli.shell.diagnostics import diagnostic_lines
 
 if TYPE_CHECKING:
-    from commodore.authoring import CaseResult, CheckOptions, Finding, SuiteResult
+    from commodore.authoring import CaseResult, CheckOptions, SuiteResult
 
 _COLOURS = {"ok": "green", "updated": "cyan", "differs": "yellow", "failed": "red"}
 _SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">", "text": "~"}
@@ -59,10 +61,7 @@ def _lines(case: CaseResult) -> Iterable[str]:
     status = click.style(f"{case.status:<8}", fg=_COLOURS[case.status], bold=True)
     yield f"{status} {printable_lines(case.name)} ({case.seconds:.1f} s)"
     for error in case.errors:
-        yield f"  {click.style('error', fg='red', bold=True)}: {printable_lines(error.message)} [{error.code}]"
-        yield from (f"    at {printable_lines(str(location))}" for location in error.locations)
-        if error.hint:
-            yield f"    hint: {printable_lines(error.hint)}"
+        yield from (f"  {line}" for line in diagnostic_lines(Diagnostic.of(error)))
     for one in case.differences:
         yield f"  {_SIGNS[one.kind]} {one.kind}: {printable_lines(str(one))}"
         yield from (f"      {line}" for line in paint((line.style, line.text) for line in one.lines))
@@ -72,13 +71,11 @@ def _lines(case: CaseResult) -> Iterable[str]:
 
 def _finding_lines(result: SuiteResult) -> Iterable[str]:
     """The findings, each once: most are common to all cases."""
-    found: dict[Finding, list[str]] = {}
+    found: dict[Diagnostic, list[str]] = {}
     for case in result.cases:
         for finding in dict.fromkeys(case.findings):
             found.setdefault(finding, []).append(case.name)
     for finding, names in found.items():
         cases = f"{', '.join(names[:_NAMED])}{' …' if len(names) > _NAMED else ''}"
         where = "all cases" if 1 < len(names) == len(result.cases) else printable_lines(cases)
-        yield f"{click.style('finding', fg='yellow')}: {printable_lines(finding.message)} [{finding.code}] ({where})"
-        if finding.hint:
-            yield f"  hint: {printable_lines(finding.hint)}"
+        yield from diagnostic_lines(finding, label="finding", note=f" ({where})")

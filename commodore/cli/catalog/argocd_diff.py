@@ -42,7 +42,6 @@ def show_argocd_diff(folder: Path, form: str, console: Console) -> None:
     What fails is reported and fails no compile: it is no more than a report.
     """
     from commodore.argocd import Diagnostics
-    from commodore.cli.argocd.analysis import show_wanted
 
     found = Diagnostics()
     try:
@@ -52,7 +51,7 @@ def show_argocd_diff(folder: Path, form: str, console: Console) -> None:
         console.announce(Warned(error.code, message, hint=error.hint))
         return
     _print(review, form, console)
-    show_wanted(found.found(), "actionable", console)
+    console.diagnostics(found.found())
 
 
 def _print(review: Review, form: str, console: Console) -> None:

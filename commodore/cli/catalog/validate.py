@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.base.printable import counted, printable, some_of
+from commodore.base.printable import counted, some_of
 from commodore.cli.catalog.settings import CATALOG_VALIDATE
 from commodore.cli.catalog.tree import selected_objects
 from commodore.cli.shell.console import console_of, working_dir
+from commodore.cli.shell.diagnostics import compact_lines
 from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
@@ -47,8 +48,7 @@ def catalog_validate(ctx: click.Context, /, folder: Path | None, **values: Any) 
 
 def _lines(found: Validation) -> Iterator[str]:
     for one in found.problems:
-        severity = click.style(one.severity, fg=_COLOURS[one.severity], bold=True)
-        yield f"{printable(one.file)}: {severity}: {printable(str(one.key))}: {printable(one.message)} [{one.rule}]"
+        yield from compact_lines(one, str(one.subject.object))
     counts = [counted(found.count(one), one) for one in _COLOURS]
     colour = next((_COLOURS[one] for one in _COLOURS if found.count(one)), "green")
     compared = f"{counted(found.objects, 'object')} compared with Kubernetes {found.release}"

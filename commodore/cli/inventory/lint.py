@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.base.printable import counted, printable
+from commodore.base.printable import counted
 from commodore.cli.inventory.settings import INVENTORY_LINT
 from commodore.cli.shell.console import console_of
+from commodore.cli.shell.diagnostics import compact_lines
 from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
-    from commodore.base.diagnostics import Diagnostic
     from commodore.core.inventory.lint import Report
-
-_COLOURS = {"error": "red", "warning": "yellow"}
 
 
 @click.command("lint", no_args_is_help=True)
@@ -59,17 +57,9 @@ def lint(ctx: click.Context, /, targets: tuple[Path, ...], **values: Any) -> int
 
 def _lines(report: Report) -> Iterator[str]:
     for finding in report.findings:
-        yield from _finding_lines(finding)
+        yield from compact_lines(finding)
     colour = "red" if report.errors else "yellow" if report.warnings else "green"
     yield click.style(_summary(report), fg=colour, bold=True)
-
-
-def _finding_lines(finding: Diagnostic) -> Iterator[str]:
-    severity = click.style(finding.severity, fg=_COLOURS[finding.severity], bold=True)
-    place = printable(str(finding.locations[0]))
-    yield f"{place}: {severity}: {_one_line(finding.message)} [{finding.code}]"
-    if finding.hint:
-        yield f"  hint: {_one_line(finding.hint)}"
 
 
 def _summary(report: Report) -> str:
@@ -80,8 +70,3 @@ def _summary(report: Report) -> str:
         return f"No errors, {warnings}"
     errors = counted(report.errors, "error")
     return f"Found {errors}{f' and {warnings}' if report.warnings else ''}"
-
-
-def _one_line(text: str) -> str:
-    """A text on one line, so that nothing in it can pass for another finding."""
-    return printable(" ".join(text.splitlines()))

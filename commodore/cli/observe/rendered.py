@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from commodore.base.errors import CommodoreError, UsageError
-from commodore.cli.argocd.analysis import options_by, show_diagnostics
+from commodore.cli.argocd.analysis import options_by
 from commodore.cli.shell.console import Console
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def rendered_images(console: Console, wanted: Collection[str], values: Mapping[s
         with asked.run(listing, collected) as run:
             for application, result in run.renderer.render_all(chosen, 0):
                 images[listing.label(application)] = _images(listing, application, result, side.commit, collected)
-    show_diagnostics(asked.found.found(), "actionable", console)
+    console.diagnostics(asked.found.found())
     return images
 
 

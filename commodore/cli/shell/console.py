@@ -16,6 +16,7 @@ import click
 
 from commodore.base.context import Context
 from commodore.base.documents import document
+from commodore.base.diagnostics import Diagnostic
 from commodore.base.errors import CommodoreError, Findings
 from commodore.base.events import (
     ClusterEnded,
@@ -45,6 +46,7 @@ from commodore.base.printable import (
     shortened,
     without_commands,
 )
+from commodore.cli.shell.diagnostics import STYLES, grouped, texts_of
 from commodore.cli.shell.settings.model import Settings
 
 if TYPE_CHECKING:
@@ -54,7 +56,6 @@ LogFormat = Literal["text", "json"]
 
 _NARROWEST = 40  # columns of a terminal, for which text is broken
 
-_PROBLEM: dict[str, Any] = {"fg": "red", "bold": True}
 _CLI_CODES = "CMD-CLI-"  # what is wrong with a command line, its message and hint say in full
 
 
@@ -98,7 +99,7 @@ class Console:
             return
         match event:
             case Warned(code, message, hint):
-                self._write_line(self._wrapped(f"warning: {message} [{code}]"), hint, label="warning", fg="yellow")
+                self._show(Diagnostic(code, message, "warning", hint))
             case Noted(message, level):
                 if level <= self.verbosity and not self.quiet:
                     self._write_line(self._wrapped(message))
@@ -128,15 +129,44 @@ class Console:
             if self.log_format == "json":
                 self._json({"event": "Error", **one.as_dict()})
                 continue
-            self._write_line(self._wrapped(f"error: {one.message} [{one.code}]"), label="error", **_PROBLEM)
-            for location in one.locations:
-                self._write_line(f"  at {location}")
-            if one.hint:
-                self._write_line(self._wrapped(f"  hint: {one.hint}"))
+            self._show(Diagnostic.of(one))
         explained = next((one.code for one in errors if not one.code.startswith(_CLI_CODES)), "")
         if explained and not self._explained and self.log_format == "text" and self.err.isatty():
             self._explained = True
             self._write_line(f"explain: commodore explain {explained}", dim=True)
+
+    def diagnostics(self, found: Iterable[Diagnostic], wanted: str = "actionable") -> None:
+        """Show diagnostics: `all`, the `actionable` ones, or `none`; errors always.
+
+        Unless all are asked for, many of one cause are shown as one, and those of before a change as a number.
+        """
+        if self.quiet:
+            wanted = "none"
+        chosen = [
+            one
+            for one in found
+            if one.severity == "error" or wanted == "all" or (wanted == "actionable" and one.actionable)
+        ]
+        if self.log_format == "json":
+            for one in chosen:
+                self.record("Diagnostic", one.as_dict())
+            return
+        if wanted == "all":
+            for one in chosen:
+                self._show(one)
+            return
+        known = [one for one in chosen if one.before and one.severity != "error"]
+        for one, others in grouped(one for one in chosen if one not in known):
+            self._show(one, others)
+        if known:
+            count = "1 finding was" if len(known) == 1 else f"{len(known)} findings were"
+            self._write_line(f"{count} there before the change, too (--diagnostics all shows them)")
+
+    def _show(self, one: Diagnostic, others: str = "") -> None:
+        """Write a diagnostic, with a line after its first one."""
+        head, *rest = (text if text.startswith("  at ") else self._wrapped(text) for text in texts_of(one))
+        first = _styled(head, one.severity, STYLES[one.severity])
+        self._write_lines([first, *map(_unsteered, filter(None, [others, *rest]))])
 
     def aborted(self) -> None:
         """Say that the user has ended the run."""
@@ -260,16 +290,15 @@ class Console:
                 f"{event.cluster}: {event.state}, {event.detail}" if event.detail else f"{event.cluster}: {event.state}"
             )
             if failed:
-                self._write_line(f"{text} [{event.code}]", **_PROBLEM)
+                self._write_line(f"{text} [{event.code}]", **STYLES["error"])
             else:
                 self._write_line(f"{text} ({event.seconds:.1f} s)")
 
-    def _write_line(self, text: str, hint: str = "", *, label: str = "", **style: Any) -> None:
-        """Write text without colours of its own: those of `style` are for the label it begins with, or all of it."""
-        shown = without_commands(printable_lines(shortened(text)))
-        if style:
-            shown = click.style(label or shown, **style) + (shown.removeprefix(label) if label else "")
-        lines = [shown] + ([without_commands(printable_lines(self._wrapped(f"  hint: {hint}")))] if hint else [])
+    def _write_line(self, text: str, **style: Any) -> None:
+        """Write text without colours of its own in those of `style`."""
+        self._write_lines([_styled(text, "", style)])
+
+    def _write_lines(self, lines: Sequence[str]) -> None:
         if self._display is not None:
             for line in lines:
                 self._display.say(line)
@@ -315,6 +344,16 @@ def paint(lines: Iterable[tuple[str, str]]) -> Iterator[str]:
     for kind, text in lines:
         shown = printable_lines(text)
         yield click.style(shown, fg=colours[kind], bold=kind in bold or None) if kind in colours else shown
+
+
+def _unsteered(text: str) -> str:
+    return without_commands(printable_lines(shortened(text)))
+
+
+def _styled(text: str, label: str, style: Mapping[str, Any]) -> str:
+    """Text without colours of its own: those of `style` are for the label that it begins with, or for all of it."""
+    shown = _unsteered(text)
+    return click.style(label or shown, **style) + (shown.removeprefix(label) if label else "") if style else shown
 
 
 def fitted(text: str, stream: IO[str], indent: int = 4) -> str:
