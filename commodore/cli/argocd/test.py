@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from commodore.base.printable import printable
-from commodore.base.xml_report import as_xml
+from commodore.base.xml_report import Case, junit
 from commodore.cli.argocd.analysis import FAILED, Analysis, document
 from commodore.cli.argocd.settings import ARGOCD_TEST
 from commodore.cli.shell.console import Console
@@ -80,19 +79,15 @@ def _show(outcomes: Sequence[Outcome], form: str, console: Console, found: Seque
         console.result(", ".join(f"{counts[status]} {status}" for status in statuses))
 
 
-_FAILURES = ("FAIL", "UNKNOWN")
-
-
 def _junit(outcomes: Sequence[Outcome]) -> str:
-    failed = sum(one.status in _FAILURES for one in outcomes)
-    skipped = sum(one.status == "SKIPPED" for one in outcomes)
-    suite = ElementTree.Element(
-        "testsuite", name="commodore argocd test", tests=str(len(outcomes)), failures=str(failed), skipped=str(skipped)
-    )
-    for one in outcomes:
-        case = ElementTree.SubElement(suite, "testcase", name=one.name, classname="argocd")
-        if one.status != "PASS":
-            text = "\n".join(f"{problem.code}: {problem.message}" for problem in one.problems)
-            kind = "failure" if one.status in _FAILURES else "skipped"
-            ElementTree.SubElement(case, kind, message=text.partition("\n")[0]).text = text
-    return as_xml(suite)
+    suite = {"name": "commodore argocd test", "tests": "", "failures": "", "skipped": ""}
+    return junit(suite, list(map(_case, outcomes)))
+
+
+def _case(one: Outcome) -> Case:
+    attributes = {"name": one.name, "classname": "argocd"}
+    if one.status == "PASS":
+        return Case(attributes)
+    text = "\n".join(f"{problem.code}: {problem.message}" for problem in one.problems)
+    outcome: Literal["skipped", "failure"] = "skipped" if one.status == "SKIPPED" else "failure"
+    return Case(attributes, outcome, text.partition("\n")[0], text=text)

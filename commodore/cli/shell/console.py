@@ -15,8 +15,8 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 import click
 
 from commodore.base.context import Context
-from commodore.base.documents import document
 from commodore.base.diagnostics import Diagnostic
+from commodore.base.documents import document
 from commodore.base.errors import CommodoreError, Findings
 from commodore.base.events import (
     ClusterEnded,
