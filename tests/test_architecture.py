@@ -276,6 +276,7 @@ def test_folders_are_walked_by_one_module() -> None:
 RENDERING = (
     *("commodore/core/engine/kapitan/", "commodore/core/engine/filters/", "commodore/core/engine/jsonnet/"),
     *("commodore/argocd/rendering/", "commodore/hydrate/rendering", "commodore/hydrate/trees"),
+    *("commodore/core/render/", "commodore/fleet/helm", "commodore/fleet/rendering"),
     "commodore/core/dependencies/bundle/",
 )
 OPENS = {"open", "read_bytes", "read_text", "write_bytes", "write_text"}
@@ -311,16 +312,23 @@ APART = {
     "rendering/kustomize.py _read read_text": "a kustomization of such a repository",
     "rendering/kustomize_remotes.py _content read_bytes": "the same",
     "rendering/kustomize_remotes.py outdated read_text": "what the script has noted that stands in for git",
-    "rendering/programs.py _is_script open": "the two first bytes of a program of the user",
+    "render/programs.py _is_script open": "the two first bytes of a program of the user",
     "rendering/jsonnet.py _asked run": "starts this program's own worker, with limits of time and memory",
     "rendering/plugin_run.py _copy_of read_bytes": "the program that a policy of the user names, to compare its digest",
     "rendering/plugin_run.py _copy_of write_bytes": "a copy of it in the scratch folder of this run",
     "rendering/plugin_run.py _workplace read_bytes": "a file that the policy names, of a repository without links out",
     "rendering/plugin_run.py _workplace write_bytes": "a copy of it in the scratch folder of this run",
     "rendering/value_layers.py _content read_bytes": "values of a chart, whose repository has no links out",
-    "rendering/programs.py run_bounded start_program": "starts helm, kustomize and plugins, with limits",
-    "rendering/programs.py write_file open": "files of this run in its scratch folder",
-    "rendering/kept.py _contents read_bytes": "files of a repository, to know that they are the same",
+    "render/programs.py start run": "starts helm, kustomize and plugins, within bounds",
+    "render/programs.py write_file open": "files of this run in its scratch folder",
+    "render/tool_identity.py _content open": "the digest of a program of the user",
+    "render/tool_identity.py _digest_of read_bytes": "the digest of configuration of the user",
+    "render/tool_identity.py _contexts read_bytes": "the same",
+    "render/tool_identity.py _version run": "asks a program of the user for its version",
+    "fleet/rendering.py _write write_bytes": "charts of a fleet, in the folder of this run",
+    "render/random_templates.py is_random read_bytes": "looks for functions in templates of a chart",
+    "render/script_reads.py _text open": "a script of the user that stands for a program",
+    "render/kept.py _contents read_bytes": "files of a repository, to know that they are the same",
     "bundle/_evaluate.py evaluate open": "the jsonnetfile of a component, which was checked to lead nowhere else",
     "bundle/_evaluate.py read open": "imports, which stay in the folder of the jsonnetfile; with limits",
     "bundle/render.py _evaluate run": "starts this program's own worker, with limits of time and memory",
@@ -344,6 +352,7 @@ def goes_round(tree: ast.Module) -> Iterator[str]:
         module = owner.id if isinstance(owner, ast.Name) else ""
         if (
             called in OPENS | STARTS | FETCHES | {"fdopen", "get_download"}
+            or (module, called) == ("running", "run")
             or (module, called) in {("subprocess", "run"), ("subprocess", "call"), ("socket", "socket")}
             or module in {"requests", "urllib", "http"}
         ):
@@ -378,6 +387,37 @@ def test_rendering_code_goes_through_the_confinement() -> None:
 def test_what_goes_round_the_confinement_is_found(code: str) -> None:
     assert list(goes_round(ast.parse(f"def f():\n    {code}"))) != []
     assert list(goes_round(ast.parse("def f(c):\n    c.read('x'), c.run(['x']), start(['x'])"))) == []
+
+
+# Who starts processes otherwise than by `base.programs.running`, and why.
+STARTERS = {
+    "commodore/base/programs/running.py": "the one runner",
+    "commodore/base/programs/child_processes.py": "what it starts by",
+    "commodore/base/programs/workers/pool.py": "a server that forks workers",
+    "commodore/base/gotemplate/functions/regexps.py": "a search that may not end",
+    "commodore/argocd/line_worker.py": "a process that answers again and again",
+    "commodore/argocd/rendering/jsonnet.py": "a process for Jsonnet",
+    "commodore/core/dependencies/bundle/render.py": "the same",
+    "commodore/core/inventory/_reclass_process.py": "a process that answers again and again",
+    "commodore/core/confinement/namespaces.py": "a first process of its own numbers of processes",
+    "commodore/core/engine/kapitan/apart.py": "Python code of components, in a child of the worker",
+    "commodore/base/programs/workers/server.py": "forks workers",
+    "commodore/core/confinement/programs.py": "within workers, which end with all that they have started",
+    "commodore/core/lieutenant/login/browser.py": "the user's browser, which stays",
+}
+
+
+def test_programs_are_started_by_one_runner() -> None:
+    """It bounds them, and ends them with the run."""
+    found = {
+        path
+        for path, tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        for called in [ast.unparse(node.func)]
+        if called in {"start_program", "Popen", "subprocess.Popen", "subprocess.run", "os.fork", "subprocess.call"}
+    }
+    assert found == set(STARTERS)
 
 
 INHERITS = re.compile(r"\*\*os\.environ|dict\(os\.environ\)|os\.environ\.copy\(\)|os\.environ \|")

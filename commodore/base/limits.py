@@ -100,7 +100,6 @@ class Limits:
     argocd_index_bytes: int = 64 << 20  # the index of a chart repository
     argocd_download_seconds: float = 300.0  # one attempt of one download of a chart or file
     argocd_source_seconds: float = 60.0  # what rendering one source may take
-    argocd_output_bytes: int = 256 << 20  # what a program may write for one source
     argocd_set_applications: int = 5000  # Applications of one ApplicationSet
     argocd_applications: int = 10_000  # Applications of one run
     argocd_scanned_bytes: int = 4 << 20  # a file of a tree that may define Applications
@@ -119,6 +118,7 @@ class Limits:
     # fleet
     fleet_file_bytes: int = 4 << 20  # one file of a fleet's configuration, or of what is known about its state
     fleet_values: int = 100_000  # values in it, what aliases stand for counted each time
+    program_output_bytes: int = 256 << 20  # what helm or kustomize may write at one time
     helm_timeout: float = 120.0  # rendering the chart of one cell
     fleet_lock_wait: float = 10.0  # for a workspace whose lock a program that another thread starts has for a moment
     dask_connect: float = 10.0  # for a scheduler to take a connection

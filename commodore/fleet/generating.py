@@ -16,8 +16,9 @@ from commodore.base.events import Warned, ignore, stage
 from commodore.base.files.staging import temporary_folder
 from commodore.base.files.workspace import Workspace, write_atomically
 from commodore.base.printable import counted, some_of
+from commodore.base.programs.threads import threads
 from commodore.base.programs.workers import usable_cpus
-from commodore.core.engine import ChartResults
+from commodore.core.render.chart_results import ChartResults
 from commodore.core.results.caches import result_cache, usable
 from commodore.core.review import TreeChange
 from commodore.core.review.hunk_groups import Group
@@ -294,9 +295,9 @@ def _with_helm(
         return [], []
     with ExitStack() as stack:
         folder = stack.enter_context(temporary_folder())
-        helm = stack.enter_context(Helm(program, options.processes or usable_cpus(), context.limits))
+        pool, part = stack.enter_context(threads(max(1, options.processes or usable_cpus()), context, "helm"))
         results = ChartResults(usable(result_cache()) if options.cached else None, program, context.limits)
-        renderer = Renderer(fleet, chart, helm, results, folder)
+        renderer = Renderer(fleet, chart, Helm(folder, part), results, pool)
         with stage(context.announce, "rendering cells", len(jobs)):
             if resources:
                 return renderer.resources(jobs, report), []

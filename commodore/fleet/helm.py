@@ -1,27 +1,17 @@
-"""Running helm, several processes at a time, and what it says when it refuses."""
+"""Running helm for cells, and what it says when it refuses."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
-import subprocess
-import threading
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+import tempfile
+from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TypeVar
 
-from commodore.base.errors import EnvironmentFault
-from commodore.base.limits import Limits
+from commodore.base.context import Context
+from commodore.base.errors import EnvironmentFault, PolicyError
 from commodore.base.printable import printable
-from commodore.base.programs.child_processes import Child, child_environment, start_program
+from commodore.base.programs.running import OutOfBounds
 from commodore.core.confinement.chart_schemas import refers_elsewhere
-from commodore.core.tools import locate_tool
-
-_T = TypeVar("_T")
-_R = TypeVar("_R")
+from commodore.core.render.programs import Program, Unavailable, command_of, run_program, why_it_failed
 
 
 class HelmRefused(Exception):
@@ -38,54 +28,22 @@ def helm_path() -> str:
     Raises:
         EnvironmentFault: CMD-FLT-055, there is none.
     """
-    tool = locate_tool("helm")
-    if tool is None:
-        raise EnvironmentFault(
-            "CMD-FLT-055", "helm is needed and is not there", hint="install it: commodore tool install helm"
-        )
-    return str(tool.path)
+    try:
+        return command_of("helm")[0]
+    except Unavailable as error:
+        raise _unavailable(error) from error
 
 
+@dataclass(frozen=True, slots=True)
 class Helm:
-    """Renders charts. At the end of its `with` block no process of it is left.
+    """Renders charts.
 
-    Args:
-        program: the path of helm.
-        processes: how many run at the same time.
+    Attributes:
+        folder: for what helm may write while it runs.
     """
 
-    def __init__(self, program: str, processes: int, limits: Limits) -> None:
-        self.program = program
-        self._processes = max(1, processes)
-        self._limits = limits
-        self._running: set[subprocess.Popen[bytes]] = set()
-        self._guard = threading.Lock()
-        self._ended = False
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        with self._guard:
-            self._ended = True
-            running = list(self._running)
-        for process in running:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-
-    def each(self, work: Callable[[_T], _R], items: Iterable[_T]) -> list[_R]:
-        """What `work` makes of each item, several at the same time, in their order. An exception ends the rest."""
-        with ThreadPoolExecutor(self._processes) as pool:
-            futures = [pool.submit(work, item) for item in items]
-            try:
-                return [future.result() for future in futures]
-            except BaseException:
-                for future in futures:
-                    future.cancel()
-                self.__exit__(None, None, None)
-                raise
+    folder: Path
+    context: Context
 
     def template(self, release: str, chart: Path, values: str) -> str:
         """What `helm template` prints.
@@ -93,62 +51,46 @@ class Helm:
         Args:
             release: the name of the release.
             chart: the chart's folder.
-            values: YAML or JSON, beside the chart's own values.
+            values: YAML or JSON, in addition to the chart's own values.
 
         Raises:
             HelmRefused: it ended with an error.
             EnvironmentFault: CMD-FLT-055, it cannot be started; CMD-FLT-027, it takes too long.
+            PolicyError: CMD-FLT-128, it writes too much.
         """
-        command = [self.program, "template", release, str(chart), "--values", "-"]
+        arguments = ["template", release, str(chart), "--values", "-"]
         if refers_elsewhere(chart):  # helm would ask servers, and read any file
-            command.append("--skip-schema-validation")
-        environment = child_environment(Child.TOOL)
-        code, out, err = self._run(command, values.encode(), environment)
-        if code:
-            raise HelmRefused(_reason(err.decode("utf-8", "replace"), str(chart)))
-        return out.decode("utf-8", "replace")
-
-    def _run(self, command: list[str], given: bytes, environment: Mapping[str, str]) -> tuple[int, bytes, bytes]:
-        with self._guard:
-            if self._ended:
-                raise HelmRefused("it was ended")
+            arguments.append("--skip-schema-validation")
+        limits = self.context.limits
+        with tempfile.TemporaryDirectory(dir=self.folder) as name:
+            home = Path(name, "home")
+            home.mkdir()
+            program = Program("helm", arguments, home, home, values.encode())
             try:
-                process = start_program(
-                    command,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    env=dict(environment),
-                    start_new_session=True,
-                )
-            except OSError as error:
-                raise EnvironmentFault(
-                    "CMD-FLT-055",
-                    f"helm cannot be started: {error.strerror}",
-                    hint="install it: commodore tool install helm",
-                    locations=[self.program],
-                ) from error
-            self._running.add(process)
-        try:
-            out, err = process.communicate(given, self._limits.helm_timeout)
-        except subprocess.TimeoutExpired:
-            raise EnvironmentFault(
-                "CMD-FLT-027",
-                f"helm did not end within {self._limits.helm_timeout:g} seconds (helm_timeout)",
-                hint="look at the chart's templates",
-            ) from None
-        finally:
-            if process.poll() is None:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-            for pipe in (process.stdin, process.stdout, process.stderr):
-                if pipe is not None:
-                    with contextlib.suppress(OSError):
-                        pipe.close()
-            with self._guard:
-                self._running.discard(process)
-        return process.returncode, out, err
+                ended = run_program(program, limits.helm_timeout, limits, self.context.cancellation)
+            except Unavailable as error:
+                raise _unavailable(error) from error
+            except OutOfBounds as hit:
+                if hit.bound == "seconds":
+                    raise EnvironmentFault(
+                        "CMD-FLT-027",
+                        f"helm did not end within {limits.helm_timeout:g} seconds (helm_timeout)",
+                        hint="look at the chart's templates",
+                    ) from None
+                raise PolicyError(
+                    "CMD-FLT-128",
+                    f"helm writes more than {limits.program_output_bytes} bytes (program_output_bytes)",
+                    hint="look at the chart's templates",
+                ) from None
+        if ended.code:
+            said = ended.said.decode("utf-8", "replace")
+            raise HelmRefused(_reason(said, str(chart)) or why_it_failed(ended, {}))
+        return ended.output.decode("utf-8", "replace")
+
+
+def _unavailable(error: Unavailable) -> EnvironmentFault:
+    what = f"helm cannot be started: {error.reason}" if error.reason else "helm is needed and is not there"
+    return EnvironmentFault("CMD-FLT-055", what, hint="install it: commodore tool install helm")
 
 
 def _reason(said: str, chart: str) -> str:

@@ -14,7 +14,7 @@ from commodore.base.yaml import load, load_rendered
 from commodore.fleet.charts import sample_cluster
 from commodore.fleet.findings import kind_of
 from commodore.fleet.generating import GenerateOptions, Selection, check_known, prepare
-from commodore.fleet.helm import Helm, HelmRefused, helm_path
+from commodore.fleet.helm import Helm, HelmRefused
 from commodore.fleet.output import cell_folder
 from commodore.fleet.repository.config import FleetConfig, Prefix, in_path, read_config
 from commodore.fleet.values_text import as_yaml
@@ -42,12 +42,12 @@ def preview(root: Path, cell: str, kind: str | None, cluster_values: Path | None
     cluster = sample_cluster(done.fleet, prefix, texts)
     if cluster_values is not None:
         cluster = {**dict(zip(config.singulars, prefix, strict=True)), **_read_cluster(cluster_values)}
-    with temporary_folder() as place, Helm(helm_path(), 1, context.limits) as helm, guard_disk(place):
+    with temporary_folder() as place, temporary_folder() as scratch, guard_disk(place):
         for path, text in files.items():
             (place / path).parent.mkdir(parents=True, exist_ok=True)
             (place / path).write_bytes(text)
         try:
-            printed = helm.template(f"{kind}-apps", place / folder, as_yaml({"cluster": cluster}))
+            printed = Helm(scratch, context).template(f"{kind}-apps", place / folder, as_yaml({"cluster": cluster}))
         except HelmRefused as refused:
             raise InputError(
                 "CMD-FLT-093",

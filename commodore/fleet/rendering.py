@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from commodore.base.diagnostics import Diagnostics
 from commodore.base.errors import CommodoreError, InputError, Location, PolicyError
 from commodore.base.events import Warned
 from commodore.base.yaml import load_rendered
-from commodore.core.engine import ChartResults
+from commodore.core.render.chart_results import ChartResults
 from commodore.fleet.cells import CellValues
 from commodore.fleet.chart_files import Chart
 from commodore.fleet.charts import cell_chart, sample_cluster
@@ -54,16 +55,17 @@ class Renderer:
     """Renders cells with helm, and keeps what comes of it.
 
     Args:
-        folder: for temporary files; empty.
+        pool: renders several cells at the same time.
     """
 
-    def __init__(self, fleet: Fleet, chart: Chart, helm: Helm, results: ChartResults, folder: Path) -> None:
+    def __init__(self, fleet: Fleet, chart: Chart, helm: Helm, results: ChartResults, pool: Executor) -> None:
         self._fleet = fleet
         self._chart = chart
         self._helm = helm
         self._results = results
-        self._folder = folder
-        self._place = folder / chart.name
+        self._pool = pool
+        self._folder = helm.folder
+        self._place = helm.folder / chart.name
         self._alike: dict[tuple[str, str], list[str]] = {}
         _write(self._place, chart.files)
 
@@ -132,7 +134,7 @@ class Renderer:
             return files
 
         refused: list[tuple[Job, str]] = []
-        for number, made in zip(todo, self._helm.each(attempt, todo), strict=True):
+        for number, made in zip(todo, self._pool.map(attempt, todo), strict=True):
             if isinstance(made, HelmRefused):
                 refused.append((jobs[number], made.reason))
             elif isinstance(made, CommodoreError):
@@ -255,7 +257,7 @@ class Renderer:
             said = self._said_of(job, values)
             return None if said is None else (section, name, said)
 
-        return [found for found in self._helm.each(attempt, items) if found is not None]
+        return [found for found in self._pool.map(attempt, items) if found is not None]
 
 
 def _cause(reason: str) -> str:

@@ -19,13 +19,13 @@ import pytest
 
 from commodore import argocd
 from commodore.argocd import Options, Providers, Tree
-from commodore.argocd.rendering.programs import Bounds, run_bounded
 from commodore.argocd.testing import MemoryCharts, MemoryClock, MemoryGit, MemoryPlugin, MemoryRemotes
 from commodore.base.cancellation import Cancellation
 from commodore.base.context import Context
 from commodore.base.errors import EnvironmentFault, InputError, UsageError
 from commodore.base.events import ignore
 from commodore.base.limits import DEFAULT_LIMITS
+from commodore.base.programs.running import Bounds, Command, run
 from commodore.cli.argocd import settings as settings
 from commodore.cli.argocd.analysis import options_by
 from commodore.cli.shell.console import Console
@@ -312,8 +312,7 @@ def test_a_question_that_is_cancelled(shop: Path) -> None:
     with pytest.raises(EnvironmentFault, match="cancelled") as caught:
         argocd.render(Tree.folder(shop), dataclasses.replace(OFFLINE, context=context))
     assert caught.value.code == "CMD-ARGO-038"
-    bounds = Bounds("sleep", 60, 100, 100, cancellation=cancellation)
-    assert run_bounded(["sleep", "50"], shop, dict(os.environ), bounds).code == -signal.SIGTERM
+    assert run(Command(["sleep", "50"], dict(os.environ)), Bounds(60), cancellation).code == -signal.SIGTERM
 
 
 @pytest.mark.requirement("D77")

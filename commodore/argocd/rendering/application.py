@@ -17,7 +17,6 @@ from commodore.argocd.model.sources import Source
 from commodore.argocd.planning import BuildEnvironment, build_environment, overridden, source_type
 from commodore.argocd.rendering.directory import render_directory
 from commodore.argocd.rendering.helm import render_helm
-from commodore.argocd.rendering.kept import Kept
 from commodore.argocd.rendering.kustomize import render_kustomize
 from commodore.argocd.rendering.model import Capabilities, PartlyRendered, Rendered, Trace, Unit
 from commodore.argocd.rendering.places import placed
@@ -28,6 +27,7 @@ from commodore.base.context import Context
 from commodore.base.diagnostics import Diagnostic, Diagnostics, Severity, Subject
 from commodore.base.errors import CommodoreError, EnvironmentFault, InputError, Location, PolicyError, raise_all
 from commodore.base.exhaustion import refusal
+from commodore.core.render.kept import Kept
 from commodore.core.results.caches import result_cache, usable
 
 _RENDERERS = {"Helm": render_helm, "Kustomize": render_kustomize, "Directory": render_directory}

@@ -15,9 +15,8 @@ from commodore.argocd.model.sources import HelmOptions, HelmParameter
 from commodore.argocd.rendering.chart_dependencies import with_dependencies
 from commodore.argocd.rendering.commands import helm_commands
 from commodore.argocd.rendering.ignored import chart_files, report_read
-from commodore.argocd.rendering.kept import files_below
 from commodore.argocd.rendering.model import Rendered, Unit
-from commodore.argocd.rendering.programs import Program, run_program, write_file
+from commodore.argocd.rendering.programs import run_for
 from commodore.argocd.rendering.streams import objects_of_stream
 from commodore.argocd.rendering.value_files import named_file, ref_folders, value_files
 from commodore.argocd.rendering.value_layers import value_layers
@@ -27,6 +26,9 @@ from commodore.base.printable import printable
 from commodore.base.yaml.kube_yaml import read_documents
 from commodore.core.confinement.chart_schemas import refers_elsewhere
 from commodore.core.confinement.helm_options import list_item, reads_environment
+from commodore.core.render.kept import files_below
+from commodore.core.render.programs import Program, write_file
+from commodore.core.render.random_templates import any_random
 
 _APIS = b"APIVersions"
 _LOOKUP = re.compile(rb"""\{\{[^}]*\blookup\s+["'`$.(]""")
@@ -64,8 +66,6 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
         [list_item(word) if before == "--values" else word for before, word in pairwise(["", *arguments])],
         chart,
         home,
-        "CMD-ARGO-405",
-        {f"{unit.root}/": "", str(unit.root): ".", f"{unit.scratch}/": "", **ref_folders(unit)},
         profile=unit.settings.profile.name,
     )
     plain, files = _by_content(unit, arguments)
@@ -84,7 +84,7 @@ def _run(program: Program, unit: Unit, values: list[Path]) -> bytes:
     """What helm writes. If it fails because of a value file, the error is that of the file.
 
     Raises:
-        InputError: CMD-ARGO-409, a value file is no map; else as `run_program`.
+        InputError: CMD-ARGO-409, a value file is no map; else as `run_for`.
         PolicyError: CMD-ARGO-403, a value file is too large.
     """
     limits = unit.context.limits
@@ -96,10 +96,13 @@ def _run(program: Program, unit: Unit, values: list[Path]) -> bytes:
                 hint="split it",
             )
     try:
-        return run_program(
+        rename = {f"{unit.root}/": "", str(unit.root): ".", f"{unit.scratch}/": "", **ref_folders(unit)}
+        return run_for(
             program,
+            "CMD-ARGO-405",
+            rename,
             unit.context,
-            lambda said: unit.note(program.code, f"helm says: {said}", "info", "", (unit.source.place,)),
+            lambda said: unit.note("CMD-ARGO-405", f"helm says: {said}", "info", "", (unit.source.place,)),
         )
     except InputError:
         for path in values:
@@ -139,8 +142,6 @@ def _without_foreign_schemas(unit: Unit, helm: HelmOptions, chart: Path) -> Helm
 
 def _report_templates(unit: Unit, chart: Path) -> None:
     """Report templates that query the cluster, and templates with random values. Packed charts are not read."""
-    from commodore.core.engine.cache.helm_key import any_random
-
     templates = list(_templates(chart))
     if name := next((name for name, text in templates if _LOOKUP.search(text)), ""):
         unit.note(

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from commodore.argocd.model.sources import KustomizeOptions
-from commodore.argocd.rendering.causes import remote_of
 from commodore.argocd.rendering.commands import kustomize_commands
 from commodore.argocd.rendering.helm import version_for_tools
 from commodore.argocd.rendering.ignored import report_read
 from commodore.argocd.rendering.kustomize_edits import edit
 from commodore.argocd.rendering.kustomize_remotes import BaseGit, RemoteFilesOf, base_git, names_files
 from commodore.argocd.rendering.model import Rendered, Unit
-from commodore.argocd.rendering.programs import HELM_COMMAND, Program, command_of, run_program, write_file
+from commodore.argocd.rendering.programs import run_for, unavailable
 from commodore.argocd.rendering.streams import objects_of_stream
 from commodore.argocd.trees import (
     KUSTOMIZATIONS,
@@ -34,6 +33,8 @@ from commodore.base.errors import CommodoreError, EnvironmentFault, InputError, 
 from commodore.base.files.tree import lies_in, walk
 from commodore.base.printable import printable
 from commodore.base.yaml.kube_yaml import read_documents
+from commodore.core.render.causes import remote_of
+from commodore.core.render.programs import HELM_COMMAND, Program, Unavailable, command_of, write_file
 from commodore.core.sources.git import redact
 
 _REFUSED = ("--enable-exec", "--network", "--network-name", "--mount", "--env", "-e")
@@ -130,18 +131,16 @@ class _Kustomize:
             arguments,
             folder,
             self._home,
-            code,
-            self._rename,
-            online,
-            confined,
-            profile,
-            git.variables,
-            git.program,
-            (git.store,),
+            online=online,
+            confined=confined,
+            profile=profile,
+            git=git.variables,
+            git_program=git.program,
+            stores=(git.store,),
         )
         said: list[str] = []
         try:
-            output = run_program(program, self._unit.context, said.append)
+            output = run_for(program, code, self._rename, self._unit.context, said.append)
         except InputError as error:
             raise self._explained(error, "".join(said)) from error
         if not online:
@@ -320,4 +319,7 @@ def _helm_options(unit: Unit, options: KustomizeOptions, build: list[str]) -> It
     told = sorted((*unit.capabilities.api_versions, *unit.capabilities.in_tree))
     for one in options.api_versions or told:
         yield from ("--helm-api-versions", one)
-    yield from (HELM_COMMAND, command_of("helm", unit.settings.profile.name)[0])
+    try:
+        yield from (HELM_COMMAND, command_of("helm", unit.settings.profile.name)[0])
+    except Unavailable as error:
+        raise unavailable(error) from error

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from commodore.argocd.rendering.model import Unit
-from commodore.argocd.rendering.programs import write_file
 from commodore.argocd.trees import KUSTOMIZATIONS
 from commodore.argocd.trees.paths import is_within
 from commodore.base.context import Context
 from commodore.base.errors import EnvironmentFault, InputError
 from commodore.base.files.workspace import guard_disk, make_private
 from commodore.base.yaml.kube_yaml import read_documents
+from commodore.core.render.programs import write_file
 from commodore.core.results.caches import dependency_cache, refused_write, usable
 from commodore.core.sources.git import CommitStore, anonymous_variables, redact, with_settings
 

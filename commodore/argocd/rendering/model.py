@@ -13,12 +13,14 @@ from commodore.argocd.model import Cluster
 from commodore.argocd.model.application import Application, Destination
 from commodore.argocd.model.sources import Source
 from commodore.argocd.planning import BuildEnvironment
-from commodore.argocd.rendering.kept import Kept
+from commodore.argocd.rendering.programs import unavailable
 from commodore.argocd.rendering.value_layers import Layer
 from commodore.base.context import Context
 from commodore.base.diagnostics import Severity
 from commodore.base.errors import CommodoreError, Findings, Location
 from commodore.base.events import Obtained
+from commodore.core.render.kept import Kept
+from commodore.core.render.programs import Unavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,10 @@ class Unit:
         run: Callable[[], bytes],
     ) -> bytes:
         """What a program writes for the source, see `Kept.output`."""
-        output, way = self.kept.output(program, described, files, run)
+        try:
+            output, way = self.kept.output(program, described, files, run)
+        except Unavailable as error:
+            raise unavailable(error) from error
         label = f"{self.application.namespace or self.settings.namespace}/{self.application.name}"
         self.context.announce(Obtained(f"what {program} writes for {label}", "", "", way))
         return output

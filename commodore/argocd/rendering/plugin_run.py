@@ -16,12 +16,14 @@ from pathlib import Path
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.model.plugins import PluginProgram, PluginRule
 from commodore.argocd.rendering.model import Rendered, Unit
-from commodore.argocd.rendering.programs import Bounds, run_bounded, why_it_failed
+from commodore.argocd.rendering.programs import explained
 from commodore.argocd.rendering.streams import objects_of_stream
 from commodore.argocd.trees import check_inside, is_git
 from commodore.base.errors import EnvironmentFault, InputError, PolicyError
 from commodore.base.files.tree import Refused, Rules, measure
+from commodore.base.programs.running import Bounds, Command
 from commodore.core.confinement import isolation, kept_apart, view_of
+from commodore.core.render.programs import start, why_it_failed
 from commodore.core.sources.git import redact
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -76,7 +78,10 @@ class _Command:
         view = view_of({self._program: "read", self._root: "read"}, (self._root,), environment)
         command = kept_apart([self._program, *words[1:]], view, str(self._folder))
         name = f"the plugin {self._rule.name}"
-        ended = run_bounded(command, self._folder, environment, Bounds(name, seconds, _OUTPUT, _SAID, _INPUT), given)
+        called = Command(command, environment, self._folder, given)
+        bounds = Bounds(seconds, _OUTPUT, _SAID, file=_INPUT)
+        with explained(name, seconds, _OUTPUT):
+            ended = start(name, called, bounds, self._unit.context.cancellation)
         if ended.code != 0:
             rename = {f"{self._root}/": "", self._root: ".", self._program: words[0]}
             raise EnvironmentFault(

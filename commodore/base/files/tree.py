@@ -12,7 +12,7 @@ import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 Entry = os.DirEntry[str]
 Skip = Callable[[Entry], bool]
@@ -251,3 +251,18 @@ def _create(path: str | None, mode: int) -> contextlib.AbstractContextManager[Bi
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     os.fchmod(handle, mode)
     return open(handle, "wb")
+
+
+def add_times(times: Any, path: str) -> None:
+    """Add to a hash, if there is one, when a path was last changed, and what it leads to if it is a link. Writing to a
+    file or folder always changes that, even if the former content is written back.
+    """
+    if times is None:
+        return
+    for look in (os.lstat, os.stat):
+        try:
+            status = look(path)
+        except OSError as error:
+            times.update(f"{error.errno}\n".encode())
+        else:
+            times.update(f"{status.st_dev} {status.st_ino} {status.st_mtime_ns} {status.st_ctime_ns}\n".encode())

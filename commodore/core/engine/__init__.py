@@ -6,7 +6,6 @@ from commodore.base.lazy_exports import lazy_exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from commodore.core.engine.cache.chart_results import ChartResults as ChartResults
     from commodore.core.engine.cache.instance_records import FilesRead as FilesRead
     from commodore.core.engine.cache.instance_records import InstanceRecord as InstanceRecord
     from commodore.core.engine.cache.instance_records import changed_reads as changed_reads

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from commodore.argocd.rendering.kept import Kept, files_below
 from commodore.argocd.trees import files_of_kustomization
 from commodore.base.limits import DEFAULT_LIMITS
+from commodore.core.render.kept import Kept, files_below
 from tests.argocd.conftest import OTHER, Argo, chart
 from tests.world.folders import write_script
 

@@ -28,7 +28,7 @@ from commodore.core.engine.cache.portable_paths import (
     value_digest,
 )
 from commodore.core.engine.cache.static_key import settings_digest
-from commodore.core.engine.cache.tool_identity import Programs, defaults_digest, tool_digest
+from commodore.core.render.tool_identity import Programs, defaults_digest, tool_digest
 from commodore.core.results.result_store import Key as Key
 
 Nodes = Mapping[str, Mapping[str, Any]]

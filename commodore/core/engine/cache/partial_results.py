@@ -19,10 +19,10 @@ from commodore.core.engine.cache.keys import SOURCE, Key, Nodes, Today, World
 from commodore.core.engine.cache.portable_paths import PortablePaths, value_digest
 from commodore.core.engine.cache.remote_identity import Sources
 from commodore.core.engine.cache.static_key import installed
-from commodore.core.engine.cache.tool_identity import Programs
 from commodore.core.engine.cache.trace import Match, TraceRecorder, find_match, usable, wanted
 from commodore.core.engine.remote_results import open_dependencies, open_results
 from commodore.core.engine.tasks import Run
+from commodore.core.render.tool_identity import Programs
 from commodore.core.results.remote_store import Counts
 from commodore.core.results.result_store import KeptResult, Result, ResultStore
 

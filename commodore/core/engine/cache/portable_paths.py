@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from commodore.base.files.tree import Entry, lies_in, walk
+from commodore.base.files.tree import Entry, add_times, lies_in, walk
 from commodore.core.engine.tasks import Run
 from commodore.core.results.result_store import FOLDER_MODE
 
@@ -276,21 +276,6 @@ def _add_folder(found: Any, name: str, mode: int, modes: bool) -> None:
 
 def _mode(status: os.stat_result, modes: bool) -> str:
     return f"{stat.S_IMODE(status.st_mode) if modes else status.st_mode & 0o111:o}"
-
-
-def add_times(times: Any, path: str) -> None:
-    """Add to a hash, if there is one, when a path was last changed, and what it leads to if it is a link. Writing to a
-    file or folder always changes that, even if the former content is written back.
-    """
-    if times is None:
-        return
-    for look in (os.lstat, os.stat):
-        try:
-            status = look(path)
-        except OSError as error:
-            times.update(f"{error.errno}\n".encode())
-        else:
-            times.update(f"{status.st_dev} {status.st_ino} {status.st_mtime_ns} {status.st_ctime_ns}\n".encode())
 
 
 def _add(found: Any, *parts: str) -> None:

@@ -23,10 +23,10 @@ from commodore.core.engine.cache.keys import SETTINGS, SOURCE, WRITTEN, Key, Nod
 from commodore.core.engine.cache.portable_paths import PortablePaths
 from commodore.core.engine.cache.remote_identity import KeptSources, Sources, source_keys
 from commodore.core.engine.cache.static_key import installed, settings_digest, subject_of
-from commodore.core.engine.cache.tool_identity import Programs
 from commodore.core.engine.cache.trace import Match, Shape, TraceRecorder, find_match, usable, wanted
 from commodore.core.engine.remote_results import RemoteCache, RemoteResults, Wanted
 from commodore.core.engine.tasks import KapitanDependency, Record, Run
+from commodore.core.render.tool_identity import Programs
 from commodore.core.results.result_store import FOLDER_MODE, ResultStore, holds, read_folder, write_folder
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from commodore.base.files.tree import lies_in
+from commodore.base.files.tree import add_times, lies_in
 from commodore.core.engine.cache.keys import (
     CLUSTER_REFS,
     COPIED,
@@ -37,15 +37,14 @@ from commodore.core.engine.cache.portable_paths import (
     MISSING,
     UNREADABLE,
     PortablePaths,
-    add_times,
     file_digest,
     kind_of,
     matches,
     tree_digest,
 )
-from commodore.core.engine.cache.tool_identity import Programs, defaults_digest, tool_digest
 from commodore.core.engine.remote_results import Shape as Shape
 from commodore.core.engine.remote_results import Wanted
+from commodore.core.render.tool_identity import Programs, defaults_digest, tool_digest
 from commodore.core.results.result_store import Result, ResultStore
 
 

@@ -34,12 +34,13 @@ from commodore.base.programs.child_processes import Child, child_environment
 from commodore.core.confinement import start
 from commodore.core.confinement.chart_schemas import copy_without_schemas, refers_elsewhere
 from commodore.core.confinement.helm_options import list_item
-from commodore.core.engine.cache.helm_key import is_random, rendering_key
-from commodore.core.engine.cache.tool_identity import defaults_digest, tool_digest
+from commodore.core.engine.cache.helm_key import rendering_key
 from commodore.core.engine.kapitan import jsonnet_natives, templates
 from commodore.core.engine.kapitan.commands import HELM_PARAMETERS, check_helm, starts_programs
 from commodore.core.engine.kapitan.context import current
 from commodore.core.engine.kapitan.shell import quote_paths
+from commodore.core.render.random_templates import is_random
+from commodore.core.render.tool_identity import defaults_digest, tool_digest
 from commodore.core.results.result_store import read_folder, write_folder
 from commodore.core.sources.git import redact
 

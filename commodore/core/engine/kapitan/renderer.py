@@ -32,7 +32,6 @@ from commodore.core.engine.cache.partial_results import Parts
 from commodore.core.engine.cache.portable_paths import MISSING
 from commodore.core.engine.cache.remote_identity import Sources
 from commodore.core.engine.cache.static_key import OBSERVED_INPUTS, WRAPPER
-from commodore.core.engine.cache.tool_identity import Programs
 from commodore.core.engine.cache.trace import TraceRecorder
 from commodore.core.engine.jsonnet.evaluator import Evaluator
 from commodore.core.engine.kapitan import patches
@@ -47,6 +46,7 @@ from commodore.core.engine.kapitan.inventory import RenderedInventory
 from commodore.core.engine.kapitan.kustomize_trace import Kustomize
 from commodore.core.engine.tasks import KapitanDependency, Run
 from commodore.core.render.kustomizations import is_remote
+from commodore.core.render.tool_identity import Programs
 from commodore.core.results.result_store import read_folder, write_folder
 from commodore.core.sources.git import redact
 

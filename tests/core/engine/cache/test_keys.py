@@ -16,8 +16,8 @@ from commodore.core.engine.cache.keys import KINDS, LOCATION, MADE, SETTINGS, SO
 from commodore.core.engine.cache.portable_paths import PortablePaths
 from commodore.core.engine.cache.remote_identity import Sources
 from commodore.core.engine.cache.static_key import settings_digest
-from commodore.core.engine.cache.tool_identity import Programs
 from commodore.core.engine.cache.trace import TraceRecorder
+from commodore.core.render.tool_identity import Programs
 
 NODE: dict[str, Any] = {"parameters": {"app": {"a": 1}, "kapitan": {"compile": []}}}
 CHART = SOURCE.key("helm", "https://charts.example.com", "chart", "1.0.0")

@@ -13,10 +13,10 @@ import pytest
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.core.confinement import Confinement, Roots
 from commodore.core.engine.cache.portable_paths import PortablePaths
-from commodore.core.engine.cache.tool_identity import Programs
 from commodore.core.engine.cache.trace import TraceRecorder
 from commodore.core.engine.kapitan import jsonnet_natives
 from commodore.core.engine.kapitan.context import SearchPaths, Work, working
+from commodore.core.render.tool_identity import Programs
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from commodore.core.engine import Engine
-from commodore.core.engine.cache.helm_key import is_random
+from commodore.core.render.random_templates import is_random
 from tests.core.engine.world import Kept, World, jsonnet
 from tests.world.context import make_context
 

@@ -19,11 +19,11 @@ from pathlib import Path
 from commodore.base.cancellation import Cancellation
 from commodore.base.errors import CommodoreError
 from commodore.base.files.sealed import read_note, write_note
+from commodore.base.files.tree import add_times
 from commodore.base.limits import Limits
+from commodore.base.programs import running
 from commodore.base.programs.child_processes import Child, child_environment
-from commodore.base.programs.running import Bounds, Command, OutOfBounds, run
-from commodore.core.engine.cache import script_reads as scripts
-from commodore.core.engine.cache.portable_paths import add_times
+from commodore.core.render import script_reads as scripts
 
 _VERSION = {"helm": ["version"], "kustomize": ["version"], "kubectl": ["version", "--client"]}
 _NATIVE = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe")  # Linux, macOS
@@ -33,7 +33,7 @@ _POD = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 _LOCAL_TIME = "/etc/localtime"
 _ZONES = ("/usr/share/zoneinfo", "/usr/share/lib/zoneinfo", "/usr/lib/locale/TZ", "/etc/zoneinfo")  # Go's, in its order
 _RULES = ("/usr/share/zoneinfo/tzdata.zi", "/usr/share/zoneinfo/+VERSION")  # one of them changes with every zone
-_SCRIPTS = Path(__file__).resolve().parents[3] / "scripts"  # has a kustomize that only calls kubectl
+_SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"  # has a kustomize that only calls kubectl
 
 
 class Programs:
@@ -126,14 +126,14 @@ class Programs:
             return f"unreadable {error.errno}", False
 
     def _version(self, path: str, tool: str) -> str:
-        command = Command(
+        command = running.Command(
             [path, *_VERSION.get(tool, ["--version"])],
             child_environment(Child.TOOL, self._environment),
             self._directory,
         )
         try:
-            ended = run(command, Bounds(self._limits.tool_timeout, _SAID, _SAID), Cancellation())
-        except (OSError, OutOfBounds):
+            ended = running.run(command, running.Bounds(self._limits.tool_timeout, _SAID, _SAID), Cancellation())
+        except (OSError, running.OutOfBounds):
             return "unknown"
         return hashlib.sha256(ended.output + ended.said).hexdigest()
 

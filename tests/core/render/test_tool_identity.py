@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from commodore.base.limits import DEFAULT_LIMITS
-from commodore.core.engine.cache.script_reads import mentions
-from commodore.core.engine.cache.tool_identity import Programs, defaults_digest, tool_digest
+from commodore.core.render.script_reads import mentions
+from commodore.core.render.tool_identity import Programs, defaults_digest, tool_digest
 from tests.world.folders import write_script
 
 

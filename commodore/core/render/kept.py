@@ -8,15 +8,12 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from commodore.argocd.rendering.programs import command_of
 from commodore.base.files.tree import walk
 from commodore.base.limits import Limits
+from commodore.core.render.chart_results import ChartResults
+from commodore.core.render.programs import command_of
 from commodore.core.sources.git import holds_credentials
-
-if TYPE_CHECKING:
-    from commodore.core.engine import ChartResults
 
 _OUTPUT = "output"
 _RENDERED = "rendered"
@@ -58,7 +55,8 @@ class Kept:
                 known.
 
         Raises:
-            CommodoreError: as `run` does, or the program is not installed.
+            Unavailable: the program is not installed.
+            CommodoreError: as `run` does.
         """
         if self.root is None:
             return run(), _RENDERED
@@ -76,8 +74,6 @@ class Kept:
         return output, _RENDERED
 
     def _of(self, program: str) -> ChartResults:
-        from commodore.core.engine import ChartResults
-
         with self._lock:
             if program not in self._results:
                 self._results[program] = ChartResults(self.root, command_of(program, self.profile)[0], self.limits)

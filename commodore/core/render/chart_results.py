@@ -9,8 +9,8 @@ from pathlib import Path
 
 from commodore.base.limits import Limits
 from commodore.base.programs.child_processes import Child, child_environment
-from commodore.core.engine.cache.helm_key import any_random
-from commodore.core.engine.cache.tool_identity import Programs, defaults_digest, tool_digest
+from commodore.core.render.random_templates import any_random
+from commodore.core.render.tool_identity import Programs, defaults_digest, tool_digest
 from commodore.core.results.result_store import Result, ResultStore
 
 _SHAPE = hashlib.sha256(b"[]").hexdigest()  # of results that are found by their subject alone

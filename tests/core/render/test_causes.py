@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from commodore.argocd.rendering.causes import cause_of
+from commodore.core.render.causes import cause_of
 
 SAID = """
 Error: accumulating resources: accumulation err='accumulating resources from '../a': '/r/a' must resolve to a file':
