@@ -168,8 +168,8 @@ def _difference(before: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
         more = [f"with {some_of(gone)}"] if gone else []
         return f"other clusters: {' and '.join([*more, *([f'without {some_of(new)}'] if new else [])])}"
     if before["digest"] != plan["digest"]:
-        options = before.get("options", {})
-        different = [option for option, value in plan["options"].items() if options.get(option) != value]
+        options, others = before.get("options", {}), plan["options"]
+        different = sorted(name for name in {*options, *others} if options.get(name) != others.get(name))
         return f"other options: {', '.join(different)}"
     moved = [name for name, wave in waves.items() if waves_then[name] != wave]
     return f"other waves for {some_of(moved)}" if moved else ""

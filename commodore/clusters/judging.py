@@ -1,15 +1,40 @@
-"""Whether a wave that is compiled may be published."""
+"""The judgement of a wave that is compiled: whether it may be published."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
+from commodore.base.errors import PolicyError
 from commodore.clusters.outcome import ClusterOutcome
+from commodore.clusters.report.model import WaveResult
 from commodore.clusters.waves import Wave
 
 
+def judge(
+    result: WaveResult, wave: Wave, clusters: Sequence[ClusterOutcome], approval: str, ask: Callable[[], bool]
+) -> WaveResult | None:
+    """The result of a wave that is not published; None for one that may be.
+
+    Args:
+        result: the result so far.
+        approval: the options that approve of the wave if it has a manual gate; empty if it is approved.
+        ask: is asked about a wave that is good and changes something.
+    """
+    reason = refusal(wave, clusters)
+    if reason:  # clusters that have failed have exit codes of their own
+        exit_code = 0 if any(one.has_failed for one in clusters) else PolicyError.exit_code
+        return replace(result, state="failed", reason=reason, exit_code=exit_code)
+    if not any(one.state == "changed" for one in clusters):
+        return None
+    if wave.manual and approval:
+        reason = f"wave {wave.name} must be approved ({approval})"
+        return replace(result, state="refused", reason=reason, exit_code=PolicyError.exit_code)
+    return None if ask() else replace(result, state="failed", reason="you have said no")
+
+
 def refusal(wave: Wave, clusters: Sequence[ClusterOutcome]) -> str:
-    """Why nothing of a wave may be pushed, or no later wave be begun; empty if it may."""
+    """The reason why nothing of a wave may be pushed, or no later wave be begun; empty if it may."""
     failed = sum(one.has_failed for one in clusters)
     allowed = wave.max_failures.of(len(clusters))
     if failed > allowed:

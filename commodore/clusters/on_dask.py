@@ -29,9 +29,9 @@ from commodore.base.limits import Limits
 from commodore.base.programs.workers import usable_cpus
 from commodore.catalog.pipeline import CatalogCompile, Shared, StagedCatalog
 from commodore.catalog.stages import open_engine
-from commodore.clusters.dask_options import DaskOptions
 from commodore.clusters.outcome import FAILURES_IN_A_ROW, ClusterOutcome
-from commodore.clusters.task import UNKNOWN_COMMIT, ClusterWork, Compiled, Keep, Voices
+from commodore.clusters.request import DaskOptions
+from commodore.clusters.task import UNKNOWN_COMMIT, ClusterWork, Compiled, Keep, ThreadEvents
 from commodore.core.lieutenant import Cluster, ClusterSource
 from commodore.core.sources.git import Pin, RemoteAnswers, redact
 from commodore.core.tools import find_tools
@@ -108,7 +108,7 @@ class _Member(distributed.WorkerPlugin):  # type: ignore[misc]
         self.staged: dict[str, StagedCatalog] = {}
         self.stopped = threading.Event()
         self.context = Context(self._on_event, self._limits)
-        self.voices = Voices(self._on_event)
+        self.thread_events = ThreadEvents(self._on_event)
         self.answers = RemoteAnswers(self.context)
         self._shared: Shared | None = None
 
@@ -119,7 +119,7 @@ class _Member(distributed.WorkerPlugin):  # type: ignore[misc]
             EnvironmentFault: the engine cannot work here.
         """
         if self._shared is None:
-            engine = open_engine(self._request.options, self.context.with_announce(self.voices.announce))
+            engine = open_engine(self._request.options, self.context.with_announce(self.thread_events.announce))
             self._shared = Shared(engine, self.answers)
         return self._shared
 
@@ -176,7 +176,7 @@ def _perform(task: _Task) -> _Answer:
             clusters=task.folder,
             source=source,
             shared=shared,
-            voices=member.voices,
+            events=member.thread_events,
             log=lambda _: task.log,
             retries=0,  # another worker tries again
             timeout=task.timeout,

@@ -53,11 +53,11 @@ class Work(Protocol):
         """End what works elsewhere."""
 
 
-class Voices:
-    """Lets what clusters share, such as the engine, announce in the name of the cluster that the thread works on.
+class ThreadEvents:
+    """Route events of shared objects, such as the engine, to the cluster that the current thread works on.
 
     Args:
-        others: gets what is announced in other threads.
+        others: gets the events of other threads.
     """
 
     def __init__(self, others: Announce) -> None:
@@ -70,7 +70,7 @@ class Voices:
 
     @contextlib.contextmanager
     def announcing(self, announce: Announce) -> Iterator[None]:
-        """What this thread announces goes to this listener for a while."""
+        """Give this thread's events to another listener for a while."""
         self._local.announce = announce
         try:
             yield
@@ -100,7 +100,7 @@ class ClusterWork:
         request: how each of them is compiled; its cluster and workspace are not looked at.
         clusters: the folder with a workspace for each.
         shared: what they have in common.
-        voices: of the shared engine.
+        events: the router of the shared engine's events.
         log: the file for what is announced about a cluster.
         retries: how often a cluster is tried again after an environment's error.
         timeout: seconds that one attempt may take.
@@ -113,7 +113,7 @@ class ClusterWork:
     clusters: Path
     source: ClusterSource
     shared: Shared
-    voices: Voices
+    events: ThreadEvents
     log: Callable[[str], Path]
     retries: int
     timeout: float
@@ -241,7 +241,7 @@ class ClusterWork:
                         file.write(json.dumps(as_record(event)) + "\n")
                 context.announce(InCluster(one.id, event))
 
-            with self.voices.announcing(on_event):
+            with self.events.announcing(on_event):
                 yield context.with_announce(on_event)
 
     def _tried(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from commodore.fleet.generating import stale_error as stale_error
     from commodore.fleet.importing import Imported as Imported
     from commodore.fleet.importing import import_applications as import_applications
+    from commodore.fleet.objects import ObjectChanges as ObjectChanges
     from commodore.fleet.previewing import preview as preview
     from commodore.fleet.promotion.changing import Found as Found
     from commodore.fleet.promotion.changing import find_patch as find_patch
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from commodore.fleet.promotion.status_file import named_cells as named_cells
     from commodore.fleet.promotion.status_file import parse_duration as parse_duration
     from commodore.fleet.promotion.status_file import read_states as read_states
+    from commodore.fleet.repository.config import Node as Node
     from commodore.fleet.repository.config import read_config as read_config
     from commodore.fleet.repository.owners import Owners as Owners
     from commodore.fleet.repository.schema import STATIC_SCHEMAS as STATIC_SCHEMAS

@@ -15,8 +15,7 @@ from commodore.base.printable import printable_lines
 from commodore.cli.main import run
 from commodore.clusters.outcome import ClusterOutcome
 from commodore.clusters.report.model import FleetReport
-from commodore.clusters.report.render_markdown import render_markdown
-from commodore.clusters.report.render_text import render_text
+from commodore.clusters.report.rendering import render_markdown, render_text
 from commodore.core.review.changes import FileChange, TreeChange
 from commodore.core.review.diff import render
 from commodore.core.review.object_diff import (

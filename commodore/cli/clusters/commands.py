@@ -22,11 +22,7 @@ from commodore.cli.shell.options import options
 from commodore.cli.shell.profile_options import profiled
 
 if TYPE_CHECKING:
-    from commodore.clusters.dask_options import DaskOptions
-    from commodore.clusters.report.model import FleetReport
-    from commodore.clusters.running import FleetCompile
-    from commodore.clusters.sources import FleetSource
-    from commodore.clusters.waves import Wave
+    from commodore.clusters import DaskOptions, FleetCompile, FleetReport, FleetSource, Wave
 
 _MARKDOWN = 60_000  # characters; what forges take as a description
 

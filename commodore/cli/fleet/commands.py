@@ -25,8 +25,7 @@ from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
     from commodore.core.review.hunk_groups import Group
-    from commodore.fleet import FleetState, Generated, Selection
-    from commodore.fleet.objects import ObjectChanges
+    from commodore.fleet import FleetState, Generated, ObjectChanges, Selection
 
 _DIMENSIONS = {"environment": "environments", "sector": "sectors", "region": "regions"}
 

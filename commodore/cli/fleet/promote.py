@@ -18,8 +18,7 @@ from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
     from commodore.base.files.workspace import Workspace
-    from commodore.fleet import FleetState, Found, Overview, PlannedStep, PromoteOptions, Step
-    from commodore.fleet.repository.config import Node
+    from commodore.fleet import FleetState, Found, Node, Overview, PlannedStep, PromoteOptions, Step
 
 
 @click.command("promote")

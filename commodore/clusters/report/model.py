@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from commodore.base.errors import InputError
-from commodore.base.files.workspace import guard_disk
 from commodore.clusters.outcome import ClusterOutcome
 from commodore.core.review.hunk_groups import Group
 
@@ -129,58 +127,6 @@ def error_groups(clusters: Iterable[ClusterOutcome]) -> list[dict[str, Any]]:
             found.setdefault(key, (error, []))[1].append(one.id)
     ordered = sorted(found.values(), key=lambda pair: (-len(pair[1]), pair[1]))
     return [{**error, "clusters": sorted(ids)} for error, ids in ordered]
-
-
-def read_report(path: Path) -> FleetReport:
-    """A report that was written before.
-
-    Raises:
-        EnvironmentFault: it cannot be read.
-        InputError: CMD-FLT-113, it is no report.
-    """
-    with guard_disk(path):
-        text = path.read_bytes()
-    try:
-        data = json.loads(text)
-        if data["version"] != VERSION:
-            raise ValueError(data["version"])
-        return _parse(data, path.parent)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise InputError(
-            "CMD-FLT-113",
-            f"{path} is no report of a fleet",
-            hint="name a file that `fleet compile --report` has written",
-            locations=[str(path)],
-        ) from None
-
-
-def _parse(data: Mapping[str, Any], folder: Path) -> FleetReport:
-    shard = data["shard"]
-    return FleetReport(
-        run=data["run"],
-        started=data["started"],
-        finished=data["finished"],
-        commodore=data["commodore"],
-        digest=data["options_digest"],
-        planned=int(data["planned"]),
-        push=bool(data["push"]),
-        shard=None if shard is None else (int(shard["index"]), int(shard["of"])),
-        pins=tuple({key: str(pin[key]) for key in ("url", "ref", "commit")} for pin in data["pins"]),
-        waves=tuple(WaveResult(wave["name"], wave["state"], wave["reason"], wave) for wave in data["waves"]),
-        clusters=tuple(map(_parse_cluster, data["clusters"])),
-        groups=tuple(map(Group.parse, data["groups"])),
-        folder=folder,
-    )
-
-
-def _parse_cluster(data: Mapping[str, Any]) -> ClusterOutcome:
-    error = data["error"]
-    plain = {key: data[key] for key in ("id", "display_name", "tenant", "wave", "state", "attempts", "seconds")}
-    plain |= {key: data[key] for key in ("tree", "base_commit", "commit", "summary", "groups", "notices")}
-    failure = None if error is None else {"error": error, "exit_code": int(error["exit_code"])}
-    instances = data["instances"]
-    plain |= {"rendered": instances["rendered"], "reused": instances["reused"], "brought": instances.get("remote", 0)}
-    return ClusterOutcome.parse({**plain, "failure": failure})
 
 
 def pins_of(pins: Mapping[tuple[str, str], str]) -> tuple[Mapping[str, str], ...]:

@@ -1,4 +1,4 @@
-"""The report as text: what changed in how many clusters, what has failed, and what was pushed."""
+"""The report as text, and as Markdown: changes with their clusters, failures, and what was pushed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from commodore.base.printable import counted
+from commodore.base.printable import counted, in_markdown, printable_lines
 from commodore.clusters.report.model import FleetReport, error_groups
 from commodore.core.review.hunk_groups import Group
 
@@ -80,3 +80,31 @@ def _errors(report: FleetReport) -> Iterator[Line]:
             yield "plain", f"    at {location['place']}"
         if error["hint"]:
             yield "plain", f"    hint: {error['hint']}"
+
+
+def render_markdown(report: FleetReport, limit: int) -> str:
+    """The report in at most `limit` characters; whole groups are left out, and counted, where there is no room."""
+    lines = [(kind, printable_lines(text)) for kind, text in render_text(report)]
+    blocks = []
+    for is_plain, part in groupby(lines, key=lambda line: line[0] in ("plain", "title", "error")):
+        texts = [text for _, text in part]
+        blocks.append("\n".join(_escaped(text) for text in texts) if is_plain else _fenced(texts))
+    text, left_out = "", 0
+    for block in blocks:
+        if len(text) + len(block) > limit - 80:
+            left_out += 1
+        else:
+            text += block + "\n\n"
+    return text + (f"{left_out} parts of the report are left out: there is no room for them.\n" if left_out else "")
+
+
+def _escaped(text: str) -> str:
+    return "\n".join(f"{in_markdown(line)}  " for line in text.split("\n"))
+
+
+def _fenced(lines: list[str]) -> str:
+    stripped = [line.removeprefix("     ") for line in lines]
+    fence = "```"
+    while any(fence in line for line in stripped):
+        fence += "`"
+    return "\n".join([f"{fence}diff", *stripped, fence])

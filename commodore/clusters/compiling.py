@@ -1,0 +1,63 @@
+"""The clusters of waves, compiled by threads. Each outcome is in the ledger before anything follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import replace
+
+from commodore.base.events import ClusterBegun, ClusterEnded, WaveBegun
+from commodore.clusters.opening import Run
+from commodore.clusters.outcome import ClusterOutcome
+from commodore.clusters.task import Compiled
+
+Begun = Mapping[str, Future[Compiled | None]]
+"""Clusters that threads work on, by id; the result is what can be published in this process, if anything."""
+
+
+def begin(run: Run, pool: ThreadPoolExecutor, ids: Iterable[str], begun: Begun) -> Begun:
+    """Compile those of some clusters that are neither compiled nor begun: the ones that took longest the last time
+    first.
+
+    Returns:
+        the clusters of `ids` that are compiled now.
+    """
+    left = [one for one in run.ledger.state.of(ids) if one.id in begun or one.state in ("not-begun", "cancelled")]
+    left.sort(key=lambda one: (-run.durations.get(one.id, 0.0), one.id))
+    return {one.id: begun.get(one.id) or pool.submit(_compile, run, one) for one in left}
+
+
+def finish(run: Run, wave: str, begun: Begun) -> dict[str, Compiled]:
+    """Wait until the clusters of a wave are compiled. Returns those that can be published in this process."""
+    run.context.announce(WaveBegun(wave, len(begun), _expected(run, begun)))
+    for future in as_completed(begun.values()):
+        future.result()
+    return {name: done for name, future in begun.items() if (done := future.result()) is not None}
+
+
+def _expected(run: Run, begun: Begun) -> float:
+    """The seconds that clusters take that are not compiled yet, if they take as long as the last time."""
+    left = [one.id for one in run.ledger.state.of(begun) if one.state in ("not-begun", "cancelled")]
+    known = [run.durations[name] for name in left if name in run.durations]
+    return sum(known) / run.work.threads if len(known) == len(left) else 0.0
+
+
+def _compile(run: Run, one: ClusterOutcome) -> Compiled | None:
+    if run.stopped.is_set() or run.is_exhausted:
+        return None
+    run.context.announce(ClusterBegun(one.id, one.wave))
+    done = run.work.compile(one, run.context)
+    assert run.shared.answers is not None
+    run.ledger.compiled(done, run.shared.answers.pins)
+    announce_outcome(run, done.outcome)
+    if done.staged is None or not run.plan.request.request.push:
+        return None
+    return replace(done, hunks=())  # a fleet's would be many
+
+
+def announce_outcome(run: Run, one: ClusterOutcome) -> None:
+    """Announce the end of the work on a cluster."""
+    error = one.failure.error if one.failure is not None else None
+    detail = str(error["message"]) if error else ", ".join(f"{count} {what}" for what, count in one.summary.items())
+    code = str(error["code"]) if error else ""
+    run.context.announce(ClusterEnded(one.id, one.wave, one.state, one.seconds, detail, code))

@@ -1,0 +1,171 @@
+"""The state of a run: the sum of its journal. A step writes an entry, and the state after it is the next step's."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from commodore.base.errors import PolicyError
+from commodore.base.exhaustion import is_exhaustion
+from commodore.clusters.journal import Journal, RunFolder
+from commodore.clusters.outcome import ClusterOutcome
+from commodore.clusters.task import Compiled
+from commodore.core.review.hunk_groups import Group, Groups, Hunk
+from commodore.core.sources.git import Pin
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The state of a run after some entries of its journal.
+
+    Attributes:
+        outcomes: the outcome so far of each cluster.
+        commits: the commits that may have been pushed, by cluster.
+        judged: the waves that may be published.
+        soaking: seconds since 1970 until which a wave soaks.
+        soaked: the waves after which the next one may begin.
+        pins: the commits of branches and tags.
+        exhausted: how many clusters have failed in a row because this machine lacks something.
+    """
+
+    outcomes: Mapping[str, ClusterOutcome]
+    commits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    judged: frozenset[str] = frozenset()
+    soaking: Mapping[str, float] = field(default_factory=dict)
+    soaked: frozenset[str] = frozenset()
+    pins: Mapping[Pin, str] = field(default_factory=dict)
+    exhausted: int = 0
+
+    def of(self, ids: Iterable[str]) -> list[ClusterOutcome]:
+        """The outcomes of some clusters."""
+        return [self.outcomes[name] for name in ids]
+
+    def after(self, entry: Mapping[str, Any]) -> State:
+        """The state after one more entry."""
+        match entry["event"]:
+            case "compiled":
+                return self.compiled(ClusterOutcome.parse(entry["cluster"]))
+            case "published":
+                one = ClusterOutcome.parse(entry["cluster"])
+                return replace(self, outcomes={**self.outcomes, one.id: one})
+            case "pushing":
+                pushed = (*self.commits.get(entry["cluster"], ()), entry["commit"])
+                return replace(self, commits={**self.commits, entry["cluster"]: pushed})
+            case "judged":
+                return replace(self, judged=self.judged | {entry["wave"]})
+            case "soaking":
+                return replace(self, soaking={**self.soaking, entry["wave"]: entry["until"]})
+            case "soaked":
+                return replace(self, soaked=self.soaked | {entry["wave"]})
+            case "pin":
+                return replace(self, pins={**self.pins, (entry["url"], entry["ref"]): entry["commit"]})
+        return self
+
+    def compiled(self, one: ClusterOutcome) -> State:
+        """The state after a cluster was compiled."""
+        lacks = one.failure is not None and is_exhaustion(one.failure.error["code"])
+        exhausted = self.exhausted + 1 if lacks else 0
+        return replace(self, outcomes={**self.outcomes, one.id: one}, exhausted=exhausted)
+
+    def without(self, failed: Sequence[ClusterOutcome]) -> State:
+        """The state in which these clusters of one wave are to be compiled and judged again."""
+        again = {one.id: ClusterOutcome(one.id, one.display_name, one.tenant, one.wave) for one in failed}
+        waves = {one.wave for one in failed}
+        return replace(self, outcomes={**self.outcomes, **again}, judged=self.judged - waves, exhausted=0)
+
+
+def may_be_repaired(one: ClusterOutcome) -> bool:
+    """True for a failed cluster that may be compiled again, as the cause may be removed. What was refused for safety
+    needs a run that compares anew.
+    """
+    return one.has_failed and one.exit_code != PolicyError.exit_code
+
+
+class Ledger:
+    """The journal of a run with its sum: the state, and the groups of equal changes. May be used from several threads.
+
+    Args:
+        run: the folder of the run; entries of an earlier process are read first.
+        outcomes: each cluster before anything was done.
+    """
+
+    def __init__(self, run: RunFolder, outcomes: Iterable[ClusterOutcome]) -> None:
+        self._lock = threading.Lock()
+        self._groups = Groups()
+        self.state = State({one.id: one for one in outcomes})
+        for entry in run.entries():
+            if entry["event"] == "compiled":
+                self._groups.remove(entry["cluster"]["id"])  # it may have failed before
+                self._groups.add(entry["cluster"]["id"], map(Hunk.parse, entry["hunks"]))
+            self.state = self.state.after(entry)
+        self.state = replace(self.state, exhausted=0)
+        self._journal = Journal(run)
+
+    def forget(self, failed: Sequence[ClusterOutcome]) -> None:
+        """Let clusters of one wave be compiled again."""
+        with self._lock:
+            for one in failed:
+                self._groups.remove(one.id)
+            self.state = self.state.without(failed)
+
+    def write(self, event: str, **content: Any) -> None:
+        """Add an entry; it is on the disk when this returns.
+
+        Raises:
+            EnvironmentFault: the disk refuses.
+        """
+        with self._lock:
+            self._write(event, **content)
+
+    def pin(self, pins: Mapping[Pin, str]) -> None:
+        """Write down the commits of branches and tags that are new."""
+        with self._lock:
+            self._pin(pins)
+
+    def compiled(self, done: Compiled, pins: Mapping[Pin, str]) -> None:
+        """Write down a cluster that was compiled, after the commits that it was made of. A cancelled one is compiled
+        again by the process that goes on.
+        """
+        one = done.outcome
+        with self._lock:
+            self._pin(pins)
+            if one.state == "cancelled":
+                self.state = self.state.compiled(one)
+            else:
+                self._compiled(one, done.hunks)
+
+    def take_over(self, outcomes: Iterable[ClusterOutcome], groups: Iterable[Group], pins: Mapping[Pin, str]) -> None:
+        """Go on where the run of a report has ended, as if it was this one."""
+        hunks = {group.example.id: group.example for group in groups}
+        with self._lock:
+            self._pin(pins)
+            for one in outcomes:
+                if self.state.outcomes[one.id].state == "not-begun":
+                    self._compiled(one, [hunks[name] for name in one.groups])
+
+    def groups(self) -> tuple[Group, ...]:
+        """The groups of equal changes so far."""
+        with self._lock:
+            return tuple(self._groups)
+
+    def end(self) -> None:
+        """Write down that the run has nothing more to do."""
+        self._journal.end()
+
+    def close(self) -> None:
+        self._journal.close()
+
+    def _write(self, event: str, **content: Any) -> None:
+        self._journal.write(event, **content)
+        self.state = self.state.after({"event": event, **content})
+
+    def _compiled(self, one: ClusterOutcome, hunks: Sequence[Hunk]) -> None:
+        first = {hunk.id for hunk in self._groups.add(one.id, hunks)}
+        self._write("compiled", cluster=one.as_dict(), hunks=[hunk.as_dict(whole=hunk.id in first) for hunk in hunks])
+
+    def _pin(self, pins: Mapping[Pin, str]) -> None:
+        for (url, ref), commit in pins.items():
+            if (url, ref) not in self.state.pins:
+                self._write("pin", url=url, ref=ref, commit=commit)

@@ -1,0 +1,168 @@
+"""A run that is open: its folder, its ledger, and what compiles its clusters."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from commodore.base.context import Context
+from commodore.base.errors import EnvironmentFault, PolicyError
+from commodore.base.programs.workers import usable_cpus
+from commodore.catalog.pipeline import Shared
+from commodore.catalog.stages import open_engine
+from commodore.clusters.journal import RunFolder, check_same, find_run, new_run, runs
+from commodore.clusters.judging import refusal
+from commodore.clusters.ledger import Ledger, may_be_repaired
+from commodore.clusters.outcome import FAILURES_IN_A_ROW, ClusterOutcome
+from commodore.clusters.planning import Plan
+from commodore.clusters.report.model import FleetReport, as_pins
+from commodore.clusters.sources import FleetSource
+from commodore.clusters.task import ClusterWork, ThreadEvents, Work
+from commodore.core.sources.git import RemoteAnswers
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run in one process.
+
+    Attributes:
+        folder: the plan, journal, logs and report on the disk.
+        ledger: the state so far.
+        shared: what clusters have in common.
+        work: compiles and publishes a cluster.
+        durations: seconds that clusters took in the run before this one.
+        stopped: is set when nothing more is to begin.
+    """
+
+    plan: Plan
+    folder: RunFolder
+    context: Context
+    ledger: Ledger
+    shared: Shared
+    work: Work
+    durations: Mapping[str, float]
+    stopped: threading.Event
+
+    @property
+    def is_exhausted(self) -> bool:
+        """True if all other clusters would fail, too. Workers elsewhere are left out one by one (`DaskWork`)."""
+        return self.plan.request.dask is None and self.ledger.state.exhausted >= FAILURES_IN_A_ROW
+
+    def stop(self) -> None:
+        """Begin nothing any more, and end what runs."""
+        self.stopped.set()
+        self.context.cancellation.cancel()
+        self.shared.engine.close()
+
+
+@contextlib.contextmanager
+def open_run(plan: Plan, source: FleetSource, folder: Path, context: Context) -> Iterator[Run]:
+    """Open a new run, or the one to go on with, below `fleet/`. Clusters are compiled in threads of this process.
+
+    Raises:
+        InputError: there is no run to go on with.
+        PolicyError: CMD-FLT-111, that run, or the report that is published, is of other options or clusters.
+    """
+    request = plan.request
+    run = _folder(plan, folder)
+    limits = replace(context.limits, lock_wait=context.limits.fleet_lock_wait)
+    context = replace(context, limits=limits).nested()
+    stopped, events = threading.Event(), ThreadEvents(context.announce)
+    with contextlib.ExitStack() as stack:
+        ledger = _ledger(plan, run)
+        stack.callback(ledger.close)
+        engine = open_engine(request.request.options, context.with_announce(events.announce))
+        stack.callback(engine.close)
+        answers = RemoteAnswers(context, {**request.pins, **ledger.state.pins})
+        stack.callback(answers.end)
+        shared = Shared(engine, answers)
+        work = ClusterWork(
+            request=request.request,
+            clusters=request.request.workspace.root / "clusters",
+            source=source,
+            shared=shared,
+            events=events,
+            log=run.log,
+            retries=request.retries,
+            timeout=request.timeout,
+            stopped=stopped,
+            threads=request.workers or usable_cpus(),
+            keep=request.keep,
+        )
+        yield Run(plan, run, context, ledger, shared, work, _durations(run), stopped)
+
+
+@contextlib.contextmanager
+def with_workers(run: Run) -> Iterator[Run]:
+    """The run with the workers of a Dask cluster, if its options say so.
+
+    Raises:
+        EnvironmentFault: CMD-FLT-104, Dask is not installed; CMD-FLT-106, the scheduler cannot be used.
+    """
+    options = run.plan.request.dask
+    if options is None:
+        yield run
+        return
+    try:
+        from commodore.clusters.on_dask import DaskWork
+    except ImportError as error:
+        raise EnvironmentFault(
+            "CMD-FLT-104", "Dask is not installed", hint="pip install 'commodore-catalog[dask]'"
+        ) from error
+    assert isinstance(run.work, ClusterWork)
+    with contextlib.closing(DaskWork(options, run.work, run.context)) as work:
+        yield replace(run, work=work)
+
+
+def _folder(plan: Plan, folder: Path) -> RunFolder:
+    written = plan.as_dict(datetime.now(UTC).isoformat(timespec="seconds"))
+    if plan.request.judged is not None:
+        _check_judged(plan.request.judged, written)
+    if plan.request.resume is None:
+        return new_run(folder, written)
+    run = find_run(folder, plan.request.resume)
+    check_same(run, written)
+    return run
+
+
+def _check_judged(judged: FleetReport, plan: Mapping[str, Any]) -> None:
+    """Refuse a report that does not say what is to be published.
+
+    Raises:
+        PolicyError: CMD-FLT-111, it is of other clusters, options or another version.
+    """
+    same = (judged.digest, judged.commodore, sorted((one.id, one.wave) for one in judged.clusters))
+    if same != (plan["digest"], plan["commodore"], sorted((one, wave) for one, wave in plan["clusters"])):
+        raise PolicyError(
+            "CMD-FLT-111",
+            f"the report of {judged.run} cannot be published: clusters, options or the version of commodore differ",
+            hint="give the options and clusters of then; of shards, the report of all of them",
+        )
+
+
+def _ledger(plan: Plan, run: RunFolder) -> Ledger:
+    """The ledger of a run. The failed clusters of a wave that stopped it are compiled again; a report is taken over."""
+    ledger = Ledger(
+        run,
+        (ClusterOutcome(one.id, one.display_name, one.tenant, wave.name) for wave, ones in plan.own for one in ones),
+    )
+    for wave, ones in plan.own:
+        clusters = ledger.state.of(one.id for one in ones)
+        if refusal(wave, clusters):
+            ledger.forget([one for one in clusters if may_be_repaired(one)])
+    judged = plan.request.judged
+    if judged is not None:
+        ledger.take_over(judged.clusters, judged.groups, as_pins(judged.pins))
+    return ledger
+
+
+def _durations(run: RunFolder) -> dict[str, float]:
+    """The seconds that clusters took in the run before this one."""
+    earlier = next((one for one in runs(run.path.parent.parent) if one.name < run.name), None)
+    entries = earlier.entries() if earlier is not None else ()
+    return {entry["cluster"]["id"]: entry["cluster"]["seconds"] for entry in entries if entry["event"] == "compiled"}

@@ -1,0 +1,100 @@
+"""The plan of a run: the clusters of each wave, from what a source lists. Nothing is written or compiled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from commodore.base.context import Context
+from commodore.base.errors import UsageError
+from commodore.base.events import Warned
+from commodore.clusters.request import FleetCompile
+from commodore.clusters.selection import Candidate
+from commodore.clusters.sources import FleetSource
+from commodore.clusters.waves import Wave, assign, check_waves
+from commodore.fleet import named_cells, read_states
+from commodore.version import __version__
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The clusters of a run by wave.
+
+    Attributes:
+        waves: all waves in their order, with the clusters of all shards.
+    """
+
+    request: FleetCompile
+    waves: tuple[tuple[Wave, tuple[Candidate, ...]], ...]
+
+    @property
+    def own(self) -> tuple[tuple[Wave, tuple[Candidate, ...]], ...]:
+        """The waves with the clusters of this run's shard."""
+        shard = self.request.shard
+        return tuple(
+            (wave, tuple(one for one in ones if shard is None or shard.holds(one.id))) for wave, ones in self.waves
+        )
+
+    def ids(self, wave: Wave) -> list[str]:
+        """The clusters of a wave in this run's shard."""
+        return [one.id for own, ones in self.own for one in ones if own is wave]
+
+    def as_dict(self, started: str) -> dict[str, Any]:
+        """As JSON-ready data: `plan.json`."""
+        shard = self.request.shard
+        return {
+            "version": 1,
+            "commodore": __version__,
+            "started": started,
+            "digest": self.request.digest,
+            "options": self.request.deciding,
+            "push": self.request.request.push,
+            "shard": None if shard is None else [shard.index, shard.of],
+            "clusters": [[one.id, wave.name] for wave, ones in self.waves for one in ones],
+        }
+
+
+def plan_run(request: FleetCompile, source: FleetSource, context: Context) -> Plan:
+    """Choose the clusters of a run, and assign them to its waves.
+
+    Raises:
+        CommodoreError: there are no such clusters, waves or states; or waves hold nothing back.
+    """
+    known = [Candidate.of(one) for one in source.list(context)]
+    chosen = request.selection.choose(known)
+    check_waves(request.waves, known, chosen)
+    assigned = assign(chosen, request.waves)
+    if request.approved or request.status:
+        _check_names(request, known, context)
+    for wave, ones in assigned:
+        if not ones and not wave.clusters.is_all:
+            context.announce(
+                Warned(
+                    "CMD-FLT-126",
+                    f"wave {wave.name} has none of the chosen clusters",
+                    hint="nothing is tried in it before later waves are pushed; choose one of its clusters, too",
+                )
+            )
+    return Plan(request, tuple(assigned))
+
+
+def _check_names(request: FleetCompile, known: Sequence[Candidate], context: Context) -> None:
+    """Refuse names of waves and clusters in options that do not exist, and a status that no wave waits for.
+
+    Raises:
+        UsageError: CMD-FLT-090, there is no such wave or cluster; CMD-FLT-121, no wave soaks.
+        CommodoreError: a status file cannot be read.
+    """
+    from commodore.fleet import check_known  # loads the generator of charts, which few runs need
+
+    check_known("wave", sorted(request.approved), [wave.name for wave in request.waves])
+    check_known("cluster", named_cells(request.status), sorted(one.id for one in known))
+    if request.status and not any(wave.soak for wave in request.waves):
+        raise UsageError(
+            "CMD-FLT-121",
+            "--status is read when a wave has soaked, and no wave soaks",
+            hint="give a wave a `soak` in the file of --waves, or leave --status out",
+        )
+    read_states(request.status, math.inf, context.limits)

@@ -1,0 +1,79 @@
+"""A wave that is judged: its catalogs pushed, and watched until the next wave may begin."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
+from commodore.base.events import ClusterBegun
+from commodore.base.printable import some_of
+from commodore.clusters.compiling import announce_outcome
+from commodore.clusters.opening import Run
+from commodore.clusters.outcome import ClusterOutcome
+from commodore.clusters.task import Compiled
+from commodore.clusters.waves import Wave
+from commodore.fleet import FleetState, read_states
+
+
+def publish(run: Run, wave: Wave, clusters: Sequence[ClusterOutcome], compiled: Mapping[str, Compiled]) -> None:
+    """Push the catalogs of a wave that have changed.
+
+    Args:
+        compiled: what this process has staged; others are compiled again, and pushed if they come out the same.
+    """
+    changed = [one for one in clusters if one.state == "changed"]
+    if not changed:
+        return
+    with ThreadPoolExecutor(min(wave.parallel, len(changed)), thread_name_prefix="publishing") as pool:
+        try:
+            staged = [compiled.get(one.id) or Compiled(one) for one in changed]
+            for future in as_completed([pool.submit(_publish, run, one) for one in staged]):
+                future.result()
+        except BaseException:
+            run.stop()
+            raise
+
+
+def _publish(run: Run, compiled: Compiled) -> None:
+    one = compiled.outcome
+    if run.stopped.is_set():
+        return
+    run.context.announce(ClusterBegun(one.id, one.wave, publishing=True))
+
+    def pushing(commit: str) -> None:
+        run.ledger.write("pushing", cluster=one.id, commit=commit)
+
+    done = run.work.publish(compiled, run.ledger.state.commits.get(one.id, ()), pushing, run.context)
+    if done.state != "cancelled":
+        run.ledger.write("published", cluster=done.as_dict())
+    announce_outcome(run, done)
+
+
+def soak(run: Run, wave: Wave, *, is_last: bool) -> str:
+    """Let some time pass after a wave was pushed. Returns the reason why no later wave may begin, or nothing."""
+    request, state = run.plan.request, run.ledger.state
+    pushed = [one.id for one in state.outcomes.values() if one.wave == wave.name and one.state == "pushed"]
+    if not pushed or not wave.soak or (is_last and not request.status) or wave.name in state.soaked:
+        return ""
+    if wave.name not in state.soaking:
+        run.ledger.write("soaking", wave=wave.name, until=time.time() + wave.soak)
+    run.stopped.wait(max(0.0, run.ledger.state.soaking[wave.name] - time.time()))
+    if request.status:
+        ill = list(unhealthy(read_states(request.status, request.status_age, run.context.limits), pushed))
+        if ill:
+            return f"wave {wave.name} is not healthy: {some_of(ill)} (go on with --resume {run.folder.name})"
+    run.ledger.write("soaked", wave=wave.name)
+    return ""
+
+
+def unhealthy(state: FleetState, clusters: Iterable[str]) -> Iterator[str]:
+    """What keeps clusters from being healthy and in sync, in words. Of which nothing is known, is not."""
+    for name in clusters:
+        applications = state.cells.get(name)
+        if not applications:
+            yield f"{name}: nothing is known"
+            continue
+        for application, one in sorted(applications.items()):
+            if (one.health, one.sync) != ("Healthy", "Synced"):
+                yield f"{name}/{application}: {one.in_words}"

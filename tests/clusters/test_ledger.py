@@ -1,0 +1,64 @@
+"""The state of a run is the sum of its journal: a process that goes on has the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from commodore.base.errors import EnvironmentFault, PolicyError
+from commodore.clusters.journal import new_run
+from commodore.clusters.ledger import Ledger, may_be_repaired
+from commodore.clusters.outcome import ClusterOutcome
+from commodore.clusters.task import Compiled
+from commodore.core.review import DiffLine
+from commodore.core.review.cluster_names import Normaliser
+from commodore.core.review.file_changes import FileDiff
+from commodore.core.review.hunk_groups import Hunk
+
+OUTCOMES = tuple(ClusterOutcome(name, "", "t-one", "one") for name in ("c-1", "c-2", "c-3"))
+
+
+def compiled(name: str) -> Compiled:
+    diff = FileDiff("modified", f"manifests/{name}.yaml", (DiffLine("add", f"+name: {name}"),))
+    hunk = Hunk.of(diff, Normaliser([("cluster.name", name)]))
+    [one] = [one for one in OUTCOMES if one.id == name]
+    return Compiled(replace(one, state="changed", seconds=1.5, groups=(hunk.id,)), (hunk,))
+
+
+@pytest.mark.requirement("FC8")
+def test_a_process_that_goes_on_has_the_same_state(tmp_path: Path) -> None:
+    run = new_run(tmp_path, {"clusters": [], "digest": ""})
+    ledger = Ledger(run, OUTCOMES)
+    pins = {("https://x/g.git", "master"): "a" * 40}
+    ledger.compiled(compiled("c-1"), pins)
+    ledger.compiled(compiled("c-2"), pins)
+    ledger.compiled(Compiled(OUTCOMES[2].failing(EnvironmentFault("CMD-WORK-003", "no space", hint=""))), pins)
+    ledger.write("judged", wave="one")
+    ledger.write("pushing", cluster="c-1", commit="b" * 40)
+    ledger.write("published", cluster=replace(ledger.state.outcomes["c-1"], state="pushed", commit="b" * 40).as_dict())
+    ledger.write("soaking", wave="one", until=12.0)
+    ledger.write("soaked", wave="one")
+    ledger.close()
+    again = Ledger(run, OUTCOMES)
+    assert again.state == replace(ledger.state, exhausted=0)
+    assert [group.as_dict() for group in again.groups()] == [group.as_dict() for group in ledger.groups()]
+    assert [(group.clusters, group.differing) for group in again.groups()] == [(["c-1", "c-2"], {"cluster.name"})]
+    assert [one.state for one in again.state.of(["c-1", "c-2", "c-3"])] == ["pushed", "changed", "failed"]
+    assert (ledger.state.exhausted, again.state.commits) == (1, {"c-1": ("b" * 40,)})
+    assert (again.state.judged, again.state.soaked, again.state.pins) == ({"one"}, {"one"}, pins)
+    again.close()
+
+
+def test_failed_clusters_are_compiled_again_but_for_those_refused_for_safety(tmp_path: Path) -> None:
+    ledger = Ledger(new_run(tmp_path, {"clusters": [], "digest": ""}), OUTCOMES)
+    ledger.compiled(compiled("c-1"), {})
+    ledger.compiled(Compiled(OUTCOMES[1].failing(EnvironmentFault("CMD-GIT-001", "gone", hint=""))), {})
+    ledger.compiled(Compiled(OUTCOMES[2].failing(PolicyError("CMD-FLT-110", "other trees", hint=""))), {})
+    ledger.write("judged", wave="one")
+    before = ledger.state
+    ledger.forget([one for one in before.outcomes.values() if may_be_repaired(one)])
+    assert [one.state for one in ledger.state.of(["c-1", "c-2", "c-3"])] == ["changed", "not-begun", "failed"]
+    assert (before.judged, ledger.state.judged) == ({"one"}, frozenset())
+    ledger.close()
