@@ -12,6 +12,7 @@ import pytest
 from commodore.cli.main import GLOBAL, commodore
 from commodore.cli.shell.examples import examples_of, page_of
 from commodore.cli.shell.help_text import HelpedOption
+from commodore.cli.shell.settings.headings import FIRST
 from tests.cli.conftest import Known, Shown, commands
 from tests.world.cluster import ROOT
 
@@ -46,7 +47,7 @@ def parse(command: click.Command, words: list[str], name: str, parent: click.Con
 
 
 def test_options_stand_under_headings(call: Call) -> None:
-    code, out, _ = call("catalog", "compile", "--help")
+    code, out, _ = call("catalog", "compile", "--help-all")
     assert code == 0
     assert re.findall(r"^(\w.*):$", out, re.MULTILINE) == [
         "Examples",
@@ -68,10 +69,29 @@ def test_options_stand_under_headings(call: Call) -> None:
 @pytest.mark.parametrize("words", ["hydrate run", "hydrate plan", "hydrate check", "observe once", "observe run"])
 def test_most_options_of_a_command_have_a_heading(call: Call, words: str) -> None:
     """Those without one are what is special about the command."""
-    code, out, _ = call(*words.split(), "--help")
+    code, out, _ = call(*words.split(), "--help-all")
     plain = re.search(r"^Options:\n((?:  .*\n|\n(?=  ))*)", out, re.MULTILINE)
     assert (code, len(re.findall(r"^  --", plain[1], re.MULTILINE)) <= 3 if plain else True) == (0, True)
     assert out.index("Selection:") < out.index("Messages and help:")
+
+
+@pytest.mark.parametrize("known", KNOWN, ids=lambda known: " ".join(known.words) or "commodore")
+def test_a_help_is_at_most_70_lines(known: Known, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = call(*known.words, "--help")
+    every = call(*known.words, "--help-all")
+    assert (code, every[0]) == (0, 0)
+    assert len(out.splitlines()) <= 70
+    if (more := re.search(r"^(\d+) more options: (.*) --help-all$", out, re.MULTILINE)) is None:
+        assert every[1] == out
+    else:
+        shown, listed = (re.findall(r"^  (?:-\w, )?--[\w-]+", text, re.MULTILINE) for text in (out, every[1]))
+        assert len(listed) - len(shown) == int(more[1]) > 0
+        assert more[2] == " ".join(("commodore", *known.words))
+
+
+def test_options_that_are_shown_first_exist() -> None:
+    assert sorted(FIRST - {option.name for known in KNOWN for option in known.command.params} - {"help"}) == []
 
 
 def test_few_options_stand_under_one_heading(call: Call) -> None:

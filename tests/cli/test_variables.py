@@ -44,7 +44,7 @@ def test_a_variable_sets_one_option() -> None:
 @pytest.mark.parametrize("known", COMMANDS, ids=lambda known: " ".join(known.words))
 def test_help_has_the_variable_of_each_option(known: Known) -> None:
     context = context_of(known)
-    text = "".join(known.command.get_help(context).split())  # long names are broken
+    text = "".join(known.command.full_help(context).split())  # long names are broken
     for option in known.command.params:
         if isinstance(option, HelpedOption) and not option.hidden:
             assert any(name in text for name in variables_of(option, context)), option.name

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from commodore.cli.shell.config_file import check_configuration
-from commodore.cli.shell.settings.headings import HEADINGS
+from commodore.cli.shell.settings.headings import FIRST, HEADINGS
 from commodore.cli.shell.variables import check_variables, variables_of
 
 _MANY = 9
@@ -17,6 +18,10 @@ _MANY = 9
 _COLUMN = 30
 """What is longer than this has its text on the next line."""
 _PLAIN = "Options"
+_MOST = 70
+"""A help with more lines is cut to the options that are used first; `--help-all` shows the others."""
+_ENDS = re.compile(r"[.;] ")
+_CUT = f"{__name__}.cut"
 
 
 class HelpedOption(click.Option):
@@ -40,6 +45,8 @@ class HelpedOption(click.Option):
     def get_help_extra(self, ctx: click.Context) -> Any:
         """What stands in brackets behind the help: of several variables the one that most commands share."""
         extra = super().get_help_extra(ctx)
+        if ctx.meta.get(_CUT):
+            return {name: value for name, value in extra.items() if name == "default"}
         named = [self.envvar] if isinstance(self.envvar, str) else list(self.envvar or ())
         extra["envvars"] = (str(named[0]) if named else variables_of(self, ctx)[-1],)
         return extra
@@ -51,14 +58,37 @@ class HelpedOption(click.Option):
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """What the help says, without the names that are not shown."""
         every, self.opts = self.opts, self.shown_flags
+        whole = self.help
+        if whole is not None and ctx.meta.get(_CUT):
+            self.help = _first_sentence(whole)
         try:
             return super().get_help_record(ctx)
         finally:
-            self.opts = every
+            self.opts, self.help = every, whole
 
 
 class Helped(click.Command):
     """A command whose help has examples, headings, and a line that says where to read more."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The parameters, with `--help-all`, which is shown where `--help` leaves something out."""
+        params = super().get_params(ctx)
+        return [*params[:-1], _help_all(is_hidden=not ctx.meta.get(_CUT)), *params[-1:]]
+
+    def get_help(self, ctx: click.Context) -> str:
+        """The help: all of it if it is short, otherwise the options that are used first."""
+        text = self.full_help(ctx)
+        if isinstance(self, click.Group) or len(text.splitlines()) <= _MOST:
+            return text
+        ctx.meta[_CUT] = True
+        try:
+            return super().get_help(ctx)
+        finally:
+            ctx.meta[_CUT] = False
+
+    def full_help(self, ctx: click.Context) -> str:
+        """The help with all options and their variables."""
+        return super().get_help(ctx)
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The description, and below it the examples."""
@@ -95,7 +125,9 @@ class Helped(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options, under headings if there are many; the commands of a group come last."""
-        options = [one for one in self.get_params(ctx) if isinstance(one, click.Option) and not one.hidden]
+        every = [one for one in self.get_params(ctx) if isinstance(one, click.Option) and not one.hidden]
+        is_cut = ctx.meta.get(_CUT)
+        options = [one for one in every if _name(one) in FIRST or one.required] if is_cut else every
         many = len(options) > _MANY
         sections: dict[str, list[tuple[str, str]]] = {title: [] for title in (_PLAIN, *HEADINGS)}
         for option in sorted(options, key=_place) if many else options:
@@ -107,6 +139,10 @@ class Helped(click.Command):
             if records:
                 with formatter.section(title):
                     formatter.write_dl([(flags.ljust(width), text) for flags, text in records])
+        if is_cut:
+            formatter.write_paragraph()
+            more = len(every) - len(options) - 1  # --help-all stands here
+            formatter.write_text(f"{more} more options: {ctx.command_path} --help-all")
         if isinstance(self, click.Group):
             self.format_commands(ctx, formatter)
 
@@ -121,6 +157,28 @@ class Helped(click.Command):
         """What the shell may complete; no names that are not shown."""
         hidden = {flag for one in self.get_params(ctx) if isinstance(one, HelpedOption) for flag in one.hidden_flags}
         return [item for item in super().shell_complete(ctx, incomplete) if item.value not in hidden]
+
+
+def _help_all(*, is_hidden: bool) -> click.Option:
+    def show(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
+        if value and isinstance(ctx.command, Helped):
+            click.echo(ctx.command.full_help(ctx), color=ctx.color)
+            ctx.exit()
+
+    return click.Option(
+        ["--help-all"],
+        is_flag=True,
+        expose_value=False,
+        is_eager=True,
+        hidden=is_hidden,
+        callback=show,
+        help="Show all options and their variables, and exit.",
+        allow_from_autoenv=False,
+    )
+
+
+def _first_sentence(text: str) -> str:
+    return f"{_ENDS.split(text, maxsplit=1)[0].rstrip('.')}."
 
 
 def _heading(option: click.Option) -> str:

@@ -159,6 +159,22 @@ HEADINGS: dict[str, tuple[str, ...]] = {
         "device",
         "keyring",
     ),
-    "Messages and help": ("log_format", "log_level", "verbose", "help"),
+    "Messages and help": ("log_format", "log_level", "verbose", "help", "help_all"),
 }
 """Names of options by heading; what is in none stands first, as `Options`."""
+
+FIRST = frozenset(
+    {
+        *("help", "verbose", "quiet"),
+        *("local", "api_url", "api_token", "cluster_file", "offline", "watch"),
+        *("global_repo_revision_override", "tenant_repo_revision_override", "strict"),
+        *("push", "interactive", "dry_run", "force", "diff", "trust_policy", "waves", "canary"),
+        *("path", "base", "base_path", "ref", "app", "selector", "kind"),
+        *("facts", "facts_file", "kube_version", "fail_on", "allow_unknown", "changed_only"),
+        *("out", "output_format", "output", "markdown", "html", "report"),
+        *("branch", "only", "values", "alias", "name", "namespace", "context", "kubeconfig"),
+        *("changed", "all", "resume", "listen", "application_namespace"),
+        *("author", "target"),
+    }
+)
+"""Options that are used first: a help that would be long shows these, and `--help-all` the others."""
