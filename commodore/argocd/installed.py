@@ -9,7 +9,7 @@ from pathlib import Path
 from commodore.argocd.configuration import Profile
 from commodore.base.context import Context
 from commodore.base.diagnostics import Diagnostic, Diagnostics
-from commodore.core.tools import Source, Tool, VersionNumber, locate_tool, profile_toolbox, tool_versions
+from commodore.core.tools import Source, Tool, locate_tool, profile_toolbox, tool_version, tool_versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Installed:
     @property
     def is_same(self) -> bool:
         """Whether it is that version."""
-        return VersionNumber.find(self.version) == VersionNumber.find(self.wanted)
+        return tool_version(self.version) == tool_version(self.wanted)
 
     @property
     def is_close(self) -> bool:

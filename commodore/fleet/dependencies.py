@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from commodore.base.errors import CommodoreError, InputError, Location, did_you_mean
-from commodore.base.names import requirement
 from commodore.base.printable import printable
+from commodore.base.values.versions import find_version
 from commodore.fleet.findings import kind_of, shown
 from commodore.fleet.merging import leaves, overlap, same
 from commodore.fleet.paths import MISSING, Missing, Path_, strategy_path, value_at
@@ -197,8 +197,8 @@ def _satisfies(dependency: Dependency, found: Any, expected: str) -> bool:
     compared = []
     for part in expected.split(","):
         clause = _COMPARISON.fullmatch(part)
-        wanted = parse_version(clause[2]) if clause else None
-        have = parse_version(found)
+        wanted = find_version(clause[2]) if clause else None
+        have = find_version(found)
         if clause is None or wanted is None or have is None:
             raise InputError(
                 "CMD-FLT-049",
@@ -208,37 +208,13 @@ def _satisfies(dependency: Dependency, found: Any, expected: str) -> bool:
                 hint="versions are like v1.2.3 or 1.2.3-rc.1",
                 locations=[dependency.location],
             )
-        order = have.compare(wanted)
+        order = (have > wanted) - (have < wanted)
         compared.append(
             {"=": order == 0, "==": order == 0, "!=": order != 0, ">": order > 0, ">=": order >= 0}.get(
                 clause[1], order < 0 if clause[1] == "<" else order <= 0
             )
         )
     return all(compared)
-
-
-@functools.cache
-def _parser() -> Any:
-    try:
-        from semver import Version
-    except ImportError as error:
-        raise InputError(
-            "CMD-FLT-025",
-            "a patch compares versions, for which semver is needed",
-            hint=f"install it: pip install '{requirement('fleet')}'",
-        ) from error
-    return Version
-
-
-def parse_version(value: object) -> Any:
-    """A text as a version that can be compared: `v` if any, one to three numbers, pre-release, build; else None."""
-    if not isinstance(value, str):
-        return None
-    version = _parser()
-    try:
-        return version.parse(value.strip().removeprefix("v"), optional_minor_and_patch=True)
-    except ValueError:
-        return None
 
 
 @functools.cache

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError
+from commodore.base.values.versions import find_version
 from commodore.base.yaml import load, load_all
-from commodore.fleet.dependencies import parse_version
 from commodore.fleet.output import Files, read_rendered
 from commodore.fleet.promotion.status_file import AppState, FleetState, revisions_of
 from commodore.fleet.repository.config import read_config
@@ -118,7 +118,7 @@ def _other_revision(wanted: str, live: AppState) -> str:
         return ""
     if live.target and live.target != wanted:
         return live.target
-    exact, found = parse_version(wanted), parse_version(live.revision)
+    exact, found = find_version(wanted), find_version(live.revision)
     if exact is not None and found is not None:
         return live.revision if exact != found else ""
     both = bool(_COMMIT.fullmatch(wanted) and _COMMIT.fullmatch(live.revision))

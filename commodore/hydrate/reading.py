@@ -12,6 +12,7 @@ from commodore.argocd.model.fields import Fields, kind_of
 from commodore.argocd.planning.generate_paths import GENERATE_PATHS
 from commodore.base.errors import CommodoreError, InputError, Location, did_you_mean
 from commodore.base.events import Warned
+from commodore.base.values.versions import is_exact
 from commodore.core.lieutenant import Cluster
 from commodore.core.sources.git import Author, normalize, redact, repository_key
 from commodore.hydrate.clones import revision_of
@@ -28,7 +29,6 @@ _ENTRY_KIND = "HydrateEntry"  # what an entry of a `hydrate.yaml` is turned into
 _DRY = ("repoURL", "targetRevision", "path", "helm", "kustomize", "directory", "plugin")
 _OPTIONS = ("helm", "kustomize", "directory")
 _ADDITIONAL = ("repoURL", "targetRevision", "path", "chart", "ref", *_OPTIONS)
-_EXACT = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
 _SYNC = ("targetBranch", "path", "repoURL")
 _NAMING = ("repoURL", "targetRevision", "path", "targetBranch", "chart", "ref", "name", "catalog")
 _OTHER_SOURCE = re.compile(r"\$(?!ARGOCD_|\$)\w[^/]*/")
@@ -159,7 +159,7 @@ def _additional(fields: Fields, dry: Fields, options_in_git: bool) -> Additional
     _check_known(fields, _ADDITIONAL)
     _check_options(fields, options_in_git)
     url, revision, chart = _required(fields, "repoURL"), fields.text("targetRevision"), fields.text("chart")
-    if chart and not _EXACT.fullmatch(revision):
+    if chart and not is_exact(revision):
         raise InputError(
             "CMD-HYD-043",
             f"{fields.at('targetRevision')} is {revision or 'missing'}, which is no exact version of the chart {chart}",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from commodore.base.errors import InputError, Location
-from commodore.fleet.dependencies import Dependency, parse_version, unmet
+from commodore.fleet.dependencies import Dependency, unmet
 from commodore.fleet.paths import strategy_path, value_at
 from tests.fleet.conftest import APP, CELLS, CONFIG, World, charts, codes, manifests, patch
 
@@ -109,25 +109,6 @@ def test_what_cannot_be_compared(path: str, expected: object, code: str) -> None
         unmet(dependency(path, expected), VALUES)
     assert caught.value.code == code
     assert path in caught.value.message
-
-
-@pytest.mark.parametrize(
-    ("lower", "higher"),
-    [
-        ("4.17.0", "4.18.0-rc.1"),
-        ("4.18.0-rc.1", "4.18.0"),
-        ("v1", "1.0.1"),
-        ("1.2", "1.10"),
-        ("1.0.0-a.2", "1.0.0-a.10"),
-    ],
-)
-def test_versions_are_ordered_as_semver_says(lower: str, higher: str) -> None:
-    assert parse_version(lower).compare(parse_version(higher)) < 0
-
-
-@pytest.mark.parametrize("text", ["", "latest", "1.2.3.4", "vv1", 1, None, "1e3"])
-def test_no_versions(text: object) -> None:
-    assert parse_version(text) is None
 
 
 def test_keys_that_are_numbers() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from commodore.core.tools import Platform, Releases, VersionNumber, known_pins
+from commodore.core.tools import Platform, Releases, known_pins, named_version
 from tests.world.context import make_context
 from tests.world.releases import ReleaseServer
 
@@ -40,9 +40,7 @@ def publish(server: ReleaseServer, tool: str, version: str, *, wrong: bool = Fal
     """A version for all platforms; the checksums are the known ones, if there are any. Returns them."""
     digests = {}
     for platform in PLATFORMS:
-        asset = Releases(make_context(), mirror=server.mirror, platform=platform).asset(
-            tool, VersionNumber.parse(version)
-        )
+        asset = Releases(make_context(), mirror=server.mirror, platform=platform).asset(tool, named_version(version))
         path, checksums = (url.removeprefix(server.site) for url in (asset.url, asset.checksums))
         server.files[path] = f"{asset.file}".encode()
         own = hashlib.sha256(server.files[path]).hexdigest()

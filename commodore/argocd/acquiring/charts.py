@@ -17,13 +17,14 @@ from urllib.parse import urljoin
 from commodore.argocd.acquiring.chart_index import ChartIndex
 from commodore.argocd.acquiring.credentials import HINT
 from commodore.argocd.acquiring.providers import Providers
+from commodore.argocd.acquiring.tags import newest_tag
 from commodore.base.context import Context
 from commodore.base.diagnostics import Diagnostic, Diagnostics
 from commodore.base.errors import EnvironmentFault, InputError, PolicyError
 from commodore.base.events import Obtained
 from commodore.base.files.workspace import remove_tree
 from commodore.base.printable import printable
-from commodore.base.values.versions import Version, VersionProblem, parse_range, parse_version
+from commodore.base.values.versions import is_exact
 from commodore.core.confinement.policy import check_source
 from commodore.core.results.caches import dependency_cache, usable
 from commodore.core.sources.fetching import CacheKey, DependencyCache
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from commodore.core.sources.oci import Registries
 
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?(/[A-Za-z0-9._-]+)*")
-_EXACT = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +95,10 @@ class Charts:
             return Chart(given.chart(url, name, found).resolve(), found), "caller"
         in_registry = url.startswith("oci://") or "://" not in url
         anew = self.wants_anew("oci" if in_registry else "charts", (url, name, wanted))
-        kept = self._kept(url, name, wanted) if _EXACT.fullmatch(wanted) and not anew else None
+        kept = self._kept(url, name, wanted) if is_exact(wanted) and not anew else None
         if kept is not None:
             return kept, "cache"
-        if self.context.offline and (in_registry or (_EXACT.fullmatch(wanted) and self.providers.remotes is None)):
+        if self.context.offline and (in_registry or (is_exact(wanted) and self.providers.remotes is None)):
             raise EnvironmentFault(
                 "CMD-ARGO-310",
                 f"the chart {name} {printable(wanted)} of {redact(url)} is not in the cache, and offline nothing is "
@@ -127,7 +127,7 @@ class Charts:
         repository = parse_reference(f"{url}/{name}")
         with open_registries(self.context) as registries:
             version = wanted
-            if not _EXACT.fullmatch(wanted):
+            if not is_exact(wanted):
                 tags = [tag.replace("_", "+") for tag in registries.tags(repository)]
                 version = _chosen(tags, url, name, wanted)
                 kept = self._kept(url, name, version) if not anew else None
@@ -247,15 +247,7 @@ def choose_version(versions: list[str], wanted: str) -> str | None:
     for one in (wanted, wanted.removeprefix("v"), f"v{wanted}"):
         if one in versions:
             return one
-    known: dict[Version, str] = {}
-    for text in versions:
-        with contextlib.suppress(VersionProblem):
-            known.setdefault(parse_version(text), text)
-    try:
-        newest = parse_range(wanted).highest(known)
-    except VersionProblem:
-        return None
-    return known[newest] if newest is not None else None
+    return newest_tag(versions, wanted)
 
 
 def unpack_chart(archive: bytes, folder: Path, name: str, context: Context) -> None:

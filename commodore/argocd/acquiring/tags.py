@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import re
 from collections.abc import Iterable
 
-from commodore.base.values.versions import Version, VersionProblem, parse_range, parse_version
-
-_EXACT = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
+from commodore.base.values.versions import Version, VersionProblem, find_version, is_exact, parse_range
 
 
 def is_range(wanted: str, prefix: str = "") -> bool:
@@ -21,19 +17,21 @@ def is_range(wanted: str, prefix: str = "") -> bool:
         parse_range(wanted)
     except VersionProblem:
         return False
-    return bool(prefix) or _EXACT.fullmatch(wanted) is None
+    return bool(prefix) or not is_exact(wanted)
 
 
 def newest_tag(tags: Iterable[str], wanted: str, prefix: str = "") -> str | None:
-    """The tag of the newest version that fits a range; None if none does.
+    """The tag of the newest version that fits a range; None if none does, or the range is invalid.
 
     Args:
         prefix: as `is_range`.
     """
-    known: dict[Version, str] = {}
+    versions: dict[Version, str] = {}
     for tag in tags:
-        if tag.startswith(prefix):
-            with contextlib.suppress(VersionProblem):
-                known.setdefault(parse_version(tag.removeprefix(prefix)), tag)
-    newest = parse_range(wanted).highest(known)
-    return known[newest] if newest is not None else None
+        if tag.startswith(prefix) and (version := find_version(tag.removeprefix(prefix))) is not None:
+            versions.setdefault(version, tag)
+    try:
+        newest = parse_range(wanted).highest(versions)
+    except VersionProblem:
+        return None
+    return versions[newest] if newest is not None else None

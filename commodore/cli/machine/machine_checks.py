@@ -21,6 +21,7 @@ from commodore.base.files.workspace import guard_disk
 from commodore.base.names import DISTRIBUTION
 from commodore.base.printable import counted
 from commodore.base.values.units import size_text
+from commodore.base.values.versions import Version
 from commodore.core.lieutenant import LOGIN_HINT, HeldToken, LieutenantClient, TokenStore, given_token, held_token
 from commodore.core.results.caches import (
     cache_folder,
@@ -30,11 +31,11 @@ from commodore.core.results.caches import (
     result_cache,
     usable,
 )
-from commodore.core.tools import MINIMUM_VERSIONS, VersionNumber, find_tools
+from commodore.core.tools import MINIMUM_VERSIONS, find_tools, tool_version
 
 State = Literal["ok", "warning", "failed", "skipped"]
 
-_GIT = VersionNumber((2, 31, 0))
+_GIT = Version(2, 31, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +101,13 @@ def _tools(context: Context) -> Iterator[Check]:
         yield _judged(name, partial(_tool, name, least, context))
 
 
-def _tool(name: str, least: VersionNumber, context: Context) -> Check:
+def _tool(name: str, least: Version, context: Context) -> Check:
     cure = f"install git {least} or newer and put it on PATH" if name == "git" else f"commodore tool install {name}"
     tool = find_tools(context, [name])[name]
     if tool is None:
         return Check(name, "failed", "not found", cure, exit_code=EnvironmentFault.exit_code)
     where = f"{tool.version or 'unknown version'} ({tool.path})"
-    has = VersionNumber.find(tool.version)
+    has = tool_version(tool.version)
     if has is None:
         return Check(name, "warning", f"{where}: it does not report its version", f"run '{tool.path}' to see why")
     if has < least:

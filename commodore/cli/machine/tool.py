@@ -147,7 +147,7 @@ def _of_argocd(tool: str | None, values: dict[str, Any], console: Console) -> tu
     """The folder for the tools of a version of Argo CD, and the version of the tool that it runs."""
     from commodore.argocd.configuration import choose_profile
     from commodore.base.diagnostics import Diagnostics
-    from commodore.core.tools import Choice, VersionNumber, profile_toolbox
+    from commodore.core.tools import Choice, named_version, profile_toolbox
 
     if tool is None or values["version"] or values["latest"]:
         raise UsageError(
@@ -160,13 +160,13 @@ def _of_argocd(tool: str | None, values: dict[str, Any], console: Console) -> tu
     for one in found.found():
         console.announce(Warned(one.code, one.message, hint=one.hint))
     version = profile.tools.get(tool)
-    return profile_toolbox(profile.name), Choice(VersionNumber.parse(version) if version else None)
+    return profile_toolbox(profile.name), Choice(named_version(version) if version else None)
 
 
 def _choice(values: dict[str, Any], *, single: bool) -> Choice:
-    from commodore.core.tools import Choice, VersionNumber
+    from commodore.core.tools import Choice, named_version
 
-    version = VersionNumber.parse(values["version"]) if values["version"] and single else None
+    version = named_version(values["version"]) if values["version"] and single else None
     return Choice(version, values["latest"])
 
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from commodore.core.tools.status import survey_tools as survey_tools
     from commodore.core.tools.toolbox import Toolbox as Toolbox
     from commodore.core.tools.toolbox import profile_toolbox as profile_toolbox
-    from commodore.core.tools.version_numbers import VersionNumber as VersionNumber
+    from commodore.core.tools.version_numbers import named_version as named_version
+    from commodore.core.tools.version_numbers import tool_version as tool_version
 
 __getattr__ = lazy_exports(__name__)

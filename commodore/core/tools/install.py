@@ -16,6 +16,7 @@ from typing import Literal
 from commodore.base.errors import CommodoreError, EnvironmentFault, InputError, PolicyError, did_you_mean
 from commodore.base.events import StageAdvanced, Warned, stage
 from commodore.base.files.workspace import guard_disk
+from commodore.base.values.versions import Version
 from commodore.core.sources.http import without_credentials
 from commodore.core.tools._unpack import unpack_executable
 from commodore.core.tools._web import StatusError
@@ -24,7 +25,7 @@ from commodore.core.tools.latest import latest_versions
 from commodore.core.tools.pins import KNOWN_VERSIONS
 from commodore.core.tools.releases import PROJECTS, Asset, Releases
 from commodore.core.tools.toolbox import Toolbox
-from commodore.core.tools.version_numbers import VersionNumber
+from commodore.core.tools.version_numbers import tool_version
 
 MANAGEABLE = tuple(PROJECTS)
 """The tools that can be installed, in the order in which they are named."""
@@ -37,7 +38,7 @@ NOT_NEEDED = ("jb",)
 class Choice:
     """Which version is wanted: this one, the latest release, or (with neither) the one that the program knows."""
 
-    version: VersionNumber | None = None
+    version: Version | None = None
     latest: bool = False
 
 
@@ -144,7 +145,7 @@ def managed_tools(toolbox: Toolbox) -> tuple[str, ...]:
     return tuple(name for name in MANAGEABLE if toolbox.holds(name))
 
 
-def _choose(name: str, choice: Choice, releases: Releases) -> VersionNumber:
+def _choose(name: str, choice: Choice, releases: Releases) -> Version:
     if choice.version is not None:
         return choice.version
     if not choice.latest:
@@ -175,20 +176,20 @@ def _in_use(name: str, toolbox: Toolbox) -> Tool | None:
         return None
 
 
-def _managed_version(name: str, toolbox: Toolbox, releases: Releases) -> VersionNumber | None:
+def _managed_version(name: str, toolbox: Toolbox, releases: Releases) -> Version | None:
     """The version of the managed tool; None if there is none, or it does not work."""
     if not toolbox.holds(name):
         return None
     return _ask(name, toolbox.executable(name), releases)
 
 
-def _ask(name: str, path: Path, releases: Releases) -> VersionNumber | None:
+def _ask(name: str, path: Path, releases: Releases) -> Version | None:
     tool = Tool(name, path, None, Source.MANAGED)
     (asked,) = ask_versions([tool], releases.context)
-    return VersionNumber.find(asked.version)
+    return tool_version(asked.version)
 
 
-def _install(name: str, version: VersionNumber, toolbox: Toolbox, releases: Releases) -> Outcome:
+def _install(name: str, version: Version, toolbox: Toolbox, releases: Releases) -> Outcome:
     """Download, check, unpack, try, put into place, write down."""
     asset = releases.asset(name, version)
     place = toolbox.executable(name)

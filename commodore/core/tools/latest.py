@@ -10,9 +10,10 @@ from pathlib import Path
 from commodore.base.errors import EnvironmentFault
 from commodore.base.events import Warned
 from commodore.base.files.sealed import read_note, write_note
+from commodore.base.values.versions import Version
 from commodore.core.results.caches import cache_folder
 from commodore.core.tools.releases import Releases
-from commodore.core.tools.version_numbers import VersionNumber
+from commodore.core.tools.version_numbers import tool_version
 
 
 def release_cache() -> Path:
@@ -20,7 +21,7 @@ def release_cache() -> Path:
     return cache_folder() / "releases.json"
 
 
-def latest_versions(tools: Sequence[str], releases: Releases) -> dict[str, VersionNumber | EnvironmentFault]:
+def latest_versions(tools: Sequence[str], releases: Releases) -> dict[str, Version | EnvironmentFault]:
     """The latest version of each tool, or why it is not known; all are asked at the same time.
 
     An answer counts for `limits.tool_releases_age` seconds. When GitHub does not answer, the last answer is taken
@@ -28,7 +29,7 @@ def latest_versions(tools: Sequence[str], releases: Releases) -> dict[str, Versi
     """
     file, limits = release_cache(), releases.context.limits
     record = read_note(file, "tools", most=limits.tool_state_bytes)
-    answers: dict[str, VersionNumber | EnvironmentFault] = {}
+    answers: dict[str, Version | EnvironmentFault] = {}
     now = time.time()
     for tool in tools:
         version, when = _remembered(record, releases, tool)
@@ -41,7 +42,7 @@ def latest_versions(tools: Sequence[str], releases: Releases) -> dict[str, Versi
         answers |= zip(asked, pool.map(lambda tool: _ask(tool, releases), asked), strict=True)
     for tool in asked:
         answer = answers[tool]
-        if isinstance(answer, VersionNumber):
+        if isinstance(answer, Version):
             record[_key(releases, tool)] = [str(answer), now]
             continue
         old, _ = _remembered(record, releases, tool)
@@ -53,7 +54,7 @@ def latest_versions(tools: Sequence[str], releases: Releases) -> dict[str, Versi
     return {tool: answers[tool] for tool in tools}
 
 
-def _ask(tool: str, releases: Releases) -> VersionNumber | EnvironmentFault:
+def _ask(tool: str, releases: Releases) -> Version | EnvironmentFault:
     web = releases.web()
     try:
         return releases.latest(tool, web)
@@ -67,9 +68,9 @@ def _key(releases: Releases, tool: str) -> str:
     return f"{releases.api} {tool}"
 
 
-def _remembered(record: dict[str, object], releases: Releases, tool: str) -> tuple[VersionNumber | None, float]:
+def _remembered(record: dict[str, object], releases: Releases, tool: str) -> tuple[Version | None, float]:
     """The last answer and when it came."""
     match record.get(_key(releases, tool)):
-        case [str(text), int() | float() as when] if (version := VersionNumber.find(text)) is not None:
+        case [str(text), int() | float() as when] if (version := tool_version(text)) is not None:
             return version, float(when)
     return None, float("-inf")

@@ -20,10 +20,11 @@ from urllib.parse import urlsplit
 from commodore.base.context import Context
 from commodore.base.errors import EnvironmentFault, InputError, PolicyError
 from commodore.base.events import Noted
+from commodore.base.values.versions import Version
 from commodore.core.sources.http import without_credentials
 from commodore.core.tools._web import StatusError, Web
 from commodore.core.tools.pins import Pins, known_pins
-from commodore.core.tools.version_numbers import VersionNumber
+from commodore.core.tools.version_numbers import tool_version
 
 GITHUB_API = "https://api.github.com"
 
@@ -90,7 +91,7 @@ class Asset:
     """An archive with a tool. `digest` is its SHA-256 if the program knows it."""
 
     tool: str
-    version: VersionNumber
+    version: Version
     platform: Platform
     url: str
     checksums: str
@@ -128,7 +129,7 @@ class Releases:
         """A session to talk to the servers with; to be closed."""
         return Web(self.timeout, Context(self.context.announce, self.context.limits))
 
-    def asset(self, tool: str, version: VersionNumber) -> Asset:
+    def asset(self, tool: str, version: Version) -> Asset:
         """Where an archive is, without network access."""
         project = PROJECTS[tool]
         words = {"version": str(version), "os": self.platform.os, "arch": self.platform.arch, "tool": tool}
@@ -189,7 +190,7 @@ class Releases:
             )
         return digest
 
-    def latest(self, tool: str, web: Web) -> VersionNumber:
+    def latest(self, tool: str, web: Web) -> Version:
         """The newest version that the tool's project has released, by number; pre-releases do not count.
 
         Raises:
@@ -208,7 +209,7 @@ class Releases:
         except (ValueError, RecursionError):
             listed = None
         versions = [_released(one, project.tag) for one in listed] if isinstance(listed, list) else []
-        known = [version for version in versions if version is not None and version.final]
+        known = [version for version in versions if version is not None and not version.prerelease]
         if not known:
             raise EnvironmentFault(
                 "CMD-TOOL-026",
@@ -258,11 +259,11 @@ def _find_digest(text: str, file: str) -> str | None:
     return None
 
 
-def _released(release: Any, tag: str) -> VersionNumber | None:
+def _released(release: Any, tag: str) -> Version | None:
     if not isinstance(release, dict) or release.get("draft") or release.get("prerelease"):
         return None
     name = release.get("tag_name")
-    return VersionNumber.find(name.removeprefix(tag)) if isinstance(name, str) and name.startswith(tag) else None
+    return tool_version(name.removeprefix(tag)) if isinstance(name, str) and name.startswith(tag) else None
 
 
 def _github_fault(error: StatusError, with_token: bool) -> EnvironmentFault:

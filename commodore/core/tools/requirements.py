@@ -10,12 +10,13 @@ from pathlib import Path
 from commodore.base.context import Context
 from commodore.base.errors import EnvironmentFault, raise_all
 from commodore.base.files.sealed import read_note, write_note
+from commodore.base.values.versions import Version
 from commodore.core.results.caches import cache_folder
 from commodore.core.tools.find import Tool, ask_versions, locate_tool
-from commodore.core.tools.version_numbers import VersionNumber
+from commodore.core.tools.version_numbers import tool_version
 
 # Helm before 3.8 pulls no charts from OCI registries without a switch; kustomize before 5 has other fields and output.
-MINIMUM_VERSIONS = {"helm": VersionNumber((3, 8, 0)), "kustomize": VersionNumber((5, 0, 0))}
+MINIMUM_VERSIONS = {"helm": Version(3, 8, 0), "kustomize": Version(5, 0, 0)}
 
 
 def version_cache() -> Path:
@@ -42,7 +43,7 @@ def check_minimum(names: Iterable[str], context: Context) -> None:
     versions = tool_versions(tools, context)
     errors = []
     for tool in tools:
-        has, least = VersionNumber.find(versions.get(tool.name)), MINIMUM_VERSIONS[tool.name]
+        has, least = tool_version(versions.get(tool.name)), MINIMUM_VERSIONS[tool.name]
         if has is not None and has < least:
             errors.append(
                 EnvironmentFault(

@@ -8,6 +8,7 @@ from typing import Any
 
 from commodore.base.errors import EnvironmentFault
 from commodore.base.events import Warned
+from commodore.base.values.versions import Version
 from commodore.core.tools.find import Source, Tool, ask_versions, locate_tool
 from commodore.core.tools.install import MANAGEABLE, NOT_NEEDED
 from commodore.core.tools.latest import latest_versions
@@ -15,7 +16,7 @@ from commodore.core.tools.pins import KNOWN_VERSIONS
 from commodore.core.tools.releases import Releases
 from commodore.core.tools.requirements import MINIMUM_VERSIONS
 from commodore.core.tools.toolbox import Toolbox
-from commodore.core.tools.version_numbers import VersionNumber
+from commodore.core.tools.version_numbers import tool_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,20 +42,20 @@ class ToolStatus:
     version: str | None = None
     managed: bool = False
     installed: str | None = None
-    minimum: VersionNumber | None = None
-    known: VersionNumber | None = None
-    latest: VersionNumber | None = None
+    minimum: Version | None = None
+    known: Version | None = None
+    latest: Version | None = None
 
     @property
-    def upgrade(self) -> VersionNumber | None:
+    def upgrade(self) -> Version | None:
         """The latest release if it is newer than the tool in use."""
-        has = VersionNumber.find(self.version)
+        has = tool_version(self.version)
         return self.latest if has is not None and self.latest is not None and self.latest > has else None
 
     @property
     def too_old(self) -> bool:
         """Whether the tool in use is older than the minimum."""
-        has = VersionNumber.find(self.version)
+        has = tool_version(self.version)
         return has is not None and self.minimum is not None and has < self.minimum
 
     def as_dict(self) -> dict[str, Any]:
@@ -87,7 +88,7 @@ def survey_tools(toolbox: Toolbox, releases: Releases, *, check: bool) -> tuple[
     present = [tool for tool in located.values() if tool is not None]
     asked = {tool.name: tool for tool in ask_versions(present, context)}
     installed = toolbox.installed(context)
-    latest: dict[str, VersionNumber] = {}
+    latest: dict[str, Version] = {}
     if check:
         for name, answer in latest_versions(MANAGEABLE, releases).items():
             if isinstance(answer, EnvironmentFault):
@@ -101,7 +102,7 @@ def survey_tools(toolbox: Toolbox, releases: Releases, *, check: bool) -> tuple[
 
 
 def _status(
-    name: str, tool: Tool | None, toolbox: Toolbox, installed: dict[str, str], latest: VersionNumber | None
+    name: str, tool: Tool | None, toolbox: Toolbox, installed: dict[str, str], latest: Version | None
 ) -> ToolStatus:
     managed = toolbox.holds(name)
     return ToolStatus(

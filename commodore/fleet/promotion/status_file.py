@@ -14,6 +14,7 @@ from typing import Any
 from commodore.base.errors import InputError, UsageError
 from commodore.base.files.workspace import guard_disk
 from commodore.base.limits import Limits
+from commodore.base.values.versions import find_version
 from commodore.fleet.dependencies import Live
 from commodore.fleet.paths import MISSING
 from commodore.fleet.repository.config import Prefix, in_path, seconds
@@ -58,12 +59,10 @@ class FleetState:
 
     def is_ready(self, kind: str, cell: Prefix, application: str, wanted: object) -> bool:
         """Whether an application is healthy and in sync, and at the wanted revision if that is an exact version."""
-        from commodore.fleet.dependencies import parse_version
-
         state = self.of(kind, cell, application)
         if state is None or (state.health, state.sync) != ("Healthy", "Synced"):
             return False
-        exact, found = parse_version(wanted), parse_version(state.revision)
+        exact, found = find_version(wanted), find_version(state.revision)
         return exact is None or not state.revision or (found is not None and exact == found)
 
     def live(self, kind: str, cell: Prefix) -> Live:

@@ -19,13 +19,13 @@ import pytest
 from commodore.base.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
 from commodore.base.events import Event, Noted, StageAdvanced, Warned
 from commodore.base.limits import DEFAULT_LIMITS
+from commodore.base.values.versions import Version
 from commodore.core.tools import (
     KNOWN_VERSIONS,
     Choice,
     Outcome,
     Releases,
     Toolbox,
-    VersionNumber,
     install_tool,
     managed_tools,
     missing_tools,
@@ -48,7 +48,7 @@ from tests.world.releases import (
 )
 
 HASTY = replace(DEFAULT_LIMITS, request_attempts=2, request_backoff=0.0)
-NINE = VersionNumber((9, 0, 0))
+NINE = Version(9, 0, 0)
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def releases(server: ReleaseServer, collected: list[Event]) -> Releases:
     )
 
 
-def install(box: Toolbox, releases: Releases, tool: str = "helm", version: VersionNumber | None = NINE) -> Outcome:
+def install(box: Toolbox, releases: Releases, tool: str = "helm", version: Version | None = NINE) -> Outcome:
     return install_tool(tool, Choice(version), box, releases)
 
 
@@ -360,7 +360,7 @@ def test_installing_another_version_of_a_managed_tool(server: ReleaseServer, box
     server.publish("helm", "9.0.0")
     install(box, releases)
     with pytest.raises(InputError) as caught:
-        install(box, releases, version=VersionNumber((9, 0, 1)))
+        install(box, releases, version=Version(9, 0, 1))
     assert caught.value.code == "CMD-TOOL-021"
     assert caught.value.hint == "run 'commodore tool upgrade helm --version 9.0.1'"
 
@@ -416,7 +416,7 @@ def test_upgrading(server: ReleaseServer, box: Toolbox, releases: Releases) -> N
     for version in ("9.0.0", "9.0.1", "10.0.0"):
         server.publish("helm", version)
     install(box, releases)
-    assert upgrade_tool("helm", Choice(VersionNumber((9, 0, 1))), box, releases).version == "9.0.1"
+    assert upgrade_tool("helm", Choice(Version(9, 0, 1)), box, releases).version == "9.0.1"
     assert upgrade_tool("helm", Choice(latest=True), box, releases).version == "10.0.0"
     kept = Outcome("helm", "kept", "10.0.0", box.executable("helm"))
     assert upgrade_tool("helm", Choice(latest=True), box, releases) == kept
@@ -431,7 +431,7 @@ def test_a_failed_upgrade_leaves_the_old_tool(server: ReleaseServer, box: Toolbo
     install(box, releases)
     state = box.state_file.read_text()
     with pytest.raises(PolicyError):
-        upgrade_tool("helm", Choice(VersionNumber((9, 0, 1))), box, releases)
+        upgrade_tool("helm", Choice(Version(9, 0, 1)), box, releases)
     assert box.executable("helm").read_text() == tool_script("9.0.0")
     assert box.state_file.read_text() == state
     assert leftovers(box) == ["helm"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from commodore.core.tools import KNOWN_VERSIONS, MANAGEABLE, MINIMUM_VERSIONS, VersionNumber, known_pins
+from commodore.core.tools import KNOWN_VERSIONS, MANAGEABLE, MINIMUM_VERSIONS, known_pins, named_version
 
 
 def test_the_table() -> None:
@@ -14,7 +14,7 @@ def test_the_table() -> None:
     assert len(set(digests)) == len(digests)
     assert [digest for digest in digests if not re.fullmatch(r"[0-9a-f]{64}", digest)] == []
     versions = [version for tool in pins.values() for version in tool]
-    assert [version for version in versions if str(VersionNumber.parse(version)) != version] == []
+    assert [version for version in versions if str(named_version(version)) != version] == []
 
 
 def test_known_versions_are_pinned_for_all_common_platforms() -> None:

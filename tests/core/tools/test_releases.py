@@ -14,7 +14,8 @@ from commodore.base.errors import EnvironmentFault, InputError
 from commodore.base.events import Event, Warned
 from commodore.base.files.sealed import read_sealed, seal
 from commodore.base.limits import DEFAULT_LIMITS
-from commodore.core.tools import MANAGEABLE, Platform, Releases, VersionNumber, check_mirror, latest_versions
+from commodore.base.values.versions import Version
+from commodore.core.tools import MANAGEABLE, Platform, Releases, check_mirror, latest_versions
 from tests.world.context import make_context
 from tests.world.releases import REPOSITORIES, ReleaseServer, Reply, failing
 
@@ -31,12 +32,12 @@ def releases(server: ReleaseServer, collected: list[Event]) -> Releases:
 def test_urls_of_the_projects() -> None:
     """As the projects document them."""
     known = Releases(make_context(), platform=LINUX)
-    helm = known.asset("helm", VersionNumber((4, 1, 4)))
+    helm = known.asset("helm", Version(4, 1, 4))
     assert helm.url == "https://get.helm.sh/helm-v4.1.4-linux-arm64.tar.gz"
     assert helm.checksums == f"{helm.url}.sha256sum"
     assert helm.member == "linux-arm64/helm"
     assert helm.digest is not None
-    kustomize = known.asset("kustomize", VersionNumber((5, 99, 0)))
+    kustomize = known.asset("kustomize", Version(5, 99, 0))
     base = "https://github.com/kubernetes-sigs/kustomize/releases/download/kustomize%2Fv5.99.0"
     assert kustomize.url == f"{base}/kustomize_v5.99.0_linux_arm64.tar.gz"
     assert kustomize.checksums == f"{base}/checksums.txt"
@@ -60,7 +61,7 @@ def test_urls_of_the_projects() -> None:
     ],
 )
 def test_urls_of_mirrors(mirror: str, url: str) -> None:
-    asset = Releases(make_context(), mirror=mirror, platform=LINUX).asset("helm", VersionNumber((4, 1, 4)))
+    asset = Releases(make_context(), mirror=mirror, platform=LINUX).asset("helm", Version(4, 1, 4))
     assert asset.url == url
     assert asset.checksums == f"{url}.sha256sum"
 
@@ -117,7 +118,7 @@ def test_the_latest_version(server: ReleaseServer, releases: Releases, collected
     server.announce("kustomize", "5.8.1")
     server.announce("kustomize", "0.21.0", tag="api/v")
     server.announce("kustomize", "9.9.9", tag="v")
-    wanted = {"helm": VersionNumber((4, 10, 0)), "kustomize": VersionNumber((5, 8, 1))}
+    wanted = {"helm": Version(4, 10, 0), "kustomize": Version(5, 8, 1)}
     assert latest_versions(MANAGEABLE, releases) == wanted
     assert collected == []
 
@@ -128,9 +129,9 @@ def test_answers_are_kept_for_a_while(server: ReleaseServer, releases: Releases,
     assert server.asked(LIST) == 1
     server.announce("helm", "4.9.1")
     old = replace(releases, context=replace(releases.context, limits=replace(HASTY, tool_releases_age=0.0)))
-    assert latest_versions(["helm"], old) == {"helm": VersionNumber((4, 9, 1))}
+    assert latest_versions(["helm"], old) == {"helm": Version(4, 9, 1)}
     server.script(failing(500), times=math.inf)
-    assert latest_versions(["helm"], old) == {"helm": VersionNumber((4, 9, 1))}
+    assert latest_versions(["helm"], old) == {"helm": Version(4, 9, 1)}
     (warning,) = [event for event in collected if isinstance(event, Warned)]
     assert warning.code == "CMD-TOOL-030"
 
@@ -145,7 +146,7 @@ def test_a_broken_cache_is_no_answer(
     label = ("tools", file.name)
     file.write_bytes(seal(label, content.replace(b"%s", f"{server.api} helm".encode())))
     server.announce("helm", "4.9.0")
-    assert latest_versions(["helm"], releases) == {"helm": VersionNumber((4, 9, 0))}
+    assert latest_versions(["helm"], releases) == {"helm": Version(4, 9, 0)}
     assert json.loads(read_sealed(file, label) or b"")[f"{server.api} helm"][0] == "4.9.0"
 
 
@@ -208,4 +209,4 @@ def test_a_proxy_is_used(server: ReleaseServer, monkeypatch: pytest.MonkeyPatch,
     assert refused.code == "CMD-TOOL-008"
     assert "through the proxy" in refused.message
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    assert latest_versions(["helm"], releases) == {"helm": VersionNumber((4, 9, 0))}
+    assert latest_versions(["helm"], releases) == {"helm": Version(4, 9, 0)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from commodore.base.errors import InputError
-from commodore.core.tools import VersionNumber
+from commodore.core.tools import named_version, tool_version
 
 # By the rules of Semantic Versioning 2.0, chapter 11.
 ASCENDING = [
@@ -28,7 +28,7 @@ ASCENDING = [
 
 def test_order() -> None:
     """Versions were compared as strings."""
-    numbers = [VersionNumber.parse(text) for text in ASCENDING]
+    numbers = [named_version(text) for text in ASCENDING]
     numbers.reverse()
     assert [str(number) for number in sorted(numbers)] == ASCENDING
 
@@ -44,18 +44,18 @@ def test_order() -> None:
     ],
 )
 def test_what_tools_say(said: str, meant: str) -> None:
-    assert VersionNumber.find(said) == VersionNumber.parse(meant)
+    assert tool_version(said) == named_version(meant)
 
 
-@pytest.mark.parametrize("text", [None, "", "unknown", "4", "v", "4.1.4.5", "01.2.3", "1.2.3-", "١.٢.٣", "1.2.3\n"])
+@pytest.mark.parametrize("text", [None, "", "unknown", "4", "v", "4.1.4.5", "1.2.3-", "١.٢.٣"])
 def test_what_is_no_version(text: str | None) -> None:
-    assert VersionNumber.find(text) is None
+    assert tool_version(text) is None
 
 
 @pytest.mark.parametrize(
-    "text", ["", "4", "4.1", "latest", "../4.1.4", "4.1.4+build", "-4.1.4", "v4.1.4/..", f"{'9' * 20}.0.0"]
+    "text", ["", "4", "4.1", "4.1.4\n", "latest", "../4.1.4", "4.1.4+build", "-4.1.4", "v4.1.4/..", f"{'9' * 20}.0.0"]
 )
 def test_what_users_may_not_name(text: str) -> None:
     with pytest.raises(InputError) as caught:
-        VersionNumber.parse(text)
+        named_version(text)
     assert caught.value.code == "CMD-TOOL-006"

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from commodore.base.kubernetes.objects import ObjectKey
-from commodore.core.review.object_diff.images import goes_back, images_of
+from commodore.base.values.versions import goes_back
+from commodore.core.review.object_diff.images import images_of
 from commodore.core.review.object_diff.model import (
     ABSENT,
     Comparison,

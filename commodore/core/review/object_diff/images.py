@@ -1,4 +1,4 @@
-"""Container images that objects name, and tags that go back."""
+"""Container images that objects name."""
 
 from __future__ import annotations
 
@@ -72,25 +72,3 @@ def _with_version(image: str, beside: dict[Any, Any]) -> str:
 _NAMED = re.compile(r"(?:^|[-_])image$|^RELATED_IMAGE_|config-reloader$", re.IGNORECASE)
 """Variables and options of programs whose values are images."""
 _LIKE_IMAGE = re.compile(r"[\w][\w.:-]*(?:/[\w.-]+)+(?::[\w.-]+)?(?:@sha256:[0-9a-f]{64})?|[\w.-]+:[\w.-]+")
-
-
-_COMMIT = re.compile(r"[0-9a-f]{7,40}")
-_NUMBERS = re.compile(r"v?(\d+(?:\.\d+)*)(.*)", re.DOTALL)
-
-
-def _is_commit(tag: str) -> bool:
-    """Whether a tag looks like a shortened commit, which is no version although it may begin with digits."""
-    return _COMMIT.fullmatch(tag) is not None and not tag.isdigit()
-
-
-def goes_back(old: str, new: str) -> bool:
-    """Whether a tag is an older version than another; never for tags that are no versions of one form."""
-    before, after = _NUMBERS.fullmatch(old), _NUMBERS.fullmatch(new)
-    if before is None or after is None or any(map(_is_commit, (old, new))):
-        return False
-    first, second = (tuple(map(int, match[1].split("."))) for match in (before, after))
-    if len(first) != len(second) and (len(first) == 1 or len(second) == 1):
-        return False
-    if first != second:
-        return second < first
-    return not before[2] and after[2].startswith(("-rc", "-alpha", "-beta", "-pre"))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,12 +17,11 @@ from pathlib import Path
 from commodore.base.errors import CommodoreError, EnvironmentFault
 from commodore.base.files.tree import Rules, measure
 from commodore.base.limits import Limits
+from commodore.base.values.versions import is_exact
 from commodore.core.confinement.hosts import host_of
 from commodore.core.results.caches.entry_store import TreeStore
 from commodore.core.sources.fetching.remote_dependencies import RemoteDependencies
 from commodore.core.sources.git import redact
-
-_EXACT = re.compile(r"v?(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ class CacheKey:
 
 def chart_key(repository: str, chart: str, version: str | None) -> CacheKey | None:
     """The key of a chart; None if its version is a range or missing, or the URL says more than where it is."""
-    if version is None or not _EXACT.fullmatch(version) or _has_query(repository):
+    if version is None or not is_exact(version) or _has_query(repository):
         return None
     return CacheKey.of("helm", repository, version, chart)
 

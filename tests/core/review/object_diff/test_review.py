@@ -19,7 +19,7 @@ from commodore.core.review.object_diff import (
     review,
     tally,
 )
-from commodore.core.review.object_diff.images import goes_back, images_of
+from commodore.core.review.object_diff.images import images_of
 
 
 def placed(text: str, file: str = "a.yaml") -> PlacedObject:
@@ -452,18 +452,6 @@ def test_dangerous_groups_come_first() -> None:
 
 
 # Images
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "back"),
-    [
-        ("1.2.3", "1.2.2", True), ("v1.10", "v1.9", True), ("1.9", "1.10", False), ("1.2", "1.2-rc1", True),
-        ("abc", "1.2", False), ("20240101", "1.2", False),
-        ("8e88487", "4af6692", False), ("20240102", "20240101", True),
-    ],
-)  # fmt: skip
-def test_versions_that_go_back(old: str, new: str, back: bool) -> None:
-    assert goes_back(old, new) is back
 
 
 def test_images_of_containers_and_other_fields() -> None:

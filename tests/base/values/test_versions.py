@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commodore.base.values.versions import VersionProblem, parse_range, parse_version
-from commodore.base.values.versions.semver import kube_version
+from commodore.base.values.versions import VersionProblem, find_version, goes_back, is_exact, parse_range, parse_version
 
 
 @pytest.mark.parametrize(
@@ -70,19 +69,6 @@ def test_the_highest_version_of_a_range() -> None:
     assert parse_range("5.x").highest(versions) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "version"),
-    [("v1.29", "1.29.0"), ("1.29.3-gke.1", "1.29.3"), ("1.30+", "1.30.0"), ("v1.28.3+k3s1", "1.28.3")],
-)
-def test_kube_versions(text: str, version: str) -> None:
-    assert kube_version(text) == version
-
-
-def test_what_is_no_kube_version() -> None:
-    with pytest.raises(VersionProblem, match="banana"):
-        kube_version("banana")
-
-
 @pytest.mark.parametrize("text", ["9" * 5000, "1." + "9" * 5000, ">=" + "9" * 5000, "1||" * 10_000, "*" * 30_000])
 def test_long_texts_are_no_range(text: str) -> None:
     with pytest.raises(VersionProblem):
@@ -91,3 +77,29 @@ def test_long_texts_are_no_range(text: str) -> None:
 
 def test_pre_releases_with_many_digits_are_compared_as_texts() -> None:
     assert parse_version("1.0.0-" + "9" * 5000) > parse_version("1.0.0-9")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "back"),
+    [
+        ("1.2.3", "1.2.2", True), ("v1.10", "v1.9", True), ("1.9", "1.10", False), ("1.2", "1.2-rc1", True),
+        ("abc", "1.2", False), ("20240101", "1.2", False),
+        ("8e88487", "4af6692", False), ("20240102", "20240101", True),
+    ],
+)  # fmt: skip
+def test_versions_that_go_back(old: str, new: str, back: bool) -> None:
+    assert goes_back(old, new) is back
+
+
+@pytest.mark.parametrize(
+    ("text", "exact"),
+    [("1.2.3", True), ("v1.2.3-rc.1+b", True), ("1.2", False), ("1.2.x", False), ("1.2.3 ", False), ("^1.2.3", False)],
+)
+def test_exact_versions(text: str, exact: bool) -> None:
+    assert is_exact(text) is exact
+
+
+@pytest.mark.parametrize("value", ["", "latest", "1.2.3.4", "vv1", 1, None, "1e3"])
+def test_values_without_a_version(value: object) -> None:
+    assert find_version(value) is None
+    assert find_version(" v1.2 ") == parse_version("1.2.0")

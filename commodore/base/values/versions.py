@@ -1,8 +1,9 @@
-"""Semantic versions and ranges of them, by the rules of charts and of ``targetRevision``: Masterminds' ones.
+"""Versions: semantic ones, ranges of them, and tags that look like versions.
 
-A range is made of comparisons (``=``, ``!=``, ``>``, ``<``, ``>=``, ``<=``, ``~``, ``^``), joined by blanks or commas
-(and) and by ``||`` (or); ``1.2 - 1.4`` is a range, ``x``, ``X`` and ``*`` stand for any number, missing numbers
-count as such. Pre-releases fit only where a comparison of the same group names one.
+Versions and ranges follow the rules of charts and of ``targetRevision``: those of Masterminds' library. A range is made
+of comparisons (``=``, ``!=``, ``>``, ``<``, ``>=``, ``<=``, ``~``, ``^``), joined by blanks or commas (and) and by
+``||`` (or); ``1.2 - 1.4`` is a range, ``x``, ``X`` and ``*`` stand for any number, missing numbers count as such.
+Pre-releases fit only where a comparison of the same group names one.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ _VALID: Final = re.compile(
     rf"(?:\s*(?:{_OPERATORS})\s*(?:{_PATTERN_ONLY})\s*)(?:(?:\s+|,\s*)(?:{_OPERATORS})\s*(?:{_PATTERN_ONLY})\s*)*",
     re.ASCII,
 )
+_EXACT: Final = re.compile(r"v?[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?")
+_COMMIT: Final = re.compile(r"[0-9a-f]{7,40}")
+_NUMBERS: Final = re.compile(r"v?(\d+(?:\.\d+)*)(.*)", re.DOTALL)
 
 
 class VersionProblem(ValueError):
@@ -93,6 +97,14 @@ def parse_version(text: str) -> Version:
         )
     major, minor, patch = map(int, parts)
     return Version(major, minor, patch, match[4] or "", match[5] or "", text)
+
+
+def find_version(value: object) -> Version | None:
+    """A version as `parse_version` reads it, with blanks around it or not; None of anything else."""
+    try:
+        return parse_version(value.strip()) if isinstance(value, str) else None
+    except VersionProblem:
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,16 +260,24 @@ _CHECKS: Final[dict[str, Callable[[_Comparison, Version], bool]]] = {
 }
 
 
-_KUBE: Final = re.compile(r"v?([0-9]+)(?:\.([0-9]+)(?:\.([0-9]+))?)?(?:[^0-9.].*)?", re.ASCII | re.DOTALL)
+def is_exact(text: str) -> bool:
+    """Tell if a text names one version with all three numbers, and not a range of them."""
+    return _EXACT.fullmatch(text) is not None
 
 
-def kube_version(text: str) -> str:
-    """A Kubernetes version as X.Y.Z: ``v1.29`` is 1.29.0, ``1.29.3-gke.1`` is 1.29.3.
+def goes_back(old: str, new: str) -> bool:
+    """Tell if a tag is an older version than another; never for tags that are not versions of one form."""
+    before, after = _NUMBERS.fullmatch(old), _NUMBERS.fullmatch(new)
+    if before is None or after is None or any(map(_is_commit, (old, new))):
+        return False
+    first, second = (tuple(map(int, match[1].split("."))) for match in (before, after))
+    if len(first) != len(second) and (len(first) == 1 or len(second) == 1):
+        return False
+    if first != second:
+        return second < first
+    return not before[2] and after[2].startswith(("-rc", "-alpha", "-beta", "-pre"))
 
-    Raises:
-        VersionProblem: it is none.
-    """
-    match = _KUBE.fullmatch(text.strip())
-    if match is None:
-        raise VersionProblem(f"could not parse {text!r} as version")
-    return ".".join(part or "0" for part in match.groups())
+
+def _is_commit(tag: str) -> bool:
+    """Tell if a tag looks like a shortened commit, which is not a version although it may begin with digits."""
+    return _COMMIT.fullmatch(tag) is not None and not tag.isdigit()
