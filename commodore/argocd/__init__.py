@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from commodore.argocd.acquiring import PluginSource as PluginSource
     from commodore.argocd.acquiring import Providers as Providers
     from commodore.argocd.acquiring import RemoteProvider as RemoteProvider
+    from commodore.argocd.acquiring import RepoMap as RepoMap
+    from commodore.argocd.acquiring import Repositories as Repositories
+    from commodore.argocd.acquiring import parse_repo_map as parse_repo_map
     from commodore.argocd.api import ApplicationChange as ApplicationChange
     from commodore.argocd.api import Difference as Difference
     from commodore.argocd.api import Expansion as Expansion
@@ -41,22 +44,41 @@ if TYPE_CHECKING:
     from commodore.argocd.api import render as render
     from commodore.argocd.api import settings as settings
     from commodore.argocd.api import test as test
+    from commodore.argocd.appsets import Expander as Expander
+    from commodore.argocd.appsets import Facts as Facts
+    from commodore.argocd.appsets import read_set as read_set
     from commodore.argocd.checking import Outcome as Outcome
     from commodore.argocd.comparing import Rules as Rules
     from commodore.argocd.comparing import State as State
     from commodore.argocd.comparing.images import Use as Use
     from commodore.argocd.configuration import ArgoSettings as ArgoSettings
     from commodore.argocd.configuration import Provenanced as Provenanced
+    from commodore.argocd.configuration import read_candidates as read_candidates
+    from commodore.argocd.configuration import read_file as read_file
     from commodore.argocd.configuration import read_settings as read_settings
     from commodore.argocd.discovery import Origin as Origin
+    from commodore.argocd.discovery import remotes_of as remotes_of
+    from commodore.argocd.discovery.scan import is_of_argo as is_of_argo
+    from commodore.argocd.finishing import in_namespace as in_namespace
+    from commodore.argocd.finishing import opened as opened
     from commodore.argocd.model import Cluster as Cluster
     from commodore.argocd.model import KnownRepository as KnownRepository
     from commodore.argocd.model.application import Destination as Destination
+    from commodore.argocd.model.application import read_application as read_application
+    from commodore.argocd.model.fields import Fields as Fields
+    from commodore.argocd.model.fields import kind_of as kind_of
     from commodore.argocd.options import Options as Options
     from commodore.argocd.options import Tree as Tree
+    from commodore.argocd.planning.generate_paths import GENERATE_PATHS as GENERATE_PATHS
+    from commodore.argocd.planning.generate_paths import GeneratePaths as GeneratePaths
     from commodore.argocd.rendered import RenderedApplication as RenderedApplication
     from commodore.argocd.rendered import Stage as Stage
+    from commodore.argocd.rendering import Capabilities as Capabilities
     from commodore.argocd.rendering import Rendered as Rendered
+    from commodore.argocd.rendering import Renderer as Renderer
+    from commodore.argocd.rendering import Trace as Trace
+    from commodore.argocd.running import checkouts as checkouts
+    from commodore.argocd.running import open_run as open_run
     from commodore.base.diagnostics import Diagnostic as Diagnostic
     from commodore.base.diagnostics import Diagnostics as Diagnostics
     from commodore.base.diagnostics import Severity as Severity

@@ -468,6 +468,15 @@ def open_run(
     report_unused(repo_map, found)
 
 
+def checkouts(urls: Iterable[str], folder: Path, commit: str, name: str) -> dict[str, Tree]:
+    """The files of a commit in a folder, as the tree of repositories with these URLs, for `open_run`.
+
+    Args:
+        name: how people know the repository.
+    """
+    return {repository_identity(url): Tree(folder, commit, name) for url in urls}
+
+
 def report_unused(repo_map: RepoMap, found: Diagnostics) -> None:
     """Report entries of a map that nothing has used."""
     for one in repo_map.unused():

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from commodore.base.errors import Location
+from commodore.base.errors import CommodoreError, Location
 from commodore.base.events import Warned
-from commodore.core.sources.git import Author
+from commodore.core.sources.git import Author, repository_key
 
 LAYOUT = 1
 """The version of what is written to hydrated branches. Another one renders everything again."""
@@ -18,6 +18,7 @@ LAYOUT = 1
 Removal = Literal["report", "delete", "keep"]
 Edited = Literal["refuse", "overwrite", "keep"]
 Order = Literal["seed", "source"]
+SecretPolicy = Literal["refuse", "warn", "allow"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,10 @@ class Additional:
     revision: str
     is_chart: bool
     data: Mapping[str, Any]
+
+    def is_elsewhere(self, member: Hydration) -> bool:
+        """Whether the source is in another git repository than the dry one of its Application."""
+        return not self.is_chart and repository_key(self.url) != repository_key(member.dry_url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,3 +274,12 @@ class Outcome:
     retries: int = 0
     counts: Mapping[str, PathCounts] = field(default_factory=dict)
     warnings: tuple[Warned, ...] = ()
+
+
+Result = Outcome | CommodoreError
+"""What became of a group: its outcome, or why there is none."""
+
+
+def revision_of(text: str) -> str | None:
+    """A revision as stores take it: None for the default branch."""
+    return None if text in ("", "HEAD") else text

@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from commodore.base.errors import CommodoreError
-from commodore.hydrate.jobs import Planned
-from commodore.hydrate.model import Group
-from commodore.hydrate.publishing import Result
+from commodore.hydrate.model import Group, Result
+from commodore.hydrate.planning.groups import Planned
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 120.0, 1800.0  # seconds before a group that has failed is tried again
 
 
 @dataclass
-class Patience:
+class Backoff:
     """Remembers which groups have failed, and when each is to be tried again: after two minutes, then twice as long
     each time, up to half an hour. A new dry commit is tried at once.
 

@@ -14,11 +14,11 @@ import yaml
 from commodore.base.errors import CommodoreError, InputError, Location, PolicyError
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.core.sources.git import Git
-from commodore.hydrate import layout
-from commodore.hydrate.provenance import read_commit
-from commodore.hydrate.reading import read_config, read_hydration
-from commodore.hydrate.sources import read_sources
-from commodore.hydrate.texts import Texts
+from commodore.hydrate.branches import layout
+from commodore.hydrate.branches.provenance import read_commit
+from commodore.hydrate.branches.texts import Texts
+from commodore.hydrate.reading.applications import read_config, read_hydration
+from commodore.hydrate.reading.sources import read_sources
 from tests.attacks.conftest import Secret, Witness, holding
 from tests.hydrate.conftest import Heard, Hydrated, collected, config_map, hydrated, output
 from tests.hydrate.conftest import world as remotes

@@ -16,8 +16,8 @@ import yaml
 
 from commodore.base.events import StageStarted
 from commodore.cli.hydrate.watch import Ending
-from commodore.hydrate.running import PUSH_STAGE
 from commodore.hydrate.serving import Bell
+from commodore.hydrate.walk import PUSH_STAGE
 from tests.cli.hydrated_place import CONFIG, Place
 from tests.cli.test_watch import watching
 from tests.world.git_server import GitServer

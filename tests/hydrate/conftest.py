@@ -14,8 +14,9 @@ from commodore.base.errors import CommodoreError
 from commodore.base.events import Event, Warned
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.core.sources.git import Author, RepositoryStore
+from commodore.hydrate.branches.destination import open_destination
 from commodore.hydrate.model import CommitRequest, DryCommit, Outcome, PathOutput, Scope, Writing
-from commodore.hydrate.publishing import Destination, Superseding
+from commodore.hydrate.publishing.publishing import Superseded, publish
 from tests.world.repos import GitWorld, Remote, git
 
 DRY = "https://git.example.com/dry.git"
@@ -82,7 +83,7 @@ class Hydrated:
         self,
         *requests: CommitRequest,
         writing: Writing | None = None,
-        superseded: Superseding = lambda asked: [""] * len(asked),
+        superseded: Superseded = lambda asked: [""] * len(asked),
         dry: bool = False,
     ) -> list[Outcome]:
         results = self.results(*requests, writing=writing, superseded=superseded, dry=dry)
@@ -95,14 +96,13 @@ class Hydrated:
         self,
         *requests: CommitRequest,
         writing: Writing | None = None,
-        superseded: Superseding = lambda asked: [""] * len(asked),
+        superseded: Superseded = lambda asked: [""] * len(asked),
         dry: bool = False,
     ) -> list[Outcome | CommodoreError]:
         with RepositoryStore(self.folder / ".repos", self.context) as store:
             store.sync([(self.remote.url, one.branch) for one in requests])
-            destination = Destination(store.repository(self.remote.url), self.context, writing or Writing())
-            destination.bring_notes()
-            results = destination.publish(requests, superseded, dry=dry)
+            destination = open_destination(store.repository(self.remote.url), self.context, writing or Writing())
+            results = publish(destination, requests, superseded, dry=dry).results
         return [results[one.group] for one in requests]
 
     def files(self, branch: str = "env/dev") -> dict[str, str]:

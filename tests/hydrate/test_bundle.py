@@ -15,8 +15,15 @@ import pytest
 from commodore.base.errors import CommodoreError, InputError, PolicyError
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.core.sources.git import RepositoryStore
-from commodore.hydrate.bundle import Allowed, Publishing, publish_bundle, read_allowed, read_bundle, write_bundle
 from commodore.hydrate.model import CommitRequest, Writing
+from commodore.hydrate.publishing.bundle import (
+    Allowed,
+    Publishing,
+    publish_bundle,
+    read_allowed,
+    read_bundle,
+    write_bundle,
+)
 from tests.hydrate.conftest import Hydrated, config_map, output
 from tests.world.repos import GitWorld, Remote, git
 
@@ -58,7 +65,7 @@ def test_what_is_pushed_is_what_a_run_pushes(
 @pytest.mark.requirement("H51")
 def test_what_pushes_loads_nothing_that_renders() -> None:
     code = (
-        "import sys, commodore.hydrate.bundle, commodore.hydrate.credentials;"
+        "import sys, commodore.hydrate.publishing.bundle, commodore.hydrate.publishing.credentials;"
         "print(*(name for name in sys.modules if name.startswith('commodore.')))"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

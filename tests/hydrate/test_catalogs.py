@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from commodore.base.errors import CommodoreError, InputError, Location
-from commodore.hydrate.reading import read_config, read_hydration
+from commodore.hydrate.reading.applications import read_config, read_hydration
 from tests.world.cluster import ClusterWorld, Result
 from tests.world.repos import git
 

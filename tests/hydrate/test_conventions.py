@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from commodore.base.errors import InputError, PolicyError
-from commodore.hydrate.conventions import check_projects, check_promotions, is_permitted
+from commodore.hydrate.reading.checks import check_projects, check_promotions, is_permitted
 from tests.hydrate.conftest import Heard
 from tests.hydrate.test_planning import PLACE, application, read
 

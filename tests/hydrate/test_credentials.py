@@ -15,9 +15,10 @@ from joserfc.jwk import RSAKey
 
 from commodore.base.errors import EnvironmentFault, InputError
 from commodore.core.sources.git import RepositoryStore
-from commodore.hydrate.credentials import Credentials, read_credentials
+from commodore.hydrate.branches.destination import open_destination
 from commodore.hydrate.model import Writing
-from commodore.hydrate.publishing import Destination
+from commodore.hydrate.publishing.credentials import Credentials, read_credentials
+from commodore.hydrate.publishing.publishing import check_push, publish
 from tests.conftest import MACHINE_PATH
 from tests.hydrate.conftest import Hydrated, config_map, output
 from tests.world.context import make_context
@@ -52,15 +53,19 @@ def test_a_push_with_its_own_password(hydrated: Hydrated, tmp_path: Path) -> Non
             store.sync([(url, "env/dev")])
             repository = store.repository(url)
             with pytest.raises(EnvironmentFault, match="asks for credentials to push, and there are none") as caught:
-                Destination(repository, hydrated.context, Writing()).publish([request], lambda asked: [""] * len(asked))
+                publish(
+                    open_destination(repository, hydrated.context, Writing()),
+                    [request],
+                    lambda asked: [""] * len(asked),
+                )
             assert (caught.value.code, "--push-credentials" in caught.value.hint) == ("CMD-HYD-051", True)
             wrong = read(tmp_path, secret("writer", url=url, username="bot", password="wr0ng")).rights(url, NO_PROJECTS)
             with pytest.raises(EnvironmentFault, match="refuses the credentials that --push-credentials has") as caught:
-                Destination(repository, hydrated.context, Writing(), rights=wrong).can_push()
+                check_push(open_destination(repository, hydrated.context, Writing(), rights=wrong))
             assert caught.value.code == "CMD-HYD-051"
             rights = credentials.rights(url, NO_PROJECTS)
-            done = Destination(repository, hydrated.context, Writing(), rights=rights)
-            assert not isinstance(done.publish([request], lambda asked: [""])[request.group], Exception)
+            to = open_destination(repository, hydrated.context, Writing(), rights=rights)
+            assert not isinstance(publish(to, [request], lambda asked: [""]).results[request.group], Exception)
     assert hydrated.commits() == ["Change 1"]
     kept = b"".join(path.read_bytes() for path in (tmp_path / "repos").rglob("*") if path.is_file())
     assert b"s3cret" not in kept
@@ -154,7 +159,9 @@ def test_a_push_with_its_own_key(hydrated: Hydrated, tmp_path: Path, monkeypatch
         request = hydrated.request(output("a", config_map("x")))
         with RepositoryStore(tmp_path / "repos", hydrated.context) as store:
             repository = store.repository(url)
-            Destination(repository, hydrated.context, Writing(), rights=rights).publish([request], lambda asked: [""])
+            publish(
+                open_destination(repository, hydrated.context, Writing(), rights=rights), [request], lambda asked: [""]
+            )
     assert hydrated.commits() == ["Change 1"]
 
 

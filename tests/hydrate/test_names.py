@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from commodore.base.errors import Location, PolicyError
-from commodore.hydrate.names import check_branch, output_path
+from commodore.hydrate.branches.layout import check_branch, output_path
 
 PLACE = Location("app.yaml", 1)
 

@@ -10,10 +10,11 @@ import pytest
 
 from commodore.base.errors import CommodoreError, InputError, Location
 from commodore.base.limits import DEFAULT_LIMITS
-from commodore.hydrate import planning
 from commodore.hydrate.model import Hydration
-from commodore.hydrate.reading import read_config, read_hydration
-from commodore.hydrate.sources import read_sources
+from commodore.hydrate.planning import groups as planning
+from commodore.hydrate.reading.applications import read_config, read_hydration
+from commodore.hydrate.reading.checks import check_together
+from commodore.hydrate.reading.sources import read_sources
 from tests.hydrate.conftest import Heard
 
 URL = "https://git.example.com/dry.git"
@@ -74,14 +75,14 @@ def test_the_order_of_applications_does_not_matter() -> None:
 )  # fmt: skip
 def test_conflicts(applications: list[dict[str, Any]], code: str) -> None:
     with pytest.raises(CommodoreError) as caught:
-        planning.check(read(*applications))
+        check_together(read(*applications))
     assert caught.value.code == code
 
 
 def test_only_protected_branches() -> None:
-    planning.check(read(application("a")), ["env/*"])
+    check_together(read(application("a")), ["env/*"])
     with pytest.raises(CommodoreError, match=r"fits none of prod/\*"):
-        planning.check(read(application("a")), ["prod/*"])
+        check_together(read(application("a")), ["prod/*"])
 
 
 @pytest.mark.requirement("H8", "H9")

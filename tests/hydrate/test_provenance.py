@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from commodore.hydrate.branches.provenance import read_commit, split_message
 from commodore.hydrate.model import Reference
-from commodore.hydrate.provenance import read_commit, split_message
 from tests.hydrate.conftest import Heard
 from tests.world.context import make_context
 from tests.world.repos import GitWorld, git

@@ -13,7 +13,7 @@ import pytest
 
 from commodore.base.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
 from commodore.base.limits import DEFAULT_LIMITS
-from commodore.hydrate import layout
+from commodore.hydrate.branches import layout
 from commodore.hydrate.model import Writing
 from tests.hydrate.conftest import Heard, Hydrated, config_map, output
 from tests.world.repos import GitWorld, Link, Script, git

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from commodore.base.errors import InputError
-from commodore.hydrate import layout
+from commodore.hydrate.branches import layout
+from commodore.hydrate.branches.records import Note, NotedGroup, read_note
+from commodore.hydrate.branches.texts import Texts
 from commodore.hydrate.model import PathCounts
-from commodore.hydrate.notes import Note, NotedGroup, read_note
-from commodore.hydrate.secrets import find_private_keys, find_secrets
-from commodore.hydrate.texts import Texts
+from commodore.hydrate.rendering.secrets import find_private_keys, find_secrets
 from tests.hydrate.conftest import config_map, dry, output
 
 ROOT = layout.root_data("https://jo:secret@git.example.com/dry.git?x=1", dry())

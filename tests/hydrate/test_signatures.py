@@ -13,9 +13,10 @@ import pytest
 
 from commodore.base.errors import EnvironmentFault, PolicyError
 from commodore.core.sources.git import RepositoryStore
-from commodore.hydrate.model import Outcome, Writing
-from commodore.hydrate.provenance import check_signature
-from commodore.hydrate.publishing import Destination, Result
+from commodore.hydrate.branches.destination import open_destination
+from commodore.hydrate.branches.provenance import check_signature
+from commodore.hydrate.model import Outcome, Result, Writing
+from commodore.hydrate.publishing.publishing import publish as publish_requests
 from tests.conftest import MACHINE_PATH
 from tests.hydrate.conftest import Hydrated, config_map, output
 from tests.world.context import make_context
@@ -68,8 +69,9 @@ def publish(hydrated: Hydrated, sign: str) -> Result:
     with RepositoryStore(hydrated.folder / ".repos", hydrated.context) as store:
         store.sync([(hydrated.remote.url, "main")])
         repository = store.repository(hydrated.remote.url)
-        done = Destination(repository, hydrated.context, Writing(), sign).publish([request], lambda asked: [""])
-    return done[request.group]
+        to = open_destination(repository, hydrated.context, Writing(), sign)
+        done = publish_requests(to, [request], lambda asked: [""])
+    return done.results[request.group]
 
 
 @pytest.mark.parametrize("named", [True, False], ids=["a key", "git's own choice"])

@@ -129,7 +129,7 @@ def _checked(request: CatalogCompile, console: Console, *, provenance: bool) -> 
     request.check()
     if not provenance:
         return request
-    from commodore.hydrate.catalogs import CatalogProvenance
+    from commodore.hydrate import CatalogProvenance
 
     context = Context(console.announce, DEFAULT_LIMITS)
     return replace(request, provenance=CatalogProvenance(request.workspace.repositories, request.author, context))

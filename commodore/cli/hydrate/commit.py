@@ -27,7 +27,7 @@ def commit(ctx: click.Context, /, bundle: Path, **values: Any) -> int:
     """
     from commodore.base.files.workspace import Workspace
     from commodore.core.sources.git import RepositoryStore
-    from commodore.hydrate.bundle import Publishing, publish_bundle, read_allowed, read_bundle
+    from commodore.hydrate import Publishing, publish_bundle, read_allowed, read_bundle
 
     console = console_of(ctx)
     context = console.context

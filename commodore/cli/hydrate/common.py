@@ -19,14 +19,7 @@ if TYPE_CHECKING:
     from commodore.base.diagnostics import Diagnostics
     from commodore.base.files.workspace import Workspace
     from commodore.core.sources.git import GitRights, RepositoryStore
-    from commodore.hydrate.catalogs import Catalogs
-    from commodore.hydrate.jobs import Job, Planned
-    from commodore.hydrate.model import Writing
-    from commodore.hydrate.publishing import Result
-    from commodore.hydrate.rendering import Rules
-    from commodore.hydrate.running import Hydrator
-    from commodore.hydrate.sources import Found
-    from commodore.hydrate.texts import Texts
+    from commodore.hydrate import Catalogs, Found, Job, Planned, Result, Rules, Run, Texts, Writing
 
 Rights = Callable[[str, frozenset[str]], "GitRights | None"]
 
@@ -50,15 +43,12 @@ SOURCES = click.argument(
 
 
 @contextlib.contextmanager
-def opened(
-    ctx: click.Context, sources: Sequence[Source], values: Mapping[str, Any], context: Context
-) -> Iterator[Hydrator]:
-    """What hydrates the sources as the options say, in the working directory."""
+def opened(ctx: click.Context, sources: Sequence[Source], values: Mapping[str, Any], context: Context) -> Iterator[Run]:
+    """A run that hydrates the sources as the options say, in the working directory."""
     from commodore.base.diagnostics import Diagnostics
     from commodore.base.files.workspace import Workspace
     from commodore.core.sources.git import RepositoryStore
-    from commodore.hydrate.running import Hydrator, as_warning
-    from commodore.hydrate.sources import read_sources
+    from commodore.hydrate import Run, as_warning, read_sources
 
     diagnostics = Diagnostics()
     workspace = Workspace.at(working_dir(ctx))
@@ -71,7 +61,7 @@ def opened(
     ):
         found = read_sources(places, context.limits, shown)
         job = _job(found, store, values, context, diagnostics)
-        yield Hydrator(replace(job, rights=rights, catalogs=catalogs), store, context, diagnostics)
+        yield Run(replace(job, rights=rights, catalogs=catalogs), store, context, diagnostics)
     for warned in map(as_warning, diagnostics.found()):
         if warned is not None:
             context.announce(warned)
@@ -90,7 +80,7 @@ def held(workspace: Workspace, context: Context) -> Iterator[None]:
 
 def warn_of_local_edits(sources: Sequence[Source], planned: Iterable[Planned], context: Context) -> None:
     """Warn of files of the sources' checkouts that are not committed, and so are not hydrated."""
-    from commodore.hydrate.checkouts import warn_of_edits
+    from commodore.hydrate import warn_of_edits
 
     places = [one for one in sources or [Path.cwd()] if isinstance(one, Path) and str(one) != "-"]
     warn_of_edits(places, (one.group for one in planned), context)
@@ -103,7 +93,7 @@ def _present(
     """The sources as files and folders, as long as the block runs, and what messages call those that were fetched."""
     from commodore.base.files.staging import temporary_folder
     from commodore.core.sources.git import redact
-    from commodore.hydrate.sources import read_remote
+    from commodore.hydrate import read_remote
 
     places: list[Path] = []
     shown: dict[Path, str] = {}
@@ -126,7 +116,7 @@ def _catalogs(
 ) -> Iterator[Catalogs]:
     """What compiles catalogs, in working directories below that one. The API is connected to when one is asked for."""
     from commodore.core.lieutenant import ClusterFile, ClusterSource, LieutenantApi
-    from commodore.hydrate.catalogs import Catalogs
+    from commodore.hydrate import Catalogs
 
     with contextlib.ExitStack() as kept:
         known: list[ClusterSource] = []
@@ -149,7 +139,7 @@ def _catalogs(
 def pushing(values: Mapping[str, Any], context: Context) -> Iterator[Rights]:
     """What pushes are let in by, as the options say; files of keys are there as long as the block runs."""
     from commodore.base.files.staging import temporary_folder
-    from commodore.hydrate.credentials import read_credentials
+    from commodore.hydrate import read_credentials
 
     place = values.get("push_credentials")
     if place is None:
@@ -161,7 +151,7 @@ def pushing(values: Mapping[str, Any], context: Context) -> Iterator[Rights]:
 
 def writing_of(values: Mapping[str, Any]) -> Writing:
     """How commits are made, by the options."""
-    from commodore.hydrate.model import Writing
+    from commodore.hydrate import Writing
 
     return Writing(
         removal=values.get("removed", "report"),
@@ -182,11 +172,9 @@ def _job(
     context: Context,
     diagnostics: Diagnostics,
 ) -> Job:
-    from commodore.argocd.acquiring import RepoMap, parse_repo_map
+    from commodore.argocd import RepoMap, parse_repo_map
     from commodore.core.sources.git import author_from
-    from commodore.hydrate.jobs import Job, Narrowing
-    from commodore.hydrate.rendering import author_of, templates_of
-    from commodore.hydrate.sources import expanded, read_installation
+    from commodore.hydrate import Job, Narrowing, author_of, expanded, read_installation, templates_of
 
     settings = read_installation(found, values["argocd_settings"], context.limits, diagnostics)
     texts = templates_of(settings, values["readme_template"], values["message_template"], found.texts)
@@ -217,7 +205,7 @@ def _job(
 
 def rules_of(values: Mapping[str, Any], texts: Texts, context: Context) -> Rules:
     """How Applications are rendered, by the options."""
-    from commodore.hydrate.rendering import Rules, renderer_versions
+    from commodore.hydrate import Rules, renderer_versions
 
     allowed = tuple(values["allow_secret"])
     jobs = values.get("jobs") or 0
@@ -225,17 +213,16 @@ def rules_of(values: Mapping[str, Any], texts: Texts, context: Context) -> Rules
     return Rules(texts, values["order"], values["secrets"], allowed, versions, jobs, namespace)
 
 
-def permissive(hydrator: Hydrator) -> Hydrator:
-    """One that renders what was committed already, whatever secrets are in it."""
-    job = hydrator.job
-    return replace(hydrator, job=replace(job, rules=replace(job.rules, secrets="allow")))
+def permissive(run: Run) -> Run:
+    """A run that renders what was committed already, whatever secrets are in it."""
+    return replace(run, job=replace(run.job, rules=replace(run.job.rules, secrets="allow")))
 
 
-def report_left_out(hydrator: Hydrator, console: Console) -> int:
-    """Say which Applications were left out, and why. Returns the exit code that they make."""
-    for error in hydrator.lost:
+def report_left_out(lost: Sequence[CommodoreError], console: Console) -> int:
+    """Say why Applications were left out. Returns the exit code that they make."""
+    for error in lost:
         console.error(error)
-    return max((error.exit_code for error in hydrator.lost), default=0)
+    return max((error.exit_code for error in lost), default=0)
 
 
 def group_data(planned: Planned) -> dict[str, Any]:

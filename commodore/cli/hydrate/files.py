@@ -56,6 +56,7 @@ def watch_files(ctx: click.Context, sources: Sequence[Source], values: Mapping[s
         CommodoreError: the first look failed for a reason that no edit of the watched files removes.
     """
     from commodore.base.files.watching import Watch
+    from commodore.hydrate import hydrate
 
     limits = replace(console.context.limits, lock_wait=console.context.limits.watch_lock_wait)
     context = Context(console.announce, limits, values["offline"])
@@ -64,9 +65,9 @@ def watch_files(ctx: click.Context, sources: Sequence[Source], values: Mapping[s
             if names:
                 announce_change(names, console)
             try:
-                with opened(ctx, sources, values, context) as hydrator:
-                    results = hydrator.run()
-                report(shown(results), values, console, report_left_out(hydrator, console))
+                with opened(ctx, sources, values, context) as run:
+                    hydrated = hydrate(run)
+                report(shown(hydrated.results), values, console, report_left_out(hydrated.lost, console))
                 context = replace(context, offline=True)
             except CommodoreError as error:
                 if error.exit_code == 70 or (not names and error.exit_code != 1):
@@ -78,7 +79,7 @@ def watch_files(ctx: click.Context, sources: Sequence[Source], values: Mapping[s
 
 
 def _watched(ctx: click.Context, sources: Sequence[Source], values: Mapping[str, Any]) -> Sources:
-    from commodore.argocd.acquiring import parse_repo_map
+    from commodore.argocd import parse_repo_map
     from commodore.base.files.watching import Sources
     from commodore.base.files.workspace import Workspace
 

@@ -15,7 +15,7 @@ from commodore.cli.shell.console import console_of
 from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
-    from commodore.hydrate.status import BranchStatus
+    from commodore.hydrate import BranchStatus
 
 
 @click.command("status")
@@ -27,13 +27,14 @@ def status(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) ->
 
     SOURCE is as for run. Nothing is rendered, nothing is written.
     """
-    from commodore.hydrate.status import survey
+    from commodore.hydrate import plan, read, survey
 
     console = console_of(ctx)
     context = Context(console.announce, console.context.limits, values["offline"])
-    with opened(ctx, sources, values, context) as hydrator:
-        found = survey(hydrator)
-    code = report_left_out(hydrator, console)
+    with opened(ctx, sources, values, context) as run:
+        planned = plan(read(run))
+        found = survey(planned)
+    code = report_left_out(planned.lost, console)
     if values["out"] == "json":
         console.data(json.dumps({"branches": [one.as_dict() for one in found]}, indent=2))
         return code
@@ -57,16 +58,18 @@ def check(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> 
     Application that writes there now. The exit code is 1 if a path has other objects, or cannot be checked. Nothing is
     written.
     """
-    from commodore.hydrate.checking import Checker
+    from commodore.hydrate import check as check_branches
+    from commodore.hydrate import plan, read
 
     console = console_of(ctx)
-    with opened(ctx, sources, values, console.context) as hydrator:
-        found = Checker(permissive(hydrator)).check(values["commit"] or "")
+    with opened(ctx, sources, values, console.context) as run:
+        planned = plan(read(permissive(run)))
+        found = check_branches(planned, values["commit"] or "")
     failing = {"different"} if values["allow_unknown"] else {"different", "cannot"}
     code = 1 if any(one.answer in failing for one in found) else 0
-    code = max(code, report_left_out(hydrator, console))
+    code = max(code, report_left_out(planned.lost, console))
     unknown = sum(one.answer == "cannot" for one in found)
-    partial = bool(unknown or hydrator.lost)
+    partial = bool(unknown or planned.lost)
     if values["out"] == "json":
         console.data(
             json.dumps({"paths": [one.as_dict() for one in found], "partial": partial, "exit": code}, indent=2)

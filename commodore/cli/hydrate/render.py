@@ -37,35 +37,37 @@ def render(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) ->
 
 
 def _bundle(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, Any]) -> int:
-    from commodore.hydrate.bundle import write_bundle
+    from commodore.hydrate import plan, read, requests_of, write_bundle
 
     console = console_of(ctx)
     if values["tree"] is not None:
         raise UsageError("CMD-HYD-013", "--bundle and --tree cannot be combined", hint="name one of them")
     # What is not committed is not bundled: --repo-map is of --tree.
     values = {**values, "dry_run": True, "repo_map": (), "lenient": True}
-    with opened(ctx, (*sources, *values["app"]), values, console.context) as hydrator:
-        planned = hydrator.plan()
-        with hydrator.rendering():
-            requests, failed = hydrator.requests(planned)
-        write_bundle(values["bundle"], [request for _, request in requests])
-    warn_of_local_edits(sources, planned, console.context)
-    for one in planned:
+    with opened(ctx, (*sources, *values["app"]), values, console.context) as run:
+        planned = plan(read(run))
+        requests, failed = requests_of(planned)
+        write_bundle(values["bundle"], requests)
+    warn_of_local_edits(sources, planned.groups, console.context)
+    for one in planned.groups:
         error = failed.get(one.group.id)
         console.result(printable(f"{one.group.branch}  {'failed' if error else one.decision}"))
         if error is not None:
             console.error(error.about(f"branch {one.group.branch}"))
-    return max([report_left_out(hydrator, console), *(error.exit_code for error in failed.values())])
+    return max([report_left_out(planned.lost, console), *(error.exit_code for error in failed.values())])
 
 
 def _trees(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, Any]) -> int:
-    from commodore.argocd.acquiring import RepoMap, parse_repo_map
-    from commodore.argocd.rendering import Capabilities
-    from commodore.argocd.running import open_run
+    from commodore.argocd import Capabilities, RepoMap, open_run, parse_repo_map
     from commodore.base.diagnostics import Diagnostics
-    from commodore.hydrate.rendering import GroupRenderer, templates_of
-    from commodore.hydrate.sources import expanded, read_installation, read_sources
-    from commodore.hydrate.trees import render_trees
+    from commodore.hydrate import (
+        GroupRenderer,
+        expanded,
+        read_installation,
+        read_sources,
+        render_trees,
+        templates_of,
+    )
 
     console = console_of(ctx)
     places = [one for one in sources if isinstance(one, Path)]

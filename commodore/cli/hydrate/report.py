@@ -14,8 +14,7 @@ from commodore.cli.hydrate.common import group_data, outcome_lines, result_data
 from commodore.cli.shell.console import Console
 
 if TYPE_CHECKING:
-    from commodore.hydrate.jobs import Planned
-    from commodore.hydrate.publishing import Result
+    from commodore.hydrate import Planned, Result
 
 Shown = Sequence[tuple[dict[str, Any], str, "Result"]]
 """Of each group its JSON-ready data, its branch, and what became of it."""

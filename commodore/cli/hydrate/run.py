@@ -27,7 +27,7 @@ from commodore.cli.shell.console import console_of
 from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
-    from commodore.hydrate.jobs import Planned
+    from commodore.hydrate import Planned
 
 
 @click.command("plan")
@@ -40,13 +40,17 @@ def plan(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> i
     SOURCE is a file or folder with Applications, ApplicationSets or a hydrate.yaml, - for standard input, or a folder
     of a repository as URL[@REVISION][:PATH]; by default it is the current folder.
     """
+    from commodore.hydrate import plan as plan_of
+    from commodore.hydrate import read
+
     console = console_of(ctx)
     context = Context(console.announce, console.context.limits, values["offline"])
-    with opened(ctx, sources, values, context) as hydrator:
-        planned = hydrator.plan()
+    with opened(ctx, sources, values, context) as run:
+        made = plan_of(read(run))
+    planned = made.groups
     warn_of_local_edits(sources, planned, context)
     code = 1 if values["check"] and not all(_is_settled(one, values["edited"]) for one in planned) else 0
-    code = max(code, report_left_out(hydrator, console))
+    code = max(code, report_left_out(made.lost, console))
     if values["out"] == "json":
         console.data(json.dumps({"groups": [group_data(one) for one in planned], "exit": code}, indent=2))
         return code
@@ -81,6 +85,7 @@ def run(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> in
     others. Clones are kept in the working directory.
     """
     from commodore.cli.hydrate.files import check_files, watch_files
+    from commodore.hydrate import hydrate
 
     console = console_of(ctx)
     if values["offline"]:
@@ -94,13 +99,13 @@ def run(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> in
         return 0
     context = Context(console.announce, console.context.limits, values["offline"])
     try:
-        with opened(ctx, sources, values, context) as hydrator:
-            results = hydrator.run()
+        with opened(ctx, sources, values, context) as opened_run:
+            hydrated = hydrate(opened_run)
         if not values["repo_map"]:
-            warn_of_local_edits(sources, (planned for planned, _ in results), context)
+            warn_of_local_edits(sources, (planned for planned, _ in hydrated.results), context)
     except InputError as error:
         if error.code != NOTHING or not values["allow_none"]:
             raise
         console.announce(Warned(error.code, error.message, error.hint))
         return report([], values, console)
-    return report(shown(results), values, console, report_left_out(hydrator, console))
+    return report(shown(hydrated.results), values, console, report_left_out(hydrated.lost, console))

@@ -20,19 +20,14 @@ from commodore.cli.hydrate.report import report, shown
 from commodore.cli.shell.console import Console
 
 if TYPE_CHECKING:
-    from commodore.hydrate.jobs import Planned
-    from commodore.hydrate.metrics import Seen
-    from commodore.hydrate.publishing import Result
-    from commodore.hydrate.running import Hydrator
-    from commodore.hydrate.serving import Watched
-    from commodore.hydrate.watching import Patience
+    from commodore.hydrate import Backoff, Planned, Result, Run, Seen, Watched
 
 _JITTER = 0.1  # of the interval: several watchers do not ask at the same time for ever
 
 
 def watch(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, Any], console: Console) -> None:
     """Hydrate again and again until the user ends it."""
-    from commodore.hydrate.watching import Patience
+    from commodore.hydrate import Backoff
 
     if any(str(one) == "-" for one in sources) or values["dry_sha"]:
         raise UsageError(
@@ -48,7 +43,7 @@ def watch(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, Any
         )
     try:
         with _watched(values) as watched, Ending(console.context.limits.hydrate_grace).at_sigterm() as ending:
-            loop = _Loop(ctx, sources, console, watched, Patience(time.monotonic), ending)
+            loop = _Loop(ctx, sources, console, watched, Backoff(time.monotonic), ending)
             while True:
                 loop.look({**values, "hard": watched.begin()})
                 ending.check()
@@ -62,7 +57,7 @@ def watch(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, Any
 @contextlib.contextmanager
 def _watched(values: dict[str, Any]) -> Iterator[Watched]:
     """The state of the watcher, which is served if that is wanted. SIGHUP asks for a look, too."""
-    from commodore.hydrate.serving import Bell, Watched, serving
+    from commodore.hydrate import Bell, Watched, serving
 
     file = values["listen_token"]
     token = file.read_text(encoding="utf-8").strip() if file is not None else ""
@@ -70,7 +65,7 @@ def _watched(values: dict[str, Any]) -> Iterator[Watched]:
         watched = Watched(values["interval"], time.monotonic, token, bell)
         kept.enter_context(_handling(signal.SIGHUP, lambda *_: bell.ring()))
         if values["listen"]:
-            kept.enter_context(serving(values["listen"], watched))
+            kept.enter_context(serving.serving(values["listen"], watched))
         yield watched
 
 
@@ -110,7 +105,7 @@ class Ending:
         Raises:
             KeyboardInterrupt: something else begins after the push that was waited for.
         """
-        from commodore.hydrate.running import PUSH_STAGE
+        from commodore.hydrate import PUSH_STAGE
 
         match event:
             case StageStarted(stage):
@@ -145,7 +140,7 @@ class _Loop:
     sources: tuple[Source, ...]
     console: Console
     watched: Watched
-    patience: Patience
+    backoff: Backoff
     ending: Ending
 
     def look(self, values: dict[str, Any]) -> None:
@@ -158,14 +153,17 @@ class _Loop:
             self.console.error(error)
 
     def _look(self, values: dict[str, Any]) -> None:
+        from commodore.hydrate import hydrate
+
         context = Context(self._announce, self.console.context.limits)
-        with opened(self.ctx, self.sources, values, context) as hydrator:
-            results = hydrator.run((lambda _: True) if values["hard"] else self.patience.is_ready)
-            seen = [_seen(hydrator, planned, result) for planned, result in results]
-        self.patience.learn(results)
+        with opened(self.ctx, self.sources, values, context) as run:
+            hydrated = hydrate(run, (lambda _: True) if values["hard"] else self.backoff.is_ready)
+            results = hydrated.results
+            seen = [_seen(run, planned, result) for planned, result in results]
+        self.backoff.learn(results)
         self.watched.metrics.looked(seen, time.time())
         self.watched.end(frozenset(key for one, _ in results for key in (one.group.dry_key, one.group.key)))
-        report_left_out(hydrator, self.console)
+        report_left_out(hydrated.lost, self.console)
         news = [one for one in results if one[0].decision not in ("hydrated", "waiting") and not _is_same(one[1])]
         if news:
             report(shown(news), values, self.console)
@@ -181,13 +179,12 @@ def _is_same(result: Result) -> bool:
     return not isinstance(result, CommodoreError) and result.word == "unchanged"
 
 
-def _seen(hydrator: Hydrator, planned: Planned, result: Result) -> Seen:
+def _seen(run: Run, planned: Planned, result: Result) -> Seen:
     from commodore.core.sources.git import redact
-    from commodore.hydrate.metrics import Seen
-    from commodore.hydrate.status import commits_behind
+    from commodore.hydrate import Seen, commits_behind
 
     url, branch = redact(planned.group.first.url), planned.group.branch
     if isinstance(result, CommodoreError):
-        return Seen(url, branch, "failed", commits_behind(hydrator, [planned]))
-    behind = commits_behind(hydrator, [planned]) if planned.decision == "waiting" else 0
+        return Seen(url, branch, "failed", commits_behind(run, [planned]))
+    behind = commits_behind(run, [planned]) if planned.decision == "waiting" else 0
     return Seen(url, branch, result.word, behind, result.retries)

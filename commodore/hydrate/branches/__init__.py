@@ -1,0 +1,1 @@
+"""Branches as they are: files, notes, whose paths they hold, edits of others."""

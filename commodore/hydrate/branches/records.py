@@ -1,0 +1,139 @@
+"""What a hydrated branch records: the notes of its commits, and whose its paths are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from commodore.core.sources.git import repository_key
+from commodore.hydrate.branches.layout import FILES, HYDRATOR, METADATA, read_metadata
+from commodore.hydrate.model import LAYOUT, Scope
+
+NOTES = "refs/notes/hydrator.metadata"
+
+
+@dataclass(frozen=True, slots=True)
+class NotedGroup:
+    """What is noted of a group.
+
+    Attributes:
+        inputs: the digest of all that its output depended on besides the dry commit.
+        branch: what it was hydrated to; empty in notes of older versions. Branches that others begin at a hydrated
+            commit have its note, too, so this tells them apart.
+    """
+
+    dry_sha: str = ""
+    inputs: str = ""
+    branch: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What is noted of a commit.
+
+    Attributes:
+        dry_sha: the dry commit that was last looked at; the only key that other programs read.
+        groups: by group id.
+        edited: output paths that hold edits of others, with the last commit at which they were as hydrated.
+    """
+
+    dry_sha: str = ""
+    groups: Mapping[str, NotedGroup] = field(default_factory=dict)
+    edited: Mapping[str, str] = field(default_factory=dict)
+
+    def with_group(self, group: str, noted: NotedGroup) -> Note:
+        """The note after a group was looked at."""
+        return replace(self, dry_sha=noted.dry_sha, groups={**self.groups, group: noted})
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this program wrote it, or added to it."""
+        return bool(self.groups)
+
+    def text(self) -> str:
+        """The note as it is written."""
+        groups = {
+            name: {"drySha": one.dry_sha, "inputs": one.inputs, **({"branch": one.branch} if one.branch else {})}
+            for name, one in sorted(self.groups.items())
+        }
+        edited = {"edited": dict(sorted(self.edited.items()))} if self.edited else {}
+        own = {"layout": LAYOUT, "groups": groups, **edited}
+        return json.dumps({"drySha": self.dry_sha, "commodore": own}, separators=(",", ":")) + "\n"
+
+
+def read_note(content: bytes) -> Note | None:
+    """A note, also one that another program wrote; None if it is not JSON with a dry commit."""
+    try:
+        data: Any = json.loads(content)
+        sha, own = data["drySha"], data.get("commodore", {})
+        if own.get("layout") != LAYOUT:
+            return Note(str(sha))
+        groups = {
+            name: NotedGroup(one["drySha"], one["inputs"], str(one.get("branch", "")))
+            for name, one in own["groups"].items()
+        }
+        edited = {str(path): str(commit) for path, commit in own.get("edited", {}).items()}
+    except (ValueError, TypeError, LookupError, AttributeError):
+        return None
+    return Note(str(sha), groups, edited)
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """Output paths of a branch.
+
+    Attributes:
+        ours: with the names of our files there.
+        foreign: hydrated by another program.
+        stale: ours, but no Application writes there any more.
+    """
+
+    ours: Mapping[str, tuple[str, ...]]
+    foreign: tuple[str, ...]
+    stale: tuple[str, ...]
+
+
+def examine(metadata: Mapping[str, bytes], scope: Scope, adopt: Collection[str]) -> Owned:
+    """Sort the output paths of a branch.
+
+    Args:
+        metadata: the content of each `hydrator.metadata` below the root, by its folder.
+        adopt: paths of another program that become ours.
+    """
+    ours: dict[str, tuple[str, ...]] = {}
+    foreign: list[str] = []
+    dry = repository_key(scope.dry_url)
+    for folder, content in sorted(metadata.items()):
+        data = read_metadata(content)
+        if folder in adopt:
+            ours[folder] = FILES
+        elif not is_hydrated_here(content):
+            foreign.append(folder)
+        elif _is_of(data, dry, scope):
+            ours[folder] = _names(data)
+    stale = tuple(folder for folder in ours if folder not in scope.written)
+    return Owned(ours, tuple(foreign), stale)
+
+
+def is_hydrated_here(metadata: bytes | None) -> bool:
+    """Whether metadata of an output path are those of this program."""
+    return str(read_metadata(metadata).get("hydrator", "")).split("/")[0] == HYDRATOR
+
+
+def _is_of(data: Mapping[str, Any], dry: str, scope: Scope) -> bool:
+    source = data.get("drySource")
+    revision = source.get("targetRevision") if isinstance(source, Mapping) else None
+    try:
+        same = repository_key(str(data.get("repoURL"))) == dry
+    except Exception:
+        return False
+    return same and (revision or "HEAD") in {one or "HEAD" for one in scope.dry_revisions}
+
+
+def _names(data: Mapping[str, Any]) -> tuple[str, ...]:
+    files = data.get("files")
+    if not isinstance(files, list):
+        return FILES
+    return tuple(sorted({*(name for name in files if name in FILES), METADATA}))

@@ -1,0 +1,1 @@
+"""Check: what branches are at, and whether they hold what they record."""

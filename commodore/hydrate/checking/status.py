@@ -1,0 +1,117 @@
+"""What hydrated branches are at, and what lies on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from commodore.core.sources.git import Git, redact
+from commodore.hydrate.branches.layout import read_metadata
+from commodore.hydrate.planning.groups import Planned
+from commodore.hydrate.planning.plan import Plan
+from commodore.hydrate.reading.inputs import Run
+
+
+@dataclass(frozen=True, slots=True)
+class BranchStatus:
+    """One branch.
+
+    Attributes:
+        head: its newest commit; empty if there is no such branch, and then the rest is empty, too.
+        dry_sha: the dry commit of the last hydrated commit.
+        noted: the dry commit that was last looked at.
+        behind: how many dry commits are newer than that; None if it is not known.
+        paths: the dry commit of each output path.
+        stale: output paths that no Application writes any more.
+        foreign: those that another program has hydrated.
+        edited: those that others have edited, and who did.
+        author: of the newest commit.
+        ours: whether the newest commit was hydrated.
+    """
+
+    url: str
+    branch: str
+    head: str
+    dry_sha: str
+    noted: str
+    behind: int | None
+    applications: tuple[str, ...]
+    paths: tuple[tuple[str, str], ...]
+    stale: tuple[str, ...]
+    foreign: tuple[str, ...]
+    edited: Mapping[str, str]
+    author: str
+    ours: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """The branch as JSON-ready data."""
+        return {
+            "repoURL": redact(self.url),
+            "branch": self.branch,
+            "head": self.head or None,
+            "drySha": self.dry_sha or None,
+            "noted": self.noted or None,
+            "behind": self.behind,
+            "applications": list(self.applications),
+            "paths": dict(self.paths),
+            "stale": list(self.stale),
+            "foreign": list(self.foreign),
+            "edited": dict(self.edited),
+            "author": self.author or None,
+            "ours": self.ours,
+        }
+
+
+def survey(plan: Plan) -> list[BranchStatus]:
+    """The branches that Applications are hydrated to; nothing is rendered or written."""
+    return [_status(plan, several) for several in plan.by_branch()]
+
+
+def _status(plan: Plan, several: Sequence[Planned]) -> BranchStatus:
+    first, destination = several[0].group.first, plan.destinations[several[0].group.key]
+    names = tuple(member.name for one in several if one.decision != "abandoned" for member in one.group.members)
+    head = destination.heads.get(first.branch, "")
+    if not head:
+        return BranchStatus(first.url, first.branch, "", "", "", None, names, (), (), (), {}, "", ours=False)
+    metadata = {path: read_metadata(content) for path, content in destination.metadata_of(head).items()}
+    scopes = [plan.inputs.scope(one.group) for one in several]
+    owned = [destination.owned(head, scope) for scope in scopes]
+    edits = {path: edit.by for scope in scopes for path, edit in destination.edits(first.branch, scope).items()}
+    note = destination.note_of(first.branch)
+    return BranchStatus(
+        url=first.url,
+        branch=first.branch,
+        head=head,
+        dry_sha=_text(metadata.get("", {}), "drySha"),
+        noted=note.dry_sha if note is not None else "",
+        behind=commits_behind(plan.inputs.run, several),
+        applications=names,
+        paths=tuple((path, _text(data, "drySha")) for path, data in sorted(metadata.items()) if path),
+        stale=tuple(sorted({path for one in owned for path in one.stale})),
+        foreign=tuple(sorted({path for one in owned for path in one.foreign})),
+        edited=edits,
+        author=destination.git.run(["log", "-1", "--format=%an <%ae>", head]).text,
+        ours=destination.is_made_by_hydration(first.branch),
+    )
+
+
+def commits_behind(run: Run, several: Sequence[Planned]) -> int | None:
+    """How many dry commits are newer than those that are noted, of the group for which they are most; None if that is
+    not known.
+    """
+    counts = []
+    for one in several:
+        repository = run.dry(one.group.first)
+        if one.decision == "abandoned":
+            continue
+        if not one.known or not repository.has_commits([one.known]):
+            return None
+        arguments = ["rev-list", "--count", f"{one.known}..{one.group.dry_sha}"]
+        counts.append(int(Git(repository.path, run.context).run(arguments).text))
+    return max(counts, default=None)
+
+
+def _text(data: dict[str, Any], key: str) -> str:
+    value = data.get(key)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,1 @@
+"""Plan: groups of Applications, and what is to be done for each."""

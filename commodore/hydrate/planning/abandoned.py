@@ -1,0 +1,124 @@
+"""Branches, and paths on them, that were hydrated and to which no Application is hydrated any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from commodore.base.errors import CommodoreError, InputError, Location
+from commodore.core.sources.git import redact, repository_key
+from commodore.hydrate.branches.destination import Destination
+from commodore.hydrate.branches.layout import read_metadata
+from commodore.hydrate.branches.records import is_hydrated_here
+from commodore.hydrate.model import Group, Hydration
+from commodore.hydrate.planning.groups import Planned
+from commodore.hydrate.reading.job import Job
+
+REASON = "no Application hydrates to it any more"
+
+
+def find_abandoned(
+    destination: Destination,
+    groups: Sequence[Group],
+    hydrations: Sequence[Hydration],
+    job: Job,
+) -> list[Planned]:
+    """What no Application hydrates any more in a repository, as groups of the Applications that are recorded there.
+
+    Args:
+        groups: all that hydrate to the repository.
+        hydrations: all Applications; a branch that is deployed gets its manifests by promotion, and is not abandoned.
+        job: branches that it protects others from belong to other jobs.
+    """
+    url, key = groups[0].first.url, groups[0].key
+    own = [one for one in hydrations if repository_key(one.url) == key]
+    deployed = {one.sync_branch for one in own} - {one.branch for one in own}
+    by_branch: dict[str, list[Group]] = {}
+    for one in groups:
+        by_branch.setdefault(one.branch, []).append(one)
+    shas = {(one.dry_key, member.dry_revision or "HEAD"): one.dry_sha for one in groups for member in one.members}
+    found: list[Planned] = []
+    for branch in sorted({*by_branch, *destination.hydrated_branches()} - (deployed - by_branch.keys())):
+        if job.protected and not any(fnmatchcase(branch, pattern) for pattern in job.protected):
+            continue
+        lost = destination.noted_groups(branch) - {one.id for one in by_branch.get(branch, ())}
+        if not lost:
+            continue
+        written = {one.path for one in own if branch in (one.branch, one.sync_branch)}
+        members = [
+            one
+            for one in _recorded(destination, url, branch)
+            if one.path not in written and not _is_of(one, by_branch.get(branch, ()))
+        ]
+        found += [_planned(one) for one in _groups(members, key, shas)]
+    return [one for one in found if job.only.takes(one.group)]
+
+
+def refusal(planned: Planned) -> InputError:
+    """The error for a group without Applications, unless it was said what is to happen to it."""
+    group = planned.group
+    paths = ", ".join(one.path for one in group.members)
+    return InputError(
+        "CMD-HYD-049",
+        f"no Application hydrates any more to {paths} of the branch {group.branch} of {redact(group.first.url)}",
+        hint="add --removed delete --allow-mass-removal to remove what was written there, or --removed keep to leave"
+        " it; if another job hydrates it, narrow this one by --branch or --protect",
+    )
+
+
+def _recorded(destination: Destination, url: str, branch: str) -> Iterator[Hydration]:
+    """The Applications that output paths of a branch record."""
+    for path, content in destination.metadata_of(destination.heads[branch]).items():
+        if path and is_hydrated_here(content):
+            data = read_metadata(content)
+            try:
+                repository_key(str(data["repoURL"]))
+                yield _hydration(data, url, branch, path)
+            except (CommodoreError, LookupError, TypeError, AttributeError):
+                continue
+
+
+def _hydration(data: Mapping[str, Any], url: str, branch: str, path: str) -> Hydration:
+    application, source = data["applications"][0], data["drySource"]
+    return Hydration(
+        name=str(application["name"]),
+        namespace=str(application.get("namespace", "")),
+        project=str(application.get("project", "")),
+        dry_url=str(data["repoURL"]),
+        dry_revision=str(source.get("targetRevision", "")),
+        dry_path=str(source.get("path", "")),
+        url=url,
+        sync_branch=branch,
+        branch=branch,
+        path=path,
+        target_namespace="",
+        settings={"drySha": str(data["drySha"])},
+        generate_paths="",
+        place=Location(f"{path} of the branch {branch}"),
+    )
+
+
+def _is_of(member: Hydration, groups: Sequence[Group]) -> bool:
+    """Whether a path belongs to a group that there is: it is stale there."""
+    key, revision = repository_key(member.dry_url), member.dry_revision or "HEAD"
+    return any(one.dry_key == key and revision in {m.dry_revision or "HEAD" for m in one.members} for one in groups)
+
+
+def _groups(members: Sequence[Hydration], key: str, shas: Mapping[tuple[str, str], str]) -> list[Group]:
+    by_dry: dict[str, list[Hydration]] = {}
+    for one in sorted(members, key=lambda member: member.path):
+        by_dry.setdefault(repository_key(one.dry_url), []).append(one)
+    return [
+        Group(dry, _dry_sha(dry, several[0], shas), key, several[0].branch, tuple(several))
+        for dry, several in sorted(by_dry.items())
+    ]
+
+
+def _dry_sha(dry: str, member: Hydration, shas: Mapping[tuple[str, str], str]) -> str:
+    """The present dry commit of a revision if the plan knows it, else the one that is recorded."""
+    return shas.get((dry, member.dry_revision or "HEAD"), "") or str(member.settings["drySha"])
+
+
+def _planned(group: Group) -> Planned:
+    return Planned(group, "abandoned", REASON, "sha256:" + "0" * 64, stale=tuple(one.path for one in group.members))

@@ -1,0 +1,83 @@
+"""The second step: what is to be done for each group of Applications. Nothing is rendered or written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from commodore.base.errors import CommodoreError, InputError
+from commodore.hydrate.branches.destination import Destination, open_destination
+from commodore.hydrate.model import Group
+from commodore.hydrate.planning import groups
+from commodore.hydrate.planning.abandoned import find_abandoned
+from commodore.hydrate.planning.deciding import Decider
+from commodore.hydrate.planning.groups import Planned
+from commodore.hydrate.reading.inputs import Inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be done.
+
+    Attributes:
+        destinations: the repositories that are written to, by their keys.
+    """
+
+    inputs: Inputs
+    destinations: Mapping[str, Destination]
+    groups: tuple[Planned, ...]
+
+    @property
+    def lost(self) -> tuple[CommodoreError, ...]:
+        """Why Applications were left out."""
+        return self.inputs.lost
+
+    def by_branch(self) -> list[list[Planned]]:
+        """The groups by the branches that they write to."""
+        branches: dict[tuple[str, str], list[Planned]] = {}
+        for one in self.groups:
+            branches.setdefault((one.group.key, one.group.branch), []).append(one)
+        return list(branches.values())
+
+
+def plan(inputs: Inputs) -> Plan:
+    """Decide what is to be done for each group of Applications.
+
+    Raises:
+        CommodoreError: groups are too large, or of several dry repositories while a dry commit is named; a repository
+            cannot be written to.
+    """
+    run = inputs.run
+    job = run.job
+    made = groups.group(inputs.present, run.dry_sha)
+    if job.dry_sha and len({one.dry_key for one in made}) > 1:
+        raise InputError(
+            "CMD-HYD-014",
+            "a dry commit is named, and Applications have several dry repositories",
+            hint="narrow the sources to those of one repository",
+        )
+    groups.check_sizes(made, run.context.limits.hydrate_applications)
+    groups.warn(made, run.context.announce)
+    taken = [one for one in made if job.only.takes(one)]
+    destinations = _destinations(inputs, taken)
+    decider = Decider(run)
+    planned = [
+        decider.decide(one, destinations[one.key], inputs.scope(one), inputs.pins(one, run.context)) for one in taken
+    ]
+    if job.writing.removal != "keep":
+        for key, destination in destinations.items():
+            own = [one for one in made if one.key == key]
+            planned += find_abandoned(destination, own, inputs.members, job)
+    return Plan(inputs, destinations, tuple(planned))
+
+
+def _destinations(inputs: Inputs, taken: Iterable[Group]) -> dict[str, Destination]:
+    run = inputs.run
+    opened: dict[str, Destination] = {}
+    for one in taken:
+        if one.key not in opened:
+            url = one.first.url
+            rights = run.job.rights(url, inputs.projects(one.key))
+            repository = run.store.repository(url)
+            opened[one.key] = open_destination(repository, run.context, run.job.writing, run.job.sign, rights)
+    return opened

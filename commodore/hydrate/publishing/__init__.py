@@ -1,0 +1,1 @@
+"""Publish: commits and notes, made and pushed; bundles; credentials for pushes."""

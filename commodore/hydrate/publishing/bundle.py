@@ -1,0 +1,274 @@
+"""Commits that are wanted, as files: one job renders them without rights to push, another one pushes without tools.
+
+A bundle is a folder: `bundle.json` with the commits and the SHA-256 of each other file, and one file for each manifest.
+It holds no credentials. What reads it trusts nothing in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from commodore.base.context import Context
+from commodore.base.errors import CommodoreError, InputError, Location, PolicyError
+from commodore.base.files.workspace import guard_disk, write_atomically
+from commodore.base.limits import Limits
+from commodore.core.sources.git import Author, GitRights, RepositoryStore, redact, repository_key
+from commodore.hydrate.branches.destination import open_destination
+from commodore.hydrate.branches.layout import check_branch, manifest, objects_of, output_path
+from commodore.hydrate.branches.provenance import superseded
+from commodore.hydrate.model import CommitRequest, DryCommit, PathOutput, Reference, Result, Scope, Writing
+from commodore.hydrate.publishing.publishing import publish
+
+SCHEMA = 1
+_INDEX = "bundle.json"
+_GROUP = re.compile(r"[0-9a-f]{12}")
+_SHA = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+_INPUTS = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """A repository, and a pattern of its branches, that a bundle may write to."""
+
+    url: str
+    branches: str
+
+    def permits(self, url: str, branch: str) -> bool:
+        """Whether a branch is one of these."""
+        return repository_key(self.url) == repository_key(url) and fnmatchcase(branch, self.branches)
+
+
+@dataclass(frozen=True, slots=True)
+class Publishing:
+    """How the commits of a bundle are published.
+
+    Attributes:
+        sign: the key to sign with, empty for git's own choice; None not to sign.
+        rights: what a push is let in by, to a URL to which Applications of some projects write.
+        allow_older: push although the sources have moved meanwhile.
+        dry: push nothing.
+    """
+
+    writing: Writing
+    sign: str | None = None
+    rights: Callable[[str, frozenset[str]], GitRights | None] = lambda *_: None
+    allow_older: bool = False
+    dry: bool = False
+
+
+def read_allowed(text: str) -> Allowed:
+    """`REPOSITORY=PATTERN` as it is typed.
+
+    Raises:
+        InputError: CMD-HYD-072, it is none; or the repository's URL is not usable.
+    """
+    url, separator, branches = text.rpartition("=")
+    if not separator or not url or not branches:
+        raise InputError(
+            "CMD-HYD-072",
+            f"{text!r} is no repository with a pattern of branches",
+            hint="write it as https://git.example.com/shop.git=environments/*",
+        )
+    repository_key(url)
+    return Allowed(url, branches)
+
+
+def write_bundle(folder: Path, requests: Sequence[CommitRequest]) -> None:
+    """Write commits that are wanted to a new folder.
+
+    Raises:
+        InputError: CMD-HYD-073, the folder has something in it.
+        EnvironmentFault: it cannot be written.
+    """
+    files: dict[str, str] = {}
+    folder = folder.resolve()
+    with guard_disk(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise InputError("CMD-HYD-073", f"the folder {folder} is not empty", hint="name a new folder")
+        (folder / "manifests").mkdir()
+        wanted = [_request_data(one, number, folder, files) for number, one in enumerate(requests)]
+    index = {"schema": SCHEMA, "requests": wanted, "files": files}
+    write_atomically(folder / _INDEX, (json.dumps(index, indent=1) + "\n").encode(), root=folder)
+
+
+def read_bundle(folder: Path, allowed: Sequence[Allowed], limits: Limits) -> list[CommitRequest]:
+    """The commits of a bundle, all of them checked.
+
+    Raises:
+        InputError: CMD-HYD-070, it is damaged, or of another form than this program writes.
+        PolicyError: CMD-HYD-071, it names a branch that is not allowed; CMD-HYD-007, CMD-HYD-008, a path or branch that
+            nothing may be written to.
+    """
+    reader = _Reader(folder, limits)
+    try:
+        index = json.loads(reader.content(_INDEX))
+        if index["schema"] != SCHEMA:
+            raise _damaged(folder, f"it has the schema {index['schema']}, and {SCHEMA} is read")
+        reader.digests = {str(name): str(digest) for name, digest in index["files"].items()}
+        requests = [reader.request(one) for one in index["requests"]]
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        raise _damaged(folder, "its index has not the form that is expected") from error
+    for one in requests:
+        for branch in dict.fromkeys((one.branch, one.sync_branch)):
+            _check_allowed(one, branch, allowed)
+    return requests
+
+
+def publish_bundle(
+    requests: Sequence[CommitRequest], store: RepositoryStore, context: Context, how: Publishing
+) -> list[tuple[CommitRequest, Result]]:
+    """Commit and push what a bundle wants, decided again by what the remotes have now.
+
+    Raises:
+        CommodoreError: a destination cannot be reached.
+    """
+    store.sync([(one.url, name) for one in requests for name in (one.branch, one.sync_branch)])
+    by_destination: dict[str, list[CommitRequest]] = {}
+    for one in requests:
+        by_destination.setdefault(repository_key(one.url), []).append(one)
+    results: list[tuple[CommitRequest, Result]] = []
+
+    def reasons(asked: Sequence[tuple[CommitRequest, str]]) -> list[str]:
+        return [""] * len(asked) if how.allow_older else superseded(store, asked)
+
+    for several in by_destination.values():
+        url = several[0].url
+        try:
+            repository, rights = store.repository(url), how.rights(url, _projects(several))
+            destination = open_destination(repository, context, how.writing, how.sign, rights)
+            done = publish(destination, several, reasons, dry=how.dry).results
+        except CommodoreError as error:
+            done = dict.fromkeys((one.group for one in several), error)
+        results += [(one, done[one.group]) for one in several]
+    return results
+
+
+def _projects(requests: Iterable[CommitRequest]) -> frozenset[str]:
+    metadata = [path.metadata.get("applications", []) for request in requests for path in request.paths]
+    return frozenset(str(one.get("project", "")) for several in metadata for one in several)
+
+
+def _request_data(request: CommitRequest, number: int, folder: Path, files: dict[str, str]) -> dict[str, Any]:
+    paths = []
+    for place, one in enumerate(request.paths):
+        name = f"manifests/{number:04d}-{place:05d}.yaml"
+        content = manifest(one.objects)
+        write_atomically(folder / name, content, root=folder)
+        files[name] = hashlib.sha256(content).hexdigest()
+        paths.append({"path": one.path, "manifest": name, "readme": one.readme, "metadata": dict(one.metadata)})
+    return {
+        "group": request.group,
+        "inputs": request.inputs,
+        "repo": redact(request.url),
+        "syncBranch": request.sync_branch,
+        "targetBranch": request.branch,
+        "dryRepo": redact(request.scope.dry_url),
+        "dryRevisions": list(request.scope.dry_revisions),
+        "written": list(request.scope.written),
+        "follows": list(request.follows),
+        "dryCommit": asdict(request.commit),
+        "commitMessage": request.message,
+        "author": asdict(request.author) if request.author is not None else None,
+        "paths": paths,
+    }
+
+
+class _Reader:
+    """Reads the files of a bundle, none of which is trusted."""
+
+    def __init__(self, folder: Path, limits: Limits) -> None:
+        self.digests: Mapping[str, str] = {}
+        self._folder = folder
+        self._limits = limits
+        self._place = Location(str(folder / _INDEX))
+
+    def content(self, name: str) -> bytes:
+        path = self._folder / name
+        most = self._limits.hydrate_bundle_bytes
+        try:
+            if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts or path.is_symlink():
+                raise _damaged(self._folder, f"{name} leads out of it")
+            with path.open("rb") as file:
+                content = file.read(most + 1)
+        except OSError as error:
+            raise _damaged(self._folder, f"{name} cannot be read: {error.strerror}") from error
+        if len(content) > most:
+            raise _damaged(self._folder, f"{name} is larger than {most} bytes")
+        return content
+
+    def request(self, data: Mapping[str, Any]) -> CommitRequest:
+        place = self._place
+        author, commit = data["author"], dict(data["dryCommit"])
+        reference = commit.pop("reference")
+        dry = DryCommit(**_texts(commit), reference=Reference(**_texts(reference)) if reference else None)
+        datetime.fromisoformat(dry.date)
+        for text, form in ((data["group"], _GROUP), (data["inputs"], _INPUTS), (dry.sha, _SHA)):
+            if not form.fullmatch(text):
+                raise _damaged(self._folder, f"{text!r} has not the form that is expected")
+        scope = Scope(str(data["dryRepo"]), _list(data["dryRevisions"]), _list(data["written"]))
+        return CommitRequest(
+            group=data["group"],
+            inputs=data["inputs"],
+            url=str(data["repo"]),
+            sync_branch=check_branch(str(data["syncBranch"]), place),
+            branch=check_branch(str(data["targetBranch"]), place),
+            scope=scope,
+            follows=_list(data["follows"]),
+            commit=dry,
+            message=str(data["commitMessage"]),
+            paths=tuple(self._path(one) for one in data["paths"]),
+            author=Author(**_texts(author)) if author else None,
+        )
+
+    def _path(self, data: Mapping[str, Any]) -> PathOutput:
+        name = str(data["manifest"])
+        content = self.content(name)
+        if self.digests.get(name) != hashlib.sha256(content).hexdigest():
+            raise _damaged(self._folder, f"{name} does not match its digest")
+        objects = objects_of(content)
+        if objects is None:
+            raise _damaged(self._folder, f"{name} is no stream of objects")
+        path = output_path(str(data["path"]), self._place)
+        return PathOutput(path, tuple(objects), str(data["readme"]), dict(data["metadata"]))
+
+
+def _check_allowed(request: CommitRequest, branch: str, allowed: Sequence[Allowed]) -> None:
+    url, dry = request.url, request.scope
+    is_dry = repository_key(url) == repository_key(dry.dry_url) and branch in (*request.follows, *dry.dry_revisions)
+    if is_dry or not any(one.permits(url, branch) for one in allowed):
+        raise PolicyError(
+            "CMD-HYD-071",
+            f"the bundle wants to write to the branch {branch} of {redact(url)}, which is not allowed",
+            hint="it is the branch of the sources"
+            if is_dry
+            else f"if that is meant, add --allow {redact(url)}={branch}",
+        )
+
+
+def _texts(data: Mapping[str, Any]) -> dict[str, str]:
+    if not all(isinstance(value, str) for value in data.values()):
+        raise TypeError
+    return dict(data)
+
+
+def _list(data: Sequence[Any]) -> tuple[str, ...]:
+    if not isinstance(data, list):
+        raise TypeError
+    return tuple(map(str, data))
+
+
+def _damaged(folder: Path, why: str) -> InputError:
+    return InputError(
+        "CMD-HYD-070",
+        f"the bundle {folder} cannot be used: {why}",
+        hint="let hydrate render --bundle write it again, by the same version of commodore",
+    )

@@ -1,0 +1,377 @@
+"""Bringing commits and notes to one repository, however many others push there at the same time."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+
+from commodore.base.errors import CommodoreError, EnvironmentFault
+from commodore.base.events import Warned
+from commodore.core.sources.git import Author, redact
+from commodore.hydrate.branches.destination import Destination, notes_head
+from commodore.hydrate.branches.files import manifest_diff
+from commodore.hydrate.branches.records import NOTES, Note, NotedGroup, read_note
+from commodore.hydrate.model import CommitRequest, Outcome, Result
+from commodore.hydrate.publishing.committing import Built, Stamp, build, commit_notes, keep, stamp_of
+from commodore.hydrate.publishing.pushing import Pushed, push
+
+_HEADS = "refs/heads/"
+_SHORTEST, _LONGEST = 0.05, 2.0  # seconds of a pause before the next attempt
+
+Superseded = Callable[[Sequence[tuple[CommitRequest, str]]], Sequence[str]]
+"""Why commits are not wanted, each with the dry commit that is noted for its group; empty for those that are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What became of commits, and the repository afterwards.
+
+    Attributes:
+        results: by the group of the request.
+    """
+
+    results: Mapping[str, Result]
+    destination: Destination
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """What one attempt is to push.
+
+    Attributes:
+        number: how many attempts there were before.
+        built, failed: the commits, and why others cannot be made, by group.
+        known: the dry commits that are noted so far, by group.
+        notes: those that are new or changed, by commit.
+        refs: what is pushed, by full names of refs.
+    """
+
+    number: int
+    built: Mapping[str, Built] = field(default_factory=dict)
+    failed: Mapping[str, CommodoreError] = field(default_factory=dict)
+    known: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+    refs: Mapping[str, str] = field(default_factory=dict)
+
+
+def publish(
+    to: Destination, requests: Sequence[CommitRequest], superseded: Superseded, *, dry: bool = False
+) -> Published:
+    """Make the commits that are wanted, and push them with their notes.
+
+    When the remote has moved meanwhile, everything is built again on what it has now.
+
+    Args:
+        superseded: says which commits are not wanted any more. Asked just before each push.
+        dry: build, and push nothing.
+
+    Raises:
+        EnvironmentFault: CMD-HYD-051, the remote does not answer.
+    """
+    results: dict[str, Result] = {}
+    there: dict[str, Built] = {}
+    number, checked = 0, dry
+    stamp = cache(partial(stamp_of, to.git, dated_dry=to.writing.dated_dry))  # also of commits that are built again
+    while waiting := [one for one in requests if one.group not in results]:
+        work = _build(to, waiting, stamp, number)
+        results |= work.failed
+        waiting = [one for one in waiting if one.group not in results]
+        if dry or not work.refs:
+            return _concluded(to, work, waiting, results, there=there, dry=dry)
+        if not checked:
+            checked = True
+            if left := _left_superseded(to, work, waiting, superseded):
+                results |= left
+                continue
+        answer = _push(to, work.refs)
+        if answer.all_there:
+            return _concluded(to, work, waiting, results, there=there)
+        if not answer.atomic:
+            parts = {one.group: work.built[one.group] for one in waiting if _is_there(work.built[one.group], answer)}
+            there |= parts
+            to = to.with_heads({**to.heads, **_branches(parts.values())})
+            if there and answer.answers.get(NOTES) == "refused":
+                why = f"the server refuses them: {answer.words.get(NOTES, '')}"
+                to = _concluded_without_notes(to, work, waiting, results, there, why)
+                waiting = [one for one in waiting if one.group not in results]
+        if "refused" in answer.answers.values():
+            results |= _refused(to, answer, work, waiting)
+            continue
+        number += 1
+        if number >= to.context.limits.hydrate_push_attempts:
+            return _given_up(to, work, waiting, results, there)
+        time.sleep(random.uniform(_SHORTEST, min(_LONGEST, _SHORTEST * 2 ** (number + 1))))  # noqa: S311
+        to = to.fetched()
+        checked = False
+    return Published(results, to)
+
+
+def check_push(to: Destination) -> None:
+    """See that the remote would take a push, before anything is rendered for it.
+
+    Raises:
+        EnvironmentFault: CMD-HYD-050, it refuses; CMD-HYD-051, it does not answer.
+    """
+    branch = next(iter(sorted(to.heads)), None)
+    if branch is None:
+        return
+    present = {_HEADS + branch: to.heads[branch]}
+    asked = push(to.repository, present, present, to.rights, dry=True)
+    for ref, answer in asked.answers.items():
+        if answer == "refused":
+            raise _refusal(to, ref, asked.words.get(ref, ""))
+
+
+def _push(to: Destination, refs: Mapping[str, str]) -> Pushed:
+    """Push; when the answer is lost, ask the remote whether it has taken it."""
+    try:
+        expected = {_HEADS + name: sha for name, sha in to.heads.items()}
+        if notes := notes_head(to.git):
+            expected[NOTES] = notes
+        return push(to.repository, refs, expected, to.rights)
+    except EnvironmentFault as error:
+        try:
+            state = to.repository.ask_again()
+        except EnvironmentFault:
+            raise error from None
+        there = {_HEADS + name: sha for name, sha in state.branches.items()} | dict(state.notes)
+        if any(there.get(ref) != sha for ref, sha in refs.items()):
+            raise
+        return Pushed(dict.fromkeys(refs, "pushed"))
+
+
+def _build(
+    to: Destination, waiting: Sequence[CommitRequest], stamp: Callable[[Author | None, str], Stamp], number: int
+) -> _Attempt:
+    """The commits and notes that are wanted, each on those before it."""
+    heads = dict(to.heads)
+    built: dict[str, Built] = {}
+    failed: dict[str, CommodoreError] = {}
+    notes = _Notes(to)
+    for request in waiting:
+        try:
+            edits = to.edits(request.branch, request.scope)
+            who = stamp(request.author, request.commit.date)
+            made = build(to, request, heads, who, edits)
+        except CommodoreError as error:
+            failed[request.group] = error
+            continue
+        heads |= made.branches
+        built[request.group] = made
+        notes.add(request, made)
+        last = who
+    refs = {_HEADS + branch: sha for branch, sha in _branches(built.values()).items()}
+    if notes.texts:
+        refs[NOTES] = commit_notes(to.git, notes.texts, last)
+    return _Attempt(number, built, failed, notes.known, notes.texts, refs)
+
+
+class _Notes:
+    """Collects the notes of commits that are built one after the other.
+
+    Attributes:
+        texts: by commit.
+        known: by group, the dry commit that is noted so far.
+    """
+
+    def __init__(self, to: Destination) -> None:
+        self.texts: dict[str, str] = {}
+        self.known: dict[str, str] = {}
+        self._to = to
+        self._noted: dict[str, str] = {}  # the commit that gets a note, by branch
+
+    def add(self, request: CommitRequest, built: Built) -> None:
+        """Add what is to be noted of a commit."""
+        to = self._to
+        if not to.writing.notes or not built.commit:
+            return
+        earlier = self._noted.get(request.branch, "")
+        before = self._before(request, built)
+        known = before or Note()
+        self.known[request.group] = known.groups.get(request.group, NotedGroup()).dry_sha
+        note = known.with_group(request.group, NotedGroup(request.commit.sha, request.inputs, request.branch))
+        edited = known.edited if earlier else {path: edit.base for path, edit in to.all_edits(request.branch).items()}
+        judged = {*built.removed, *(one.path for one in request.paths)}
+        kept = {path: base for path, base in edited.items() if path not in judged}
+        # A branch that begins at a commit of another one shares its note.
+        shared = {} if earlier or request.branch in to.heads else known.edited
+        note = replace(note, edited={**shared, **kept, **built.edited})
+        if before is None or note != before or built.branches:
+            self._noted[request.branch] = built.commit
+            if earlier not in self._noted.values():
+                self.texts.pop(earlier, None)
+            self.texts[built.commit] = note.text()
+
+    def _before(self, request: CommitRequest, built: Built) -> Note | None:
+        """The note of what a commit stands on.
+
+        A new branch begins with what is noted of its base. Another branch may have the same commit, if it holds the
+        same and was written in the same second; then its note is there already.
+        """
+        for commit in (built.commit, self._noted.get(request.branch, "")):
+            if commit in self.texts:
+                return read_note(self.texts[commit].encode())
+        if request.branch in self._to.heads and built.commit not in self._to.heads.values():
+            return self._to.note_of(request.branch)
+        return self._to.past_of(built.commit, request.branch).note
+
+
+def _left_superseded(
+    to: Destination, work: _Attempt, waiting: Sequence[CommitRequest], superseded: Superseded
+) -> dict[str, Result]:
+    """The outcomes of commits that are not wanted any more, by group."""
+    reasons = superseded([(one, work.known.get(one.group, "")) for one in waiting])
+    return {
+        one.group: Outcome("superseded", reason, to.heads.get(one.branch, ""), work.built[one.group].base)
+        for one, reason in zip(waiting, reasons, strict=True)
+        if reason
+    }
+
+
+def _is_there(built: Built, answer: Pushed) -> bool:
+    """Whether a server has the branches of a commit, also one that does not take several refs together."""
+    return bool(built.branches) and all(answer.answers.get(_HEADS + name) == "pushed" for name in built.branches)
+
+
+def _refused(
+    to: Destination, answer: Pushed, work: _Attempt, waiting: Sequence[CommitRequest]
+) -> dict[str, EnvironmentFault]:
+    """The errors of commits that the server refuses, by group; the commits are kept."""
+    refused = {ref for ref, word in answer.answers.items() if word == "refused"}
+    if refused == {NOTES}:
+        error = _refusal(to, NOTES, answer.words.get(NOTES, ""), "add --no-notes if the server takes no notes")
+        return dict.fromkeys((one.group for one in waiting), error)
+    errors: dict[str, EnvironmentFault] = {}
+    for request in waiting:
+        built = work.built[request.group]
+        ref = next((_HEADS + branch for branch in built.branches if _HEADS + branch in refused), None)
+        if ref is not None:
+            kept = keep(to.git, request.group, built.commit)
+            where = f"git -C {to.repository.path} push {redact(to.repository.url)} {kept}:{ref}"
+            errors[request.group] = _refusal(to, ref, answer.words.get(ref, ""), f"the commit is kept: {where}")
+    return errors
+
+
+def _refusal(to: Destination, ref: str, words: str, hint: str = "") -> EnvironmentFault:
+    said = f": {words}" if words else ""
+    return EnvironmentFault(
+        "CMD-HYD-050",
+        f"{redact(to.repository.url)} refuses a push to {ref.removeprefix(_HEADS)}{said}",
+        hint=hint or "check the rights of the user who pushes, and the protection of the branch",
+    )
+
+
+def _concluded_without_notes(
+    to: Destination,
+    work: _Attempt,
+    waiting: Sequence[CommitRequest],
+    results: dict[str, Result],
+    there: Mapping[str, Built],
+    why: str,
+) -> Destination:
+    """Take in the commits that the server has, with a warning about notes that it does not have."""
+    warned = Warned(
+        "CMD-HYD-036",
+        f"the branches of {redact(to.repository.url)} were pushed, the notes were not: {why}",
+        hint="the next run tries again; add --no-notes if the server takes no notes",
+    )
+    to.context.announce(warned)
+    pushed = [one for one in waiting if one.group in there]
+    done = _concluded(to, replace(work, refs={}), pushed, {}, there=there)
+    for group, result in done.results.items():
+        if isinstance(result, Outcome):
+            results[group] = replace(result, warnings=(*result.warnings, warned))
+    return done.destination
+
+
+def _given_up(
+    to: Destination,
+    work: _Attempt,
+    waiting: Sequence[CommitRequest],
+    results: dict[str, Result],
+    there: Mapping[str, Built],
+) -> Published:
+    """The end after the last attempt."""
+    if any(one.group in there for one in waiting):
+        why = "others have pushed some at the same time"
+        to = _concluded_without_notes(to, work, waiting, results, there, why)
+    for request in waiting:
+        built = work.built[request.group]
+        if request.group not in results and (built.branches or built.commit in work.notes):
+            results[request.group] = EnvironmentFault(
+                "CMD-HYD-054",
+                f"others have pushed to {redact(to.repository.url)} before each of"
+                f" {to.context.limits.hydrate_push_attempts} attempts",
+                hint="run again",
+            )
+    left = [one for one in waiting if one.group not in results]
+    return _concluded(to, replace(work, refs={}), left, results, there=there)
+
+
+def _concluded(
+    to: Destination,
+    work: _Attempt,
+    waiting: Sequence[CommitRequest],
+    results: Mapping[str, Result],
+    *,
+    there: Mapping[str, Built],
+    dry: bool = False,
+) -> Published:
+    """The outcomes of commits that are on the remote now, or would be, with those of others."""
+    built = {one.group: there.get(one.group) or work.built[one.group] for one in waiting}
+    if not dry and (notes := work.refs.get(NOTES)):
+        to.git.run(["update-ref", NOTES, notes])
+    outcomes: dict[str, Result] = {one.group: _outcome(to, work, one, built[one.group], dry=dry) for one in waiting}
+    after = to if dry else to.with_heads({**to.heads, **_branches(built.values())})
+    return Published({**results, **outcomes}, after)
+
+
+_WOULD = {
+    "committed": "would be committed",
+    "created": "the branch would be created",
+    "noted": "no manifest would change; the dry commit would be noted",
+}
+"""Reasons of a dry run, by the word of a run that pushes."""
+
+
+def _outcome(to: Destination, work: _Attempt, request: CommitRequest, built: Built, *, dry: bool) -> Outcome:
+    word, reason = _word(request, built, is_noted=built.commit in work.notes)
+    return Outcome(
+        "planned" if dry and word != "unchanged" else word,
+        _WOULD.get(word, reason) if dry else reason,
+        built.commit,
+        built.base,
+        built.changed,
+        built.removed,
+        built.stale,
+        _difference(to, built) if dry else (),
+        work.number,
+        built.counts,
+        built.warnings,
+    )
+
+
+def _difference(to: Destination, built: Built) -> tuple[str, ...]:
+    paths = (*built.changed, *built.removed)
+    old = to.manifests_of(built.base, paths) if built.base and paths else {}
+    new = to.manifests_of(built.commit, built.changed) if built.changed else {}
+    return manifest_diff(old, new, to.context.limits)
+
+
+def _word(request: CommitRequest, built: Built, *, is_noted: bool) -> tuple[str, str]:
+    """The word for what was built, and why."""
+    if built.is_new:
+        return "committed", "its manifests have changed"
+    if request.branch in built.branches:
+        return "created", f"it was not there; its manifests are those of {request.sync_branch}"
+    if built.branches:
+        return "created", f"{request.sync_branch} was not there"
+    return "noted" if is_noted else "unchanged", "no manifest has changed"
+
+
+def _branches(built: Iterable[Built]) -> dict[str, str]:
+    """The branches of commits, in their order: the last one counts."""
+    return {branch: sha for one in built for branch, sha in one.branches.items()}

@@ -1,0 +1,1 @@
+"""Read: Applications, their settings, and what they are made of."""

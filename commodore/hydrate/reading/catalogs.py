@@ -1,0 +1,78 @@
+"""Compiled catalogs as what is hydrated."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from commodore.base.context import Context
+from commodore.base.events import Warned
+from commodore.base.files.workspace import Workspace
+from commodore.base.names import check_name
+from commodore.core.lieutenant import Cluster, ClusterSource
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogs:
+    """Compiles the catalogs of clusters, as `catalog compile` does, and pushes none.
+
+    Args:
+        root: a folder with a working directory for each cluster, which is kept.
+        source: who knows the cluster of a working directory.
+        processes: how many workers render; 0 for one per CPU.
+    """
+
+    root: Path
+    source: Callable[[Workspace], ClusterSource]
+    context: Context
+    processes: int = 0
+    _one: threading.Lock = field(default_factory=threading.Lock)
+
+    def cluster(self, name: str) -> Cluster:
+        """The cluster with this id.
+
+        Raises:
+            CommodoreError: it is not known.
+        """
+        return self.source(self._workspace(name)).load(name, self.context)
+
+    def objects(self, name: str, tenant_sha: str, global_sha: str, context: Context) -> list[dict[str, Any]]:
+        """The objects of a cluster's catalog at commits of the tenant's and of the global configuration.
+
+        Raises:
+            CommodoreError: it cannot be compiled.
+        """
+        from commodore.catalog import objects_of, read_folder
+        from commodore.catalog.pipeline import CatalogCompile, run_compile
+        from commodore.catalog.stages import CompileOptions
+
+        workspace = self._workspace(name)
+        request = CatalogCompile(
+            name,
+            workspace,
+            offline=context.offline,
+            global_revision=global_sha or None,
+            tenant_revision=tenant_sha,
+            options=CompileOptions(processes=self.processes),
+        )
+        with self._one:  # a compile uses all CPUs by itself
+            run_compile(request, self.source(workspace), lambda _: False, context)
+            files = read_folder(workspace.manifests, context) if workspace.manifests.is_dir() else {}
+        found = [one.content for one in objects_of(files, {})]
+        references = workspace.refs.is_dir() and any(workspace.refs.iterdir())
+        if references or not all(isinstance(one, dict) for one in found):
+            what = "files for references" if references else "files that hold no objects"
+            context.announce(
+                Warned(
+                    "CMD-HYD-038",
+                    f"the catalog of {name} has {what}, which are not on hydrated branches",
+                    hint="let the cluster take the catalog itself if it needs them",
+                )
+            )
+        return [one for one in found if isinstance(one, dict)]
+
+    def _workspace(self, name: str) -> Workspace:
+        return Workspace.at(self.root / check_name(name, "cluster"))

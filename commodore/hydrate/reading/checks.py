@@ -1,0 +1,242 @@
+"""Checks of Applications: against each other, the projects of Argo CD, and the promotions of gitops-promoter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from itertools import combinations
+from typing import Any
+
+from commodore.argocd import Fields
+from commodore.base.errors import CommodoreError, InputError, Location, PolicyError, raise_all
+from commodore.base.events import Announce, Warned
+from commodore.base.values.patterns import fits
+from commodore.core.sources.git import redact, repository_key
+from commodore.hydrate.model import Hydration
+from commodore.hydrate.reading.sources import Placed
+
+
+def check_together(
+    hydrations: Sequence[Hydration], protect: Sequence[str] = (), lost: Sequence[CommodoreError] = ()
+) -> None:
+    """See that no two Applications get in each other's way.
+
+    Args:
+        protect: patterns; if there are some, only branches that fit one may be written.
+        lost: why other Applications are left out, which is said of together with what is found.
+
+    Raises:
+        InputError: CMD-HYD-006, two Applications write to one path; CMD-HYD-009, they disagree about the branch that is
+            deployed.
+        PolicyError: CMD-HYD-008, a branch may not be written to.
+    """
+    errors = [*_same_path(hydrations), *_same_sync_branch(hydrations), *_not_permitted(hydrations, protect)]
+    raise_all([*lost, *errors] if errors else [])
+
+
+def check_projects(hydrations: Iterable[Hydration], projects: Iterable[Placed]) -> None:
+    """See that projects permit the repositories of their Applications. A project that is not in view permits all.
+
+    Raises:
+        PolicyError: CMD-HYD-011, one does not.
+    """
+    permitted: dict[str, tuple[str, ...]] = {}
+    for data, place in projects:
+        fields = Fields.of(data, "", place)
+        permitted[fields.fields("metadata").text("name")] = fields.fields("spec").texts("sourceRepos")
+    raise_all(
+        [
+            _forbidden(one, url)
+            for one in hydrations
+            if (patterns := permitted.get(one.project)) is not None
+            for url in dict.fromkeys((one.dry_url, one.url, *(other.url for other in one.additional)))
+            if not is_permitted(url, patterns)
+        ]
+    )
+
+
+def _forbidden(hydration: Hydration, url: str) -> PolicyError:
+    return PolicyError(
+        "CMD-HYD-011",
+        f"the project {hydration.project} of the Application {hydration.name} does not permit {redact(url)}",
+        hint="add it to spec.sourceRepos of the AppProject",
+        locations=[hydration.place],
+    )
+
+
+def is_permitted(url: str, patterns: Iterable[str]) -> bool:
+    """Whether a repository fits patterns of `sourceRepos`: some that permit it, and none with `!` that does not.
+
+    `*` fits a part of a path, `**` and a `*` alone fit everything.
+    """
+    given = list(patterns)
+    refused = any(_fits(url, one.removeprefix("!")) for one in given if one.startswith("!"))
+    return not refused and any(_fits(url, one) for one in given if not one.startswith("!"))
+
+
+def _fits(url: str, pattern: str) -> bool:
+    parts = re.split(r"(\*\*|\*)", "**" if pattern == "*" else _plain(pattern))
+    expression = "".join({"**": ".*", "*": "[^/]*"}.get(part, re.escape(part)) for part in parts)
+    return fits(re.compile(expression, re.DOTALL), _plain(redact(url)))
+
+
+def _plain(url: str) -> str:
+    """A URL in the form in which Argo CD compares them."""
+    text = url.strip().lower().removesuffix(".git").removeprefix("ssh://")
+    return re.sub(r"^([^/@:]+@[^/:]+):(?!\d+/)", r"\1/", text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Promotion:
+    """An environment of a PromotionStrategy: the branch that is deployed, and the path of it that is promoted."""
+
+    strategy: str
+    branch: str
+    path: str
+
+    @property
+    def proposed(self) -> str:
+        return f"{self.branch}-next/{self.path}" if self.path else f"{self.branch}-next"
+
+
+def check_promotions(hydrations: Sequence[Hydration], strategies: Iterable[Placed], announce: Announce) -> None:
+    """Warn of what gitops-promoter will not find: other proposed branches, and active paths that exclude each other.
+
+    Raises:
+        InputError: CMD-HYD-006, output paths lie in each other on a branch that is promoted by paths.
+    """
+    promotions = [one for data, place in strategies for one in _promotions(data, place)]
+    for one in hydrations:
+        _warn_of_branch(one, [found for found in promotions if found.branch == one.sync_branch], announce)
+    for branch in sorted({one.branch for one in promotions}):
+        of_branch = [one for one in promotions if one.branch == branch]
+        _warn_of_paths(branch, sorted({one.path for one in of_branch}), announce)
+        if any(one.path for one in of_branch):
+            _check_nested([one for one in hydrations if one.sync_branch == branch])
+
+
+def _promotions(data: Mapping[str, Any], place: Location) -> Iterator[_Promotion]:
+    fields = Fields.of(data, "", place)
+    name = fields.fields("metadata").text("name")
+    for one in fields.fields("spec").items("environments"):
+        yield _Promotion(name, one.text("branch"), one.text("activePath").strip("/"))
+
+
+def _warn_of_branch(hydration: Hydration, promotions: Sequence[_Promotion], announce: Announce) -> None:
+    fitting = [one for one in promotions if one.path in ("", hydration.path)]
+    if promotions and not fitting:
+        announce(
+            Warned(
+                "CMD-HYD-061",
+                f"the Application {hydration.name} writes to {hydration.path}, which is no activePath of the"
+                f" PromotionStrategy {promotions[0].strategy}",
+                hint="write the same path into syncSource.path and activePath",
+            )
+        )
+    elif fitting and hydration.branch not in {one.proposed for one in fitting}:
+        announce(
+            Warned(
+                "CMD-HYD-060",
+                f"the Application {hydration.name} is hydrated to {hydration.branch}, and the PromotionStrategy"
+                f" {fitting[0].strategy} promotes {fitting[0].proposed}",
+                hint=f"set hydrateTo.targetBranch to {fitting[0].proposed}",
+            )
+        )
+
+
+def _warn_of_paths(branch: str, paths: Sequence[str], announce: Announce) -> None:
+    nested = [(one, other) for one, other in combinations(paths, 2) if not one or other.startswith(f"{one}/")]
+    if nested:
+        one, other = nested[0]
+        announce(
+            Warned(
+                "CMD-HYD-061",
+                f"the activePaths {one or '(none)'} and {other} of the branch {branch} exclude each other",
+                hint="give all environments of a branch an activePath, and none inside another one",
+            )
+        )
+
+
+def _check_nested(hydrations: Sequence[Hydration]) -> None:
+    for one, other in combinations(sorted(hydrations, key=lambda one: one.path), 2):
+        if one.branch == other.branch and other.path.startswith(f"{one.path}/"):
+            raise InputError(
+                "CMD-HYD-006",
+                f"{other.path} of the Application {other.name} is inside {one.path} of {one.name}, and the branch"
+                f" {one.sync_branch} is promoted by paths",
+                hint="write to paths beside each other",
+                locations=[one.place, other.place],
+            )
+
+
+def _same_path(hydrations: Iterable[Hydration]) -> list[CommodoreError]:
+    places: dict[tuple[str, str, str], list[Hydration]] = {}
+    for one in hydrations:
+        places.setdefault((repository_key(one.url), one.branch, one.path), []).append(one)
+    return [
+        InputError(
+            "CMD-HYD-006",
+            f"the Applications {', '.join(sorted(one.name for one in several))} all write to {path} of the branch"
+            f" {branch}",
+            hint=f"give each a path of its own, such as {path}/{several[0].name}",
+            locations=[one.place for one in several],
+        )
+        for (_, branch, path), several in sorted(places.items())
+        if len(several) > 1
+    ]
+
+
+def _same_sync_branch(hydrations: Iterable[Hydration]) -> list[CommodoreError]:
+    targets: dict[tuple[str, str], list[Hydration]] = {}
+    for one in hydrations:
+        targets.setdefault((repository_key(one.url), one.branch), []).append(one)
+    found: list[CommodoreError] = []
+    for (_, branch), several in sorted(targets.items()):
+        branches = sorted({one.sync_branch for one in several})
+        if len(branches) > 1:
+            found.append(
+                InputError(
+                    "CMD-HYD-009",
+                    f"the branch {branch} is to become {' and '.join(branches)}, by different Applications",
+                    hint="write the same syncSource.targetBranch into all Applications that hydrate to one branch",
+                    locations=[one.place for one in several],
+                )
+            )
+    return found
+
+
+def check_dry_branch(hydration: Hydration, branch: str) -> None:
+    """See that the branch of the sources is not written to.
+
+    Args:
+        branch: the dry branch, if the revision names one.
+
+    Raises:
+        PolicyError: CMD-HYD-008, it is.
+    """
+    if repository_key(hydration.url) == repository_key(hydration.dry_url) and hydration.branch == branch:
+        raise _not_writable(hydration, "is the branch that is hydrated from")
+
+
+def _not_permitted(hydrations: Iterable[Hydration], protect: Sequence[str]) -> list[CommodoreError]:
+    found: list[CommodoreError] = []
+    for one in hydrations:
+        try:
+            check_dry_branch(one, one.dry_revision)
+        except PolicyError as error:
+            found.append(error)
+        if protect and not any(fnmatchcase(one.branch, pattern) for pattern in protect):
+            found.append(_not_writable(one, f"fits none of {', '.join(protect)}"))
+    return found
+
+
+def _not_writable(hydration: Hydration, reason: str) -> PolicyError:
+    return PolicyError(
+        "CMD-HYD-008",
+        f"Application {hydration.name} may not write to the branch {hydration.branch} of {redact(hydration.url)}: it"
+        f" {reason}",
+        hint="hydrate to another branch",
+        locations=[hydration.place],
+    )

@@ -1,0 +1,201 @@
+"""The first step: read the Applications, check them, and fetch what they are made of."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from commodore.base.context import Context
+from commodore.base.diagnostics import Diagnostics
+from commodore.base.errors import CommodoreError, InputError, raise_all
+from commodore.core.sources.git import Repository, RepositoryStore, repository_key
+from commodore.hydrate.branches.provenance import reference_to
+from commodore.hydrate.model import Group, Hydration, Pins, Scope, revision_of
+from commodore.hydrate.reading.applications import Read, read_all, warn_of_other_sources
+from commodore.hydrate.reading.checks import check_dry_branch, check_projects, check_promotions, check_together
+from commodore.hydrate.reading.job import Job
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A job, and what it is done with.
+
+    Attributes:
+        store: the clones of all repositories.
+    """
+
+    job: Job
+    store: RepositoryStore
+    context: Context
+    diagnostics: Diagnostics
+
+    def dry(self, hydration: Hydration) -> Repository:
+        """The repository of the sources."""
+        return self.store.repository(hydration.dry_url)
+
+    def dry_revision(self, hydration: Hydration) -> str | None:
+        """The revision that is hydrated; None for the default branch."""
+        return self.job.dry_sha or revision_of(hydration.dry_revision)
+
+    def dry_sha(self, hydration: Hydration) -> str:
+        """The commit that is hydrated.
+
+        Raises:
+            CommodoreError: there is no such revision.
+        """
+        return self.dry(hydration).resolve(self.dry_revision(hydration)).sha
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What a run has read.
+
+    Attributes:
+        run: its job removes nothing if an Application is wrong: what that one writes is not known.
+        members: the Applications that are right.
+        present: those whose repositories and revisions are there.
+        lost: why others were left out.
+        applications: the members as they are written, by the key of their repository, branch and path.
+    """
+
+    run: Run
+    members: tuple[Hydration, ...]
+    present: tuple[Hydration, ...]
+    lost: tuple[CommodoreError, ...]
+    applications: Mapping[tuple[str, str, str], Mapping[str, Any]]
+
+    def application(self, hydration: Hydration) -> Mapping[str, Any]:
+        """A member as it is written."""
+        return self.applications[repository_key(hydration.url), hydration.branch, hydration.path]
+
+    def projects(self, key: str) -> frozenset[str]:
+        """The projects of the Applications that write to a repository."""
+        return frozenset(one.project for one in self.members if repository_key(one.url) == key)
+
+    def elsewhere(self) -> frozenset[str]:
+        """The keys of the git repositories of additional sources, without those that are the dry one."""
+        return frozenset(
+            repository_key(other.url) for one in self.members for other in one.additional if other.is_elsewhere(one)
+        )
+
+    def scope(self, group: Group) -> Scope:
+        """The part of a branch that is a group's own."""
+        # A branch that is proposed begins with what is deployed, also with what others write there.
+        branches = (group.branch, group.first.sync_branch)
+        written = {path for key, branch, path in self.applications if key == group.key and branch in branches}
+        revisions = tuple(sorted({one.dry_revision for one in group.members}))
+        return Scope(group.first.dry_url, revisions, tuple(sorted(written)))
+
+    def follows(self, group: Group) -> tuple[str, ...]:
+        """The dry branches of which the group's commit is the newest one."""
+        job, is_read = self.run.job, (group.key, group.branch, group.first.path) in self.applications
+        if job.dry_sha or job.each_commit or not is_read:
+            return ()
+        repository = self.run.dry(group.first)
+        branches = repository.refs().branches
+        named = {revision_of(one.dry_revision) or repository.default_branch() for one in group.members}
+        return tuple(sorted(name for name in named if branches.get(name) == group.dry_sha))
+
+    def pins(self, group: Group, context: Context) -> dict[str, Pins]:
+        """The other commits that members are made of, by output path; without members that have none.
+
+        Args:
+            context: gets warnings about those commits.
+        """
+        members = (one for one in group.members if one.catalog or one.additional)
+        return {one.path: self._pins_of(one, group, context) for one in members}
+
+    def _pins_of(self, member: Hydration, group: Group, context: Context) -> Pins:
+        store = self.run.store
+        if member.catalog is not None:
+            repository = store.repository(member.catalog.url)
+            return Pins(reference_to(repository, repository.resolve(member.catalog.revision or None).sha, context))
+        commits = []
+        for one in member.additional:
+            if one.is_elsewhere(member):
+                commits.append(store.repository(one.url).resolve(revision_of(one.revision)).sha)
+            else:
+                commits.append("" if one.is_chart else group.dry_sha)
+        return Pins(additional=tuple(commits))
+
+
+def read(run: Run) -> Inputs:
+    """Read the Applications of a job, check them, and fetch what they are made of. Remotes are asked once.
+
+    Applications that are wrong, or whose sources or branches cannot be reached, are left out; `lost` says why.
+
+    Raises:
+        CommodoreError: Applications are in each other's way, or none is right and in reach.
+    """
+    job = run.job
+    clusters = job.catalogs.cluster if job.catalogs is not None else None
+    listed = read_all(job.found.applications, lenient=job.lenient, options_in_git=job.options_in_git, clusters=clusters)
+    good = [(one, data) for one, data in listed.hydrations if one.branch not in listed.branches]
+    if job.lenient:
+        warn_of_other_sources([(data, one.place) for one, data in good], run.context.announce)
+    if not good:
+        raise_all(listed.errors)
+    if listed.errors:
+        run = replace(run, job=replace(job, writing=replace(job.writing, removal="keep")))
+    lost = _lost(listed)
+    members = tuple(one for one, _ in good)
+    job.only.check(members)
+    check_together(members, job.protected, lost)
+    check_projects(members, (*job.settings.projects, *job.found.projects))
+    check_promotions(members, job.found.strategies, run.context.announce)
+    present, unreachable = _within_reach(run, members)
+    if not present:
+        raise_all([*lost, *unreachable])
+    for one in present:
+        check_dry_branch(one, revision_of(one.dry_revision) or run.dry(one).default_branch())
+    applications = {(repository_key(one.url), one.branch, one.path): data for one, data in good}
+    return Inputs(run, members, present, (*lost, *unreachable), applications)
+
+
+def _lost(listed: Read) -> list[CommodoreError]:
+    """Why Applications are left out that are wrong, or write to the branch of one that is."""
+    blocked = sorted({one.branch for one, _ in listed.hydrations} & listed.branches)
+    return [
+        *listed.errors,
+        *(
+            InputError(
+                "CMD-HYD-044",
+                f"nothing is hydrated to the branch {branch}: one of its Applications is wrong",
+                hint="correct that Application",
+            )
+            for branch in blocked
+        ),
+    ]
+
+
+def _within_reach(run: Run, hydrations: Sequence[Hydration]) -> tuple[tuple[Hydration, ...], list[CommodoreError]]:
+    """Fetch what is needed. Those whose repositories and revisions are there, and why the others are not."""
+    needed = [_needed(run, one) for one in hydrations]
+    with contextlib.suppress(CommodoreError):
+        run.store.sync(sorted({pair for pairs in needed for pair in pairs}, key=str))
+    present: list[Hydration] = []
+    errors: list[CommodoreError] = []
+    for one, pairs in zip(hydrations, needed, strict=True):
+        try:
+            run.store.sync(pairs)
+            run.dry_sha(one)
+        except CommodoreError as error:
+            errors.append(error.about(f"Application {one.name}", at=[one.place]))
+        else:
+            present.append(one)
+    return tuple(present), errors
+
+
+def _needed(run: Run, hydration: Hydration) -> list[tuple[str, str | None]]:
+    catalog = hydration.catalog
+    others = [(catalog.url, catalog.revision or None)] if catalog is not None else []
+    others += [(one.url, revision_of(one.revision)) for one in hydration.additional if one.is_elsewhere(hydration)]
+    url = hydration.url
+    return [
+        (hydration.dry_url, run.dry_revision(hydration)),
+        *others,
+        (url, hydration.branch),
+        (url, hydration.sync_branch),
+    ]

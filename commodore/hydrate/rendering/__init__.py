@@ -1,0 +1,1 @@
+"""Render: dry commits as commits that are wanted, or as folders."""

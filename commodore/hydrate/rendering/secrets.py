@@ -1,0 +1,93 @@
+"""Secrets do not belong into git: objects that hold some are found before anything is committed."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from commodore.base.kubernetes import key_of
+
+_PLACEHOLDER = re.compile(r"\s*(<[^<>]*>|\?\{[^}]*\})\s*")
+_PRIVATE_KEY = re.compile(r"-----BEGIN ([A-Z0-9]+ )*PRIVATE KEY( BLOCK)?-----")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSecret:
+    """An object with secret values.
+
+    Attributes:
+        name: how people know the object.
+        keys: where the values are; never the values.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+
+
+def find_secrets(objects: Iterable[Mapping[str, Any]], allowed: Sequence[str]) -> list[FoundSecret]:
+    """The Secrets with values; placeholders in angle brackets and references to stores are none.
+
+    Args:
+        allowed: patterns for `NAMESPACE/NAME` of Secrets that may hold values.
+    """
+    found = []
+    for one in objects:
+        if one.get("kind") != "Secret" or one.get("apiVersion") != "v1":
+            continue
+        key = key_of(one)
+        if any(fnmatchcase(f"{key.namespace}/{key.name}", pattern) for pattern in allowed):
+            continue
+        keys = [
+            f"{field}.{name}"
+            for field in ("data", "stringData")
+            for name, value in _items(one.get(field))
+            if _counts(value, encoded=field == "data")
+        ]
+        if keys:
+            found.append(FoundSecret(str(key), tuple(keys)))
+    return found
+
+
+def find_private_keys(objects: Iterable[Mapping[str, Any]]) -> list[FoundSecret]:
+    """The objects, other than Secrets, with a private key in some text."""
+    found = []
+    for one in objects:
+        if one.get("kind") == "Secret" and one.get("apiVersion") == "v1":
+            continue
+        keys = tuple(path for path, text in _texts(one, "") if _PRIVATE_KEY.search(text))
+        if keys:
+            found.append(FoundSecret(str(key_of(one)), keys))
+    return found
+
+
+def _items(value: Any) -> list[tuple[Any, Any]]:
+    return sorted(value.items(), key=str) if isinstance(value, Mapping) else []
+
+
+def _counts(value: Any, *, encoded: bool) -> bool:
+    if value in (None, ""):
+        return False
+    text = str(value)
+    if encoded:
+        try:
+            text = base64.b64decode(text, validate=True).decode()
+        except (binascii.Error, ValueError):
+            text = str(value)
+    return bool(text.strip()) and not _PLACEHOLDER.fullmatch(text) and not _PLACEHOLDER.fullmatch(str(value))
+
+
+def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    stack = [(path, value)]
+    while stack:
+        place, one = stack.pop()
+        if isinstance(one, Mapping):
+            stack += [(f"{place}.{key}" if place else str(key), item) for key, item in one.items()]
+        elif isinstance(one, list):
+            stack += [(f"{place}[{number}]", item) for number, item in enumerate(one)]
+        elif isinstance(one, str):
+            yield place, one

@@ -1,0 +1,157 @@
+"""What hydrated branches would hold, as plain folders: nothing is asked of a remote, and nothing is pushed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commodore.base.errors import CommodoreError, InputError
+from commodore.base.files.workspace import write_atomically
+from commodore.core.sources.git import repository_key
+from commodore.hydrate.branches import layout
+from commodore.hydrate.branches.provenance import read_commit
+from commodore.hydrate.model import Group, Hydration, Pins
+from commodore.hydrate.planning.groups import group as group_members
+from commodore.hydrate.reading.applications import branch_of, read_hydration, warn_of_other_sources
+from commodore.hydrate.reading.checks import check_projects, check_together
+from commodore.hydrate.reading.sources import Placed
+from commodore.hydrate.rendering.group_renderer import GroupRenderer
+
+
+@dataclass(frozen=True, slots=True)
+class TreeGroup:
+    """What became of one group of Applications.
+
+    Attributes:
+        dry_sha, message: empty if it failed.
+    """
+
+    branch: str
+    dry_sha: str = ""
+    message: str = ""
+    error: CommodoreError | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The group as JSON-ready data."""
+        return {
+            "branch": self.branch,
+            "drySha": self.dry_sha or None,
+            "commitMessage": self.message or None,
+            "error": self.error.message if self.error else None,
+        }
+
+
+def render_trees(applications: Sequence[Placed], renderer: GroupRenderer, folder: Path) -> list[TreeGroup]:
+    """Write what each branch would hold to `branches/<branch>` in a folder, and `groups.json` beside it.
+
+    A branch of which an Application fails is not written; the others are.
+
+    Raises:
+        EnvironmentFault: the folder cannot be written.
+    """
+    folder = folder.resolve()
+    warn_of_other_sources(applications, renderer.context.announce)
+    members, failed = _read(applications)
+    for branch, error in _conflicts([one for one, _ in members], renderer.settings.projects):
+        failed.setdefault(branch, []).append(error)
+    good = [(one, data) for one, data in members if one.branch not in failed]
+    done = [TreeGroup(branch, error=_joined(errors)) for branch, errors in failed.items()]
+    by_path = {(one.branch, one.path): data for one, data in good}
+    shas, unreachable = _commits([one for one, _ in good], renderer)
+    done += unreachable
+    reachable = [one for one, _ in good if (one.branch, one.path) in shas]
+    for group in group_members(reachable, lambda one: shas[one.branch, one.path]):
+        done.append(
+            _render(group, {one.path: by_path[one.branch, one.path] for one in group.members}, renderer, folder)
+        )
+    text = json.dumps([one.as_dict() for one in done], indent=1, ensure_ascii=False) + "\n"
+    write_atomically(folder / "groups.json", text.encode("utf-8", "replace"), root=folder)
+    return done
+
+
+def _read(
+    applications: Sequence[Placed],
+) -> tuple[list[tuple[Hydration, Mapping[str, Any]]], dict[str, list[CommodoreError]]]:
+    found: list[tuple[Hydration, Mapping[str, Any]]] = []
+    failed: dict[str, list[CommodoreError]] = {}
+    for data, place in applications:
+        try:
+            found.append((read_hydration(data, place, lenient=True), data))
+        except CommodoreError as error:
+            failed.setdefault(branch_of(data), []).append(error)
+    return found, failed
+
+
+def _conflicts(hydrations: Sequence[Hydration], projects: Sequence[Placed]) -> list[tuple[str, CommodoreError]]:
+    found = []
+    for branch in sorted({one.branch for one in hydrations}):
+        of_branch = [one for one in hydrations if one.branch == branch]
+        try:
+            check_together(of_branch)
+            check_projects(of_branch, projects)
+        except CommodoreError as error:
+            found.append((branch, error))
+    return found
+
+
+def _joined(errors: Sequence[CommodoreError]) -> CommodoreError:
+    return errors[0] if len(errors) == 1 else InputError(errors[0].code, "; ".join(one.message for one in errors))
+
+
+def _commits(
+    hydrations: Iterable[Hydration], renderer: GroupRenderer
+) -> tuple[dict[tuple[str, str], str], list[TreeGroup]]:
+    """The dry commits by branch and path, and the groups that have none: others on the same branch are not theirs."""
+    shas: dict[tuple[str, str], str] = {}
+    failed: dict[tuple[str, str], CommodoreError] = {}
+    for one in hydrations:
+        try:
+            shas[one.branch, one.path] = _commit(one, renderer)
+        except CommodoreError as error:
+            failed.setdefault((one.branch, repository_key(one.dry_url)), error)
+    return shas, [TreeGroup(branch, error=error) for (branch, _), error in failed.items()]
+
+
+def _commit(hydration: Hydration, renderer: GroupRenderer) -> str:
+    tree = renderer.renderer.repositories.tree(hydration.dry_url, hydration.dry_revision)
+    if not tree.revision:
+        raise InputError(
+            "CMD-HYD-012",
+            f"{tree.name}, which replaces {hydration.dry_url}, is no checkout, so it has no commit to hydrate",
+            hint="map the URL to a checkout of the repository",
+        )
+    return tree.revision
+
+
+def _pins(member: Hydration, renderer: GroupRenderer) -> Pins:
+    trees = renderer.renderer.repositories
+    found = ("" if one.is_chart else trees.tree(one.url, one.revision).revision for one in member.additional)
+    return Pins(additional=tuple(found))
+
+
+def _render(
+    group: Group, applications: Mapping[str, Mapping[str, Any]], renderer: GroupRenderer, folder: Path
+) -> TreeGroup:
+    try:
+        root = renderer.renderer.repositories.tree(group.first.dry_url, group.first.dry_revision).root
+        commit = read_commit(root, group.dry_sha, renderer.context)
+        pins = {one.path: _pins(one, renderer) for one in group.members if one.additional}
+        outputs = renderer.render(group, applications, commit, pins)
+        data = layout.root_data(group.first.dry_url, commit)
+        message = renderer.rules.texts.message_of(data)
+        files = {layout.METADATA: layout.metadata(data), layout.ATTRIBUTES: layout.attributes(None)}
+        for output in outputs:
+            files |= layout.path_files(output, data)
+        _write(files, folder / "branches" / group.branch, folder)
+    except CommodoreError as error:
+        return TreeGroup(group.branch, group.dry_sha, error=error)
+    return TreeGroup(group.branch, group.dry_sha, message)
+
+
+def _write(files: Mapping[str, bytes], folder: Path, root: Path) -> None:
+    for path, content in files.items():
+        target = folder / path
+        write_atomically(target, content, root=root)
