@@ -3,7 +3,7 @@
 from commodore.authoring.arguments import MINOR_ALLOW, PATCH_BLOCK, PATCH_V0_ALLOW, Choices, depname
 from commodore.authoring.cases import Case
 from commodore.authoring.component import ComponentCompile, ComponentSource, compile_component, watched_sources
-from commodore.authoring.component_suite import ComponentSuite, run_component_suite
+from commodore.authoring.component_suite import ComponentSuite
 from commodore.authoring.delete import Deletion, delete_component, plan_deletion
 from commodore.authoring.fake_cluster import Facts
 from commodore.authoring.golden import Difference
@@ -11,9 +11,9 @@ from commodore.authoring.hierarchy import HierarchyRequest, create_hierarchy
 from commodore.authoring.junit import as_junit
 from commodore.authoring.new import Created, NewRequest, create_repository
 from commodore.authoring.package import PackageCompile, PackageSource, compile_package
-from commodore.authoring.package_suite import PackageSuite, run_package_suite
+from commodore.authoring.package_suite import PackageSuite
 from commodore.authoring.slug import COMPONENT, PACKAGE, Kind
-from commodore.authoring.testing import CaseResult, CheckOptions, SuiteResult
+from commodore.authoring.testing import CaseResult, CaseSource, CheckOptions, SuiteResult, run_suite
 from commodore.authoring.update import Updated, UpdateRequest, update_repository
 from commodore.catalog.stages.compiling import CompileOptions
 
@@ -21,6 +21,7 @@ __all__ = [
     "COMPONENT",
     "Case",
     "CaseResult",
+    "CaseSource",
     "CheckOptions",
     "Choices",
     "CompileOptions",
@@ -52,8 +53,7 @@ __all__ = [
     "delete_component",
     "depname",
     "plan_deletion",
-    "run_component_suite",
-    "run_package_suite",
+    "run_suite",
     "update_repository",
     "watched_sources",
 ]

@@ -55,8 +55,6 @@ class PackageSource:
             InputError: there is no such class, or the folder's name makes no package name.
         """
         directory = directory.resolve()
-        folder = directory.name
-        name = folder.replace("pkg.", "") if folder.startswith("pkg.") else directory.stem.replace("package-", "")
         path = directory / test_class
         if path.suffix not in (".yml", ".yaml") or not path.is_file() or not path.resolve().is_relative_to(directory):
             known = [name for name, _ in files(directory) if name.endswith((".yml", ".yaml"))]
@@ -68,7 +66,18 @@ class PackageSource:
                 locations=[str(path)],
             )
         root_class = ".".join(Path(test_class).with_suffix("").parts)
-        return cls(check_package_name(name), directory, root_class)
+        return cls(package_name(directory), directory, root_class)
+
+
+def package_name(directory: Path) -> str:
+    """The name of the package in a folder, from the folder's.
+
+    Raises:
+        InputError: it makes no package name.
+    """
+    folder = directory.name
+    name = folder.replace("pkg.", "") if folder.startswith("pkg.") else directory.stem.replace("package-", "")
+    return check_package_name(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,28 @@
-"""Compiling and judging test cases: what was rendered, held against what was agreed, and looked over."""
+"""Running test cases: all of a component or package are compiled in one run, which share the workers, charts and
+libraries, and what was rendered is compared with what was agreed, and checked.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol
 
-from commodore.authoring.cases import Case, Suite
+from commodore.authoring.cases import Case, Suite, find_suite
 from commodore.authoring.golden import Difference, compare, read_tree, update_golden
 from commodore.authoring.object_checks import check_objects, check_references
+from commodore.authoring.places import Copies, restore_places, with_restored_places
 from commodore.base.context import Context
 from commodore.base.diagnostics import Diagnostic
 from commodore.base.errors import CommodoreError, Findings, InputError
 from commodore.base.events import Announce, Event, Warned, stage
+from commodore.base.files.staging import temporary_folder
+from commodore.catalog.stages.compiling import CompileOptions, open_engine
 from commodore.catalog.stages.tools import check_tools
-from commodore.core.engine import Batch, BatchOutcome, Engine
+from commodore.core.engine import Batch, Engine
 
 Status = Literal["ok", "updated", "differs", "failed"]
 
@@ -106,42 +113,102 @@ class Rendered:
     error: CommodoreError | None = None
 
 
-class Prepared(Protocol):
-    """A case that is ready to be compiled."""
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A case that is ready to be compiled: the folder `compiled/` that its instances get, and what they are."""
+
+    batch: Batch
+    folder: Path
+    instances: tuple[RenderedInstance, ...]
+
+
+Prepare = Callable[[Case, Path], Prepared]
+"""Makes a case ready in a folder of its own, or raises what is wrong with it."""
+
+
+class CaseSource(Protocol):
+    """A component or package whose test cases are to be run, and how."""
 
     @property
-    def batch(self) -> Batch: ...
+    def name(self) -> str: ...
+
+    @property
+    def directory(self) -> Path:
+        """The folder with `tests/`, absolute and without links."""
+
+    @property
+    def options(self) -> CompileOptions: ...
+
+    @property
+    def checks(self) -> CheckOptions: ...
+
+    def copies(self, place: Path) -> Copies:
+        """Copies of the author's files in the folder of a case, each with the place of the original."""
+
+    def preparing(self, cases: Sequence[Case], folder: Path, context: Context) -> AbstractContextManager[Prepare]:
+        """Open what all cases share in a folder."""
 
 
-_Prepared = TypeVar("_Prepared", bound=Prepared)
+def run_suite(source: CaseSource, context: Context) -> SuiteResult:
+    """Compile all cases of a component or package and judge the results. Nothing is written to the author's folder, but
+    the golden trees if they are to be updated.
+
+    Raises:
+        CommodoreError: what concerns all cases: there are none, one that is asked for is not there, a full disk. What
+            is wrong with a case is part of its result.
+    """
+    start = time.perf_counter()
+    context = context.with_announce(once(context)).allowing(source.options.allowed)
+    suite = find_suite(source.directory, source.checks.only, context)
+    name = source.name
+    with temporary_folder() as folder:
+        places = [folder / "cases" / case.name for case in suite.cases]
+        copies = [copy for place in places for copy in source.copies(place)]
+        context = with_restored_places(context, [*places, folder], copies)
+        with open_engine(source.options, context) as engine:
+            with source.preparing(suite.cases, folder, context) as prepare:
+                prepared = [
+                    _prepared(source, prepare, case, place) for case, place in zip(suite.cases, places, strict=True)
+                ]
+            rendered = tuple(_compiled(source, prepared, engine, context))
+            with stage(context.announce, "comparing with golden trees"):
+                results = tuple(_judge(suite, each, source.checks, context) for each in rendered)
+    return SuiteResult(name, results, suite.golden_tests, time.perf_counter() - start)
 
 
-def compile_cases(
-    prepared: Sequence[_Prepared | Rendered],
-    conclude: Callable[[_Prepared, BatchOutcome], Rendered],
-    engine: Engine,
-    context: Context,
-) -> tuple[Rendered, ...]:
-    """Compile all cases at once, and let `conclude` say what each was rendered to. Those that are `Rendered` already,
-    as they could not be prepared, stay what they are.
+_Attempt = tuple[Case, Path, float, Prepared | CommodoreError]
+
+
+def _prepared(source: CaseSource, prepare: Prepare, case: Case, place: Path) -> _Attempt:
+    """A case with its folder, and how long it took to prepare it, or to fail."""
+    start = time.perf_counter()
+    try:
+        ready: Prepared | CommodoreError = prepare(case, place)
+    except CommodoreError as error:
+        ready = restore_places(error, place, source.copies(place))
+    return case, place, time.perf_counter() - start, ready
+
+
+def _compiled(source: CaseSource, attempts: Sequence[_Attempt], engine: Engine, context: Context) -> Iterator[Rendered]:
+    """Compile all cases at once that could be prepared.
 
     Raises:
         EnvironmentFault: a tool that they need is missing or too old, or the operating system refused.
     """
-    ready = [one for one in prepared if not isinstance(one, Rendered)]
-    batches = [one.batch for one in ready]
-    check_tools(((job.name, one.nodes.get(job.name, {})) for one in batches for job in one.jobs), context)
+    batches = [ready.batch for *_, ready in attempts if isinstance(ready, Prepared)]
+    check_tools(((job.name, batch.nodes.get(job.name, {})) for batch in batches for job in batch.jobs), context)
     with stage(context.announce, "compiling", total=sum(len(batch.jobs) for batch in batches)):
         outcomes = iter(engine.compile_batches(batches))
-    return tuple(one if isinstance(one, Rendered) else conclude(one, next(outcomes)) for one in prepared)
-
-
-def judge_all(
-    suite: Suite, rendered: tuple[Rendered, ...], options: CheckOptions, context: Context
-) -> tuple[CaseResult, ...]:
-    """Judge every case, and update golden trees if that is asked for. A case that failed keeps its golden tree."""
-    with stage(context.announce, "comparing with golden trees"):
-        return tuple(_judge(suite, one, options, context) for one in rendered)
+    for case, place, seconds, ready in attempts:
+        if isinstance(ready, CommodoreError):
+            yield Rendered(case, seconds, error=ready)
+            continue
+        outcome = next(outcomes)
+        if outcome.error is not None:
+            yield Rendered(case, seconds, error=restore_places(outcome.error, place, source.copies(place)))
+        else:
+            seconds += sum(compiled.seconds for compiled in outcome.compiled)
+            yield Rendered(case, seconds, ready.folder, ready.instances)
 
 
 def _judge(suite: Suite, rendered: Rendered, options: CheckOptions, context: Context) -> CaseResult:

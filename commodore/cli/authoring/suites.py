@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.base.context import Context
 from commodore.cli.authoring.compile_settings import COMPONENT_TEST, PACKAGE_TEST
 from commodore.cli.authoring.facts import read_facts
 from commodore.cli.authoring.results import check_options, show_results
@@ -20,7 +19,7 @@ from commodore.cli.shell.options import options
 from commodore.cli.shell.profile_options import profiled
 
 if TYPE_CHECKING:
-    from commodore.authoring import SuiteResult
+    from commodore.authoring import CaseSource
 
 _PATH = click.argument("path", type=click.Path(exists=True, file_okay=False, path_type=Path))
 
@@ -35,7 +34,7 @@ def component_test(ctx: click.Context, /, path: Path, **values: Any) -> int:
     A test case is a class file tests/CASE.yml; its golden tree is tests/golden/CASE. Nothing is changed in PATH, unless
     --update is given. Ends with exit code 1 if a case differs from its golden tree or cannot be compiled.
     """
-    from commodore.authoring import ComponentSource, ComponentSuite, run_component_suite
+    from commodore.authoring import ComponentSource, ComponentSuite
 
     console = console_of(ctx)
     suite = ComponentSuite(
@@ -45,7 +44,7 @@ def component_test(ctx: click.Context, /, path: Path, **values: Any) -> int:
         **_how(values, console),
     )
     title = f"{ctx.command_path} {suite.source.name}"
-    return _run(lambda context: run_component_suite(suite, context), title, values, console)
+    return _run(suite, title, values, console)
 
 
 @click.command("test")
@@ -58,12 +57,11 @@ def package_test(ctx: click.Context, /, path: Path, **values: Any) -> int:
     A test case is a class file tests/CASE.yml; its golden tree is tests/golden/CASE. Nothing is changed in PATH, unless
     --update is given. Ends with exit code 1 if a case differs from its golden tree or cannot be compiled.
     """
-    from commodore.authoring import PackageSuite, run_package_suite
+    from commodore.authoring import PackageSuite
 
     console = console_of(ctx)
-    suite = PackageSuite(directory=path, **_how(values, console))
-    title = f"{ctx.command_path} {path.resolve().name}"
-    return _run(lambda context: run_package_suite(suite, context), title, values, console)
+    suite = PackageSuite(directory=path.resolve(), **_how(values, console))
+    return _run(suite, f"{ctx.command_path} {suite.directory.name}", values, console)
 
 
 def _how(values: dict[str, Any], console: Console) -> dict[str, Any]:
@@ -75,8 +73,10 @@ def _how(values: dict[str, Any], console: Console) -> dict[str, Any]:
     }
 
 
-def _run(run: Callable[[Context], SuiteResult], title: str, values: Mapping[str, Any], console: Console) -> int:
+def _run(suite: CaseSource, title: str, values: Mapping[str, Any], console: Console) -> int:
+    from commodore.authoring import run_suite
+
     started = datetime.now(UTC)
     with profiled(values["profile"], title, console) as announce, console.working():
-        result = run(console.context.with_announce(announce))
+        result = run_suite(suite, console.context.with_announce(announce))
     return show_results(result, started, values["junit"], console)
