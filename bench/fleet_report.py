@@ -30,10 +30,11 @@ from commodore.clusters import FleetReport, read_report, render_text
 from commodore.clusters.journal import Journal, RunFolder, new_run
 from commodore.clusters.outcome import ClusterOutcome
 from commodore.clusters.report.model import WaveResult
+from commodore.clusters.task import values_of
 from commodore.core.lieutenant import Cluster, Tenant
 from commodore.core.review import DiffLine
-from commodore.core.review.cluster_names import Normaliser, values_of
-from commodore.core.review.hunk_groups import Groups, Hunk
+from commodore.core.review.file_groups import FileGroups, Hunk
+from commodore.core.review.placeholders import Placeholders
 
 KINDS = ("one", "all")
 _FILES = 5
@@ -58,16 +59,16 @@ def diffs(kind: str, name: str, instances: int) -> Iterator[FileDiff]:
         yield FileDiff("added", path, (DiffLine("summary", f"Added file {path}"),))
 
 
-def collect(run: RunFolder, kind: str, clusters: int, instances: int) -> tuple[list[ClusterOutcome], Groups]:
+def collect(run: RunFolder, kind: str, clusters: int, instances: int) -> tuple[list[ClusterOutcome], FileGroups]:
     """What the run does as clusters are compiled."""
     tenant = Tenant("t-1", "Tenant", "https://git.example.com/t.git", "https://git.example.com/g.git", None, None)
-    groups, outcomes, journal = Groups(), [], Journal(run)
+    groups, outcomes, journal = FileGroups(), [], Journal(run)
     for number in range(clusters):
         name, facts = f"c-{number:05}", {"region": f"region-{number % 7}", "cloud": "cloudscale"}
         url = f"https://git.example.com/catalog-{number:05}.git"
         cluster = Cluster(name, f"Cluster {number}", tenant, facts, {}, url, None, None)
-        normaliser = Normaliser(values_of(cluster))
-        hunks = [Hunk.of(diff, normaliser) for diff in diffs(kind, name, instances)]
+        placeholders = Placeholders(values_of(cluster))
+        hunks = [Hunk.of(diff, placeholders) for diff in diffs(kind, name, instances)]
         first = {hunk.id for hunk in groups.add(name, hunks)}
         ids = tuple(hunk.id for hunk in hunks)
         done = ClusterOutcome(name, f"Cluster {number}", "t-1", "all", "changed", 1, 1.0, tree="0" * 64, groups=ids)
@@ -77,7 +78,7 @@ def collect(run: RunFolder, kind: str, clusters: int, instances: int) -> tuple[l
     return outcomes, groups
 
 
-def write(run: RunFolder, outcomes: list[ClusterOutcome], groups: Groups) -> None:
+def write(run: RunFolder, outcomes: list[ClusterOutcome], groups: FileGroups) -> None:
     waves = (WaveResult("all", "compiled", wave={"name": "all"}),)
     known = {"run": run.name, "started": "", "finished": "", "commodore": "", "digest": "", "push": False}
     report = FleetReport(
@@ -93,7 +94,7 @@ def write(run: RunFolder, outcomes: list[ClusterOutcome], groups: Groups) -> Non
 
 
 def go_on(run: RunFolder) -> None:
-    groups = Groups()
+    groups = FileGroups()
     for entry in run.entries():
         outcome = ClusterOutcome.parse(entry["cluster"])
         groups.add(outcome.id, map(Hunk.parse, entry["hunks"]))

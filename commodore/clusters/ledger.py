@@ -11,8 +11,9 @@ from commodore.base.errors import PolicyError
 from commodore.base.exhaustion import is_exhaustion
 from commodore.clusters.journal import Journal, RunFolder
 from commodore.clusters.outcome import ClusterOutcome
+from commodore.clusters.report.model import FleetReport, as_pins
 from commodore.clusters.task import Compiled
-from commodore.core.review.hunk_groups import Group, Groups, Hunk
+from commodore.core.review.file_groups import FileGroup, FileGroups, Hunk
 from commodore.core.sources.git import Pin
 
 
@@ -93,7 +94,7 @@ class Ledger:
 
     def __init__(self, run: RunFolder, outcomes: Iterable[ClusterOutcome]) -> None:
         self._lock = threading.Lock()
-        self._groups = Groups()
+        self._groups = FileGroups()
         self.state = State({one.id: one for one in outcomes})
         for entry in run.entries():
             if entry["event"] == "compiled":
@@ -119,11 +120,6 @@ class Ledger:
         with self._lock:
             self._write(event, **content)
 
-    def pin(self, pins: Mapping[Pin, str]) -> None:
-        """Write down the commits of branches and tags that are new."""
-        with self._lock:
-            self._pin(pins)
-
     def compiled(self, done: Compiled, pins: Mapping[Pin, str]) -> None:
         """Write down a cluster that was compiled, after the commits that it was made of. A cancelled one is compiled
         again by the process that goes on.
@@ -136,16 +132,16 @@ class Ledger:
             else:
                 self._compiled(one, done.hunks)
 
-    def take_over(self, outcomes: Iterable[ClusterOutcome], groups: Iterable[Group], pins: Mapping[Pin, str]) -> None:
+    def take_over(self, judged: FleetReport) -> None:
         """Go on where the run of a report has ended, as if it was this one."""
-        hunks = {group.example.id: group.example for group in groups}
+        hunks = {group.example.id: group.example for group in judged.groups}
         with self._lock:
-            self._pin(pins)
-            for one in outcomes:
+            self._pin(as_pins(judged.pins))
+            for one in judged.clusters:
                 if self.state.outcomes[one.id].state == "not-begun":
                     self._compiled(one, [hunks[name] for name in one.groups])
 
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[FileGroup, ...]:
         """The groups of equal changes so far."""
         with self._lock:
             return tuple(self._groups)

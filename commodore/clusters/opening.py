@@ -20,7 +20,7 @@ from commodore.clusters.judging import refusal
 from commodore.clusters.ledger import Ledger, may_be_repaired
 from commodore.clusters.outcome import FAILURES_IN_A_ROW, ClusterOutcome
 from commodore.clusters.planning import Plan
-from commodore.clusters.report.model import FleetReport, as_pins
+from commodore.clusters.report.model import FleetReport
 from commodore.clusters.sources import FleetSource
 from commodore.clusters.task import ClusterWork, ThreadEvents, Work
 from commodore.core.sources.git import RemoteAnswers
@@ -155,9 +155,8 @@ def _ledger(plan: Plan, run: RunFolder) -> Ledger:
         clusters = ledger.state.of(one.id for one in ones)
         if refusal(wave, clusters):
             ledger.forget([one for one in clusters if may_be_repaired(one)])
-    judged = plan.request.judged
-    if judged is not None:
-        ledger.take_over(judged.clusters, judged.groups, as_pins(judged.pins))
+    if plan.request.judged is not None:
+        ledger.take_over(plan.request.judged)
     return ledger
 
 

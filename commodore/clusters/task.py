@@ -21,8 +21,8 @@ from commodore.catalog import moved_meanwhile, pending_file, tree_digest
 from commodore.catalog.pipeline import CatalogCompile, Shared, StagedCatalog, publish_catalog, stage_catalog
 from commodore.clusters.outcome import ClusterOutcome
 from commodore.core.lieutenant import Cluster, ClusterSource
-from commodore.core.review.cluster_names import Normaliser, values_of
-from commodore.core.review.hunk_groups import Hunk
+from commodore.core.review.file_groups import Hunk
+from commodore.core.review.placeholders import Placeholders
 from commodore.core.sources.git import Git, RemoteAnswers
 
 Done = TypeVar("Done")
@@ -330,8 +330,8 @@ class _Remembering:
 def _compiled(one: ClusterOutcome, staged: StagedCatalog, cluster: Cluster | None) -> Compiled:
     assert cluster is not None, "it was compiled"
     result, change = staged.result, staged.result.change
-    normaliser = Normaliser(values_of(cluster))
-    hunks = tuple(Hunk.of(file, normaliser) for file in change.files)
+    placeholders = Placeholders(values_of(cluster))
+    hunks = tuple(Hunk.of(file, placeholders) for file in change.files)
     outcome = replace(
         one,
         state="changed" if change.changed else "unchanged",
@@ -346,6 +346,24 @@ def _compiled(one: ClusterOutcome, staged: StagedCatalog, cluster: Cluster | Non
     )
     kept = replace(staged, result=replace(result, change=replace(change, files=())))  # a fleet's would be many
     return Compiled(outcome, hunks, kept if change.changed else None)
+
+
+def values_of(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    """The values of a cluster with their names, its own before facts: what equal changes may differ in."""
+    yield "cluster.name", cluster.id
+    yield "cluster.display_name", cluster.display_name
+    yield "cluster.tenant", cluster.tenant.id
+    yield "cluster.catalog_url", cluster.catalog_url
+    yield from _texts("facts", cluster.facts)
+    yield from _texts("dynamic_facts", cluster.dynamic_facts)
+
+
+def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key in value:
+            yield from _texts(f"{name}.{key}", value[key])
+    elif isinstance(value, str | int) and not isinstance(value, bool):
+        yield name, str(value)
 
 
 def _settled(one: ClusterOutcome, staged: StagedCatalog, pushed: Sequence[str], context: Context) -> ClusterOutcome:

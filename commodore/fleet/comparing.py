@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import difflib
-import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from commodore.base.context import Context
 from commodore.base.errors import UsageError
-from commodore.core.review import ChangeKind, DiffLine, LineStyle, TreeChange, compare_trees
-from commodore.core.review.cluster_names import Normaliser
-from commodore.core.review.hunk_groups import Group, Groups, Hunk
+from commodore.base.limits import Limits
+from commodore.core.review import ChangeKind, DiffLine, TreeChange, compare_trees
+from commodore.core.review.file_groups import FileGroup, FileGroups, Hunk
+from commodore.core.review.placeholders import Placeholders
+from commodore.core.review.textdiff import diff_lines
 from commodore.core.sources.git import Git, read_blobs
 from commodore.fleet.objects import ObjectChanges, object_changes
 from commodore.fleet.output import Files, read_rendered
 from commodore.fleet.repository.config import read_config
 from commodore.fleet.repository.layout import RENDERED, choose
 
-_STYLES: dict[str, LineStyle] = {"+": "add", "-": "remove", "@": "hunk"}
+_CONTEXT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class RenderedDiff:
     """
 
     change: TreeChange
-    groups: tuple[Group, ...]
+    groups: tuple[FileGroup, ...]
     objects: ObjectChanges
     cells: int
 
@@ -54,7 +54,7 @@ def diff_rendered(root: Path, revisions: Sequence[str], context: Context) -> Ren
     cells = {tuple(path.split("/")[: depth + 1]) for path in (*old, *new)}
     style = choose(root, config, [kind.name for kind in config.types]).output
     objects = object_changes(change, old, new, depth, style)
-    return RenderedDiff(change, group_changes(change, old, new, config.singulars), objects, len(cells))
+    return RenderedDiff(change, group_changes(change, old, new, config.singulars, context.limits), objects, len(cells))
 
 
 def rendered_at(root: Path, revision: str, context: Context) -> dict[str, bytes]:
@@ -82,7 +82,9 @@ def rendered_at(root: Path, revision: str, context: Context) -> dict[str, bytes]
     return {path: contents[name] if name else b"[no file]" for path, name in blobs.items()}
 
 
-def group_changes(change: TreeChange, old: Files, new: Files, singulars: Sequence[str]) -> tuple[Group, ...]:
+def group_changes(
+    change: TreeChange, old: Files, new: Files, singulars: Sequence[str], limits: Limits
+) -> tuple[FileGroup, ...]:
     """Changes of files, equal ones of several cells together, those of most cells first. Changes that differ only in
     the names of their cells are equal.
 
@@ -91,7 +93,7 @@ def group_changes(change: TreeChange, old: Files, new: Files, singulars: Sequenc
     """
     from commodore.core.review.file_changes import FileDiff  # not needed as long as nothing changes
 
-    groups = Groups()
+    groups = FileGroups()
     for file in change.files:
         moved = file.kind == "renamed"
         steps: list[tuple[ChangeKind, str]] = [("deleted", file.old_path), ("added", file.new_path)]
@@ -99,13 +101,12 @@ def group_changes(change: TreeChange, old: Files, new: Files, singulars: Sequenc
             parts = path.split("/")
             cell, inner = parts[: len(singulars) + 1], "/".join(parts[len(singulars) + 1 :])
             names = zip((f"cell.{name}" for name in singulars), cell[1:], strict=False)
-            lines = tuple(_diff(old[path], new[path])) if kind == "modified" else ()
-            groups.add("/".join(cell), [Hunk.of(FileDiff(kind, inner, lines), Normaliser(names))])
+            lines = tuple(_diff(old[path], new[path], limits)) if kind == "modified" else ()
+            groups.add("/".join(cell), [Hunk.of(FileDiff(kind, inner, lines), Placeholders(names))])
     return tuple(groups)
 
 
-def _diff(old: bytes, new: bytes) -> Iterator[DiffLine]:
-    before, after = (text.decode("utf-8", "replace").splitlines() for text in (old, new))
-    for line in itertools.islice(difflib.unified_diff(before, after, n=2, lineterm=""), 2, None):  # without heads
-        style = _STYLES.get(line[0], "context")
-        yield DiffLine(style, "…" if style == "hunk" else line)
+def _diff(old: bytes, new: bytes, limits: Limits) -> Iterator[DiffLine]:
+    before, after = (text.decode("utf-8", "replace") for text in (old, new))
+    for line in diff_lines(before, after, limits, _CONTEXT):
+        yield DiffLine("hunk", "…") if line.style == "hunk" else line

@@ -21,7 +21,7 @@ from commodore.base.programs.workers import usable_cpus
 from commodore.core.render.chart_results import ChartResults
 from commodore.core.results.caches import result_cache, usable
 from commodore.core.review import TreeChange
-from commodore.core.review.hunk_groups import Group
+from commodore.core.review.file_groups import FileGroup
 from commodore.fleet.cells import CellValues, Status, merge_fleet
 from commodore.fleet.chart_files import Chart, read_chart
 from commodore.fleet.charts import cell_chart, chart_yaml
@@ -147,7 +147,7 @@ class Generated:
     cells: tuple[CellValues, ...]
     report: Diagnostics
     change: TreeChange
-    groups: tuple[Group, ...]
+    groups: tuple[FileGroup, ...]
     objects: ObjectChanges
     files: int
     removals: tuple[CommodoreError, ...]
@@ -241,7 +241,7 @@ def _generate(workspace: Workspace, options: GenerateOptions, context: Context, 
         for text in (name, f"{kind.name}/{name}")
     ]
     removals = tuple(removal_errors(objects, options.allow_removal, names, force=options.force))
-    groups = group_changes(change, present, wanted, config.singulars)
+    groups = group_changes(change, present, wanted, config.singulars, context.limits)
     if options.write and change:
         raise_all(removals)
         write_rendered(workspace, present, done.wanted)

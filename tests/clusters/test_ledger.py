@@ -13,16 +13,16 @@ from commodore.clusters.ledger import Ledger, may_be_repaired
 from commodore.clusters.outcome import ClusterOutcome
 from commodore.clusters.task import Compiled
 from commodore.core.review import DiffLine
-from commodore.core.review.cluster_names import Normaliser
 from commodore.core.review.file_changes import FileDiff
-from commodore.core.review.hunk_groups import Hunk
+from commodore.core.review.file_groups import Hunk
+from commodore.core.review.placeholders import Placeholders
 
 OUTCOMES = tuple(ClusterOutcome(name, "", "t-one", "one") for name in ("c-1", "c-2", "c-3"))
 
 
 def compiled(name: str) -> Compiled:
     diff = FileDiff("modified", f"manifests/{name}.yaml", (DiffLine("add", f"+name: {name}"),))
-    hunk = Hunk.of(diff, Normaliser([("cluster.name", name)]))
+    hunk = Hunk.of(diff, Placeholders([("cluster.name", name)]))
     [one] = [one for one in OUTCOMES if one.id == name]
     return Compiled(replace(one, state="changed", seconds=1.5, groups=(hunk.id,)), (hunk,))
 
@@ -47,7 +47,7 @@ def test_a_process_that_goes_on_has_the_same_state(tmp_path: Path) -> None:
     assert [(group.clusters, group.differing) for group in again.groups()] == [(["c-1", "c-2"], {"cluster.name"})]
     assert [one.state for one in again.state.of(["c-1", "c-2", "c-3"])] == ["pushed", "changed", "failed"]
     assert (ledger.state.exhausted, again.state.commits) == (1, {"c-1": ("b" * 40,)})
-    assert (again.state.judged, again.state.soaked, again.state.pins) == ({"one"}, {"one"}, pins)
+    assert (again.state.judged, again.state.soaked, again.state.pins) == (frozenset({"one"}), frozenset({"one"}), pins)
     again.close()
 
 
@@ -60,5 +60,5 @@ def test_failed_clusters_are_compiled_again_but_for_those_refused_for_safety(tmp
     before = ledger.state
     ledger.forget([one for one in before.outcomes.values() if may_be_repaired(one)])
     assert [one.state for one in ledger.state.of(["c-1", "c-2", "c-3"])] == ["changed", "not-begun", "failed"]
-    assert (before.judged, ledger.state.judged) == ({"one"}, frozenset())
+    assert (before.judged, ledger.state.judged) == (frozenset({"one"}), frozenset())
     ledger.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from commodore.base.errors import UsageError
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.core.review import compare_trees
-from commodore.fleet.comparing import RenderedDiff, diff_rendered
+from commodore.fleet.comparing import RenderedDiff, diff_rendered, group_changes
 from commodore.fleet.objects import object_changes
 from tests.fleet.conftest import APP, World, charts, manifests, patch
 from tests.world.folders import write_files
@@ -44,6 +45,24 @@ def test_the_files_beside_the_newest_commit(committed: World) -> None:
     assert found.cells == 6
     assert ("add", "+    project: p") in found.groups[0].example.lines
     assert told(diff_rendered(committed.root, ("one", "HEAD"), committed.context)) == []
+
+
+def test_a_line_feed_that_is_gone_at_the_end_is_a_difference() -> None:
+    old, new = {"main/prod/eu/a.yaml": b"a: 1\nb: 2\nc: 3\nd: 4\n"}, {"main/prod/eu/a.yaml": b"a: 1\nb: 2\nc: 3\nd: 4"}
+    change = compare_trees(old, new, DEFAULT_LIMITS)
+    [group] = group_changes(change, old, new, ("environment", "region"), DEFAULT_LIMITS)
+    assert group.example.lines == (
+        ("hunk", "…"),
+        ("context", " b: 2"),
+        ("context", " c: 3"),
+        ("remove", "-d: 4"),
+        ("add", "+d: 4"),
+        ("context", "\\ No newline at end of file"),
+    )
+    few = replace(DEFAULT_LIMITS, diff_matches=0)
+    many = {path: text.replace(b"\n", b"\n\n") for path, text in new.items()}
+    [group] = group_changes(compare_trees(old, many, few), old, many, ("environment", "region"), few)
+    assert [style for style, _ in group.example.lines] == ["summary"]
 
 
 def test_two_commits_and_cells_that_come_and_go(committed: World) -> None:

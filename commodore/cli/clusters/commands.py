@@ -24,8 +24,6 @@ from commodore.cli.shell.profile_options import profiled
 if TYPE_CHECKING:
     from commodore.clusters import DaskOptions, FleetCompile, FleetReport, FleetSource, Wave
 
-_MARKDOWN = 60_000  # characters; what forges take as a description
-
 
 @click.command("compile")
 @click.argument("clusters", nargs=-1, metavar="[CLUSTER]...")
@@ -178,7 +176,7 @@ def _show(report: FleetReport, console: Console, markdown: Path | None, *, as_js
     from commodore.clusters import render_markdown, render_text
 
     if markdown is not None:
-        write_atomically(markdown, render_markdown(report, _MARKDOWN).encode())
+        write_atomically(markdown, render_markdown(report).encode())
     if as_json:
         console.data(json.dumps(report.as_dict(), indent=2))
         return

@@ -24,7 +24,7 @@ from commodore.cli.shell.lazy import LazyCommand, LazyGroup
 from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
-    from commodore.core.review.hunk_groups import Group
+    from commodore.core.review.file_groups import FileGroup
     from commodore.fleet import FleetState, Generated, ObjectChanges, Selection
 
 _DIMENSIONS = {"environment": "environments", "sector": "sectors", "region": "regions"}
@@ -320,7 +320,7 @@ def show_generated(done: Generated, console: Console, out: str, *, dry_run: bool
 def _as_dict(done: Generated) -> dict[str, Any]:
     from commodore.fleet import by_severity
 
-    groups = [group_as_dict(one) for one in done.groups]
+    groups = [one.as_dict("cells") for one in done.groups]
     changes = [{"kind": file.kind, "path": file.new_path} for file in done.change.files]
     return {
         "cells": len(done.cells),
@@ -334,19 +334,6 @@ def _as_dict(done: Generated) -> dict[str, Any]:
 
 
 _SHOWN_CELLS = 3
-
-
-def group_as_dict(group: Group) -> dict[str, Any]:
-    """Equal changes of cells as JSON-ready data."""
-    one = group.example
-    return {
-        "kind": one.kind,
-        "path": one.path,
-        "cells": list(group.clusters),
-        "differs_in": sorted(group.differing),
-        "diff": [text for _, text in one.lines],
-        "left_out": one.left_out,
-    }
 
 
 def object_lines(objects: ObjectChanges, cells: int, would: str) -> Iterator[str]:
@@ -372,7 +359,7 @@ def _some_cells(names: Sequence[str]) -> str:
     return ", ".join(names[:_SHOWN_CELLS]) + (f" and {more} more" if more > 0 else "")
 
 
-def group_lines(groups: Iterable[Group], cells: int) -> Iterator[str]:
+def group_lines(groups: Iterable[FileGroup], cells: int) -> Iterator[str]:
     """Equal changes of cells as lines to show.
 
     Args:

@@ -11,7 +11,7 @@ import click
 
 from commodore.base.errors import UsageError
 from commodore.base.printable import counted, printable_lines
-from commodore.cli.fleet.commands import group_as_dict, group_lines, object_lines, states_of
+from commodore.cli.fleet.commands import group_lines, object_lines, states_of
 from commodore.cli.fleet.settings import FLEET_DIFF, FLEET_DRIFT, FLEET_IMPORT
 from commodore.cli.shell.console import console_of, working_dir
 from commodore.cli.shell.options import options
@@ -38,7 +38,7 @@ def fleet_diff(ctx: click.Context, /, revisions: tuple[str, ...], out: str) -> N
     found = diff_rendered(Workspace.at(working_dir(ctx)).root, revisions, console.context)
     if out == "json":
         changes = [{"kind": file.kind, "path": file.new_path} for file in found.change.files]
-        groups = [group_as_dict(one) for one in found.groups]
+        groups = [one.as_dict("cells") for one in found.groups]
         data = {"cells": found.cells, "changes": changes, "groups": groups, **found.objects.as_dict()}
         console.data(json.dumps(data, indent=2))
         return

@@ -16,7 +16,7 @@ from commodore.base.files.workspace import guard_disk
 from commodore.clusters.journal import list_runs, runs
 from commodore.clusters.outcome import ClusterOutcome
 from commodore.clusters.report.model import VERSION, FleetReport, WaveResult, pins_of
-from commodore.core.review.hunk_groups import Group, in_order
+from commodore.core.review.file_groups import FileGroup, merge_groups
 
 _STATES = ("failed", "refused", "interrupted", "not-begun", "compiled", "published")
 """States of waves, the worst first: that of a merged wave is the worst of its shards."""
@@ -73,7 +73,7 @@ def _parse(data: Mapping[str, Any], folder: Path) -> FleetReport:
         pins=tuple({key: str(pin[key]) for key in ("url", "ref", "commit")} for pin in data["pins"]),
         waves=tuple(WaveResult(wave["name"], wave["state"], wave["reason"], wave) for wave in data["waves"]),
         clusters=tuple(map(_parse_cluster, data["clusters"])),
-        groups=tuple(map(Group.parse, data["groups"])),
+        groups=tuple(map(FileGroup.parse, data["groups"])),
         folder=folder,
     )
 
@@ -118,7 +118,7 @@ def merge_reports(reports: Sequence[FleetReport], context: Context) -> FleetRepo
         pins=pins_of(_pins(ordered, context)),
         waves=tuple(_wave([report.waves[index] for report in ordered]) for index in range(len(first.waves))),
         clusters=tuple(clusters),
-        groups=_groups(ordered),
+        groups=merge_groups(report.groups for report in ordered),
     )
 
 
@@ -141,23 +141,6 @@ def _pins(reports: Sequence[FleetReport], context: Context) -> dict[tuple[str, s
 
 def _wave(results: Sequence[WaveResult]) -> WaveResult:
     return min(results, key=lambda one: _STATES.index(one.state) if one.state in _STATES else len(_STATES))
-
-
-def _groups(reports: Sequence[FleetReport]) -> tuple[Group, ...]:
-    """The groups of all shards; the example is that of the shard with the first cluster."""
-    found: dict[str, list[Group]] = {}
-    for report in reports:
-        for group in report.groups:
-            found.setdefault(group.example.id, []).append(group)
-    merged = []
-    for same in found.values():
-        first, *others = sorted(same, key=lambda group: min(group.clusters))
-        made = Group(first.example, list(first.clusters), set(first.differing), first.cluster)
-        for other in others:
-            made.absorb(other)
-        made.clusters.sort()
-        merged.append(made)
-    return in_order(merged)
 
 
 def _wrong(why: str) -> InputError:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore.clusters.outcome import ClusterOutcome
-from commodore.core.review.hunk_groups import Group
+from commodore.core.review.file_groups import FileGroup
 
 VERSION = 1
 
@@ -62,7 +62,7 @@ class FleetReport:
     pins: tuple[Mapping[str, str], ...]
     waves: tuple[WaveResult, ...]
     clusters: tuple[ClusterOutcome, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[FileGroup, ...]
     folder: Path | None = None
     totals: Mapping[str, int] = field(default_factory=dict)
 

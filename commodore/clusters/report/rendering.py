@@ -8,9 +8,11 @@ from itertools import groupby
 
 from commodore.base.printable import counted, in_markdown, printable_lines
 from commodore.clusters.report.model import FleetReport, error_groups
-from commodore.core.review.hunk_groups import Group
+from commodore.core.review.file_groups import FileGroup
+from commodore.core.review.object_diff.markdown_report import COMMENT_BYTES, fenced, fit
 
 _NAMED = 4
+_LEFT_OUT_BYTES = 80
 Line = tuple[str, str]
 """A kind of line, as in diffs (`add`, `header`) or `plain`, `title`, `error`; and its text."""
 
@@ -47,7 +49,7 @@ def render_text(report: FleetReport, *, full: bool = False) -> Iterator[Line]:
         yield "plain", f"Pushed: {pushed} of {size}." if pushed else "Nothing was pushed."
 
 
-def _groups(number: int, groups: Sequence[Group], report: FleetReport, full: bool) -> Iterator[Line]:
+def _groups(number: int, groups: Sequence[FileGroup], report: FleetReport, full: bool) -> Iterator[Line]:
     clusters, differing = groups[0].clusters, sorted({name for group in groups for name in group.differing})
     differs = f"; differs only in {', '.join(differing)}" if differing else ""
     examples = sorted({group.cluster for group in groups if group.differing and group.cluster})
@@ -82,29 +84,22 @@ def _errors(report: FleetReport) -> Iterator[Line]:
             yield "plain", f"    hint: {error['hint']}"
 
 
-def render_markdown(report: FleetReport, limit: int) -> str:
-    """The report in at most `limit` characters; whole groups are left out, and counted, where there is no room."""
+def render_markdown(report: FleetReport, budget: int = COMMENT_BYTES) -> str:
+    """The report in at most `budget` bytes; what does not fit is left out as a whole, and counted."""
     lines = [(kind, printable_lines(text)) for kind, text in render_text(report)]
     blocks = []
     for is_plain, part in groupby(lines, key=lambda line: line[0] in ("plain", "title", "error")):
         texts = [text for _, text in part]
-        blocks.append("\n".join(_escaped(text) for text in texts) if is_plain else _fenced(texts))
-    text, left_out = "", 0
-    for block in blocks:
-        if len(text) + len(block) > limit - 80:
-            left_out += 1
-        else:
-            text += block + "\n\n"
-    return text + (f"{left_out} parts of the report are left out: there is no room for them.\n" if left_out else "")
+        blocks.append("\n".join(map(_escaped, texts)) if is_plain else fenced([_unindented(text) for text in texts]))
+    shown, left_out = fit(((f"{block}\n\n",) for block in blocks), budget - _LEFT_OUT_BYTES)
+    if left_out:
+        shown.append(f"{len(left_out)} parts of the report are left out: there is no room for them.\n")
+    return "".join(shown)
 
 
 def _escaped(text: str) -> str:
     return "\n".join(f"{in_markdown(line)}  " for line in text.split("\n"))
 
 
-def _fenced(lines: list[str]) -> str:
-    stripped = [line.removeprefix("     ") for line in lines]
-    fence = "```"
-    while any(fence in line for line in stripped):
-        fence += "`"
-    return "\n".join([f"{fence}diff", *stripped, fence])
+def _unindented(line: str) -> str:
+    return line.removeprefix("     ")

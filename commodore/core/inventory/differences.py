@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from commodore.base.errors import InputError
+from commodore.base.limits import DEFAULT_LIMITS
 from commodore.base.yaml import dump_flush
 from commodore.core.inventory.parameter_path import ParameterPath, format_path, key_text, look_up
-from commodore.core.review import DiffLine, LineStyle
+from commodore.core.review import DiffLine
+from commodore.core.review.textdiff import diff_lines
 
 Change = Literal["added", "removed", "changed"]
 
@@ -66,23 +67,20 @@ def render_difference(difference: Difference) -> Iterator[DiffLine]:
     """A difference as lines of a unified diff, in which the parameter's path stands where lines have numbers."""
     note = "" if difference.change == "changed" else f" {difference.change}"
     yield DiffLine("hunk", f"@@ {format_path(difference.path)}{note} @@")
-    old = [] if difference.change == "added" else _lines(difference.left)
-    new = [] if difference.change == "removed" else _lines(difference.right)
-    for line in list(difflib.unified_diff(old, new, lineterm=""))[2:]:
-        if not line.startswith("@@"):
-            yield DiffLine(_STYLES[line[0]], line)
-        elif not line.startswith(("@@ -1 ", "@@ -1,", "@@ -0,")):
+    old = "" if difference.change == "added" else _text(difference.left)
+    new = "" if difference.change == "removed" else _text(difference.right)
+    for line in diff_lines(old, new, DEFAULT_LIMITS):
+        if line.style != "hunk":
+            yield line
+        elif not line.text.startswith(("@@ -1 ", "@@ -1,", "@@ -0,")):
             yield DiffLine("context", " …")
 
 
-_STYLES: dict[str, LineStyle] = {"+": "add", "-": "remove", " ": "context"}
-
-
-def _lines(value: Any) -> list[str]:
+def _text(value: Any) -> str:
     """A value as lines: texts of several lines as they are, everything else as YAML."""
     if isinstance(value, str) and "\n" in value:
-        return value.removesuffix("\n").split("\n")
-    return dump_flush(value).removesuffix("\n...\n").removesuffix("\n").split("\n")
+        return value.removesuffix("\n") + "\n"
+    return dump_flush(value).removesuffix("\n...\n").removesuffix("\n") + "\n"
 
 
 def _found(parameters: Mapping[Any, Any], path: ParameterPath) -> tuple[Any, ...]:

@@ -12,9 +12,8 @@ from commodore.base.limits import Limits
 from commodore.base.printable import printable
 from commodore.base.yaml.yaml_in import load_all
 from commodore.base.yaml.yaml_out import dump_stream
-from commodore.core.review import textdiff
 from commodore.core.review.changes import FileChange, TreeChange
-from commodore.core.review.textdiff import DiffLine
+from commodore.core.review.textdiff import DiffLine, diff_lines, split_lines
 
 #: How modified files are compared: as text; as YAML whatever its form and order; as YAML without what the upgrade of
 #: Kapitan from 0.29 to 0.30 changed in every catalog.
@@ -79,14 +78,12 @@ def _render_modified(file: FileChange, old: bytes, new: bytes, mode: DiffMode, l
         normal = _normalised(file, old, new, mode)
         if normal is not None:
             old_text, new_text = normal
-    old_lines, new_lines = textdiff.split_lines(old_text), textdiff.split_lines(new_text)
-    differences = textdiff.changes(old_lines, new_lines, limits)
-    if differences is None:
+    lines = diff_lines(old_text, new_text, limits)
+    first = next(lines, None)
+    if first is not None:
         yield from _header(file)
-        yield DiffLine("summary", f"too many differences to show ({len(old_lines)} lines became {len(new_lines)})")
-    elif differences:
-        yield from _header(file)
-        yield from textdiff.unified(old_lines, new_lines, differences)
+        yield first
+        yield from lines
 
 
 def _as_text(content: bytes) -> str | None:
@@ -133,8 +130,8 @@ def _only_upgraded(old: list[Any], new: list[Any]) -> bool:
     if old.count(None) < new.count(None):
         return False
     # The labels change within their lines, so whatever else differs changes another line, or their number.
-    old_lines = textdiff.split_lines(dump_stream(in_order(document for document in old if document is not None)))
-    new_lines = textdiff.split_lines(dump_stream(in_order(document for document in new if document is not None)))
+    old_lines = split_lines(dump_stream(in_order(document for document in old if document is not None)))
+    new_lines = split_lines(dump_stream(in_order(document for document in new if document is not None)))
     return len(old_lines) == len(new_lines) and all(
         before == after or _is_tiller_to_helm(before, after) for before, after in zip(old_lines, new_lines, strict=True)
     )

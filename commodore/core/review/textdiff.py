@@ -84,6 +84,19 @@ def unified(
         yield from _lines("context", " ", old[position : position + after])
 
 
+def diff_lines(old: str, new: str, limits: Limits, context: int = CONTEXT) -> Iterator[DiffLine]:
+    """The lines of a unified diff of two texts, without its two header lines; nothing for equal lines.
+
+    With more differences than `limits.diff_matches` allows to compare, a sentence that says so.
+    """
+    before, after = split_lines(old), split_lines(new)
+    differences = changes(before, after, limits)
+    if differences is None:
+        yield DiffLine("summary", f"too many differences to show ({len(before)} lines became {len(after)})")
+        return
+    yield from unified(before, after, differences, context)
+
+
 def _hunks(differences: Sequence[Change], context: int) -> Iterator[list[Change]]:
     """Changes whose context would touch or overlap, together."""
     hunk: list[Change] = []

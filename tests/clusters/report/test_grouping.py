@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commodore.catalog import FileDiff
+from commodore.clusters.task import values_of
 from commodore.core.lieutenant import Cluster, Tenant
 from commodore.core.review import DiffLine
-from commodore.core.review.cluster_names import Normaliser, values_of
-from commodore.core.review.hunk_groups import Groups, Hunk
+from commodore.core.review.file_groups import FileGroups, Hunk
+from commodore.core.review.placeholders import Placeholders
 
 TENANT = Tenant("t-one", "Tenant", "https://x/t.git", "https://x/g.git", None, None)
 
@@ -21,13 +22,13 @@ def cluster(name: str, **facts: str) -> Cluster:
 
 def hunk(of: Cluster, *lines: str, path: str = "manifests/a.yaml") -> Hunk:
     shown = tuple(DiffLine("hunk" if line.startswith("@@") else "add", line) for line in lines)
-    return Hunk.of(FileDiff("modified", path, shown), Normaliser(values_of(of)))
+    return Hunk.of(FileDiff("modified", path, shown), Placeholders(values_of(of)))
 
 
 @pytest.mark.requirement("FC9")
 def test_equal_but_for_the_clusters_values() -> None:
     """Line numbers do not count; in what the clusters differ is told."""
-    groups = Groups()
+    groups = FileGroups()
     for name, region, place in (("c-a", "eu-west", 3), ("c-b", "us-east", 7)):
         one = cluster(name, region=region)
         groups.add(name, [hunk(one, f"@@ -{place} +{place} @@", f"+host: {name}.{region}.example.com")])
@@ -55,7 +56,7 @@ def test_secrets_are_masked() -> None:
 @pytest.mark.requirement("FC9")
 @given(st.lists(st.lists(st.sampled_from("abcd"), unique=True), max_size=8))
 def test_no_cluster_is_lost(changes: list[list[str]]) -> None:
-    groups = Groups()
+    groups = FileGroups()
     for number, letters in enumerate(changes):
         one = cluster(f"c-{number}")
         groups.add(one.id, [hunk(one, f"+{letter}", path=letter) for letter in letters])

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from commodore.clusters import FleetReport, read_report, render_text
+from commodore.clusters import FleetReport, read_report, render_markdown, render_text
 from commodore.clusters.outcome import ClusterOutcome
 from commodore.clusters.report.model import WaveResult
+from commodore.core.review.file_groups import FileGroup, Hunk
 
 
 @pytest.mark.requirement("FC9")
@@ -38,3 +39,19 @@ def test_what_came_from_the_remote_cache_is_counted(tmp_path: Path) -> None:
     assert again.clusters == clusters
     assert ("plain", "Instances: 3 rendered, 4 from the remote cache.") in render_text(again)
     assert report.as_dict()["clusters"][0]["instances"] == {"total": 6, "rendered": 1, "reused": 5, "remote": 4}
+
+
+@pytest.mark.requirement("FC9")
+def test_the_report_as_markdown_fits_into_a_number_of_bytes() -> None:
+    """What does not fit is left out as a whole, and counted; characters of several bytes count as such."""
+    groups = tuple(
+        FileGroup(Hunk(f"{number}", {}, "modified", "a", "a", (("add", f"+{'é' * size}"),)), [f"c-{number}"])
+        for number, size in enumerate((100, 3000, 100))
+    )
+    report = FleetReport("r", "", "", "", "", 3, False, None, (), (), (), groups)
+    whole = render_markdown(report)
+    assert [whole.count("```diff"), whole.count("é"), "left out" in whole] == [3, 3200, False]
+    short = render_markdown(report, 2000)
+    assert len(short.encode()) <= 2000
+    assert (short.count("é"), short.count("```")) == (200, 4)
+    assert short.endswith("1 parts of the report are left out: there is no room for them.\n")

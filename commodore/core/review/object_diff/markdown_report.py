@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from commodore.base.printable import in_markdown, only_printable, printable
 from commodore.core.review.object_diff.flags import Flag
@@ -54,16 +54,33 @@ def markdown_report(review: Review, *, title: str = "Changes", budget: int = COM
     table, left_flags = _flag_table(review.flags, left // 2)
     parts.append(table)
     left -= _size(table)
-    omitted: list[Group] = []
-    for one in review.groups:
-        text = next((text for text in (_group(one), _folded(one)) if _size(text) <= left), "")
-        if text != _group(one):
-            omitted.append(one)
-        parts.append(text)
-        left -= _size(text)
-    if omitted or left_flags:
-        parts.append(_left_out(omitted, left_flags, whole))
-    return "".join(parts)
+    texts, short = fit(((_group(one), _folded(one)) for one in review.groups), left)
+    if short or left_flags:
+        texts.append(_left_out([review.groups[number] for number in short], left_flags, whole))
+    return "".join([*parts, *texts])
+
+
+def fit(blocks: Iterable[Sequence[str]], budget: int) -> tuple[list[str], list[int]]:
+    """Take of each block the first form that still fits into a number of bytes, or nothing.
+
+    Returns:
+        the texts, and the numbers of the blocks that are not there in their first form.
+    """
+    texts, short = [], []
+    for number, forms in enumerate(blocks):
+        text = next((form for form in forms if _size(form) <= budget), "")
+        budget -= _size(text)
+        texts.append(text)
+        if text != forms[0]:
+            short.append(number)
+    return texts, short
+
+
+def fenced(lines: Sequence[str]) -> str:
+    """Lines of a diff as a block of code that none of them can end."""
+    body = "\n".join(lines)
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", body)), default=0))
+    return f"{fence}diff\n{body}\n{fence}"
 
 
 def _size(text: str) -> int:
@@ -113,9 +130,7 @@ def _group(one: Group) -> str:
         for word, names in (("in", source_names(one, 20)), ("also", other_names(one, 20)))
         if names
     )
-    body = "\n".join(lines)
-    fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", body)), default=0))
-    block = f"\n{fence}diff\n{body}\n{fence}\n" if lines else ""
+    block = f"\n{fenced(lines)}\n" if lines else ""
     return f"\n<details><summary>{_title(one)}</summary>\n{also}{block}\n</details>\n"
 
 

@@ -11,12 +11,11 @@ from commodore.base.kubernetes.objects import ObjectKey
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.base.printable import counted, printable, printable_lines, some_of
 from commodore.base.yaml.yaml_out import dump
-from commodore.core.review import textdiff
 from commodore.core.review.object_diff.flags import Flag
 from commodore.core.review.object_diff.grouping import Group, move_of
 from commodore.core.review.object_diff.model import ABSENT, FieldChange, Key, ObjectChange, Path, path_text
 from commodore.core.review.object_diff.review import Review
-from commodore.core.review.textdiff import DiffLine
+from commodore.core.review.textdiff import DiffLine, diff_lines
 
 VALUE_CHARACTERS = 2048
 """A value on one line that is longer is shortened around what differs."""
@@ -252,12 +251,7 @@ def _shown_path(path: Path) -> str:
 def _text_lines(old: str, new: str, context: int) -> Iterator[DiffLine]:
     if not old.endswith("\n") and not new.endswith("\n"):  # which then says nothing
         old, new = f"{old}\n", f"{new}\n"
-    before, after = textdiff.split_lines(old), textdiff.split_lines(new)
-    differences = textdiff.changes(before, after, DEFAULT_LIMITS)
-    if differences is None:
-        yield DiffLine("summary", f"too many differences to show ({len(before)} lines became {len(after)})")
-        return
-    for line in textdiff.unified(before, after, differences, context):
+    for line in diff_lines(old, new, DEFAULT_LIMITS, context):
         yield DiffLine(line.style, _shortened(printable(line.text)))
 
 

@@ -6,10 +6,10 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from commodore.core.review.cluster_names import Normaliser
 from commodore.core.review.object_diff import mask_text
+from commodore.core.review.placeholders import Placeholders
 
 if TYPE_CHECKING:
     from commodore.core.review.file_changes import FileDiff
@@ -39,10 +39,10 @@ class Hunk:
     left_out: int = 0
 
     @classmethod
-    def of(cls, diff: FileDiff, normaliser: Normaliser) -> Hunk:
+    def of(cls, diff: FileDiff, placeholders: Placeholders) -> Hunk:
         values: dict[str, str] = {}
-        path = normaliser(diff.path, values)
-        lines = ["@@" if line.style == "hunk" else normaliser(line.text, values) for line in diff.lines]
+        path = placeholders(diff.path, values)
+        lines = ["@@" if line.style == "hunk" else placeholders(line.text, values) for line in diff.lines]
         digest = hashlib.sha256(json.dumps([diff.kind, path, lines]).encode()).hexdigest()
         shown = tuple((line.style, _masked(line.text)) for line in diff.lines[:_LINES])
         return cls(digest[:_ID], values, diff.kind, diff.path, path, shown, max(0, len(diff.lines) - _LINES))
@@ -62,8 +62,8 @@ def _masked(line: str) -> str:
 
 
 @dataclass(slots=True)
-class Group:
-    """A change that several clusters have in common; `example` is that of the first of them, `cluster`.
+class FileGroup:
+    """A change that several clusters or cells have in common; `example` is that of the first of them, `cluster`.
 
     Attributes:
         cluster: empty if an older version has written the report.
@@ -80,19 +80,12 @@ class Group:
         self.clusters.append(cluster)
         self.differing |= {name for name, value in values.items() if self.example.values.get(name) != value}
 
-    def absorb(self, other: Group) -> None:
-        """Take over the clusters of a group of the same change."""
-        self.differing |= other.differing
-        mine, theirs = self.example.values, other.example.values
-        self.differing |= {name for name, value in theirs.items() if mine.get(name) != value}
-        self.clusters.extend(other.clusters)
-
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self, members: Literal["clusters", "cells"] = "clusters") -> dict[str, Any]:
         """As JSON-ready data."""
         one = self.example
         return {
             "id": one.id,
-            "clusters": sorted(self.clusters),
+            members: sorted(self.clusters),
             "example": self.cluster,
             "kind": one.kind,
             "path": one.path,
@@ -104,7 +97,7 @@ class Group:
         }
 
     @classmethod
-    def parse(cls, data: Mapping[str, Any]) -> Group:
+    def parse(cls, data: Mapping[str, Any]) -> FileGroup:
         """What `as_dict` has written."""
         lines = tuple((style, text) for style, text in data["diff"])
         example = Hunk(
@@ -113,18 +106,18 @@ class Group:
         return cls(example, list(data["clusters"]), set(data["differs_in"]), data.get("example", ""))
 
 
-class Groups:
+class FileGroups:
     """All groups of a run. What is kept grows with the number of different changes, not with that of clusters."""
 
     def __init__(self) -> None:
-        self._groups: dict[str, Group] = {}
+        self._groups: dict[str, FileGroup] = {}
 
     def add(self, cluster: str, hunks: Iterable[Hunk]) -> list[Hunk]:
         """Count the changes of a cluster. Returns those that are the first of their group."""
         first = []
         for hunk in hunks:
             if hunk.id not in self._groups:
-                self._groups[hunk.id] = Group(hunk, cluster=cluster)
+                self._groups[hunk.id] = FileGroup(hunk, cluster=cluster)
                 first.append(hunk)
             self._groups[hunk.id].add(cluster, hunk.values)
         return first
@@ -135,15 +128,22 @@ class Groups:
             group.clusters = [name for name in group.clusters if name != cluster]
         self._groups = {name: group for name, group in self._groups.items() if group.clusters}
 
-    def __iter__(self) -> Iterator[Group]:
+    def __iter__(self) -> Iterator[FileGroup]:
         """The groups in the order in which they are shown: those of most clusters first, equal sets together."""
-        return iter(in_order(self._groups.values()))
+        return iter(sorted(self._groups.values(), key=_order))
 
 
-def in_order(groups: Iterable[Group]) -> tuple[Group, ...]:
-    """Groups as they are shown."""
-    return tuple(sorted(groups, key=_order))
+def merge_groups(parts: Iterable[Iterable[FileGroup]]) -> tuple[FileGroup, ...]:
+    """The groups of several runs over different clusters; the example is that of the run with the first cluster."""
+    found: dict[str, FileGroup] = {}
+    for group in sorted((group for groups in parts for group in groups), key=lambda group: min(group.clusters)):
+        known = found.setdefault(group.example.id, FileGroup(group.example, cluster=group.cluster))
+        values = known.example.values
+        differing = {name for name, value in group.example.values.items() if values.get(name) != value}
+        known.differing |= group.differing | differing
+        known.clusters = sorted([*known.clusters, *group.clusters])
+    return tuple(sorted(found.values(), key=_order))
 
 
-def _order(group: Group) -> tuple[int, list[str], str]:
+def _order(group: FileGroup) -> tuple[int, list[str], str]:
     return -len(group.clusters), sorted(group.clusters), group.example.path
