@@ -1,24 +1,20 @@
-"""What a watcher answers over HTTP: whether it is well, its metrics, and requests to look at once."""
+"""The state of a watcher, and its pages: probes, metrics, and requests to look at once."""
 
 from __future__ import annotations
 
-import hmac
 import json
 import os
 import select
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from commodore.base.errors import CommodoreError, EnvironmentFault, UsageError
+from commodore.base.errors import CommodoreError
+from commodore.core.serving import Pages, Reply, probe
 from commodore.core.sources.git import repository_key
 from commodore.hydrate.metrics import Metrics
 
-_LONGEST_BODY = 1 << 20
-_PATIENCE = 5.0  # seconds for a request to arrive
 _INTERVALS = 3  # a loop that was not seen for so many is not alive
 _URLS = ("clone_url", "git_http_url", "git_ssh_url", "ssh_url", "git_url", "html_url", "homepage", "url")
 """Where the push events of forges have the URL of their repository."""
@@ -88,8 +84,17 @@ class Watched:
     def is_ready(self) -> bool:
         return self._ready
 
-    def ask(self, content: bytes) -> tuple[int, str]:
-        """Answer a request for a look: status and words.
+    def pages(self) -> Pages:
+        """The pages of the watcher."""
+        shown = {
+            "/healthz": lambda: probe(self.is_alive),
+            "/readyz": lambda: probe(self.is_ready),
+            "/metrics": lambda: Reply.metrics(self.metrics.text().encode()),
+        }
+        return Pages(shown, {"/hydrate": self.ask}, self.token)
+
+    def ask(self, content: bytes) -> Reply:
+        """Answer a request for a look.
 
         Args:
             content: empty, `{"repository": URL, "hard": true}`, or the push event of a forge. Only URLs of the
@@ -98,15 +103,15 @@ class Watched:
         try:
             data: Any = json.loads(content) if content.strip() else {}
         except ValueError:
-            return 400, "the body is no JSON\n"
+            return Reply(400, b"the body is not JSON\n")
         if not isinstance(data, dict):
-            return 400, "the body is no JSON object\n"
+            return Reply(400, b"the body is not a JSON object\n")
         urls = list(_urls(data.get("repository")))
         if self._ready and urls and not self.known & set(_keys(urls)):
-            return 200, "nothing is hydrated from this repository\n"
+            return Reply(200, b"nothing is hydrated from this repository\n")
         self._hard = self._hard or data.get("hard") is True
         self.bell.ring()
-        return 202, "looking\n"
+        return Reply(202, b"looking\n")
 
 
 def _urls(repository: Any) -> Iterator[str]:
@@ -122,94 +127,3 @@ def _keys(urls: list[str]) -> Iterator[str]:
             yield repository_key(url)
         except CommodoreError:
             continue
-
-
-def read_address(text: str) -> tuple[str, int]:
-    """The host and port of an address such as `:8080` or `0.0.0.0:8080`; without a host it is loopback.
-
-    Raises:
-        UsageError: CMD-HYD-090, it is none.
-    """
-    host, colon, port = text.rpartition(":")
-    if not colon or not port.isdigit() or int(port) > 65535:
-        raise UsageError("CMD-HYD-090", f"{text!r} is no address to listen on", hint="give one like :8080")
-    return host.strip("[]") or "127.0.0.1", int(port)
-
-
-@contextmanager
-def serving(address: str, watched: Watched) -> Iterator[int]:
-    """Answer requests as long as the block runs. The value is the port.
-
-    Raises:
-        UsageError: CMD-HYD-090, the address is none.
-        EnvironmentFault: CMD-HYD-091, it cannot be listened on.
-    """
-    try:
-        server = _Server(read_address(address), watched)
-    except OSError as error:
-        raise EnvironmentFault(
-            "CMD-HYD-091", f"{address} cannot be listened on: {error.strerror}", hint="choose another address"
-        ) from error
-    thread = threading.Thread(target=server.serve_forever, args=(0.1,), name="serving", daemon=True)
-    thread.start()
-    try:
-        yield server.server_address[1]
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def __init__(self, address: tuple[str, int], watched: Watched) -> None:
-        self.watched = watched
-        super().__init__(address, _Handler)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away is no news."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-    timeout = _PATIENCE
-    server_version, sys_version = "commodore", ""
-
-    def do_GET(self) -> None:
-        watched = self.server.watched
-        if self.path == "/healthz":
-            self._state(good=watched.is_alive)
-        elif self.path == "/readyz":
-            self._state(good=watched.is_ready)
-        elif self.path == "/metrics":
-            self._send(200, watched.metrics.text(), "text/plain; version=0.0.4; charset=utf-8")
-        else:
-            self._send(404, "no such page\n")
-
-    def do_POST(self) -> None:
-        watched = self.server.watched
-        length = self.headers.get("Content-Length", "0")
-        given = self.headers.get("Authorization", "").removeprefix("Bearer ")
-        if self.path != "/hydrate":
-            self._send(404, "no such page\n")
-        elif not watched.token or not hmac.compare_digest(given.encode(), watched.token.encode()):
-            self._send(401, "the token is missing or wrong\n")
-        elif not length.isdigit() or int(length) > _LONGEST_BODY:
-            self._send(413, "the body is too large\n")
-        else:
-            self._send(*watched.ask(self.rfile.read(int(length))))
-
-    def _state(self, *, good: bool) -> None:
-        self._send(200 if good else 503, "ok\n" if good else "not yet\n")
-
-    def _send(self, status: int, text: str, kind: str = "text/plain; charset=utf-8") -> None:
-        content = text.encode()
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, format: str, *arguments: object) -> None:
-        """Requests are no news."""

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from commodore.base.errors import CommodoreError
 from commodore.base.events import StageFinished
+from commodore.core.serving import serving
 from commodore.core.sources.git import repository_key
 from commodore.hydrate.metrics import Metrics, Seen
-from commodore.hydrate.serving import Bell, Watched, read_address, serving
+from commodore.hydrate.serving import Bell, Watched
 
 URL = "https://git.example.com/shop.git"
 
@@ -50,7 +50,7 @@ class Place:
 def place() -> Iterator[Place]:
     clock, bell = Clock(), Bell()
     watched = Watched(60.0, clock, "s3cret", bell)
-    with serving(":0", watched) as port:
+    with serving(":0", watched.pages()) as port:
         yield Place(watched, clock, port)
     bell.close()
 
@@ -91,40 +91,6 @@ def test_requests_for_a_look(place: Place, body: dict[str, Any] | bytes, status:
 def test_a_hard_look(place: Place) -> None:
     assert place.hydrate({"hard": True}) == 202
     assert [place.watched.begin(), place.watched.begin()] == [True, False]
-
-
-def test_a_request_that_announces_too_much(place: Place) -> None:
-    """It is refused at its head: whoever sends the rest all the same may not see the answer."""
-    connection = http.client.HTTPConnection("127.0.0.1", place.port)
-    connection.putrequest("POST", "/hydrate")
-    for name, value in {"Authorization": "Bearer s3cret", "Content-Length": str((1 << 20) + 1)}.items():
-        connection.putheader(name, value)
-    connection.endheaders()
-    with contextlib.closing(connection):
-        assert connection.getresponse().status == 413
-    assert not place.watched.begin()
-
-
-@pytest.mark.parametrize("token", ["", "wrong"])
-def test_requests_without_the_token(place: Place, token: str) -> None:
-    assert place.hydrate({}, token) == 401
-    place.watched.token = ""
-    assert place.hydrate({}, token) == 401
-
-
-@pytest.mark.parametrize("address", ["8080", "x:y", ":70000"])
-def test_addresses_that_are_none(address: str) -> None:
-    with pytest.raises(CommodoreError) as caught:
-        read_address(address)
-    assert caught.value.code == "CMD-HYD-090"
-
-
-def test_addresses(place: Place) -> None:
-    assert read_address(":1") == ("127.0.0.1", 1)
-    assert read_address("[::1]:1") == ("::1", 1)
-    with pytest.raises(CommodoreError) as caught, serving(f"127.0.0.1:{place.port}", place.watched):
-        raise AssertionError
-    assert caught.value.code == "CMD-HYD-091"
 
 
 def test_metrics() -> None:

@@ -103,8 +103,8 @@ containers:
       - --argocd-kubeconfig=/etc/commodore-observe/argocd/{{ .Values.argocdKubeconfig.key }}
       {{- end }}
       {{- if not .Values.schedule }}
-      - --metrics-addr=:{{ .Values.metrics.port }}
-      - --health-addr=:{{ .Values.health.port }}
+      - --metrics-addr={{ .Values.listenHost }}:{{ .Values.metrics.port }}
+      - --health-addr={{ .Values.listenHost }}:{{ .Values.health.port }}
       - --log-format={{ .Values.logging.format }}
       - --log-level={{ .Values.logging.level }}
       {{- end }}

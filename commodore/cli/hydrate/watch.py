@@ -57,7 +57,8 @@ def watch(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, Any
 @contextlib.contextmanager
 def _watched(values: dict[str, Any]) -> Iterator[Watched]:
     """The state of the watcher, which is served if that is wanted. SIGHUP asks for a look, too."""
-    from commodore.hydrate import Bell, Watched, serving
+    from commodore.core.serving import serving
+    from commodore.hydrate import Bell, Watched
 
     file = values["listen_token"]
     token = file.read_text(encoding="utf-8").strip() if file is not None else ""
@@ -65,7 +66,7 @@ def _watched(values: dict[str, Any]) -> Iterator[Watched]:
         watched = Watched(values["interval"], time.monotonic, token, bell)
         kept.enter_context(_handling(signal.SIGHUP, lambda *_: bell.ring()))
         if values["listen"]:
-            kept.enter_context(serving.serving(values["listen"], watched))
+            kept.enter_context(serving(values["listen"], watched.pages()))
         yield watched
 
 

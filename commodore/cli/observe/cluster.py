@@ -63,11 +63,12 @@ def observe_run(_ctx: click.Context, /, **values: Any) -> int:
     `/healthz` and `/readyz` of `--health-addr`. Needs the extra `observe`. Ends with exit code 3 if the lease is lost.
     """
     clusters = given.clusters(values)
+    from commodore.core.serving import read_address
     from commodore.observe import cluster
 
     metrics, health = (_address(values[name]) for name in ("metrics_addr", "health_addr"))
     for address in filter(None, (metrics, health)):
-        cluster.read_address(address)
+        read_address(address)
     run = cluster.RunOptions(
         controller=given.controller_options(values),
         holds=given.holds(values),

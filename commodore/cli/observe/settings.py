@@ -234,14 +234,14 @@ OBSERVE_RUN = (
     Setting(
         "metrics_addr",
         ("--metrics-bind-address", "--metrics-addr"),
-        "Address of the metrics; none for no metrics.",
+        "Address of the metrics, without a host on loopback; none for no metrics.",
         default=":8080",
         metavar="ADDRESS",
     ),
     Setting(
         "health_addr",
         ("--health-probe-bind-address", "--health-addr"),
-        "Address of the probes; none for no probes.",
+        "Address of the probes, without a host on loopback; none for no probes.",
         default=":8081",
         metavar="ADDRESS",
     ),

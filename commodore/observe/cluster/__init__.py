@@ -19,7 +19,6 @@ from commodore.observe.cluster.running import (
     observe_run,
     try_out,
 )
-from commodore.observe.cluster.serving import read_address
 
 __all__ = [
     "ClusterAccess",
@@ -33,6 +32,5 @@ __all__ = [
     "cluster_worlds",
     "observe_once",
     "observe_run",
-    "read_address",
     "try_out",
 ]

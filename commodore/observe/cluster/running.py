@@ -8,12 +8,13 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from commodore.base.errors import EnvironmentFault, PolicyError
+from commodore.core.serving import Pages, Reply, probe, serving
 from commodore.observe.cases import PlanOptions
 from commodore.observe.cluster.announcing import Announcer
 from commodore.observe.cluster.client import (
@@ -32,7 +33,6 @@ from commodore.observe.cluster.events import Recorder
 from commodore.observe.cluster.index import settled
 from commodore.observe.cluster.lease import Lease, LeaseLostError, LeaseTimes
 from commodore.observe.cluster.metrics import Metrics
-from commodore.observe.cluster.serving import Page, serve
 from commodore.observe.kargo import Application, KargoObject, Promotion, UnreadableError, read_object
 from commodore.observe.planning import Decision, plan_stage
 from commodore.observe.promotion import is_ours, made_at
@@ -271,7 +271,7 @@ async def observe_run(clusters: Clusters, options: RunOptions) -> None:
     """Work until SIGTERM or SIGINT.
 
     Raises:
-        EnvironmentFault: CMD-OBS-021, the lease was lost; CMD-OBS-014, an address cannot be listened on.
+        EnvironmentFault: CMD-OBS-021, the lease was lost; CMD-SERVE-002, an address cannot be listened on.
     """
     metrics = Metrics()
     stop = asyncio.Event()
@@ -281,32 +281,30 @@ async def observe_run(clusters: Clusters, options: RunOptions) -> None:
     async with connected(clusters, metrics) as (kargo, argocd):
         lease = _lease(kargo, options.lease) if options.lease else None
         controller = Controller(kargo, argocd, options.controller, metrics, lease)
-        servers = await _serve(options, metrics, controller)
         try:
-            controller.index.holds = await knows_holds(kargo) if options.holds is None else options.holds
-            await controller.run(stop)
+            with _served(options, metrics, controller):
+                controller.index.holds = await knows_holds(kargo) if options.holds is None else options.holds
+                await controller.run(stop)
         except LeaseLostError as error:
             raise EnvironmentFault(
                 "CMD-OBS-021", str(error), hint="another replica goes on; this one has to be started again"
             ) from error
         finally:
-            for server in servers:
-                server.close()
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.remove_signal_handler(number)
 
 
-async def _serve(options: RunOptions, metrics: Metrics, controller: Controller) -> list[asyncio.Server]:
-    pages: dict[str, dict[str, Page]] = {}
+@contextlib.contextmanager
+def _served(options: RunOptions, metrics: Metrics, controller: Controller) -> Iterator[None]:
+    """Answer probes and metrics as long as the block runs, on one port if the addresses are equal."""
+    shown: dict[str, dict[str, Callable[[], Reply]]] = {}
     if options.metrics_address:
-        shown = pages.setdefault(options.metrics_address, {})
-        shown["/metrics"] = lambda: (200, "text/plain; version=0.0.4; charset=utf-8", metrics.text())
+        shown.setdefault(options.metrics_address, {})["/metrics"] = lambda: Reply.metrics(metrics.text())
     if options.health_address:
-        shown = pages.setdefault(options.health_address, {})
-        shown["/healthz"] = lambda: _answer(controller.is_alive)
-        shown["/readyz"] = lambda: _answer(controller.is_fresh)
-    return [await serve(address, served) for address, served in pages.items()]
-
-
-def _answer(good: bool) -> tuple[int, str, bytes]:
-    return (200, "text/plain", b"ok\n") if good else (503, "text/plain", b"not ok\n")
+        probes = shown.setdefault(options.health_address, {})
+        probes["/healthz"] = lambda: probe(controller.is_alive)
+        probes["/readyz"] = lambda: probe(controller.is_fresh)
+    with contextlib.ExitStack() as servers:
+        for address, pages in shown.items():
+            servers.enter_context(serving(address, Pages(pages)))
+        yield

@@ -10,14 +10,10 @@ import contextlib
 import errno
 import hmac
 import queue
-import socket
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from socketserver import TCPServer
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from commodore.base.errors import EnvironmentFault
@@ -25,6 +21,7 @@ from commodore.base.events import Announce, Warned
 from commodore.base.limits import Limits
 from commodore.core.lieutenant.login import _page
 from commodore.core.lieutenant.login.options import LOOPBACK, CallbackSettings
+from commodore.core.serving import Handler, Listener
 
 _HOSTS = frozenset({"localhost", *LOOPBACK})
 
@@ -161,34 +158,20 @@ def listening(settings: CallbackSettings, limits: Limits, announce: Announce) ->
         server.close()
 
 
-class _Listener(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-
+class _Listener(Listener):
     def __init__(self, address: str, port: int, owner: CallbackServer) -> None:
         self.owner = owner
-        self.address_family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        super().__init__((address, port), _Handler)
-
-    def server_bind(self) -> None:
-        if self.address_family == socket.AF_INET6:
-            self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        TCPServer.server_bind(self)  # without the name look-up of HTTPServer
-        self.server_name, self.server_port = "localhost", int(self.server_address[1])
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Browsers that go away are no errors."""
+        super().__init__(address, port, _Handler, only_v6=True)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     server: _Listener
-    server_version, sys_version = "commodore", ""
 
     def setup(self) -> None:
         self.request.settimeout(self.server.owner.limits.callback_request_seconds)
         super().setup()
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802 - the name that http.server calls
         try:
             parts = urlsplit(self.path)
             query = parse_qs(parts.query, keep_blank_values=True, max_num_fields=32)
@@ -217,16 +200,7 @@ class _Handler(BaseHTTPRequestHandler):
         callback._shown.set()
 
     def _send(self, status: int, body: bytes) -> None:
-        self.send_response(status)
-        for name, value in _page.HEADERS.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-        self.wfile.flush()
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing: the request line holds the code."""
+        self.send(status, _page.HEADERS, body)
 
 
 def _single(values: Sequence[str] | None) -> str:

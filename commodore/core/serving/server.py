@@ -1,0 +1,173 @@
+"""A small HTTP server in threads of its own."""
+
+from __future__ import annotations
+
+import hmac
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
+from typing import Any, Final
+
+from commodore.base.errors import EnvironmentFault, UsageError
+
+_LOOPBACK: Final = "127.0.0.1"
+_LONGEST_BODY: Final = 1 << 20  # bytes
+_REQUEST_SECONDS: Final = 5.0
+_TEXT: Final = "text/plain; charset=utf-8"
+METRICS: Final = "text/plain; version=0.0.4; charset=utf-8"
+"""The type of Prometheus' text format."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to a request: its status, its content and the content's type."""
+
+    status: int
+    content: bytes
+    type: str = _TEXT
+
+    @classmethod
+    def metrics(cls, content: bytes) -> Reply:
+        """Metrics in Prometheus' text format."""
+        return cls(200, content, METRICS)
+
+
+def probe(good: bool) -> Reply:
+    """The answer to a probe."""
+    return Reply(200, b"ok\n") if good else Reply(503, b"not ok\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The paths that a server knows.
+
+    Attributes:
+        shown: answers GET, by path. Called in the thread of the request, at any time.
+        taken: answers POST, by path; it gets the body.
+        token: the bearer token that POST needs; empty to refuse all.
+    """
+
+    shown: Mapping[str, Callable[[], Reply]]
+    taken: Mapping[str, Callable[[bytes], Reply]] = field(default_factory=dict)
+    token: str = field(default="", repr=False)
+
+
+def read_address(text: str) -> tuple[str, int]:
+    """The host and port of an address. `:8080` is loopback; all interfaces are `0.0.0.0:8080` or `[::]:8080`.
+
+    Raises:
+        UsageError: CMD-SERVE-001, it is invalid.
+    """
+    host, colon, port = text.rpartition(":")
+    if not colon or not (port.isascii() and port.isdigit()) or int(port) > 65535:
+        raise UsageError(
+            "CMD-SERVE-001",
+            f"{text!r} is not an address to listen on",
+            hint="give one like :8080 (this machine only), 0.0.0.0:8080 or [::]:8080 (all interfaces)",
+        )
+    return host.removeprefix("[").removesuffix("]") or _LOOPBACK, int(port)
+
+
+@contextmanager
+def serving(address: str, pages: Pages) -> Iterator[int]:
+    """Answer requests as long as the block runs. The value is the port.
+
+    Raises:
+        UsageError: CMD-SERVE-001, the address is invalid.
+        EnvironmentFault: CMD-SERVE-002, it cannot be listened on.
+    """
+    host, port = read_address(address)
+    try:
+        server = _Server(host, port, pages)
+    except OSError as error:
+        raise EnvironmentFault(
+            "CMD-SERVE-002", f"{address} cannot be listened on: {error.strerror}", hint="choose another address"
+        ) from error
+    thread = threading.Thread(target=server.serve_forever, args=(0.1,), name="serving", daemon=True)
+    thread.start()
+    try:
+        yield int(server.server_address[1])
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class Listener(ThreadingHTTPServer):
+    """A server of one address that ends with its program and reports no client that goes away.
+
+    Args:
+        only_v6: take no IPv4 at an IPv6 address.
+    """
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, host: str, port: int, handler: type[BaseHTTPRequestHandler], *, only_v6: bool = False) -> None:
+        self._only_v6 = only_v6
+        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        super().__init__((host, port), handler)
+
+    def server_bind(self) -> None:
+        if self.address_family == socket.AF_INET6:
+            self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, int(self._only_v6))
+        TCPServer.server_bind(self)  # without the name look-up of HTTPServer
+        self.server_name, self.server_port = "localhost", int(self.server_address[1])
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Ignore clients that go away."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    """A request that is not logged: its first line may hold a secret."""
+
+    server_version, sys_version = "commodore", ""
+
+    def send(self, status: int, headers: Mapping[str, str], content: bytes) -> None:
+        """Answer."""
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+        self.wfile.flush()
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Log nothing."""
+
+
+class _Server(Listener):
+    def __init__(self, host: str, port: int, pages: Pages) -> None:
+        self.pages = pages
+        super().__init__(host, port, _PagesHandler)
+
+
+class _PagesHandler(Handler):
+    server: _Server
+    timeout = _REQUEST_SECONDS
+
+    def do_GET(self) -> None:
+        page = self.server.pages.shown.get(self.path.partition("?")[0])
+        self._reply(page() if page is not None else Reply(404, b"no such page\n"))
+
+    def do_POST(self) -> None:
+        pages = self.server.pages
+        path = self.path.partition("?")[0]
+        length = self.headers.get("Content-Length", "0")
+        given = self.headers.get("Authorization", "").removeprefix("Bearer ")
+        if path not in pages.taken:
+            self._reply(Reply(405, b"only GET\n") if path in pages.shown else Reply(404, b"no such page\n"))
+        elif not pages.token or not hmac.compare_digest(given.encode(), pages.token.encode()):
+            self._reply(Reply(401, b"the token is missing or wrong\n"))
+        elif not (length.isascii() and length.isdigit()) or int(length) > _LONGEST_BODY:
+            self._reply(Reply(413, b"the body is too large\n"))
+        else:
+            self._reply(pages.taken[path](self.rfile.read(int(length))))
+
+    def _reply(self, reply: Reply) -> None:
+        self.send(reply.status, {"Content-Type": reply.type}, reply.content)
