@@ -9,7 +9,7 @@ from pathlib import Path
 from commodore.argocd.configuration import Profile
 from commodore.base.context import Context
 from commodore.base.diagnostics import Diagnostic, Diagnostics
-from commodore.core.tools import Source, Tool, locate_tool, profile_toolbox, tool_version, tool_versions
+from commodore.core.tools import Tool, ToolOrigin, locate_tool, profile_toolbox, tool_version, tool_versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def installed_tools(profile: Profile, context: Context) -> Iterator[Installed]:
     box = profile_toolbox(profile.name)
     for name, wanted in sorted(profile.tools.items()):
         own = box.holds(name)
-        tool = Tool(name, box.executable(name), None, Source.MANAGED) if own else locate_tool(name)
+        tool = Tool(name, box.executable(name), None, ToolOrigin.MANAGED) if own else locate_tool(name)
         if tool is None:
             yield Installed(name, wanted, "", None)
         else:

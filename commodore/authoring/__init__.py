@@ -6,7 +6,7 @@ from commodore.authoring.component import ComponentCompile, ComponentSource, com
 from commodore.authoring.component_suite import ComponentSuite
 from commodore.authoring.delete import Deletion, delete_component, plan_deletion
 from commodore.authoring.fake_cluster import Facts
-from commodore.authoring.golden import Difference
+from commodore.authoring.golden import GoldenDifference
 from commodore.authoring.hierarchy import HierarchyRequest, create_hierarchy
 from commodore.authoring.junit import as_junit
 from commodore.authoring.new import Created, NewRequest, create_repository
@@ -30,8 +30,8 @@ __all__ = [
     "ComponentSuite",
     "Created",
     "Deletion",
-    "Difference",
     "Facts",
+    "GoldenDifference",
     "HierarchyRequest",
     "Kind",
     "MINOR_ALLOW",

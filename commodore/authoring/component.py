@@ -13,7 +13,7 @@ from commodore.base.context import Context
 from commodore.base.errors import InputError, raise_all
 from commodore.base.events import stage
 from commodore.base.files.staging import temporary_folder
-from commodore.base.files.watching import Sources
+from commodore.base.files.watching import WatchedPaths
 from commodore.base.files.workspace import Workspace, link_relative
 from commodore.base.names import check_instance_name
 from commodore.catalog.stages.bundling import StandaloneBundler
@@ -132,7 +132,7 @@ def compile_component(request: ComponentCompile, context: Context, *, engine: En
         return compiled
 
 
-def watched_sources(request: ComponentCompile) -> Sources:
+def watched_sources(request: ComponentCompile) -> WatchedPaths:
     """The files that compiling a component reads: its folder, values and search paths, without the compiled output."""
     source = request.source
     given = [Path(os.path.abspath(path)) for path in (*request.values, *request.search_paths)]
@@ -144,7 +144,9 @@ def watched_sources(request: ComponentCompile) -> Sources:
         source.directory / "docs",
         source.directory / "tests" / "golden",
     )
-    return Sources(tuple(dict.fromkeys([source.directory, *requirements, *given])), apart, source.directory, output)
+    return WatchedPaths(
+        tuple(dict.fromkeys([source.directory, *requirements, *given])), apart, source.directory, output
+    )
 
 
 def render_component(

@@ -22,7 +22,7 @@ Kind = Literal["added", "removed", "changed", "moved", "text"]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class GoldenDifference:
     """One thing that is not as it was agreed.
 
     Attributes:
@@ -69,7 +69,7 @@ def read_tree(folder: Path) -> dict[str, bytes]:
     return tree
 
 
-def compare(golden: Mapping[str, bytes], compiled: Mapping[str, bytes], limits: Limits) -> tuple[Difference, ...]:
+def compare(golden: Mapping[str, bytes], compiled: Mapping[str, bytes], limits: Limits) -> tuple[GoldenDifference, ...]:
     """What is not as it was agreed; nothing if all bytes are equal.
 
     Args:
@@ -77,7 +77,7 @@ def compare(golden: Mapping[str, bytes], compiled: Mapping[str, bytes], limits: 
         compiled: the same of what was rendered now.
     """
     change = compare_trees(golden, compiled, limits)
-    found: list[Difference] = []
+    found: list[GoldenDifference] = []
     for file in change.files:
         found += _compare_file(file, golden, compiled, limits)
     return tuple(found)
@@ -85,35 +85,35 @@ def compare(golden: Mapping[str, bytes], compiled: Mapping[str, bytes], limits: 
 
 def _compare_file(
     file: FileChange, golden: Mapping[str, bytes], compiled: Mapping[str, bytes], limits: Limits
-) -> Iterator[Difference]:
+) -> Iterator[GoldenDifference]:
     if file.kind in ("deleted", "added"):
         kind: Kind = "removed" if file.kind == "deleted" else "added"
         path = file.new_path
         objects = _objects((golden if file.kind == "deleted" else compiled)[path], path)
         keys: list[ObjectKey | None] = [*objects] if objects else [None]
-        yield from (Difference(kind, key, path) for key in keys)
+        yield from (GoldenDifference(kind, key, path) for key in keys)
         return
     if file.kind == "renamed":
-        yield Difference("moved", None, f"{file.old_path} => {file.new_path}")
+        yield GoldenDifference("moved", None, f"{file.old_path} => {file.new_path}")
         if file.similarity == 100:
             return
     old, new = golden[file.old_path], compiled[file.new_path]
     differences = _compare_objects(_objects(old, file.old_path), _objects(new, file.new_path), file.new_path, limits)
-    yield from differences or [Difference("text", None, file.new_path, _diff(old, new, limits))]
+    yield from differences or [GoldenDifference("text", None, file.new_path, _diff(old, new, limits))]
 
 
 def _compare_objects(
     old: Mapping[ObjectKey, str] | None, new: Mapping[ObjectKey, str] | None, path: str, limits: Limits
-) -> list[Difference]:
+) -> list[GoldenDifference]:
     """What differs between the objects of two versions of a file; nothing where only text can be compared."""
     if not old or not new:
         return []
-    differences = [Difference("removed", key, path) for key in old if key not in new]
+    differences = [GoldenDifference("removed", key, path) for key in old if key not in new]
     for key, text in new.items():
         if key not in old:
-            differences.append(Difference("added", key, path))
+            differences.append(GoldenDifference("added", key, path))
         elif old[key] != text:
-            differences.append(Difference("changed", key, path, _diff(old[key].encode(), text.encode(), limits)))
+            differences.append(GoldenDifference("changed", key, path, _diff(old[key].encode(), text.encode(), limits)))
     return differences
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from commodore.authoring.cases import Case, Suite, find_suite
-from commodore.authoring.golden import Difference, compare, read_tree, update_golden
+from commodore.authoring.golden import GoldenDifference, compare, read_tree, update_golden
 from commodore.authoring.object_checks import check_objects, check_references
 from commodore.authoring.places import Copies, restore_places, with_restored_places
 from commodore.base.context import Context
@@ -51,7 +51,7 @@ class CaseResult:
     name: str
     status: Status
     seconds: float
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[GoldenDifference, ...] = ()
     findings: tuple[Diagnostic, ...] = ()
     errors: tuple[CommodoreError, ...] = ()
 
@@ -229,7 +229,7 @@ def _compare(suite: Suite, rendered: Rendered, folder: Path, options: CheckOptio
     findings = check_objects(tree)
     for one in rendered.instances:
         findings += check_references(one.parameters, one.name, one.key, folder, tree, context)
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[GoldenDifference, ...] = ()
     errors: tuple[CommodoreError, ...] = ()
     status: Status = "ok"
     wanted = case.golden.is_dir()

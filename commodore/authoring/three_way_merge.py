@@ -19,7 +19,7 @@ Files = Mapping[str, File]
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class MergeConflict:
     """A file that both sides changed.
 
     Attributes:
@@ -40,7 +40,7 @@ class Merge:
 
     writes: dict[str, File] = field(default_factory=dict)
     removals: list[str] = field(default_factory=list)
-    conflicts: dict[str, Conflict] = field(default_factory=dict)
+    conflicts: dict[str, MergeConflict] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.writes or self.removals or self.conflicts)
@@ -74,7 +74,7 @@ def merge(base: Files, ours: Files, theirs: Files, context: Context) -> Merge:
             assert mine is not None, "an author's missing file is either new or deleted"
             clean, result = _merge_file(Path(place), before, mine, now, context)
             if not clean:
-                merged.conflicts[path] = Conflict(before, mine, now, result)
+                merged.conflicts[path] = MergeConflict(before, mine, now, result)
             elif result != mine:
                 merged.writes[path] = result
     return merged
@@ -128,7 +128,7 @@ def settle(merged: Merge, context: Context) -> tuple[Merge, str]:
     return settled, "".join(rejected)
 
 
-def _sides(place: Path, conflict: Conflict, context: Context) -> tuple[File, File | None]:
+def _sides(place: Path, conflict: MergeConflict, context: Context) -> tuple[File, File | None]:
     """The file with the author's side of each conflict in it, and with the template's."""
     if conflict.theirs is None or conflict.result == conflict.ours:
         return conflict.ours, conflict.theirs

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commodore.authoring.rendering import EXECUTABLE, LINK, File
-from commodore.authoring.three_way_merge import Conflict, Merge
+from commodore.authoring.three_way_merge import Merge, MergeConflict
 from commodore.base.context import Context
 from commodore.base.errors import InputError, PolicyError
 from commodore.base.files.workspace import guard_disk, is_inside, write_atomically
@@ -133,7 +133,7 @@ class WorkingCopy:
         arguments = ["--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--relative", "--submodule=short"]
         return list(zip(names[:-1:2], names[1::2], strict=True)), self._git("diff", "--cached", *arguments)
 
-    def _unmerged(self, path: str, conflict: Conflict) -> str:
+    def _unmerged(self, path: str, conflict: MergeConflict) -> str:
         """The entries of a conflict for `git update-index`: the former one goes, one per side comes."""
         lines = []
         blob = ""

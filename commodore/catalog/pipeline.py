@@ -13,7 +13,7 @@ from commodore import catalog
 from commodore.base.context import Context
 from commodore.base.errors import EnvironmentFault, InputError, Location, PolicyError, UsageError
 from commodore.base.events import Noted, stage
-from commodore.base.files.watching import Sources
+from commodore.base.files.watching import WatchedPaths
 from commodore.base.files.workspace import Workspace
 from commodore.base.names import BOOTSTRAP_TARGET
 from commodore.catalog import CatalogChange, CompileMetadata, Move
@@ -300,7 +300,7 @@ def _render(fetcher: Fetcher, components: Components) -> Inventory:
     return inventory
 
 
-def watched_sources(request: CatalogCompile) -> Sources:
+def watched_sources(request: CatalogCompile) -> WatchedPaths:
     """The files that a local compile reads, and may be edited: classes, facts and checkouts of dependencies.
 
     What it makes of them in the same folders is apart: links to classes and libraries, and the vendored libraries
@@ -311,7 +311,7 @@ def watched_sources(request: CatalogCompile) -> Sources:
     apart = (workspace.component_classes, workspace.defaults_classes, *libraries)
     vendored = () if request.options.fetch else (workspace.vendor,)
     output = (workspace.compiled, workspace.catalog, workspace.state)
-    return Sources((workspace.dependencies, workspace.classes, *vendored), apart, workspace.root, output)
+    return WatchedPaths((workspace.dependencies, workspace.classes, *vendored), apart, workspace.root, output)
 
 
 def _install(

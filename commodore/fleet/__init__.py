@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from commodore.fleet.importing import import_applications as import_applications
     from commodore.fleet.objects import ObjectChanges as ObjectChanges
     from commodore.fleet.previewing import preview as preview
-    from commodore.fleet.promotion.changing import Found as Found
+    from commodore.fleet.promotion.changing import LocatedPatch as LocatedPatch
     from commodore.fleet.promotion.changing import find_patch as find_patch
     from commodore.fleet.promotion.changing import waits_of as waits_of
     from commodore.fleet.promotion.folding import Fold as Fold
     from commodore.fleet.promotion.folding import loss_lines as loss_lines
     from commodore.fleet.promotion.gates import Conditions as Conditions
-    from commodore.fleet.promotion.overview import Narrowing as Narrowing
     from commodore.fleet.promotion.overview import Overview as Overview
+    from commodore.fleet.promotion.overview import OverviewFilter as OverviewFilter
     from commodore.fleet.promotion.overview import as_dot as as_dot
     from commodore.fleet.promotion.overview import as_mermaid as as_mermaid
     from commodore.fleet.promotion.overview import as_svg as as_svg
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from commodore.fleet.promotion.status_file import named_cells as named_cells
     from commodore.fleet.promotion.status_file import parse_duration as parse_duration
     from commodore.fleet.promotion.status_file import read_states as read_states
-    from commodore.fleet.repository.config import Node as Node
+    from commodore.fleet.repository.config import SequenceNode as SequenceNode
     from commodore.fleet.repository.config import read_config as read_config
     from commodore.fleet.repository.owners import Owners as Owners
     from commodore.fleet.repository.schema import STATIC_SCHEMAS as STATIC_SCHEMAS

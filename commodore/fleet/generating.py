@@ -32,7 +32,7 @@ from commodore.fleet.helm import Helm, helm_path
 from commodore.fleet.objects import ObjectChanges, object_changes, removal_errors
 from commodore.fleet.output import (
     Files,
-    Wanted,
+    RenderedOutput,
     cell_folder,
     changes,
     check_folder,
@@ -177,7 +177,7 @@ class Prepared:
     chart: Chart
     cells: tuple[CellValues, ...]
     report: Diagnostics
-    wanted: Wanted
+    wanted: RenderedOutput
     unfinished: tuple[CommodoreError, ...]
 
 
@@ -257,7 +257,7 @@ def render_cells(
     report: Diagnostics,
     options: GenerateOptions,
     context: Context,
-) -> Wanted:
+) -> RenderedOutput:
     """The files of cells; what helm refuses goes to the report."""
     writer = ValuesWriter()
     names = fleet.config.singulars
@@ -278,7 +278,7 @@ def render_cells(
             made = {"Chart.yaml": chart_yaml(fleet, chart, kind, cell), "values.yaml": job.text.encode(), **resources}
         files |= {f"{cell_folder(kind, cell)}/{name}": text for name, text in made.items()}
     folders = frozenset(cell_folder(job.cell.type, job.cell.cell) for job in jobs)
-    return Wanted(files, folders, options.selection.whole)
+    return RenderedOutput(files, folders, options.selection.whole)
 
 
 def _with_helm(

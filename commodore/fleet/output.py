@@ -22,7 +22,7 @@ Files = Mapping[str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RenderedOutput:
     """What `rendered/` is to be.
 
     Attributes:
@@ -100,13 +100,13 @@ def _may_be_ours(path: str) -> bool:
     return 3 <= len(parts) <= 10 and parts[-1] in ("Chart.yaml", "values.yaml")
 
 
-def changes(present: Files, wanted: Wanted, limits: Limits) -> TreeChange:
+def changes(present: Files, wanted: RenderedOutput, limits: Limits) -> TreeChange:
     """What differs in `rendered/`."""
     ours = {path: text for path, text in present.items() if wanted.is_ours(path)}
     return compare_trees(ours, dict(wanted.files), limits)
 
 
-def write_rendered(workspace: Workspace, present: Files, wanted: Wanted) -> None:
+def write_rendered(workspace: Workspace, present: Files, wanted: RenderedOutput) -> None:
     """Put the new `rendered/` in place of the old one; files that stay the same stay what they are.
 
     Raises:

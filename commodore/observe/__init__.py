@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from commodore.observe.cases import PlanOptions, Step, Verdict
 from commodore.observe.explaining import HEADINGS, decision_rows, explain
-from commodore.observe.files import GivenObjects, Source, read_files, read_objects
+from commodore.observe.files import GivenObjects, ObjectText, read_files, read_objects
 from commodore.observe.planning import Decision, plan_stage
 from commodore.observe.quantities import read_duration, read_time, show_duration
 from commodore.observe.rendered import RenderedImages, with_rendered_images
@@ -15,10 +15,10 @@ from commodore.observe.worlds import (
     AnnotationProblem,
     Authorization,
     LabelRule,
-    Scope,
     SeenApplication,
     StageName,
     StageWorld,
+    WatchScope,
     annotation_problems,
     build_worlds,
     read_selector,
@@ -31,15 +31,15 @@ __all__ = [
     "GivenObjects",
     "HEADINGS",
     "LabelRule",
+    "ObjectText",
     "PlanOptions",
     "RenderedImages",
-    "Scope",
     "SeenApplication",
-    "Source",
     "StageName",
     "StageWorld",
     "Step",
     "Verdict",
+    "WatchScope",
     "annotation_problems",
     "build_worlds",
     "decision_rows",

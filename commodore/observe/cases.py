@@ -62,7 +62,7 @@ def blocked(reason: str, message: str, **more: Any) -> Verdict:
     return Verdict("blocked", reason, message, severity="warning", **more)
 
 
-class Case:
+class DecisionCase:
     """One world with what follows from it. The rows of the table look at nothing else."""
 
     def __init__(self, world: StageWorld, options: PlanOptions, now: datetime) -> None:
@@ -104,5 +104,5 @@ class Case:
         return not application.ignored and (self.options.observe_mode == "opt-out" or application.opted_in)
 
 
-Row = Callable[[Case], Verdict | str]
+Row = Callable[[DecisionCase], Verdict | str]
 """A row gives its verdict, or else says what it looked at."""

@@ -21,7 +21,7 @@ _KINDS = frozenset({"Application", "Stage", "Freight", "Warehouse", "Promotion"}
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ObjectText:
     """One text with objects, and what to call it."""
 
     place: str
@@ -37,19 +37,19 @@ class GivenObjects:
     unreadable: frozenset[str]
 
 
-def read_files(paths: Iterable[Path], limits: Limits) -> list[Source]:
+def read_files(paths: Iterable[Path], limits: Limits) -> list[ObjectText]:
     """Files as they are, folders with all YAML and JSON files in them, each file once. Pipes and devices in folders are
     passed over.
 
     Raises:
         InputError: CMD-OBS-002, a file or folder cannot be read, or a file is larger than `Limits.observed_bytes`.
     """
-    sources: dict[Path, Source] = {}
+    sources: dict[Path, ObjectText] = {}
     for path in paths:
         try:
             inside = [one for _, one in files(path, links=True) if one.suffix in _SUFFIXES and _is_plain(one)]
             for file in inside if path.is_dir() else [path]:
-                sources.setdefault(file.resolve(), Source(str(file), _read(file, limits)))
+                sources.setdefault(file.resolve(), ObjectText(str(file), _read(file, limits)))
         except OSError as error:
             raise _unreadable(str(path), error.strerror or str(error)) from error
     return list(sources.values())
@@ -68,7 +68,7 @@ def _read(file: Path, limits: Limits) -> bytes:
     return text
 
 
-def read_objects(sources: Sequence[Source]) -> GivenObjects:
+def read_objects(sources: Sequence[ObjectText]) -> GivenObjects:
     """The objects of the five kinds in some texts. Other kinds are passed over.
 
     Raises:
@@ -104,7 +104,9 @@ def read_objects(sources: Sequence[Source]) -> GivenObjects:
     return GivenObjects(tuple(found for found, _ in objects.values()), tuple(findings), frozenset(unreadable & _KINDS))
 
 
-def _documents(sources: Sequence[Source], findings: list[CommodoreError]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _documents(
+    sources: Sequence[ObjectText], findings: list[CommodoreError]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Every object with its place; lists are taken apart."""
     for source in sources:
         try:
@@ -121,7 +123,7 @@ def _documents(sources: Sequence[Source], findings: list[CommodoreError]) -> Ite
                 yield from _taken_apart(place, document, findings)
 
 
-def _load(source: Source) -> list[Any]:
+def _load(source: ObjectText) -> list[Any]:
     if source.text.lstrip().startswith(b"{"):
         try:
             return list(_json_documents(source.text.decode()))

@@ -32,7 +32,7 @@ class Deployed:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class FreightOrigin:
     """One Warehouse that a Stage takes Freight from, and how often it subscribes to each repository."""
 
     key: str
@@ -44,7 +44,7 @@ class Origin:
 class Comparison:
     """What runs beside what is recorded. `drift` has an entry for each origin that differs, in the order of names."""
 
-    origins: tuple[Origin, ...]
+    origins: tuple[FreightOrigin, ...]
     deployed: Mapping[str, Deployed]
     recorded: Mapping[str, tuple[ImageVersion, ...]]
     drift: Mapping[str, tuple[Drift, ...]]
@@ -56,7 +56,7 @@ class Comparison:
     def all_drift(self) -> tuple[Drift, ...]:
         return tuple(sorted({one for drift in self.drift.values() for one in drift}))
 
-    def origin(self, key: str) -> Origin:
+    def origin(self, key: str) -> FreightOrigin:
         return next(origin for origin in self.origins if origin.key == key)
 
 
@@ -64,7 +64,7 @@ def compare(stage: Stage, warehouses: Iterable[Warehouse], applications: Sequenc
     """Compare the images of the Applications with the newest history of the Stage, for each origin of its Freight."""
     known = {warehouse.origin: warehouse for warehouse in warehouses}
     origins = tuple(
-        Origin(key, known.get(key), _subscriptions(known.get(key)))
+        FreightOrigin(key, known.get(key), _subscriptions(known.get(key)))
         for key in sorted({request.origin for request in stage.requests})
     )
     deployed = _deployed(applications)
@@ -147,7 +147,7 @@ def _recorded(history: Iterable[Contents]) -> Mapping[str, tuple[ImageVersion, .
 
 
 def _drift(
-    origin: Origin, deployed: Mapping[str, Deployed], recorded: Mapping[str, tuple[ImageVersion, ...]]
+    origin: FreightOrigin, deployed: Mapping[str, Deployed], recorded: Mapping[str, tuple[ImageVersion, ...]]
 ) -> Iterator[Drift]:
     for repository in sorted(origin.subscriptions):
         known = recorded.get(repository, ())

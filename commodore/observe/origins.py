@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from commodore.observe.availability import availability
-from commodore.observe.cases import Case, Step, Verdict, blocked
+from commodore.observe.cases import DecisionCase, Step, Verdict, blocked
 from commodore.observe.kargo import Freight, Promotion, short_name
 from commodore.observe.matching import Drift, contains, moved_images, same_tag_twice
 from commodore.observe.promotion import PromotionPlan, build_promotion, made_at, newest_first
@@ -23,10 +23,10 @@ _AFTER_PROMOTING = timedelta(seconds=60)
 _LONG_AGO = datetime(1, 1, 1, tzinfo=UTC)
 
 Matches = list[Freight]
-Filter = Callable[[Case, str, Matches], "Matches | Verdict"]
+Filter = Callable[[DecisionCase, str, Matches], "Matches | Verdict"]
 
 
-def decide_origins(case: Case, steps: list[Step]) -> Verdict:
+def decide_origins(case: DecisionCase, steps: list[Step]) -> Verdict:
     """Rows 15 to 25: the first origin by name whose Freight may be promoted, else what keeps the first one back."""
     refused: list[Verdict] = []
     for origin in case.comparison.drift:
@@ -39,7 +39,7 @@ def decide_origins(case: Case, steps: list[Step]) -> Verdict:
     return replace(first, message="; ".join((first.message, *told)))
 
 
-def _choose(case: Case, origin: str, steps: list[Step]) -> Freight | Verdict:
+def _choose(case: DecisionCase, origin: str, steps: list[Step]) -> Freight | Verdict:
     drift = case.comparison.drift[origin]
     matches = [one for one in case.world.freights if one.contents.origin == origin and contains(one.contents, drift)]
     matches.sort(key=lambda one: _preference(case, one))
@@ -54,7 +54,7 @@ def _choose(case: Case, origin: str, steps: list[Step]) -> Freight | Verdict:
     return matches[0]
 
 
-def _preference(case: Case, freight: Freight) -> tuple[bool, bool, float, str]:
+def _preference(case: DecisionCase, freight: Freight) -> tuple[bool, bool, float, str]:
     """Equal other artifacts first, then what this Stage has verified or has, then the newest, then by name."""
     stage = case.stage.meta.name
     known = stage in freight.verified_in or stage in freight.current_in
@@ -62,16 +62,16 @@ def _preference(case: Case, freight: Freight) -> tuple[bool, bool, float, str]:
     return _carries_other(case, freight), not known, -(since - _LONG_AGO).total_seconds(), freight.name
 
 
-def _carries_other(case: Case, freight: Freight) -> bool:
+def _carries_other(case: DecisionCase, freight: Freight) -> bool:
     recorded = _recorded_others(case, freight.contents.origin)
     return recorded is not None and freight.contents.others != recorded
 
 
-def _recorded_others(case: Case, origin: str) -> frozenset[tuple[str, ...]] | None:
+def _recorded_others(case: DecisionCase, origin: str) -> frozenset[tuple[str, ...]] | None:
     return next((item.others for item in case.stage.history if item.origin == origin), None)
 
 
-def _mutable_tag(case: Case, origin: str, matches: Matches) -> Matches | Verdict:
+def _mutable_tag(case: DecisionCase, origin: str, matches: Matches) -> Matches | Verdict:
     subscriptions = case.comparison.origin(origin).subscriptions
     for one in case.comparison.drift[origin]:
         if one.deployed.digest:
@@ -84,7 +84,7 @@ def _mutable_tag(case: Case, origin: str, matches: Matches) -> Matches | Verdict
     return matches
 
 
-def _missing(case: Case, origin: str, matches: Matches) -> Matches | Verdict:
+def _missing(case: DecisionCase, origin: str, matches: Matches) -> Matches | Verdict:
     if matches:
         return matches
     drift = case.comparison.drift[origin]
@@ -97,7 +97,7 @@ def _missing(case: Case, origin: str, matches: Matches) -> Matches | Verdict:
     return blocked("FreightMissing", message, retry_after=_LOOK_FOR_FREIGHT)
 
 
-def _nearest(case: Case, origin: str, drift: Drift) -> str:
+def _nearest(case: DecisionCase, origin: str, drift: Drift) -> str:
     """What there is instead: tags that look alike, and whether Kargo has seen the tag at all."""
     freights = [freight.contents for freight in case.world.freights if freight.contents.origin == origin]
     tags = sorted(
@@ -121,7 +121,7 @@ def _nearest(case: Case, origin: str, drift: Drift) -> str:
     return f"{drift.repository}: {there}; not discovered: outside of the subscription's constraint or limit?"
 
 
-def _conflict(case: Case, _origin: str, matches: Matches) -> Matches | Verdict:
+def _conflict(case: DecisionCase, _origin: str, matches: Matches) -> Matches | Verdict:
     if case.options.allow_conflicts:
         return matches
     moved = {one.name: list(moved_images(one.contents, case.comparison.deployed)) for one in matches}
@@ -131,7 +131,7 @@ def _conflict(case: Case, _origin: str, matches: Matches) -> Matches | Verdict:
     return blocked("FreightConflict", f"promoting would change other images that run: {told}")
 
 
-def _carries_more(case: Case, origin: str, matches: Matches) -> Matches | Verdict:
+def _carries_more(case: DecisionCase, origin: str, matches: Matches) -> Matches | Verdict:
     recorded = _recorded_others(case, origin)
     if recorded is None or case.options.other_artifacts == "ignore":
         return matches
@@ -146,7 +146,7 @@ def _carries_more(case: Case, origin: str, matches: Matches) -> Matches | Verdic
     return blocked("FreightCarriesMore", message)
 
 
-def _not_available(case: Case, _origin: str, matches: Matches) -> Matches | Verdict:
+def _not_available(case: DecisionCase, _origin: str, matches: Matches) -> Matches | Verdict:
     judged = {one.name: availability(case.stage, one, case.now) for one in matches}
     if left := [one for one in matches if judged[one.name].available]:
         return left
@@ -157,7 +157,7 @@ def _not_available(case: Case, _origin: str, matches: Matches) -> Matches | Verd
     return blocked("FreightNotAvailable", f"not available to the Stage: {told}{until}", retry_after=rest)
 
 
-def _previously_failed(case: Case, _origin: str, matches: Matches) -> Matches | Verdict:
+def _previously_failed(case: DecisionCase, _origin: str, matches: Matches) -> Matches | Verdict:
     failures = {one.name: _failure(case, one) for one in matches}
     if left := [one for one in matches if failures[one.name] is None]:
         return left
@@ -168,7 +168,7 @@ def _previously_failed(case: Case, _origin: str, matches: Matches) -> Matches | 
     return blocked(reason, f"{message}: find out why, and delete it to have another try")
 
 
-def _failure(case: Case, freight: Freight) -> Promotion | None:
+def _failure(case: DecisionCase, freight: Freight) -> Promotion | None:
     """Our last Promotion of a Freight, if it failed and no other succeeded after it."""
     of_freight = newest_first(one for one in case.promotions if one.freight == freight.name)
     ours = {one.name for one in case.ours}
@@ -180,7 +180,7 @@ def _failure(case: Case, freight: Freight) -> Promotion | None:
     return None
 
 
-def _awaiting_record(case: Case, _origin: str, matches: Matches) -> Matches | Verdict:
+def _awaiting_record(case: DecisionCase, _origin: str, matches: Matches) -> Matches | Verdict:
     last = case.stage.last.name if case.stage.last else ""
     unrecorded = {
         one.freight: one for one in reversed(newest_first(case.ours)) if one.phase == "Succeeded" and one.name > last
@@ -198,7 +198,7 @@ def _awaiting_record(case: Case, _origin: str, matches: Matches) -> Matches | Ve
     return blocked("NotRecorded", message)
 
 
-def _would_be_undone(case: Case, origin: str, matches: Matches) -> Matches | Verdict:
+def _would_be_undone(case: DecisionCase, origin: str, matches: Matches) -> Matches | Verdict:
     if not case.stage.auto_promotion or case.world.holds or case.options.auto_promotion == "ignore":
         return matches
     available = [
@@ -213,7 +213,7 @@ def _would_be_undone(case: Case, origin: str, matches: Matches) -> Matches | Ver
     return blocked("AutoPromotionWouldUndo", message)
 
 
-def _flapping(case: Case, _origin: str, matches: Matches) -> Matches | Verdict:
+def _flapping(case: DecisionCase, _origin: str, matches: Matches) -> Matches | Verdict:
     recent = [one for one in reversed(newest_first(case.ours)) if made_at(one) > case.now - _HOUR]
     freights = [one.freight for one in recent] + [matches[0].name]
     changes = [name for position, name in enumerate(freights) if position == 0 or name != freights[position - 1]]
@@ -239,7 +239,7 @@ FREIGHT_ROWS: Sequence[tuple[str, Filter]] = (
 )
 
 
-def _promote(case: Case, origin: str, freight: Freight, steps: list[Step], refused: list[Verdict]) -> Verdict:
+def _promote(case: DecisionCase, origin: str, freight: Freight, steps: list[Step], refused: list[Verdict]) -> Verdict:
     plan = PromotionPlan(
         stage=case.stage,
         freight=freight.name,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from commodore.observe.cases import Case, Kind, PlanOptions, Row, Step, Verdict
+from commodore.observe.cases import DecisionCase, Kind, PlanOptions, Row, Step, Verdict
 from commodore.observe.matching import Drift
 from commodore.observe.origins import decide_origins
 from commodore.observe.promotion import drift_data
@@ -64,7 +64,7 @@ def plan_stage(world: StageWorld, options: PlanOptions, now: datetime) -> Decisi
     Args:
         now: with a time zone. Nothing here asks a clock.
     """
-    case = Case(world, options, now)
+    case = DecisionCase(world, options, now)
     steps: list[Step] = []
     verdict = _first(case, STAGE_ROWS, steps) or decide_origins(case, steps)
     compared = world.stage is not None and bool(case.observed)
@@ -79,7 +79,7 @@ def plan_stage(world: StageWorld, options: PlanOptions, now: datetime) -> Decisi
     )
 
 
-def _first(case: Case, rows: Sequence[tuple[str, Row]], steps: list[Step]) -> Verdict | None:
+def _first(case: DecisionCase, rows: Sequence[tuple[str, Row]], steps: list[Step]) -> Verdict | None:
     for reason, row in rows:
         outcome = row(case)
         if isinstance(outcome, Verdict):
@@ -89,7 +89,7 @@ def _first(case: Case, rows: Sequence[tuple[str, Row]], steps: list[Step]) -> Ve
     return None
 
 
-def _notes(case: Case) -> list[str]:
+def _notes(case: DecisionCase) -> list[str]:
     """What a user should know besides: images that do not count, Applications without images, Warehouses not there."""
     notes = []
     for application in (one.application for one in case.observed if not one.unknown):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from commodore.observe.cases import Case, Row, Verdict, blocked
+from commodore.observe.cases import DecisionCase, Row, Verdict, blocked
 from commodore.observe.kargo import FINISHED_VERIFICATIONS, Promotion
 from commodore.observe.matching import contains, moved_images
 from commodore.observe.promotion import can_be_recorded, name_time, new_time, ulid_time
@@ -17,7 +17,7 @@ _SYNCS_WITHIN = timedelta(hours=24)
 _NAMES_AHEAD = timedelta(days=1)
 
 
-def _opted_out(case: Case) -> Verdict | str:
+def _opted_out(case: DecisionCase) -> Verdict | str:
     if case.observed:
         names = ", ".join(str(one.meta) for one in case.applications)
         return f"observed: {names}"
@@ -26,7 +26,7 @@ def _opted_out(case: Case) -> Verdict | str:
     return Verdict("none", "NotOptedIn", "no Application of the Stage is annotated to be observed")
 
 
-def _not_found(case: Case) -> Verdict | str:
+def _not_found(case: DecisionCase) -> Verdict | str:
     if case.world.stage is not None:
         return "the Stage exists"
     names = ", ".join(str(one.meta) for one in case.applications)
@@ -34,7 +34,7 @@ def _not_found(case: Case) -> Verdict | str:
     return blocked("StageNotFound", f"{given}: {names} names it")
 
 
-def _deleting(case: Case) -> Verdict | str:
+def _deleting(case: DecisionCase) -> Verdict | str:
     if case.stage.meta.deleting:
         return Verdict("none", "StageDeleting", "the Stage is being deleted")
     leaving = [str(one.meta) for one in case.applications if one.meta.deleting]
@@ -43,13 +43,13 @@ def _deleting(case: Case) -> Verdict | str:
     return "nothing is being deleted"
 
 
-def _targets(case: Case) -> Verdict | str:
+def _targets(case: DecisionCase) -> Verdict | str:
     if case.stage.targets:
         return blocked("StageHasTargets", "the Stage has targets: only a PromotionRequest can promote to it")
     return "no targets"
 
 
-def _nothing_subscribed(case: Case) -> Verdict | str:
+def _nothing_subscribed(case: DecisionCase) -> Verdict | str:
     if case.comparison.subscribed:
         return f"subscribed: {', '.join(sorted(case.comparison.subscribed))}"
     if "Warehouse" in case.world.missing:
@@ -60,14 +60,14 @@ def _nothing_subscribed(case: Case) -> Verdict | str:
     )
 
 
-def _images_unknown(case: Case) -> Verdict | str:
+def _images_unknown(case: DecisionCase) -> Verdict | str:
     unknown = [f"{one.application.meta}: {one.unknown}" for one in case.observed if one.unknown]
     if unknown:
         return blocked("ImagesUnknown", f"what git renders is not known: {'; '.join(unknown)}")
     return "the images of all Applications are known"
 
 
-def _nothing_deployed(case: Case) -> Verdict | str:
+def _nothing_deployed(case: DecisionCase) -> Verdict | str:
     deployed = case.comparison.deployed
     running = [one for one in sorted(case.comparison.subscribed) if one in deployed and deployed[one].versions]
     if not running:
@@ -75,7 +75,7 @@ def _nothing_deployed(case: Case) -> Verdict | str:
     return "; ".join(f"{one} runs {', '.join(map(str, deployed[one].versions))}" for one in running)
 
 
-def _not_synced(case: Case) -> Verdict | str:
+def _not_synced(case: DecisionCase) -> Verdict | str:
     if case.options.unsynced:
         return "not asked for"
     for one in case.applications:
@@ -86,7 +86,7 @@ def _not_synced(case: Case) -> Verdict | str:
     return "all Applications are synced"
 
 
-def _settling(case: Case) -> Verdict | str:
+def _settling(case: DecisionCase) -> Verdict | str:
     crowded = list(_crowded(case))
     ages = [one.unchanged_for for one in case.observed if one.unchanged_for is not None]
     if crowded:
@@ -104,7 +104,7 @@ def _settling(case: Case) -> Verdict | str:
     return "one version of each image, healthy"
 
 
-def _crowded(case: Case) -> Iterator[str]:
+def _crowded(case: DecisionCase) -> Iterator[str]:
     """Repositories of which more versions run than their origin subscribes to."""
     told = set()
     for origin in case.comparison.origins:
@@ -119,14 +119,14 @@ def _crowded(case: Case) -> Iterator[str]:
                 yield f"{repository}: {'; '.join(versions)}"
 
 
-def _converged(case: Case) -> Verdict | str:
+def _converged(case: DecisionCase) -> Verdict | str:
     drift = case.comparison.all_drift()
     if not drift:
         return Verdict("none", "Converged", "what runs is what Kargo has recorded")
     return "; ".join(map(str, drift))
 
 
-def _awaiting_sync(case: Case) -> Verdict | str:
+def _awaiting_sync(case: DecisionCase) -> Verdict | str:
     last = _last_of_others(case)
     if last is None:
         return "no finished Promotion of another actor"
@@ -144,7 +144,7 @@ def _awaiting_sync(case: Case) -> Verdict | str:
     return Verdict("wait", "AwaitingSync", message, severity="warning" if late else "normal")
 
 
-def _last_of_others(case: Case) -> tuple[str, datetime] | None:
+def _last_of_others(case: DecisionCase) -> tuple[str, datetime] | None:
     """The newest finished Promotion that may have put something else into git than what runs, and when it ended.
 
     Ours put there what runs. So did each other one whose Freight is what runs; a Promotion of ours that was deleted is
@@ -165,7 +165,7 @@ def _last_of_others(case: Case) -> tuple[str, datetime] | None:
     return max(others, key=lambda one: (one[1], one[0]), default=None)
 
 
-def _promotes_what_runs(case: Case, name: str) -> bool:
+def _promotes_what_runs(case: DecisionCase, name: str) -> bool:
     """Tell if a Freight is exactly what runs. Promotions bring Freights of other origins along, so none may drift."""
     freight = next((one for one in case.world.freights if one.name == name), None)
     drift = case.comparison.drift
@@ -177,13 +177,13 @@ def _promotes_what_runs(case: Case, name: str) -> bool:
     )
 
 
-def _no_steps(case: Case) -> Verdict | str:
+def _no_steps(case: DecisionCase) -> Verdict | str:
     if case.stage.steps:
         return f"{len(case.stage.steps)} steps"
     return blocked("StageHasNoPromotionSteps", "the Stage has no promotion steps: Kargo promotes nothing to it")
 
 
-def _in_flight(case: Case) -> Verdict | str:
+def _in_flight(case: DecisionCase) -> Verdict | str:
     open_ones = [_promotion_text(one) for one in case.promotions if not one.is_finished]
     if case.stage.current and not open_ones:
         open_ones = [f"{case.stage.current} (the Stage's current one)"]
@@ -196,7 +196,7 @@ def _promotion_text(promotion: Promotion) -> str:
     return f"{promotion.name} ({promotion.phase or 'new'})"
 
 
-def _verifying(case: Case) -> Verdict | str:
+def _verifying(case: DecisionCase) -> Verdict | str:
     under_way = [phase or "new" for phase in case.stage.verifications if phase not in FINISHED_VERIFICATIONS]
     if under_way:
         message = f"the current Freight is being verified: {', '.join(under_way)}"
@@ -204,7 +204,7 @@ def _verifying(case: Case) -> Verdict | str:
     return "no verification is under way"
 
 
-def _history_stuck(case: Case) -> Verdict | str:
+def _history_stuck(case: DecisionCase) -> Verdict | str:
     last = case.stage.last
     ahead = new_time(case.stage) > case.now + _NAMES_AHEAD
     if can_be_recorded(case.stage) and not ahead:

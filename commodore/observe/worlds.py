@@ -99,7 +99,7 @@ def read_selector(text: str) -> tuple[LabelRule, ...] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class WatchScope:
     """Which objects count: namespaces of Projects and of Applications (none: all), and labels of Applications."""
 
     namespaces: frozenset[str] = frozenset()
@@ -161,7 +161,7 @@ def annotation_problems(application: Application) -> list[AnnotationProblem]:
 
 
 def build_worlds(
-    objects: Iterable[KargoObject], scope: Scope, *, holds: bool | None, unreadable: Iterable[str] = ()
+    objects: Iterable[KargoObject], scope: WatchScope, *, holds: bool | None, unreadable: Iterable[str] = ()
 ) -> list[StageWorld]:
     """The worlds of all Stages that an Application names, in the order of their names.
 

@@ -14,7 +14,7 @@ import yaml
 from commodore.base.errors import InputError
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.cli.main import run
-from commodore.observe import Source, read_objects
+from commodore.observe import ObjectText, read_objects
 from commodore.observe.files import read_files
 from tests.world.kargo import Object, application, drifted
 
@@ -43,7 +43,7 @@ HEAD = "apiVersion: argoproj.io/v1alpha1\nkind: Application\n"
 )
 def test_texts_that_are_no_objects(text: str) -> None:
     """They are told; the others are read."""
-    given = read_objects([Source("bad", text.encode()), Source("good", yaml.safe_dump_all(drifted()).encode())])
+    given = read_objects([ObjectText("bad", text.encode()), ObjectText("good", yaml.safe_dump_all(drifted()).encode())])
     assert {one.code for one in given.findings} == {UNREADABLE}
     assert len(given.objects) == len(drifted())
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from commodore.base.errors import CommodoreError
-from commodore.core.refs import Reference, build_refs, collect, write_refs
+from commodore.core.refs import SecretReference, build_refs, collect, write_refs
 from tests.core.engine.conftest import engine, listener, world
 from tests.core.engine.world import World, jsonnet
 from tests.world.context import make_context
@@ -20,7 +20,7 @@ VAULT = {"VAULT_ADDR": "https://vault.example.com", "mount": "m", "engine": "kv-
 PARAMETERS = {"kapitan": {"secrets": {"vaultkv": VAULT}}}
 
 
-def found(**parameters: str) -> tuple[Reference, ...]:
+def found(**parameters: str) -> tuple[SecretReference, ...]:
     """The references in the parameters of an instance."""
     return collect({"a": {"parameters": {"a": parameters}}}, {"a": "a"}, make_context())
 

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from commodore.authoring import CaseResult, Difference, SuiteResult, as_junit
+from commodore.authoring import CaseResult, GoldenDifference, SuiteResult, as_junit
 from commodore.base.diagnostics import Diagnostic, Subject
 from commodore.base.errors import InputError, Location
 from commodore.base.events import ClusterEnded, InCluster, Noted, PageToVisit, StageAdvanced, Traced, Warned
@@ -154,7 +154,7 @@ def test_workflow_commands_stay_single() -> None:
 @pytest.mark.harmless
 def test_results_of_tests_are_xml() -> None:
     """Texts and names in every place of the document."""
-    difference = Difference("changed", STEERING, (DiffLine("add", STEERING),))
+    difference = GoldenDifference("changed", STEERING, (DiffLine("add", STEERING),))
     error = InputError("CMD-INV-001", COMMANDS, hint=STEERING, locations=[STEERING])
     found = Diagnostic("CMD-TEST-001", COMMANDS, "warning", STEERING)
     cases = (

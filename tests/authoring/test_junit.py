@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from xml.etree import ElementTree
 
-from commodore.authoring import CaseResult, Difference, SuiteResult, as_junit
+from commodore.authoring import CaseResult, GoldenDifference, SuiteResult, as_junit
 from commodore.base.diagnostics import Diagnostic
 from commodore.base.errors import InputError
 from commodore.core.review import DiffLine
@@ -15,7 +15,7 @@ STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 CASES = (
     CaseResult("bad", "failed", 0.5, errors=(InputError("CMD-X-001", "no <good> \x1b", hint="do", locations=["a:1"]),)),
     CaseResult("fine", "ok", 1.25, findings=(Diagnostic("CMD-TEST-020", "twice", "warning"),)),
-    CaseResult("other", "differs", 1, (Difference("changed", None, "a.yaml", (DiffLine("add", "+\0x"),)),)),
+    CaseResult("other", "differs", 1, (GoldenDifference("changed", None, "a.yaml", (DiffLine("add", "+\0x"),)),)),
     CaseResult("strict", "failed", 1, findings=(Diagnostic("CMD-TEST-021", "nowhere", "warning"),)),
 )
 

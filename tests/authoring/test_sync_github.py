@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from commodore.authoring.sync.github import GitHub, Wanted
+from commodore.authoring.sync.github import GitHub, PullRequestContent
 from commodore.authoring.sync.model import Halt
 from commodore.base.errors import CommodoreError
 from commodore.base.events import Event
@@ -21,7 +21,7 @@ from tests.world.context import make_context
 from tests.world.github import GitHubServer, Reply, failing
 
 NAME = "acme/component-one"
-WANTED = Wanted("title", "body", "master", "topic", ("label",), "a comment")
+WANTED = PullRequestContent("title", "body", "master", "topic", ("label",), "a comment")
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from commodore.authoring.rendering import EXECUTABLE, LINK, PLAIN, File
-from commodore.authoring.three_way_merge import Conflict, Merge, merge, without
+from commodore.authoring.three_way_merge import Merge, MergeConflict, merge, without
 from tests.world.context import make_context
 
 A, B, C = File(b"a\n"), File(b"b\n"), File(b"c\n")
@@ -39,18 +39,18 @@ def test_changes_in_different_places_are_merged() -> None:
 
 def test_changes_in_the_same_place_are_marked() -> None:
     marked = File(b"<<<<<<< yours\nb\n=======\nc\n>>>>>>> template now\n")
-    assert merge({"x": A}, {"x": B}, {"x": C}, make_context()) == Merge(conflicts={"x": Conflict(A, B, C, marked)})
-    assert merge({}, {"x": B}, {"x": C}, make_context()) == Merge(conflicts={"x": Conflict(None, B, C, marked)})
+    assert merge({"x": A}, {"x": B}, {"x": C}, make_context()) == Merge(conflicts={"x": MergeConflict(A, B, C, marked)})
+    assert merge({}, {"x": B}, {"x": C}, make_context()) == Merge(conflicts={"x": MergeConflict(None, B, C, marked)})
 
 
 def test_changed_here_and_deleted_there_keeps_the_authors() -> None:
-    assert merge({"x": A}, {"x": B}, {}, make_context()) == Merge(conflicts={"x": Conflict(A, B, None, B)})
+    assert merge({"x": A}, {"x": B}, {}, make_context()) == Merge(conflicts={"x": MergeConflict(A, B, None, B)})
 
 
 def test_what_is_no_text_keeps_the_authors() -> None:
     for mine in (File(b"\0mine"), File(b"target", LINK)):
         assert merge({"x": A}, {"x": mine}, {"x": C}, make_context()) == Merge(
-            conflicts={"x": Conflict(A, mine, C, mine)}
+            conflicts={"x": MergeConflict(A, mine, C, mine)}
         )
 
 

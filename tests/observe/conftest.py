@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from commodore.observe import Decision, PlanOptions, Scope, build_worlds, plan_stage
+from commodore.observe import Decision, PlanOptions, WatchScope, build_worlds, plan_stage
 from commodore.observe.kargo import KargoObject, read_object
 from tests.world.kargo import NOW, Object
 
@@ -26,7 +26,7 @@ def plan(
     objects: Iterable[Object], now: datetime = NOW, *, holds: bool | None = None, **options: Any
 ) -> list[Decision]:
     """What is decided about each Stage that an Application names."""
-    worlds = build_worlds(read(objects), Scope(), holds=holds)
+    worlds = build_worlds(read(objects), WatchScope(), holds=holds)
     return [plan_stage(world, PlanOptions(**options), now) for world in worlds]
 
 

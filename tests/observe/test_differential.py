@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hypothesis import event, given
 
 from commodore.base.kubernetes.images import ImageReference
-from commodore.observe import Scope, StageWorld, build_worlds, plan_stage
+from commodore.observe import StageWorld, WatchScope, build_worlds, plan_stage
 from commodore.observe.cases import PlanOptions
 from commodore.observe.kargo import Freight
 from commodore.observe.promotion import is_ours, newest_first
@@ -85,7 +85,7 @@ HOLDS_BACK = {
 
 @given(worlds())
 def test_differences_are_known_ones(objects: list[Object]) -> None:
-    for world in build_worlds(read(objects), Scope(), holds=None):
+    for world in build_worlds(read(objects), WatchScope(), holds=None):
         old, new = old_plan(world), plan_stage(world, PlanOptions(), NOW)
         event(f"{old.reason} / {new.kind}")
         if old.reason == "promote" and new.kind != "promote":
@@ -103,5 +103,5 @@ def test_differences_are_known_ones(objects: list[Object]) -> None:
 
 
 def test_in_the_plain_case_both_do_the_same() -> None:
-    (world,) = build_worlds(read(drifted()), Scope(), holds=None)
+    (world,) = build_worlds(read(drifted()), WatchScope(), holds=None)
     assert old_plan(world).freight == plan_stage(world, PlanOptions(), NOW).verdict.freight

@@ -12,9 +12,9 @@ import yaml
 
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.observe import (
+    ObjectText,
     PlanOptions,
-    Scope,
-    Source,
+    WatchScope,
     annotation_problems,
     build_worlds,
     explain,
@@ -31,8 +31,8 @@ def text_of(*objects: Object) -> str:
 
 def planned(*texts: str) -> tuple[list[str], list[str]]:
     """The reasons of the decisions, and the messages of what could not be read."""
-    given = read_objects([Source(f"file-{number}", text.encode()) for number, text in enumerate(texts)])
-    worlds = build_worlds(given.objects, Scope(), holds=None, unreadable=given.unreadable)
+    given = read_objects([ObjectText(f"file-{number}", text.encode()) for number, text in enumerate(texts)])
+    worlds = build_worlds(given.objects, WatchScope(), holds=None, unreadable=given.unreadable)
     decisions = [plan_stage(world, PlanOptions(), NOW) for world in worlds]
     assert all(list(explain(one)) and json.dumps(one.as_dict(), default=str) for one in decisions)
     return [one.reason for one in decisions], [one.message for one in given.findings]
@@ -79,8 +79,8 @@ def test_too_many_images_and_too_many_stages() -> None:
     assert reasons == ["Promote"]
     assert "the others are ignored" in findings[0]
     named = ["shop:prod", *(f"shop:s{number}" for number in range(DEFAULT_LIMITS.authorized_stages))]
-    given = read_objects([Source("file", text_of(*drifted(application(stage=",".join(named)))).encode())])
-    assert len(build_worlds(given.objects, Scope(), holds=None)) == DEFAULT_LIMITS.authorized_stages
+    given = read_objects([ObjectText("file", text_of(*drifted(application(stage=",".join(named)))).encode())])
+    assert len(build_worlds(given.objects, WatchScope(), holds=None)) == DEFAULT_LIMITS.authorized_stages
     (named_too_often,) = annotation_problems(next(one for one in given.objects if isinstance(one, Application)))
     assert "all entries after the first" in named_too_often.message
 
@@ -89,7 +89,7 @@ def test_too_many_images_and_too_many_stages() -> None:
 @pytest.mark.parametrize(("value", "problems"), [("True", 1), ("yes", 1), ("", 1), ("true", 0), ("false", 0)])
 def test_a_switch_of_another_spelling_is_reported(value: str, problems: int) -> None:
     text = text_of(application(annotations={"kargo-observer.kutlak.cc/ignore": value, "example.com/ignore": "No"}))
-    (read,) = read_objects([Source("file", text.encode())]).objects
+    (read,) = read_objects([ObjectText("file", text.encode())]).objects
     assert isinstance(read, Application)
     assert [one.reason for one in annotation_problems(read)] == ["AnnotationInvalid"] * problems
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from commodore.observe import PlanOptions, Scope, SeenApplication, StageWorld, build_worlds, plan_stage
+from commodore.observe import PlanOptions, SeenApplication, StageWorld, WatchScope, build_worlds, plan_stage
 from tests.observe.conftest import decide, plan, read
 from tests.world.kargo import (
     NOW,
@@ -34,7 +34,7 @@ IGNORED = {"kargo-observer.kutlak.cc/ignore": "true"}
 
 def seen(objects: list[Object], **age: Any) -> StageWorld:
     """The one world, its Applications with the age of their images."""
-    (world,) = build_worlds(read(objects), Scope(), holds=None)
+    (world,) = build_worlds(read(objects), WatchScope(), holds=None)
     applications = tuple(SeenApplication(one.application, timedelta(**age)) for one in world.applications)
     return replace(world, applications=applications)
 

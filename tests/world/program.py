@@ -21,10 +21,10 @@ import pytest
 from commodore.base.programs.workers import WorkerPool
 from commodore.cli.main import run
 from commodore.cli.shell.streams import PipeClosed, finish_streams, prepare_streams
-from commodore.core.engine.tasks import Outcome, Task
+from commodore.core.engine.tasks import Task, TaskOutcome
 from commodore.core.engine.worker.pool import worker_pool
 
-Pool = WorkerPool[Task, Outcome]
+Pool = WorkerPool[Task, TaskOutcome]
 
 
 class WorkerKeeper:

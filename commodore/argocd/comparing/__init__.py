@@ -20,15 +20,14 @@ from commodore.core.review.object_diff import (
 
 __all__ = [
     "ABSENT",
+    "Considered",
+    "Difference",
     "FieldChange",
     "Flag",
     "Item",
     "Key",
     "ObjectChange",
     "PlacedObject",
-    "path_text",
-    "Considered",
-    "Difference",
     "Reads",
     "Rules",
     "Side",
@@ -39,5 +38,6 @@ __all__ = [
     "find_merge_base",
     "find_side",
     "pair_of",
+    "path_text",
     "reads_of",
 ]

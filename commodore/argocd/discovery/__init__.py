@@ -39,9 +39,9 @@ __all__ = [
     "own_repositories",
     "parse_selector",
     "remotes_of",
+    "report_unknown_fields",
     "scan",
     "select",
     "served_by",
     "stands_for",
-    "report_unknown_fields",
 ]

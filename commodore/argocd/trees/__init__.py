@@ -17,8 +17,8 @@ from commodore.argocd.trees.revisions import OwnRevisions, SelfRevisions, own_re
 from commodore.argocd.trees.tree import Tree, folder_tree, is_git
 
 __all__ = [
-    "KUSTOMIZATIONS",
     "IgnoredFiles",
+    "KUSTOMIZATIONS",
     "OwnRevisions",
     "ParsedFiles",
     "PulledChart",
@@ -29,12 +29,12 @@ __all__ = [
     "commit_tree",
     "covers",
     "files_of_kustomization",
-    "parts_of_kustomization",
     "folder_of",
     "folder_tree",
     "is_git",
     "merge_base",
     "own_revisions",
+    "parts_of_kustomization",
     "repository_of",
     "resolve",
 ]

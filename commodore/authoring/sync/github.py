@@ -54,7 +54,7 @@ class Pull:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PullRequestContent:
     """What a pull request is to be: `comment` is added unless the same one is there; an empty one is none."""
 
     title: str
@@ -126,7 +126,7 @@ class GitHub:
         """
         return self._ask(repository.name, lambda: self._find_pull(repository, branch))
 
-    def publish(self, repository: Repository, wanted: Wanted) -> tuple[Pull, bool]:
+    def publish(self, repository: Repository, wanted: PullRequestContent) -> tuple[Pull, bool]:
         """Open the pull request or bring it up to date; returns it, and whether it is new.
 
         Title and labels that people have given it stay.
@@ -154,7 +154,7 @@ class GitHub:
 
         return self._ask(repository.name, step, changes=True)
 
-    def is_current(self, repository: Repository, pull: Pull, wanted: Wanted) -> bool:
+    def is_current(self, repository: Repository, pull: Pull, wanted: PullRequestContent) -> bool:
         """Whether nothing of the pull request would change.
 
         Raises: see `repository`.

@@ -10,7 +10,7 @@ from pathlib import Path
 from commodore.authoring.cruft_file import NAME, CruftFile, read_cruft_file
 from commodore.authoring.sync._templates import SharedTemplates
 from commodore.authoring.sync.clone import Clone, GitAccess, make_clone
-from commodore.authoring.sync.github import GitHub, Repository, Wanted
+from commodore.authoring.sync.github import GitHub, PullRequestContent, Repository
 from commodore.authoring.sync.model import Item, ItemResult, SyncRequest
 from commodore.authoring.update import Updated, UpdateRequest, update_repository
 from commodore.base.context import Context
@@ -20,7 +20,7 @@ _MARKS = ("_commit", "_template")
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class SyncWork:
     """What the work on all repositories of a run has in common. `place` is a temporary folder for clones."""
 
     request: SyncRequest
@@ -44,7 +44,7 @@ class Change:
     updated: Updated
 
 
-def prepare(work: Work, item: Item) -> ItemResult | Change:
+def prepare(work: SyncWork, item: Item) -> ItemResult | Change:
     """Clone and update one repository; nothing on the server is changed.
 
     Raises:
@@ -84,13 +84,13 @@ def prepare(work: Work, item: Item) -> ItemResult | Change:
     return Change(item, repository, clone, updated)
 
 
-def publish(work: Work, change: Change) -> ItemResult:
+def publish(work: SyncWork, change: Change) -> ItemResult:
     """Push a change and open its pull request, or bring that up to date. In a dry run, say what would be done.
 
     Raises: see `prepare`.
     """
     repository, clone, updated = change.repository, change.clone, change.updated
-    wanted = Wanted(
+    wanted = PullRequestContent(
         title=f"Update from {work.request.kind.name} template",
         body=f"Template version: {updated.version}",
         base=repository.default_branch,
@@ -133,7 +133,7 @@ def _is_noise(updated: Updated, before: CruftFile, after: CruftFile) -> bool:
     return next(arguments) == next(arguments)
 
 
-def _comment(work: Work, rejected: str) -> str:
+def _comment(work: SyncWork, rejected: str) -> str:
     """What to say about changes of the template that were left out; nothing if there are none."""
     if not rejected:
         return ""

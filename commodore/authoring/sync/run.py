@@ -13,7 +13,7 @@ from dataclasses import fields, replace
 from commodore.authoring.sync._templates import SharedTemplates
 from commodore.authoring.sync.clone import GitAccess, check_branch
 from commodore.authoring.sync.github import GitHub
-from commodore.authoring.sync.item import Change, Work, prepare, publish
+from commodore.authoring.sync.item import Change, SyncWork, prepare, publish
 from commodore.authoring.sync.list_file import read_list
 from commodore.authoring.sync.model import CHANGED, Halt, Item, ItemResult, SyncRequest, SyncResult
 from commodore.authoring.sync.state import State, open_state
@@ -63,13 +63,13 @@ def sync_repositories(
     access = GitAccess(github.url, github.token, context.nested())
     try:
         with temporary_folder() as place, stage(context.announce, STAGE, len(items)), SharedTemplates() as templates:
-            work = Work(request, github, access, templates, place, context)
+            work = SyncWork(request, github, access, templates, place, context)
             return _run(work, items, state, report)
     finally:
         github.close()
 
 
-def _run(work: Work, items: Sequence[Item], state: State, report: Report) -> SyncResult:
+def _run(work: SyncWork, items: Sequence[Item], state: State, report: Report) -> SyncResult:
     results: list[ItemResult] = []
     halted: CommodoreError | None = None
     try:
@@ -90,7 +90,7 @@ def _run(work: Work, items: Sequence[Item], state: State, report: Report) -> Syn
     return SyncResult(tuple(results))
 
 
-def _results(work: Work, items: Sequence[Item], state: State) -> Generator[ItemResult]:
+def _results(work: SyncWork, items: Sequence[Item], state: State) -> Generator[ItemResult]:
     """The result of each item in order; a few items ahead are prepared meanwhile."""
     pool = ThreadPoolExecutor(work.context.limits.sync_workers, thread_name_prefix="sync")
     coming = iter([item for item in items if item.name not in state.finished])
@@ -127,7 +127,7 @@ def _renamed(folder: str, name: str, text: str) -> str:
     return text.replace(folder, name)
 
 
-def _pause(work: Work, changed: int) -> int:
+def _pause(work: SyncWork, changed: int) -> int:
     """Pause before one more change if a batch is full; returns how many changes there were since the last pause."""
     request = work.request
     if request.dry_run or not request.batch_size or not request.pause or changed < request.batch_size:

@@ -37,7 +37,7 @@ _FOLDER: Final[_Signature] = (0,) * _FIELDS
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class WatchedPaths:
     """What is watched.
 
     Args:
@@ -113,7 +113,7 @@ class Watch:
         limits: pauses, and how many files.
     """
 
-    def __init__(self, sources: Sources, *, limits: Limits) -> None:
+    def __init__(self, sources: WatchedPaths, *, limits: Limits) -> None:
         self._sources = sources
         self._limits = limits
         self._fetching = False

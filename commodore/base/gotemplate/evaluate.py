@@ -21,11 +21,11 @@ from commodore.base.gotemplate.nodes import (
     NilNode,
     Node,
     NumberNode,
+    ParsedTemplate,
     PipeNode,
     StringNode,
     TemplateNode,
     TextNode,
-    Tree,
     VariableNode,
 )
 from commodore.base.gotemplate.printing import plain
@@ -119,7 +119,7 @@ class Program:
 
     source: str
     name: str
-    trees: Mapping[str, Tree]
+    trees: Mapping[str, ParsedTemplate]
     functions: Mapping[str, Function]
 
 

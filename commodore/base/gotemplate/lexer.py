@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from commodore.base.gotemplate.quoting import quoted
 
 
-class Kind(enum.Enum):
+class TokenKind(enum.Enum):
     """The kinds of tokens."""
 
     ERROR = enum.auto()
@@ -45,17 +45,17 @@ _DIGITS: Final = "0123456789_"
 class Token(NamedTuple):
     """A token: its kind, where it begins, its text, and its line."""
 
-    kind: Kind
+    kind: TokenKind
     position: int
     text: str
     line: int
 
     def __str__(self) -> str:
-        if self.kind is Kind.EOF:
+        if self.kind is TokenKind.EOF:
             return "EOF"
-        if self.kind is Kind.ERROR:
+        if self.kind is TokenKind.ERROR:
             return self.text
-        if self.kind in (Kind.KEYWORD, Kind.DOT, Kind.NIL):
+        if self.kind in (TokenKind.KEYWORD, TokenKind.DOT, TokenKind.NIL):
             return f"<{self.text}>"
         if len(self.text) > 10:
             return quoted(self.text[:10]) + "..."
@@ -95,10 +95,10 @@ class _Lexer:
         try:
             self._texts()
         except _Fault as fault:
-            self.found.append(Token(Kind.ERROR, self.start, str(fault), self.start_line))
+            self.found.append(Token(TokenKind.ERROR, self.start, str(fault), self.start_line))
         return self.found
 
-    def _emit(self, kind: Kind) -> None:
+    def _emit(self, kind: TokenKind) -> None:
         self.found.append(Token(kind, self.start, self.text[self.start : self.position], self.start_line))
         self._ignore()
 
@@ -117,13 +117,13 @@ class _Lexer:
             if at < 0:
                 self.position = len(text)
                 if self.position > self.start:
-                    self._emit(Kind.TEXT)
-                self._emit(Kind.EOF)
+                    self._emit(TokenKind.TEXT)
+                self._emit(TokenKind.EOF)
                 return
             trims = text[at + 2 : at + 3] == "-" and text[at + 3 : at + 4] in _SPACES and at + 3 < len(text)
             self.position = self.start + len(text[self.start : at].rstrip(_SPACES)) if trims else at
             if self.position > self.start:
-                self._emit(Kind.TEXT)
+                self._emit(TokenKind.TEXT)
             self.position = at
             self._ignore()
             self._left(2 if trims else 0)
@@ -134,7 +134,7 @@ class _Lexer:
             self._comment()
             return
         self.position += 2
-        self._emit(Kind.LEFT_DELIM)
+        self._emit(TokenKind.LEFT_DELIM)
         self.position += marker
         self._ignore()
         self.depth = 0
@@ -170,7 +170,7 @@ class _Lexer:
             self.position += 2
             self._ignore()
         self.position += 2
-        self._emit(Kind.RIGHT_DELIM)
+        self._emit(TokenKind.RIGHT_DELIM)
         if trims:
             while self._peek() and self._peek() in _SPACES:
                 self.position += 1
@@ -197,19 +197,19 @@ class _Lexer:
             self.position += 2
             if self.text[self.position - 1 : self.position] != "=":
                 raise _Fault("expected :=")
-            self._emit(Kind.DECLARE)
+            self._emit(TokenKind.DECLARE)
         elif char in "\"'`":
             self._quoted(char)
         elif char == "$":
             self.position += 1
-            self._field(Kind.VARIABLE)
+            self._field(TokenKind.VARIABLE)
         elif (
             char == "."
             and not self.text[self.position + 1 : self.position + 2].isdigit()
             and self.position + 1 < len(self.text)
         ):
             self.position += 1
-            self._field(Kind.FIELD)
+            self._field(TokenKind.FIELD)
         elif char in "+-." or char in "0123456789":
             self._number()
         elif _alphanumeric(char):
@@ -218,7 +218,7 @@ class _Lexer:
             self._paren(char)
         elif " " < char < "\x7f":
             self.position += 1
-            self._emit(Kind.CHAR)
+            self._emit(TokenKind.CHAR)
         else:
             raise _Fault(f"unrecognized character in action: {_unicode(char)}")
         return True
@@ -228,14 +228,14 @@ class _Lexer:
             if self._at_right() == (True, True):
                 break
             self.position += 1
-        self._emit(Kind.SPACE)
+        self._emit(TokenKind.SPACE)
 
     def _paren(self, char: str) -> None:
         self.position += 1
         self.depth += 1 if char == "(" else -1
         if self.depth < 0:
             raise _Fault("unexpected right paren")
-        self._emit(Kind.LEFT_PAREN if char == "(" else Kind.RIGHT_PAREN)
+        self._emit(TokenKind.LEFT_PAREN if char == "(" else TokenKind.RIGHT_PAREN)
 
     def _quoted(self, quote: str) -> None:
         self.position += 1
@@ -254,9 +254,9 @@ class _Lexer:
         char = self._peek()
         return not char or char in _SPACES or char in ".,|:)(" or self.text.startswith("}}", self.position)
 
-    def _field(self, kind: Kind) -> None:
+    def _field(self, kind: TokenKind) -> None:
         if self._at_terminator():
-            self._emit(Kind.VARIABLE if kind is Kind.VARIABLE else Kind.DOT)
+            self._emit(TokenKind.VARIABLE if kind is TokenKind.VARIABLE else TokenKind.DOT)
             return
         while self._peek() and _alphanumeric(self._peek()):
             self.position += 1
@@ -271,22 +271,22 @@ class _Lexer:
         if not self._at_terminator():
             raise _Fault(f"bad character {_unicode(self._peek())}")
         if word in self.words:
-            self._emit(Kind.KEYWORD)
+            self._emit(TokenKind.KEYWORD)
         elif word in ("true", "false"):
-            self._emit(Kind.BOOL)
+            self._emit(TokenKind.BOOL)
         else:
-            self._emit(Kind.NIL if word == "nil" else Kind.IDENTIFIER)
+            self._emit(TokenKind.NIL if word == "nil" else TokenKind.IDENTIFIER)
 
     def _number(self) -> None:
         sound = self._scan_number()
         if sound and self._peek() in ("+", "-"):
             sound = self._scan_number() and self.text[self.position - 1] == "i"
             if sound:
-                self._emit(Kind.COMPLEX)
+                self._emit(TokenKind.COMPLEX)
                 return
         if not sound:
             raise _Fault(f"bad number syntax: {quoted(self.text[self.start : self.position])}")
-        self._emit(Kind.NUMBER)
+        self._emit(TokenKind.NUMBER)
 
     def _accept(self, chars: str) -> bool:
         if self._peek() and self._peek() in chars:
@@ -330,8 +330,8 @@ def _unicode(char: str) -> str:
     return f"U+{ord(char):04X}" + (f" '{char}'" if char.isprintable() else "")
 
 
-_SIMPLE: Final = {"=": Kind.ASSIGN, "|": Kind.PIPE}
-_QUOTED: Final = {'"': Kind.STRING, "`": Kind.RAW_STRING, "'": Kind.CHARACTER}
+_SIMPLE: Final = {"=": TokenKind.ASSIGN, "|": TokenKind.PIPE}
+_QUOTED: Final = {'"': TokenKind.STRING, "`": TokenKind.RAW_STRING, "'": TokenKind.CHARACTER}
 _UNENDED: Final = {
     '"': "unterminated quoted string",
     "`": "unterminated raw quoted string",

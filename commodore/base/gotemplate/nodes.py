@@ -209,7 +209,7 @@ class EndNode(Node):
 
 
 @dataclass(slots=True)
-class Tree:
+class ParsedTemplate:
     """One template of a text: its name and what it consists of."""
 
     name: str

@@ -6,7 +6,7 @@ import re
 from collections.abc import Container
 from typing import Final
 
-from commodore.base.gotemplate.lexer import KEYWORDS, Kind, Token, tokens
+from commodore.base.gotemplate.lexer import KEYWORDS, Token, TokenKind, tokens
 from commodore.base.gotemplate.nodes import (
     ActionNode,
     BoolNode,
@@ -22,11 +22,11 @@ from commodore.base.gotemplate.nodes import (
     NilNode,
     Node,
     NumberNode,
+    ParsedTemplate,
     PipeNode,
     StringNode,
     TemplateNode,
     TextNode,
-    Tree,
     VariableNode,
 )
 from commodore.base.gotemplate.numbers import parsed_float, parsed_integer
@@ -35,24 +35,24 @@ from commodore.base.gotemplate.quoting import quoted, unquoted, unquoted_charact
 
 _OPERANDS: Final = frozenset(
     [
-        Kind.BOOL,
-        Kind.CHARACTER,
-        Kind.COMPLEX,
-        Kind.DOT,
-        Kind.FIELD,
-        Kind.IDENTIFIER,
-        Kind.NUMBER,
-        Kind.NIL,
-        Kind.RAW_STRING,
-        Kind.STRING,
-        Kind.VARIABLE,
-        Kind.LEFT_PAREN,
+        TokenKind.BOOL,
+        TokenKind.CHARACTER,
+        TokenKind.COMPLEX,
+        TokenKind.DOT,
+        TokenKind.FIELD,
+        TokenKind.IDENTIFIER,
+        TokenKind.NUMBER,
+        TokenKind.NIL,
+        TokenKind.RAW_STRING,
+        TokenKind.STRING,
+        TokenKind.VARIABLE,
+        TokenKind.LEFT_PAREN,
     ]
 )
 _DEPTH: Final = 200  # of lists and parentheses in each other
 
 
-def parse(text: str, name: str, functions: Container[str]) -> dict[str, Tree]:
+def parse(text: str, name: str, functions: Container[str]) -> dict[str, ParsedTemplate]:
     """The templates of a text by name: itself, and those that it defines.
 
     Args:
@@ -75,20 +75,20 @@ class _Parser:
         self.furthest = 0
         self.name = name
         self.functions = functions
-        self.trees: dict[str, Tree] = {}
+        self.trees: dict[str, ParsedTemplate] = {}
         self.variables: list[str] = ["$"]
         self.ranges = 0
         self.depth = 0
         self.action_line = 0
 
-    def run(self) -> dict[str, Tree]:
+    def run(self) -> dict[str, ParsedTemplate]:
         root = ListNode(self._peek().position)
-        while self._peek().kind is not Kind.EOF:
-            if self._peek().kind is Kind.LEFT_DELIM:
+        while self._peek().kind is not TokenKind.EOF:
+            if self._peek().kind is TokenKind.LEFT_DELIM:
                 start = self.index
                 self._next()
                 token = self._next_word()
-                if token.kind is Kind.KEYWORD and token.text == "define":
+                if token.kind is TokenKind.KEYWORD and token.text == "define":
                     self._definition()
                     continue
                 self.index = start
@@ -96,7 +96,7 @@ class _Parser:
             if isinstance(node, EndNode):
                 raise self._fail(f"unexpected {node}")
             root.nodes.append(node)
-        self._add(Tree(self.name, root))
+        self._add(ParsedTemplate(self.name, root))
         return self.trees
 
     # tokens
@@ -113,7 +113,7 @@ class _Parser:
         return token
 
     def _next_word(self) -> Token:
-        while (token := self._next()).kind is Kind.SPACE:
+        while (token := self._next()).kind is TokenKind.SPACE:
             pass
         return token
 
@@ -122,7 +122,7 @@ class _Parser:
         self.index -= 1
         return token
 
-    def _expect(self, kind: Kind, context: str) -> Token:
+    def _expect(self, kind: TokenKind, context: str) -> Token:
         token = self._next_word()
         if token.kind is not kind:
             raise self._unexpected(token, context)
@@ -135,7 +135,7 @@ class _Parser:
         return ParseProblem(f"template: {self.name}:{self._line()}: {message}", self._line())
 
     def _unexpected(self, token: Token, context: str) -> ParseProblem:
-        if token.kind is Kind.ERROR:
+        if token.kind is TokenKind.ERROR:
             extra = ""
             if self.action_line not in (0, token.line):
                 extra = f" in action started at {self.name}:{self.action_line}"
@@ -157,17 +157,17 @@ class _Parser:
         self.variables, self.ranges = ["$"], 0
         context = "define clause"
         token = self._next_word()
-        if token.kind not in (Kind.STRING, Kind.RAW_STRING):
+        if token.kind not in (TokenKind.STRING, TokenKind.RAW_STRING):
             raise self._unexpected(token, context)
         name = self._unquoted(token)
-        self._expect(Kind.RIGHT_DELIM, context)
+        self._expect(TokenKind.RIGHT_DELIM, context)
         body, end = self._list()
         if end.word != "end":
             raise self._fail(f"unexpected {end} in {context}")
-        self._add(Tree(name, body))
+        self._add(ParsedTemplate(name, body))
         self.variables, self.ranges, self.action_line = outer
 
-    def _add(self, tree: Tree) -> None:
+    def _add(self, tree: ParsedTemplate) -> None:
         known = self.trees.get(tree.name)
         if known is None or known.is_empty():
             self.trees[tree.name] = tree
@@ -177,7 +177,7 @@ class _Parser:
     def _list(self) -> tuple[ListNode, EndNode]:
         self._deeper()
         found = ListNode(self._peek_word().position)
-        while self._peek_word().kind is not Kind.EOF:
+        while self._peek_word().kind is not TokenKind.EOF:
             node = self._text_or_action()
             if isinstance(node, EndNode):
                 self.depth -= 1
@@ -187,9 +187,9 @@ class _Parser:
 
     def _text_or_action(self) -> Node:
         token = self._next_word()
-        if token.kind is Kind.TEXT:
+        if token.kind is TokenKind.TEXT:
             return TextNode(token.position, token.text)
-        if token.kind is Kind.LEFT_DELIM:
+        if token.kind is TokenKind.LEFT_DELIM:
             self.action_line = token.line
             node = self._action()
             self.action_line = 0
@@ -198,14 +198,14 @@ class _Parser:
 
     def _action(self) -> Node:
         token = self._next_word()
-        if token.kind is Kind.KEYWORD:
+        if token.kind is TokenKind.KEYWORD:
             word = token.text
             if word in ("if", "range", "with"):
                 return self._control(word)
             if word in ("break", "continue"):
                 return self._loop(token)
             if word == "end":
-                self._expect(Kind.RIGHT_DELIM, "end")
+                self._expect(TokenKind.RIGHT_DELIM, "end")
                 return EndNode(token.position, "end")
             if word == "else":
                 return self._else()
@@ -215,17 +215,17 @@ class _Parser:
                 return self._template()
         self.index -= 1
         at = self._peek().position
-        return ActionNode(at, self._pipeline("command", Kind.RIGHT_DELIM))
+        return ActionNode(at, self._pipeline("command", TokenKind.RIGHT_DELIM))
 
     def _else(self) -> EndNode:
         following = self._peek_word()
-        if following.kind is Kind.KEYWORD and following.text in ("if", "with"):
+        if following.kind is TokenKind.KEYWORD and following.text in ("if", "with"):
             return EndNode(following.position, "else")
-        return EndNode(self._expect(Kind.RIGHT_DELIM, "else").position, "else")
+        return EndNode(self._expect(TokenKind.RIGHT_DELIM, "else").position, "else")
 
     def _loop(self, token: Token) -> LoopNode:
         following = self._next_word()
-        if following.kind is not Kind.RIGHT_DELIM:
+        if following.kind is not TokenKind.RIGHT_DELIM:
             raise self._unexpected(following, "{{" + token.text + "}}")
         if not self.ranges:
             raise self._fail("{{" + token.text + "}} outside {{range}}")
@@ -234,17 +234,17 @@ class _Parser:
     def _control(self, word: str) -> BranchNode:
         scope = len(self.variables)
         at = self._peek_word().position
-        pipe = self._pipeline(word, Kind.RIGHT_DELIM)
+        pipe = self._pipeline(word, TokenKind.RIGHT_DELIM)
         self.ranges += word == "range"
         body, end = self._list()
         self.ranges -= word == "range"
         otherwise = None
         if end.word == "else":
             following = self._peek()
-            if word in ("if", "with") and following.kind is Kind.KEYWORD and following.text == word:
+            if word in ("if", "with") and following.kind is TokenKind.KEYWORD and following.text == word:
                 self._next()
                 otherwise = ListNode(following.position, [self._control(word)])
-            elif word in ("if", "with") and following.kind is Kind.SPACE and self._else_again(word):
+            elif word in ("if", "with") and following.kind is TokenKind.SPACE and self._else_again(word):
                 otherwise = ListNode(following.position, [self._control(word)])
             else:
                 otherwise, end = self._list()
@@ -257,7 +257,7 @@ class _Parser:
         """Whether the same word follows an else on the way to its delimiter."""
         start = self.index
         token = self._next_word()
-        if token.kind is Kind.KEYWORD and token.text == word:
+        if token.kind is TokenKind.KEYWORD and token.text == word:
             return True
         self.index = start
         return False
@@ -266,13 +266,13 @@ class _Parser:
         context = "block clause"
         token = self._next_word()
         name = self._template_name(token, context)
-        pipe = self._pipeline(context, Kind.RIGHT_DELIM)
+        pipe = self._pipeline(context, TokenKind.RIGHT_DELIM)
         outer = self.variables, self.ranges
         self.variables, self.ranges = ["$"], 0
         body, end = self._list()
         if end.word != "end":
             raise self._fail(f"unexpected {end} in {context}")
-        self._add(Tree(name, body))
+        self._add(ParsedTemplate(name, body))
         self.variables, self.ranges = outer
         return TemplateNode(token.position, name, pipe)
 
@@ -281,19 +281,19 @@ class _Parser:
         token = self._next_word()
         name = self._template_name(token, context)
         pipe = None
-        if self._next_word().kind is not Kind.RIGHT_DELIM:
+        if self._next_word().kind is not TokenKind.RIGHT_DELIM:
             self.index -= 1
-            pipe = self._pipeline(context, Kind.RIGHT_DELIM)
+            pipe = self._pipeline(context, TokenKind.RIGHT_DELIM)
         return TemplateNode(token.position, name, pipe)
 
     def _template_name(self, token: Token, context: str) -> str:
-        if token.kind not in (Kind.STRING, Kind.RAW_STRING):
+        if token.kind not in (TokenKind.STRING, TokenKind.RAW_STRING):
             raise self._unexpected(token, context)
         return self._unquoted(token)
 
     # pipelines
 
-    def _pipeline(self, context: str, end: Kind) -> PipeNode:
+    def _pipeline(self, context: str, end: TokenKind) -> PipeNode:
         self._deeper()
         pipe = PipeNode(self._peek_word().position)
         self._declarations(pipe, context)
@@ -314,21 +314,21 @@ class _Parser:
         return pipe
 
     def _declarations(self, pipe: PipeNode, context: str) -> None:
-        while (variable := self._peek_word()).kind is Kind.VARIABLE:
+        while (variable := self._peek_word()).kind is TokenKind.VARIABLE:
             start = self.index
             self._next()
             following = self._next_word()
-            if following.kind in (Kind.ASSIGN, Kind.DECLARE):
-                pipe.assigns = following.kind is Kind.ASSIGN
+            if following.kind in (TokenKind.ASSIGN, TokenKind.DECLARE):
+                pipe.assigns = following.kind is TokenKind.ASSIGN
                 self._declare(pipe, variable)
                 return
-            if following.kind is not Kind.CHAR or following.text != ",":
+            if following.kind is not TokenKind.CHAR or following.text != ",":
                 self.index = start
                 return
             self._declare(pipe, variable)
             if context != "range" or len(pipe.declared) >= 2:
                 raise self._fail(f"too many declarations in {context}")
-            if self._peek_word().kind not in (Kind.VARIABLE, Kind.RIGHT_DELIM, Kind.RIGHT_PAREN):
+            if self._peek_word().kind not in (TokenKind.VARIABLE, TokenKind.RIGHT_DELIM, TokenKind.RIGHT_PAREN):
                 raise self._fail("range can only initialize variables")
 
     def _declare(self, pipe: PipeNode, variable: Token) -> None:
@@ -343,11 +343,11 @@ class _Parser:
             if operand is not None:
                 command.args.append(operand)
             token = self._next()
-            if token.kind is Kind.SPACE:
+            if token.kind is TokenKind.SPACE:
                 continue
-            if token.kind in (Kind.RIGHT_DELIM, Kind.RIGHT_PAREN):
+            if token.kind in (TokenKind.RIGHT_DELIM, TokenKind.RIGHT_PAREN):
                 self.index -= 1
-            elif token.kind is not Kind.PIPE:
+            elif token.kind is not TokenKind.PIPE:
                 raise self._unexpected(token, "operand")
             break
         if not command.args:
@@ -356,11 +356,11 @@ class _Parser:
 
     def _operand(self) -> Node | None:
         node = self._term()
-        if node is None or self._peek().kind is not Kind.FIELD:
+        if node is None or self._peek().kind is not TokenKind.FIELD:
             return node
         at = self._peek().position
         names: list[str] = []
-        while self._peek().kind is Kind.FIELD:
+        while self._peek().kind is TokenKind.FIELD:
             names.append(self._next().text[1:])
         if isinstance(node, FieldNode):
             return FieldNode(at, node.names + names)
@@ -374,27 +374,27 @@ class _Parser:
         token = self._next_word()
         at, text = token.position, token.text
         match token.kind:
-            case Kind.IDENTIFIER:
+            case TokenKind.IDENTIFIER:
                 if text not in self.functions:
                     raise self._fail(f"function {quoted(text)} not defined")
                 return IdentifierNode(at, text)
-            case Kind.DOT:
+            case TokenKind.DOT:
                 return DotNode(at)
-            case Kind.NIL:
+            case TokenKind.NIL:
                 return NilNode(at)
-            case Kind.VARIABLE:
+            case TokenKind.VARIABLE:
                 if text not in self.variables:
                     raise self._fail(f"undefined variable {quoted(text)}")
                 return VariableNode(at, [text])
-            case Kind.FIELD:
+            case TokenKind.FIELD:
                 return FieldNode(at, [text[1:]])
-            case Kind.BOOL:
+            case TokenKind.BOOL:
                 return BoolNode(at, text == "true")
-            case Kind.CHARACTER | Kind.COMPLEX | Kind.NUMBER:
+            case TokenKind.CHARACTER | TokenKind.COMPLEX | TokenKind.NUMBER:
                 return self._number(token)
-            case Kind.LEFT_PAREN:
-                return self._pipeline("parenthesized pipeline", Kind.RIGHT_PAREN)
-            case Kind.STRING | Kind.RAW_STRING:
+            case TokenKind.LEFT_PAREN:
+                return self._pipeline("parenthesized pipeline", TokenKind.RIGHT_PAREN)
+            case TokenKind.STRING | TokenKind.RAW_STRING:
                 return StringNode(at, text, self._unquoted(token))
         self.index -= 1
         return None
@@ -407,12 +407,12 @@ class _Parser:
 
     def _number(self, token: Token) -> NumberNode:
         text = token.text
-        if token.kind is Kind.CHARACTER:
+        if token.kind is TokenKind.CHARACTER:
             number = unquoted_character(text)
             if number is None:
                 raise self._fail(_character_fault(text))
             return NumberNode(token.position, text, number, float(number), False)
-        if token.kind is Kind.COMPLEX or text.endswith("i"):
+        if token.kind is TokenKind.COMPLEX or text.endswith("i"):
             raise self._fail(f"complex numbers are not supported: {quoted(text)}")
         integer = parsed_integer(text)
         if integer is not None and -(1 << 63) <= integer < 1 << 64:

@@ -29,7 +29,7 @@ Record = Branch | Any
 """What a number stands for: a `Branch`, or a whole value."""
 
 
-class Shared:
+class InternTable:
     """A table of values. What it is given and gives must not be changed.
 
     Args:

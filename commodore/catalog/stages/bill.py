@@ -15,7 +15,7 @@ from commodore.base.kubernetes.images import ImageReference
 from commodore.base.names import BOOTSTRAP_TARGET, DISTRIBUTION
 from commodore.base.printable import only_printable
 from commodore.catalog import list_images, objects_of, read_folder
-from commodore.catalog.stages.explaining.model import Chart, Repository
+from commodore.catalog.stages.explaining.model import ComponentCheckout, ExplainedChart
 from commodore.catalog.stages.explaining.producers import charts_for, repository_of
 from commodore.core.engine import read_record
 from commodore.core.inventory import compiled_targets, read_cluster_params, render_inventory
@@ -118,7 +118,7 @@ def _component(workspace: Workspace, instance: str, parameters: Mapping[str, Any
     return part
 
 
-def _git_purl(name: str, repository: Repository) -> str:
+def _git_purl(name: str, repository: ComponentCheckout) -> str:
     url = urlsplit(repository.url)
     place = url.path.strip("/").removesuffix(".git")
     version = f"@{repository.commit}" if repository.commit else ""
@@ -137,7 +137,7 @@ def _is_url(text: str) -> bool:
     return text.startswith(("https://", "http://", "ssh://")) and text.isprintable() and " " not in text
 
 
-def _chart(chart: Chart) -> Part:
+def _chart(chart: ExplainedChart) -> Part:
     name, version = chart.name or chart.path.rpartition("/")[2], chart.version
     where = f"?repository_url={quote(chart.source, safe='')}" if chart.source else ""
     purl = f"pkg:helm/{quote(name, safe='')}{f'@{quote(version, safe=chr(46))}' if version else ''}{where}"
@@ -176,7 +176,7 @@ def _libraries(workspace: Workspace) -> Iterator[Part]:
             url, inner = redact(git["remote"]), str(git.get("subdir") or "")
             commit = str(one.get("version") or "")
             name = str(one.get("name") or inner.rpartition("/")[2] or url.rpartition("/")[2].removesuffix(".git"))
-            purl = _git_purl(name, Repository(url, commit, commit, inner.strip("/"), changed=False))
+            purl = _git_purl(name, ComponentCheckout(url, commit, commit, inner.strip("/"), changed=False))
             yield _part("jsonnet-library", "library", name, commit, purl)
 
 

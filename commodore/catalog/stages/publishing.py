@@ -20,7 +20,7 @@ from commodore.core.sources.git import Checkout, RepositoryStore
 
 def write_references(
     components: Components, inventory: Inventory, folder: Path, context: Context
-) -> tuple[refs.Reference, ...]:
+) -> tuple[refs.SecretReference, ...]:
     """Write the ref files of a cluster to `folder`, which becomes `catalog/refs` later.
 
     Raises:
@@ -35,7 +35,7 @@ def write_references(
 
 def assemble_manifests(
     compiled: Sequence[CompiledInstance],
-    references: Sequence[refs.Reference],
+    references: Sequence[refs.SecretReference],
     folder: Path,
     context: Context,
     current: Path | None = None,

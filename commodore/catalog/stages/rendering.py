@@ -24,7 +24,7 @@ from commodore.base.events import Event, Noted, Warned
 from commodore.base.files.sealed import read_note, seal
 from commodore.base.files.tree import children, walk
 from commodore.base.files.workspace import Workspace, remove_tree, write_atomically
-from commodore.base.values.interning import SHARED_LEVELS, Branch, Shared
+from commodore.base.values.interning import SHARED_LEVELS, Branch, InternTable
 from commodore.catalog.stages.checkouts import Fetcher
 from commodore.core import inventory
 from commodore.core.inventory import Inventory, Node
@@ -202,7 +202,7 @@ def _read(path: Path) -> tuple[list[Node], list[Event]] | None:
 def _keep(path: Path, nodes: list[Node], collected: list[Event], context: Context) -> None:
     if any(type(event).__name__ not in _EVENTS for event in collected):
         return
-    table = Shared(SHARED_LEVELS)
+    table = InternTable(SHARED_LEVELS)
     document: dict[str, Any] = {
         "nodes": [[one.name, list(one.applications), table.add(dict(one.raw))] for one in nodes],
         "events": [[type(event).__name__, asdict(event)] for event in collected],

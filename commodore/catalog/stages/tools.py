@@ -11,7 +11,7 @@ from commodore.base.errors import EnvironmentFault, raise_all
 from commodore.base.printable import some_of
 from commodore.base.programs.child_processes import absolute_folders
 from commodore.catalog.stages.components import INSTALLED, kustomize_wrapper
-from commodore.core.tools import Source, Toolbox, check_minimum, locate_tool, managed_tools
+from commodore.core.tools import Toolbox, ToolOrigin, check_minimum, locate_tool, managed_tools
 
 
 def tool_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -22,7 +22,7 @@ def tool_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     box = Toolbox.of_user()
     folders = [box.folder] if managed_tools(box) else []
     kustomize = locate_tool("kustomize", environ=environ, managed=box.folder)
-    if kustomize is not None and kustomize.source is Source.KUBECTL:
+    if kustomize is not None and kustomize.source is ToolOrigin.KUBECTL:
         folders.append(INSTALLED / "scripts" / "kubectl-kustomize")
     if not folders:
         return {}

@@ -21,7 +21,7 @@ from commodore.cli.shell.console import Console, console_of
 from commodore.cli.shell.lazy import LazyCommand, LazyGroup
 from commodore.cli.shell.options import options
 from commodore.cli.shell.profile_options import profiled
-from commodore.cli.shell.watch import Watched, check_watch, watch
+from commodore.cli.shell.watch import WatchedCompile, check_watch, watch
 
 if TYPE_CHECKING:
     from commodore.authoring import ComponentCompile
@@ -104,7 +104,7 @@ def _watch(request: ComponentCompile, values: dict[str, Any], console: Console) 
         sources = replace(sources, roots=(*sources.roots, Path(os.path.abspath(values["facts_file"]))))
     instance = request.source.instance
     output = {instance: request.output / "compiled" / instance}
-    watch(Watched(sources, output, compile_again, replace(request.options, processes=1)), console)
+    watch(WatchedCompile(sources, output, compile_again, replace(request.options, processes=1)), console)
 
 
 def _conclude(request: ComponentCompile, compiled: CompiledInstance, times: StageTimes, console: Console) -> None:

@@ -24,7 +24,7 @@ from commodore.cli.shell.lieutenant import check_dynamic_facts, connect, read_dy
 from commodore.cli.shell.options import options
 from commodore.cli.shell.profile_options import profiled
 from commodore.cli.shell.settings.common import LOCAL_FETCH_WARNING
-from commodore.cli.shell.watch import Watched, check_watch, watch
+from commodore.cli.shell.watch import WatchedCompile, check_watch, watch
 
 if TYPE_CHECKING:
     from commodore.base.files.workspace import Workspace
@@ -160,7 +160,9 @@ def _watch(request: CatalogCompile, console: Console, shown: Shown) -> None:
             console.notices(result.notices)
 
     output = {"manifests": workspace.manifests, "refs": workspace.refs}
-    what = Watched(watched_sources(request), output, compile_again, request.options, request.diff_mode, shown.how)
+    what = WatchedCompile(
+        watched_sources(request), output, compile_again, request.options, request.diff_mode, shown.how
+    )
     watch(what, console, limits=limits)
 
 

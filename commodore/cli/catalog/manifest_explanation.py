@@ -15,13 +15,13 @@ from commodore.cli.shell.parameters import as_yaml
 
 if TYPE_CHECKING:
     from commodore.catalog.stages.explaining import (
-        Candidate,
-        Entry,
+        CompileEntry,
+        ComponentCheckout,
         FieldPlace,
         FilterUse,
         ManifestExplanation,
+        ParameterCandidate,
         ReadParameter,
-        Repository,
     )
 
 _PARAMETERS = 40  # that are listed
@@ -87,7 +87,7 @@ def _object(found: ManifestExplanation, file: str) -> Iterator[str]:
         yield from _fact("object", [f"{one.kind} {name}, {file}:{one.line}"])
 
 
-def _repository(one: Repository | None) -> list[str]:
+def _repository(one: ComponentCheckout | None) -> list[str]:
     if one is None:
         return ["its folder is not there any longer"]
     told = [one.url or "a repository without a remote" if one.commit else "a folder outside of git"]
@@ -104,7 +104,7 @@ def _result(found: ManifestExplanation) -> str:
     return text + (f"; not kept in the cache: {found.refusal}" if found.refusal else "")
 
 
-def _entry(entry: Entry) -> Iterator[str]:
+def _entry(entry: CompileEntry) -> Iterator[str]:
     inputs = " ".join(entry.input_paths) or "no input"
     output = "" if entry.output_path == "." else f", into {entry.output_path}"
     yield f"{entry.input_type} {inputs}{output} (kapitan.compile[{entry.index}])"
@@ -204,7 +204,7 @@ def _field(field: FieldPlace, before: tuple[str, ...]) -> Iterator[str]:
         yield f"  … and {field.omitted} more"
 
 
-def _candidates(found: Iterable[Candidate], before: tuple[str, ...]) -> Iterator[str]:
+def _candidates(found: Iterable[ParameterCandidate], before: tuple[str, ...]) -> Iterator[str]:
     for one in found:
         held = "" if one.whole else f"  # {printable(_short(one.value))}"
         yield f"    {click.style(printable(_command(one.command, before)), fg='cyan')}{held}"

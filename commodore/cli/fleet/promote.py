@@ -18,7 +18,7 @@ from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
     from commodore.base.files.workspace import Workspace
-    from commodore.fleet import FleetState, Found, Node, Overview, PlannedStep, PromoteOptions, Step
+    from commodore.fleet import FleetState, LocatedPatch, Overview, PlannedStep, PromoteOptions, SequenceNode, Step
 
 
 @click.command("promote")
@@ -106,9 +106,9 @@ def _promote(
 
     context = console.context
     found = find_patch(load_fleet(workspace.root, context), *words)
-    waiting: list[Node] = []
+    waiting: list[SequenceNode] = []
 
-    def approve(node: Node) -> bool:
+    def approve(node: SequenceNode) -> bool:
         if values["auto"]:
             waiting.append(node)
             return False
@@ -128,7 +128,7 @@ def _promote(
     return step
 
 
-def _asked(node: Node, found: Found, console: Console) -> bool:
+def _asked(node: SequenceNode, found: LocatedPatch, console: Console) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     return console.confirmed(f"{'/'.join(node.prefix)} is entered by hand. Promote {found.name}?")
@@ -141,7 +141,7 @@ def _options(values: Mapping[str, Any]) -> PromoteOptions:
 
 
 def _generate(
-    workspace: Workspace, console: Console, values: Mapping[str, Any], promoted: Iterable[Found]
+    workspace: Workspace, console: Console, values: Mapping[str, Any], promoted: Iterable[LocatedPatch]
 ) -> list[CommodoreError]:
     """Generate the fleet, those that were promoted as well if they are everywhere now, and what was left to do."""
     from commodore.cli.fleet.commands import show_generated
@@ -285,12 +285,12 @@ def fleet_status(ctx: click.Context, /, **values: Any) -> None:
     Of many cells, only the versions of most of them and those that differ are shown, unless options choose some.
     """
     from commodore.base.files.workspace import Workspace
-    from commodore.fleet import Narrowing, load_fleet, survey
+    from commodore.fleet import OverviewFilter, load_fleet, survey
 
     console = console_of(ctx)
     context = console.context
     types, apps, patches, cells = (tuple(values[name]) for name in ("cluster_type", "app", "patch", "cell"))
-    narrowing = Narrowing(types, apps, patches, cells, values["lagging"])
+    narrowing = OverviewFilter(types, apps, patches, cells, values["lagging"])
     state = states_of(ctx, values, console)
     found = survey(load_fleet(Workspace.at(working_dir(ctx)).root, context), state, narrowing)
     if values["out"] == "json":

@@ -17,7 +17,7 @@ from commodore.cli.shell.console import Console, working_dir
 from commodore.cli.shell.watch import announce_change
 
 if TYPE_CHECKING:
-    from commodore.base.files.watching import Sources
+    from commodore.base.files.watching import WatchedPaths
 
 _OF_COMMITS = ("watch", "dry_sha", "each_commit")
 
@@ -78,9 +78,9 @@ def watch_files(ctx: click.Context, sources: Sequence[Source], values: Mapping[s
         console.status("Ended watching.")
 
 
-def _watched(ctx: click.Context, sources: Sequence[Source], values: Mapping[str, Any]) -> Sources:
+def _watched(ctx: click.Context, sources: Sequence[Source], values: Mapping[str, Any]) -> WatchedPaths:
     from commodore.argocd import parse_repo_map
-    from commodore.base.files.watching import Sources
+    from commodore.base.files.watching import WatchedPaths
     from commodore.base.files.workspace import Workspace
 
     workspace = Workspace.at(working_dir(ctx))
@@ -90,4 +90,4 @@ def _watched(ctx: click.Context, sources: Sequence[Source], values: Mapping[str,
     places += values["argocd_settings"]
     apart = [values[name].resolve() for name in ("report", "summary") if values[name] is not None]
     roots = tuple(one.resolve() for one in places)
-    return Sources(roots, (workspace.dependencies, workspace.state, *apart), Path.cwd(), hidden=True)
+    return WatchedPaths(roots, (workspace.dependencies, workspace.state, *apart), Path.cwd(), hidden=True)

@@ -21,7 +21,7 @@ from commodore.cli.shell.options import options
 from commodore.cli.shell.parameters import show_differences, show_parameters
 
 if TYPE_CHECKING:
-    from commodore.core.inventory import Difference, ParameterPath, Preview
+    from commodore.core.inventory import ParameterDifference, ParameterPath, Preview
 
 
 @click.group(
@@ -127,7 +127,7 @@ def _parameters(ctx: click.Context, values: Mapping[str, Any], console: Console)
 
 def _differences(
     ctx: click.Context, values: Mapping[str, Any], left: Mapping[Any, Any], path: ParameterPath, console: Console
-) -> list[Difference]:
+) -> list[ParameterDifference]:
     """How the cluster of other values files, or of another working directory, differs from the first one."""
     from commodore.base.files.workspace import Workspace
     from commodore.core.inventory import compare_parameters, compiled_preview, relative_to_root

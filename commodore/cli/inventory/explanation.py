@@ -12,7 +12,13 @@ import click
 from commodore.base.printable import counted, printable
 
 if TYPE_CHECKING:
-    from commodore.core.inventory.explain import Contribution, Explanation, Part, Reference, Source
+    from commodore.core.inventory.explain import (
+        ClassFilePlace,
+        Contribution,
+        ExplainedPart,
+        Explanation,
+        ParameterReference,
+    )
 
 _LINES = 8  # of a value that are shown
 _PARTS = 40  # keys or items that are listed
@@ -95,7 +101,7 @@ def _status(one: Contribution) -> str:
     return ", ".join(said)
 
 
-def _reference(reference: Reference, indent: str) -> Iterator[str]:
+def _reference(reference: ParameterReference, indent: str) -> Iterator[str]:
     if reference.explanation is not None:
         yield f"{indent}{click.style(printable(reference.written), fg='yellow')}:"
         yield from _lines(reference.explanation, f"{indent}  ")
@@ -107,7 +113,7 @@ def _reference(reference: Reference, indent: str) -> Iterator[str]:
         yield f"{indent}{click.style(printable(reference.written), fg='yellow')}: {path} {outcome}"
 
 
-def _parts(parts: tuple[Part, ...]) -> Iterator[str]:
+def _parts(parts: tuple[ExplainedPart, ...]) -> Iterator[str]:
     shown = parts[:_PARTS]
     names = [f"[{part.key}]" if isinstance(part.key, int) else printable(str(part.key)) for part in shown]
     width = max(len(name) for name in names)
@@ -119,7 +125,7 @@ def _parts(parts: tuple[Part, ...]) -> Iterator[str]:
         yield f"  … and {len(parts) - _PARTS} more; -o json has all"
 
 
-def _place(source: Source) -> str:
+def _place(source: ClassFilePlace) -> str:
     """The file and line, as seen from the current directory. What is generated is no file to edit."""
     if source.generated:
         return printable(source.generated)
@@ -128,7 +134,7 @@ def _place(source: Source) -> str:
     return printable(f"{file}:{source.line}")
 
 
-def _origin(source: Source) -> Iterator[str]:
+def _origin(source: ClassFilePlace) -> Iterator[str]:
     if source.generated:
         return
     origin = source.origin

@@ -17,7 +17,7 @@ from commodore.cli.shell.lazy import LazyCommand, LazyGroup
 from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
-    from commodore.core.tools import Choice, Outcome, Releases, Toolbox, ToolStatus
+    from commodore.core.tools import Choice, InstallOutcome, Releases, Toolbox, ToolStatus
 
 _TOKEN = "commodore.github_token"  # noqa: S105 - the name under which the group hands it on
 
@@ -182,7 +182,7 @@ def _releases(ctx: click.Context, console: Console, values: dict[str, Any]) -> R
     )
 
 
-def _each(names: Sequence[str], act: Callable[[str], Outcome], console: Console) -> None:
+def _each(names: Sequence[str], act: Callable[[str], InstallOutcome], console: Console) -> None:
     """Do it for every tool, even if it fails for others; failures are reported at the end."""
     errors: list[CommodoreError] = []
     for name in names:
@@ -196,7 +196,7 @@ def _each(names: Sequence[str], act: Callable[[str], Outcome], console: Console)
     raise_all(errors)
 
 
-def _print_outcome(outcome: Outcome, console: Console) -> None:
+def _print_outcome(outcome: InstallOutcome, console: Console) -> None:
     name, version = outcome.tool, outcome.version
     match outcome.action:
         case "installed":

@@ -124,11 +124,11 @@ def _try_out(console: Console, decisions: Sequence[Decision], values: dict[str, 
 
 def _sources(files: Sequence[Path]) -> list[Any]:
     from commodore.base.limits import DEFAULT_LIMITS
-    from commodore.observe import Source, read_files
+    from commodore.observe import ObjectText, read_files
 
     sources: list[Any] = read_files([file for file in files if str(file) != "-"], DEFAULT_LIMITS)
     if any(str(file) == "-" for file in files):
-        sources.append(Source("standard input", sys.stdin.buffer.read()))
+        sources.append(ObjectText("standard input", sys.stdin.buffer.read()))
     return sources
 
 

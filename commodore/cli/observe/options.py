@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from commodore.base.errors import EnvironmentFault, UsageError
-from commodore.observe import PlanOptions, Scope, read_duration, read_selector
+from commodore.observe import PlanOptions, WatchScope, read_duration, read_selector
 
 if TYPE_CHECKING:
     from commodore.observe.cluster import Clusters, ControllerOptions, LeaseOptions
@@ -43,7 +43,7 @@ def plan_options(values: dict[str, Any]) -> PlanOptions:
     )
 
 
-def scope(values: dict[str, Any]) -> Scope:
+def scope(values: dict[str, Any]) -> WatchScope:
     """Which objects to look at.
 
     Raises:
@@ -52,7 +52,7 @@ def scope(values: dict[str, Any]) -> Scope:
     selector = read_selector(values["selector"] or "")
     if selector is None:
         raise _wrong("--selector", values["selector"], "labels like team=web,tier!=test")
-    return Scope(
+    return WatchScope(
         namespaces=frozenset(parts(values["namespace"])),
         application_namespaces=frozenset(parts(values["application_namespace"])),
         selector=selector,

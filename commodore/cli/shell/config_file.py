@@ -48,7 +48,7 @@ _FREE = ("explain", "help")  # commands that explain what is wrong with a file w
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ConfigEntry:
     """An option that a file sets.
 
     Attributes:
@@ -71,7 +71,7 @@ class ConfigFile:
 
     path: Path
     root: Path | None
-    entries: Mapping[tuple[tuple[str, ...], str], Entry]
+    entries: Mapping[tuple[tuple[str, ...], str], ConfigEntry]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Configuration:
     files: tuple[ConfigFile, ...] = ()
     error: CommodoreError | None = None
 
-    def entries(self, words: Sequence[str], names: Sequence[str]) -> Iterator[tuple[ConfigFile, Entry]]:
+    def entries(self, words: Sequence[str], names: Sequence[str]) -> Iterator[tuple[ConfigFile, ConfigEntry]]:
         """The entries that set an option of a command, the strongest first.
 
         Args:
@@ -137,7 +137,7 @@ def command_words(ctx: click.Context) -> tuple[str, ...]:
     return tuple(reversed(words))
 
 
-def configured(ctx: click.Context, option: click.Option, given: Mapping[str, Any]) -> Entry | None:
+def configured(ctx: click.Context, option: click.Option, given: Mapping[str, Any]) -> ConfigEntry | None:
     """The entry of the files that sets an option which neither the command line nor a variable sets.
 
     Args:
@@ -151,7 +151,7 @@ def configured(ctx: click.Context, option: click.Option, given: Mapping[str, Any
     for file, entry in configuration_of(ctx).entries(command_words(ctx), names):
         if file.root is not None:
             _check_destination(option.name or "", entry, given, configuration_of(ctx))
-        return Entry(_in_folder(option, entry, file), entry.place)
+        return ConfigEntry(_in_folder(option, entry, file), entry.place)
     return None
 
 
@@ -210,7 +210,7 @@ class _Reader:
 
     def section(
         self, node: Any, schema: Mapping[str, Any], words: tuple[str, ...]
-    ) -> Iterator[tuple[tuple[tuple[str, ...], str], Entry]]:
+    ) -> Iterator[tuple[tuple[tuple[str, ...], str], ConfigEntry]]:
         """The entries of a command or a group and of all below it."""
         where = " ".join(words) or "the file"
         if not isinstance(node.value, list) or node.id != "mapping":
@@ -231,7 +231,7 @@ class _Reader:
             else:
                 yield (words, name), self._entry(name, value)
 
-    def _entry(self, name: str, node: Any) -> Entry:
+    def _entry(self, name: str, node: Any) -> ConfigEntry:
         place = self._place(node)
         if self.root is not None and name.replace("-", "_") in USER_ONLY:
             raise PolicyError(
@@ -240,7 +240,7 @@ class _Reader:
                 hint=f"give --{name}, or set it in your own file, {user_file()}",
                 locations=[place],
             )
-        return Entry(self._value(node), place)
+        return ConfigEntry(self._value(node), place)
 
     def _value(self, node: Any) -> Any:
         from commodore.base.yaml import load
@@ -283,7 +283,7 @@ def _is_null(node: Any) -> bool:
     return bool(node.id == "scalar" and node.tag.endswith(":null"))
 
 
-def _check_destination(name: str, entry: Entry, given: Mapping[str, Any], configuration: Configuration) -> None:
+def _check_destination(name: str, entry: ConfigEntry, given: Mapping[str, Any], configuration: Configuration) -> None:
     token, option = DESTINATIONS.get(name.upper(), ("", ""))
     if not token:
         return
@@ -299,7 +299,7 @@ def _check_destination(name: str, entry: Entry, given: Mapping[str, Any], config
         )
 
 
-def _in_folder(option: click.Option, entry: Entry, file: ConfigFile) -> Any:
+def _in_folder(option: click.Option, entry: ConfigEntry, file: ConfigFile) -> Any:
     """The value of an entry; relative paths are below the file's folder."""
     if not isinstance(option.type, click.Path):
         return entry.value
@@ -308,7 +308,7 @@ def _in_folder(option: click.Option, entry: Entry, file: ConfigFile) -> Any:
     return _path(str(entry.value), entry, file)
 
 
-def _path(value: str, entry: Entry, file: ConfigFile) -> str:
+def _path(value: str, entry: ConfigEntry, file: ConfigFile) -> str:
     path = file.path.parent / value
     if file.root is not None and not path.resolve().is_relative_to(file.root.resolve()):
         raise PolicyError(

@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from commodore.base.errors import InputError
-from commodore.cli.shell.config_file import Entry, configured, long_names
+from commodore.cli.shell.config_file import ConfigEntry, configured, long_names
 from commodore.cli.shell.help_text import HelpedOption
 from commodore.cli.shell.settings.common import VERBOSE
 from commodore.cli.shell.settings.model import Setting, Settings, Source, Value
@@ -65,7 +65,7 @@ class _Option(HelpedOption):
             return self._converted(ctx, entry), ParameterSource.DEFAULT_MAP
         return value, source
 
-    def _converted(self, ctx: click.Context, entry: Entry) -> Any:
+    def _converted(self, ctx: click.Context, entry: ConfigEntry) -> Any:
         """The value of a file's entry as click takes it.
 
         Raises:

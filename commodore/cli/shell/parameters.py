@@ -10,7 +10,7 @@ from commodore.base.printable import printable_lines
 from commodore.cli.shell.console import Console, paint
 
 if TYPE_CHECKING:
-    from commodore.core.inventory import Difference
+    from commodore.core.inventory import ParameterDifference
 
 
 def show_parameters(value: Any, output: str, console: Console, *, whole: bool) -> None:
@@ -27,7 +27,9 @@ def show_parameters(value: Any, output: str, console: Console, *, whole: bool) -
         console.data(as_yaml(value), newline=whole)
 
 
-def show_differences(found: Sequence[Difference], names: tuple[str, str], output: str, console: Console) -> None:
+def show_differences(
+    found: Sequence[ParameterDifference], names: tuple[str, str], output: str, console: Console
+) -> None:
     """Write differences to standard output, as `json`, `yaml` or `text`.
 
     Args:

@@ -17,7 +17,7 @@ from commodore.base.printable import printable_lines
 from commodore.cli.shell.console import Console, paint
 
 if TYPE_CHECKING:
-    from commodore.base.files.watching import Sources
+    from commodore.base.files.watching import WatchedPaths
     from commodore.catalog.stages import CompileOptions
     from commodore.core.engine import Engine
     from commodore.core.review import DiffMode
@@ -33,7 +33,7 @@ class SourcesChanged(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
+class WatchedCompile:
     """What is compiled again and again.
 
     Args:
@@ -45,7 +45,7 @@ class Watched:
         how: what is shown: `text` for a diff of each file, `objects`, `stat` for numbers, `none`.
     """
 
-    sources: Sources
+    sources: WatchedPaths
     output: Mapping[str, Path]
     compile: Callable[[Engine, Announce, bool], None]
     options: CompileOptions
@@ -81,7 +81,7 @@ def check_watch(values: Mapping[str, Any]) -> None:
         )
 
 
-def watch(what: Watched, console: Console, *, limits: Limits = DEFAULT_LIMITS) -> None:
+def watch(what: WatchedCompile, console: Console, *, limits: Limits = DEFAULT_LIMITS) -> None:
     """Compile, and compile again whenever something has changed, until the user ends it: that is no failure.
 
     Raises:
@@ -105,7 +105,7 @@ def watch(what: Watched, console: Console, *, limits: Limits = DEFAULT_LIMITS) -
 
 
 def _run(
-    what: Watched,
+    what: WatchedCompile,
     names: tuple[str, ...],
     good: Mapping[str, bytes],
     engine: Engine,
@@ -150,7 +150,7 @@ def _show(
     new: Mapping[str, bytes],
     names: tuple[str, ...],
     seconds: float,
-    what: Watched,
+    what: WatchedCompile,
     console: Console,
 ) -> None:
     """Print what is different in the manifests since the last good run: a diff, or for machines one object."""

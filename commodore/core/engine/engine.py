@@ -37,7 +37,7 @@ from commodore.core.engine.schedule.scheduler import (
     slowest_first,
     write_durations,
 )
-from commodore.core.engine.tasks import FetchTask, Outcome, Record, Run, Task
+from commodore.core.engine.tasks import BatchRun, FetchTask, Record, Task, TaskOutcome
 from commodore.core.engine.worker.pool import worker_pool
 from commodore.core.results.result_store import FOLDER_MODE, ResultStore
 
@@ -77,7 +77,7 @@ class Engine:
         self._shadow = shadow
         self._remote = remote
         self._pool = worker_pool()
-        self._records: list[tuple[Run, Mapping[str, Record]]] = []
+        self._records: list[tuple[BatchRun, Mapping[str, Record]]] = []
         self._roots: dict[Path, Path] = {}
         if result_cache is None or not result_cache.exists():
             self._pool.get_ready()
@@ -152,7 +152,7 @@ class Engine:
         _check_outputs(batches)
         with ExitStack() as stagings:
             runs, reuses = self._begin_all(batches, stagings)
-            begun = [(run, batch.nodes) for run, batch in zip(runs, batches, strict=True) if isinstance(run, Run)]
+            begun = [(run, batch.nodes) for run, batch in zip(runs, batches, strict=True) if isinstance(run, BatchRun)]
             durations = {run.request.root: read_durations(run.request.root, self._context.limits) for run, _ in begun}
             rank = slowest_first(begun, durations)
             size = self._size(batches)
@@ -162,7 +162,9 @@ class Engine:
             self._announce_again(reuses.values())
             self._records = [(run, {**reuses[run.key].records(), **schedule.records(run)}) for run, _ in begun]
             outcomes = tuple(
-                _conclude(run, batch, schedule, reuses[run.key]) if isinstance(run, Run) else BatchOutcome(error=run)
+                _conclude(run, batch, schedule, reuses[run.key])
+                if isinstance(run, BatchRun)
+                else BatchOutcome(error=run)
                 for run, batch in zip(runs, batches, strict=True)
             )
         for root, known in durations.items():
@@ -180,13 +182,13 @@ class Engine:
         """
         return self._roots.get(folder) or self._roots.setdefault(folder, Workspace.at(folder).root)
 
-    def _done(self, schedule: Schedule, runs: Sequence[Run]) -> Callable[[Task, Outcome, int | None], None]:
+    def _done(self, schedule: Schedule, runs: Sequence[BatchRun]) -> Callable[[Task, TaskOutcome, int | None], None]:
         remote = self._remote
         if remote is None:
             return schedule.done
         jobs = {(run.key, name): job for run in runs for name, job in run.jobs.items()}
 
-        def done(task: Task, outcome: Outcome, worker: int | None) -> None:
+        def done(task: Task, outcome: TaskOutcome, worker: int | None) -> None:
             remote.count(outcome.remote)
             if outcome.kept:
                 units = task.units if isinstance(task, FetchTask) else {(task.run.key, task.instance)}
@@ -206,7 +208,7 @@ class Engine:
 
     def _begin_all(
         self, batches: Sequence[Batch], stagings: ExitStack
-    ) -> tuple[list[Run | CommodoreError], dict[str, Reuse]]:
+    ) -> tuple[list[BatchRun | CommodoreError], dict[str, Reuse]]:
         """The batches' runs, each with what is left to render, and by run's key the results that are there already."""
         finder = None
         if self._result_cache is not None:
@@ -215,7 +217,7 @@ class Engine:
             remote = self._remote if self._remote is not None and self._remote.access and not offline else None
             finder = ResultFinder(self._result_cache, self._dependency_cache, self._shadow, context, remote)
         reuses: dict[str, Reuse] = {}
-        runs: list[Run | CommodoreError] = []
+        runs: list[BatchRun | CommodoreError] = []
         for batch in batches:
             try:
                 run, reuse = self._begin(batch, stagings, finder)
@@ -226,11 +228,11 @@ class Engine:
                 reuses[run.key] = reuse
         return runs, reuses
 
-    def _begin(self, batch: Batch, stagings: ExitStack, finder: ResultFinder | None) -> tuple[Run, Reuse]:
+    def _begin(self, batch: Batch, stagings: ExitStack, finder: ResultFinder | None) -> tuple[BatchRun, Reuse]:
         root = batch.request.root
         _check(batch.jobs, batch.nodes)
         with guard_disk(root):
-            run = Run(
+            run = BatchRun(
                 key=uuid.uuid4().hex,
                 request=batch.request,
                 targets={},
@@ -304,7 +306,7 @@ def _remember(
         )
 
 
-def _conclude(run: Run, batch: Batch, schedule: Schedule, reuse: Reuse) -> BatchOutcome:
+def _conclude(run: BatchRun, batch: Batch, schedule: Schedule, reuse: Reuse) -> BatchOutcome:
     try:
         raise_all(schedule.errors(run))
         raise_all(reuse.check(run))
@@ -334,7 +336,7 @@ def _conclude(run: Run, batch: Batch, schedule: Schedule, reuse: Reuse) -> Batch
     )
 
 
-def publish(run: Run) -> None:
+def publish(run: BatchRun) -> None:
     """Put what was rendered in the place of what was there before, by renames.
 
     With `replace_all` the whole folder `compiled` is replaced at once, else each instance's folder. An instance without
@@ -360,7 +362,7 @@ def publish(run: Run) -> None:
 
 
 @contextmanager
-def _beside(run: Run) -> Iterator[Path]:
+def _beside(run: BatchRun) -> Iterator[Path]:
     """A folder on the file system of the output: the staging folder itself, or a temporary one in the output folder."""
     output = run.held(run.request.output)
     with pinned(output / "compiled", output) as compiled:

@@ -18,7 +18,7 @@ from typing import Any
 
 from commodore.base.errors import InternalError, PolicyError
 from commodore.base.limits import Limits
-from commodore.base.values.interning import SHARED_LEVELS, Branch, Shared
+from commodore.base.values.interning import SHARED_LEVELS, Branch, InternTable
 
 _VALUES = "values"
 _PLACES = "places"
@@ -32,7 +32,7 @@ def write_nodes(nodes: Mapping[str, Mapping[str, Any]], folder: Path, limits: Li
         PolicyError: together they exceed `limits.inventory_bytes`, each distinct value counted once.
     """
     folder.mkdir(parents=True)
-    table = Shared(SHARED_LEVELS)
+    table = InternTable(SHARED_LEVELS)
     places = array("Q", [0])
     files: dict[str, Path] = {}
     with (folder / _VALUES).open("wb") as values:

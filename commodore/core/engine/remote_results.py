@@ -30,7 +30,7 @@ Shape = tuple[str, tuple[Key, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ResultShape:
     """A result that would hold today: the shape of what was read, and what is found for each of its things."""
 
     subject: str
@@ -72,12 +72,12 @@ class RemoteResults:
             self._shapes[subject] = tuple(dict(merged[: limits.shapes]).items())
         return {subject: self._shapes[subject] for subject in subjects}
 
-    def bring(self, wanted: Iterable[Wanted]) -> None:
+    def bring(self, wanted: Iterable[ResultShape]) -> None:
         """Bring results into the local store, as far as there are any. Each is asked for once."""
         with self._lock:
             self._bring(wanted)
 
-    def _bring(self, wanted: Iterable[Wanted]) -> None:
+    def _bring(self, wanted: Iterable[ResultShape]) -> None:
         by_name = {_result(one.subject, result_name(shape_of(one.keys), one.digests)): one for one in wanted}
         names = by_name.keys() - self._asked
         self._asked |= names

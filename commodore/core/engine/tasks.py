@@ -13,7 +13,7 @@ from commodore.base.context import Context
 from commodore.base.errors import CommodoreError
 from commodore.base.events import Event, Noted, Warned
 from commodore.base.limits import Limits
-from commodore.base.programs.workers import Shared
+from commodore.base.programs.workers import SharedPayload
 from commodore.core.engine.model import CompileRequest, InstanceJob
 from commodore.core.results.remote_store import Counts, ReadAccess
 from commodore.core.results.result_store import KeptResult
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Run(Shared):
+class BatchRun(SharedPayload):
     """One batch of a call of `Engine.compile_batches`, as the workers see it.
 
     Args:
@@ -138,7 +138,7 @@ class KapitanDependency:
 class InspectTask:
     """Read an instance's dependencies. Gives dependencies."""
 
-    run: Run
+    run: BatchRun
     instance: str
 
     @property
@@ -151,7 +151,7 @@ Unit = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FetchGroup:
     """Dependencies that come from one source at one time, one for each place, and the instances that need them."""
 
     items: tuple[KapitanDependency, ...]
@@ -167,8 +167,8 @@ class FetchTask:
         place: the folder to download to.
     """
 
-    run: Run
-    groups: tuple[Group, ...]
+    run: BatchRun
+    groups: tuple[FetchGroup, ...]
     place: Path
 
     @property
@@ -197,7 +197,7 @@ class Failure:
 class CompileTask:
     """Render an instance into `run.rendered(instance)` and run its filters."""
 
-    run: Run
+    run: BatchRun
     instance: str
 
     @property
@@ -243,7 +243,7 @@ Task = InspectTask | FetchTask | CompileTask
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TaskOutcome:
     """What a task came to: what it gives, or errors; and either way notes worth reporting, and the traces
     of Jsonnet files.
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from commodore.core.inventory.compiled import compiled_preview as compiled_preview
     from commodore.core.inventory.compiled import compiled_targets as compiled_targets
     from commodore.core.inventory.compiled import relative_to_root as relative_to_root
-    from commodore.core.inventory.differences import Difference as Difference
+    from commodore.core.inventory.differences import ParameterDifference as ParameterDifference
     from commodore.core.inventory.differences import compare_parameters as compare_parameters
     from commodore.core.inventory.differences import render_difference as render_difference
     from commodore.core.inventory.files import class_files as class_files

@@ -36,7 +36,7 @@ _TARGET = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DefaultsClass:
     """What a `defaults` class holds: the names of its parameters, and the text from the first of them on."""
 
     keys: tuple[str, ...]
@@ -150,7 +150,7 @@ class _Plan:
     """
 
     runs: Sequence[Sequence[str]]
-    parts: Mapping[str, Part]
+    parts: Mapping[str, DefaultsClass]
     members: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
@@ -197,7 +197,7 @@ class _Plan:
             start += size
 
 
-def read_part(path: Path) -> Part | None:
+def read_part(path: Path) -> DefaultsClass | None:
     """What a class holds, if other classes can be put after it as text: nothing but `parameters`, which are a block
     indented by two blanks with plain keys, and no anchors, tags or line breaks that YAML alone knows.
     """
@@ -212,7 +212,7 @@ def read_part(path: Path) -> Part | None:
     if not keys:
         return None
     lines = text.split("\n")
-    return Part(tuple(name for name, _ in keys), "\n".join(lines[keys[0][1] :]))
+    return DefaultsClass(tuple(name for name, _ in keys), "\n".join(lines[keys[0][1] :]))
 
 
 def _keys(content: bytes) -> list[tuple[str, int]]:

@@ -20,7 +20,7 @@ OF_A_PLACE = frozenset({"_base_directory", "_instance", "_kustomize_wrapper", "_
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ParameterDifference:
     """One parameter that differs. What was added has no `left`, what was removed no `right`: both are None then."""
 
     path: ParameterPath
@@ -38,7 +38,9 @@ class Difference:
         return shown
 
 
-def compare_parameters(left: Mapping[Any, Any], right: Mapping[Any, Any], path: ParameterPath = ()) -> list[Difference]:
+def compare_parameters(
+    left: Mapping[Any, Any], right: Mapping[Any, Any], path: ParameterPath = ()
+) -> list[ParameterDifference]:
     """The parameters that differ, sorted by path. Maps are looked into, lists are compared as a whole.
 
     Parameters in `OF_A_PLACE` are left out. Types count: `1`, `1.0`, `'1'` and `true` are four values.
@@ -57,13 +59,13 @@ def compare_parameters(left: Mapping[Any, Any], right: Mapping[Any, Any], path: 
     if ours and theirs and isinstance(ours[0], Mapping) and isinstance(theirs[0], Mapping):
         return list(_compare(ours[0], theirs[0], path))
     if ours and theirs:
-        return [] if _same(ours[0], theirs[0]) else [Difference(path, "changed", ours[0], theirs[0])]
+        return [] if _same(ours[0], theirs[0]) else [ParameterDifference(path, "changed", ours[0], theirs[0])]
     if ours:
-        return [Difference(path, "removed", ours[0], None)]
-    return [Difference(path, "added", None, theirs[0])]
+        return [ParameterDifference(path, "removed", ours[0], None)]
+    return [ParameterDifference(path, "added", None, theirs[0])]
 
 
-def render_difference(difference: Difference) -> Iterator[DiffLine]:
+def render_difference(difference: ParameterDifference) -> Iterator[DiffLine]:
     """A difference as lines of a unified diff, in which the parameter's path stands where lines have numbers."""
     note = "" if difference.change == "changed" else f" {difference.change}"
     yield DiffLine("hunk", f"@@ {format_path(difference.path)}{note} @@")
@@ -94,18 +96,18 @@ def _without_place(parameters: Mapping[Any, Any]) -> dict[Any, Any]:
     return {key: value for key, value in parameters.items() if key not in OF_A_PLACE}
 
 
-def _compare(left: Mapping[Any, Any], right: Mapping[Any, Any], path: ParameterPath) -> Iterator[Difference]:
+def _compare(left: Mapping[Any, Any], right: Mapping[Any, Any], path: ParameterPath) -> Iterator[ParameterDifference]:
     ours, theirs = _typed(left), _typed(right)
     for key in sorted({**ours, **theirs}):
         here = (*path, key[0])
         if key not in theirs:
-            yield Difference(here, "removed", ours[key], None)
+            yield ParameterDifference(here, "removed", ours[key], None)
         elif key not in ours:
-            yield Difference(here, "added", None, theirs[key])
+            yield ParameterDifference(here, "added", None, theirs[key])
         elif isinstance(ours[key], Mapping) and isinstance(theirs[key], Mapping):
             yield from _compare(ours[key], theirs[key], here)
         elif not _same(ours[key], theirs[key]):
-            yield Difference(here, "changed", ours[key], theirs[key])
+            yield ParameterDifference(here, "changed", ours[key], theirs[key])
 
 
 def _typed(value: Mapping[Any, Any]) -> dict[tuple[str, str], Any]:

@@ -14,7 +14,7 @@ from commodore.base.errors import CommodoreError
 from commodore.base.events import Event, Noted, ignore
 from commodore.base.files.workspace import guard_disk
 from commodore.base.strictness import read_allowed
-from commodore.base.values.interning import SHARED_LEVELS, Shared
+from commodore.base.values.interning import SHARED_LEVELS, InternTable
 from commodore.core.inventory._batched_render import folders, render_parts
 from commodore.core.inventory._class_bundling import put_together
 from commodore.core.inventory._failures import translate, translate_panic
@@ -171,7 +171,7 @@ def _is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def _share(rendered: Iterable[tuple[str, dict[str, Any]]]) -> dict[str, dict[str, Any]]:
-    table = Shared(SHARED_LEVELS)
+    table = InternTable(SHARED_LEVELS)
     return {name: table.share(node) for name, node in rendered}
 
 

@@ -13,7 +13,7 @@ from commodore.base.context import Context
 from commodore.base.files.tree import files
 from commodore.base.files.workspace import guard_disk
 from commodore.core.refs import _syntax as _token
-from commodore.core.refs.find import Reference
+from commodore.core.refs.find import SecretReference
 
 _OPENING: Final = b"?{"
 _ESCAPE: Final = re.compile(r"\\x([0-9A-Fa-f]{2})|\\u([0-9A-Fa-f]{4})|\\U(0010[0-9A-Fa-f]{4}|000[0-9A-Fa-f]{5})")
@@ -33,7 +33,7 @@ def _encoded_openings() -> tuple[bytes, ...]:
 _ENCODED_OPENINGS: Final = _encoded_openings()
 
 
-def check_output(folder: Path, references: Iterable[Reference], context: Context) -> None:
+def check_output(folder: Path, references: Iterable[SecretReference], context: Context) -> None:
     """Announce references in rendered files that no parameter holds, and base64-encoded ones.
 
     Args:

@@ -15,7 +15,7 @@ from commodore.core.refs import _syntax as _token
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Reference:
+class SecretReference:
     """A secret reference and where it was found first.
 
     Attributes:
@@ -56,7 +56,7 @@ def find_references(
     *,
     target: str,
     only_keys: Collection[str] | None = None,
-) -> tuple[Reference, ...]:
+) -> tuple[SecretReference, ...]:
     """All references in the string values of `parameters`, sorted; a path that occurs twice is listed twice.
 
     Args:
@@ -77,7 +77,7 @@ def find_references(
 
 def collect(
     nodes: Mapping[str, Mapping[str, Any]], instances: Mapping[str, str], context: Context
-) -> tuple[Reference, ...]:
+) -> tuple[SecretReference, ...]:
     """The references of a cluster, sorted by path and each path once.
 
     Searched are the bootstrap target, except the parameters of deployed components, and in each instance's target the
@@ -97,7 +97,7 @@ def collect(
     search.add(_parameters(nodes, BOOTSTRAP_TARGET), BOOTSTRAP_TARGET, None, component_keys)
     for instance in sorted(instances):
         search.add(_parameters(nodes, instance), instance, {parameter_key(instances[instance])})
-    first: dict[str, Reference] = {}
+    first: dict[str, SecretReference] = {}
     for reference in sorted(search.references, key=_by_path):
         first.setdefault(reference.path, reference)
     references = tuple(first.values())
@@ -105,7 +105,7 @@ def collect(
     return references
 
 
-def _by_path(reference: Reference) -> tuple[str, bool, str, str]:
+def _by_path(reference: SecretReference) -> tuple[str, bool, str, str]:
     """The bootstrap target first: a parameter of the whole cluster is the better place to name."""
     return reference.path, reference.target != BOOTSTRAP_TARGET, reference.target, reference.parameter_path
 
@@ -114,7 +114,7 @@ class _Search:
     """References and faults found so far. A fault that occurs in several places is one error with many locations."""
 
     def __init__(self, context: Context) -> None:
-        self.references: list[Reference] = []
+        self.references: list[SecretReference] = []
         self._context = context
         self._faults: dict[tuple[str, str], tuple[CommodoreError, list[Setting]]] = {}
 
@@ -144,7 +144,7 @@ class _Search:
             fault: CommodoreError | None
             try:
                 token, fault = _token.read(tag, place)
-                self.references.append(Reference(token.type, token.path, tag, written, target, setting))
+                self.references.append(SecretReference(token.type, token.path, tag, written, target, setting))
             except CommodoreError as error:
                 fault = error
             if fault is not None:
@@ -205,11 +205,11 @@ def _written(path: tuple[Any, ...]) -> str:
     return "".join(f"[{key}]" if isinstance(key, _Index) else f".{key}" for key in path).removeprefix(".")
 
 
-def _conflicts(references: Iterable[Reference]) -> list[CommodoreError]:
+def _conflicts(references: Iterable[SecretReference]) -> list[CommodoreError]:
     """Ref files that cannot be side by side: `a/b` is a file for one and a folder for the other, or two spellings of
     one file (`a//b`, `a/b`) whose contents differ."""
     errors: list[CommodoreError] = []
-    files: dict[str, Reference] = {}
+    files: dict[str, SecretReference] = {}
     for reference in references:
         other = files.setdefault(reference.file, reference)
         if other is not reference:
@@ -222,7 +222,7 @@ def _conflicts(references: Iterable[Reference]) -> list[CommodoreError]:
     return errors
 
 
-def _conflict(one: Reference, other: Reference, reason: str) -> CommodoreError:
+def _conflict(one: SecretReference, other: SecretReference, reason: str) -> CommodoreError:
     return InputError(
         "CMD-REF-009",
         f"{_token.shown(one.tag)} in {one.place} and {_token.shown(other.tag)} in {other.place} exclude each other: "

@@ -12,7 +12,7 @@ from commodore.base.errors import InputError, PolicyError, Setting
 from commodore.base.files.tree import walk
 from commodore.base.files.workspace import guard_disk, write_atomically
 from commodore.base.yaml import dump
-from commodore.core.refs.find import Reference
+from commodore.core.refs.find import SecretReference
 
 
 def vault_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def vault_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def build_refs(references: Iterable[Reference], parameters: Mapping[str, Any]) -> dict[str, bytes]:
+def build_refs(references: Iterable[SecretReference], parameters: Mapping[str, Any]) -> dict[str, bytes]:
     """The ref files of these references.
 
     Args:
@@ -79,7 +79,7 @@ def build_refs(references: Iterable[Reference], parameters: Mapping[str, Any]) -
     return {file: _content(wanted[file], vault_params) for file in sorted(wanted)}
 
 
-def _content(reference: Reference, vault_params: Mapping[str, Any]) -> bytes:
+def _content(reference: SecretReference, vault_params: Mapping[str, Any]) -> bytes:
     document = {
         "data": base64.b64encode(reference.secret.encode()).decode(),
         "encoding": "original",

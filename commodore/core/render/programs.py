@@ -17,7 +17,7 @@ from commodore.base.programs import running
 from commodore.base.programs.child_processes import child_environment
 from commodore.core.confinement import NAMESPACES, View, isolation, launcher, view_of
 from commodore.core.sources.git import redact_text
-from commodore.core.tools import Source, locate_tool, profile_toolbox
+from commodore.core.tools import ToolOrigin, locate_tool, profile_toolbox
 
 _NETWORK = (
     "HTTPS_PROXY",
@@ -100,7 +100,7 @@ def command_of(name: str, profile: str = "") -> list[str]:
     if tool is None:
         raise Unavailable(name)
     path = str(tool.path.absolute())
-    return [path, "kustomize"] if tool.source is Source.KUBECTL else [path]
+    return [path, "kustomize"] if tool.source is ToolOrigin.KUBECTL else [path]
 
 
 def run_program(program: Program, seconds: float, limits: Limits, cancellation: Cancellation) -> running.Ended:

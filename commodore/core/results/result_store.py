@@ -29,7 +29,7 @@ from commodore.base.files.sealed import read_sealed, seal
 from commodore.base.files.tree import children, walk
 from commodore.base.files.workspace import make_private, write_atomically
 from commodore.base.limits import Limits
-from commodore.core.results.caches.entry_store import HEX, Entry, Store, digest_folders
+from commodore.core.results.caches.entry_store import HEX, Store, StoredEntry, digest_folders
 
 Key = tuple[str, ...]
 """One thing that was read: the name of its kind, and which one."""
@@ -242,11 +242,11 @@ class ResultStore(Store):
 
     # Care
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[StoredEntry]:
         for subject in digest_folders(self.root):
             for path, status in _plain_files(subject):
                 if path.suffix == ".result" and HEX.fullmatch(path.stem):
-                    yield Entry(path, status.st_size, status.st_mtime)
+                    yield StoredEntry(path, status.st_size, status.st_mtime)
 
     def others(self) -> Iterator[Path]:
         for subject in digest_folders(self.root):

@@ -7,8 +7,8 @@ from commodore.base.lazy_exports import lazy_exports
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from commodore.core.tools.find import TOOL_NAMES as TOOL_NAMES
-    from commodore.core.tools.find import Source as Source
     from commodore.core.tools.find import Tool as Tool
+    from commodore.core.tools.find import ToolOrigin as ToolOrigin
     from commodore.core.tools.find import ask_versions as ask_versions
     from commodore.core.tools.find import find_tools as find_tools
     from commodore.core.tools.find import locate_tool as locate_tool
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from commodore.core.tools.install import MANAGEABLE as MANAGEABLE
     from commodore.core.tools.install import NOT_NEEDED as NOT_NEEDED
     from commodore.core.tools.install import Choice as Choice
-    from commodore.core.tools.install import Outcome as Outcome
+    from commodore.core.tools.install import InstallOutcome as InstallOutcome
     from commodore.core.tools.install import check_tool as check_tool
     from commodore.core.tools.install import install_tool as install_tool
     from commodore.core.tools.install import managed_tools as managed_tools

@@ -42,7 +42,7 @@ _BEGINNING = 1 << 16  # bytes: as much as a version can need
 _VERSION = re.compile(r"v?\d+\.\d+[0-9A-Za-z.+-]*")
 
 
-class Source(StrEnum):
+class ToolOrigin(StrEnum):
     """What led to a tool."""
 
     EXPLICIT = "explicit"
@@ -66,7 +66,7 @@ class Tool:
     name: str
     path: Path
     version: str | None
-    source: Source
+    source: ToolOrigin
 
 
 def managed_folder() -> Path:
@@ -105,12 +105,12 @@ def locate_tool(
     if value := environ.get(variable, ""):
         return _from_environment(name, variable, value, search)
     if found := shutil.which(name, path=search):
-        return Tool(name, Path(found), None, Source.PATH)
+        return Tool(name, Path(found), None, ToolOrigin.PATH)
     folder = (managed or managed_folder()).absolute()
     if _executable(folder / name):
-        return Tool(name, folder / name, None, Source.MANAGED)
+        return Tool(name, folder / name, None, ToolOrigin.MANAGED)
     if name == "kustomize" and (found := shutil.which("kubectl", path=search)):
-        return Tool(name, Path(found), None, Source.KUBECTL)
+        return Tool(name, Path(found), None, ToolOrigin.KUBECTL)
     return None
 
 
@@ -171,7 +171,7 @@ def _explicit(name: str, path: Path) -> Tool:
             hint="give the path of the executable itself, or leave it out to look for it in PATH",
             locations=[str(absolute)],
         )
-    return Tool(name, absolute, None, Source.EXPLICIT)
+    return Tool(name, absolute, None, ToolOrigin.EXPLICIT)
 
 
 def _from_environment(name: str, variable: str, value: str, search: str) -> Tool:
@@ -189,7 +189,7 @@ def _from_environment(name: str, variable: str, value: str, search: str) -> Tool
             hint=f"let it name the {name} executable, or unset it to look for {name} in PATH",
             locations=[value],
         )
-    return Tool(name, found, None, Source.ENVIRONMENT)
+    return Tool(name, found, None, ToolOrigin.ENVIRONMENT)
 
 
 def _executable(path: Path) -> bool:
@@ -197,7 +197,7 @@ def _executable(path: Path) -> bool:
 
 
 def _ask(tool: Tool, environ: Mapping[str, str], context: Context) -> tuple[str | None, Warned | None]:
-    arguments = _KUBECTL_VERSION_ARGUMENTS if tool.source is Source.KUBECTL else _VERSION_ARGUMENTS[tool.name]
+    arguments = _KUBECTL_VERSION_ARGUMENTS if tool.source is ToolOrigin.KUBECTL else _VERSION_ARGUMENTS[tool.name]
     command = Command((str(tool.path), *arguments), environ)
     timeout = context.limits.tool_timeout
     output: running.Ended | OutOfBounds
@@ -213,7 +213,7 @@ def _ask(tool: Tool, environ: Mapping[str, str], context: Context) -> tuple[str 
         message = f"{tool.name} ({tool.path}) cannot be run: {error.strerror}"
         return None, Warned("CMD-TOOL-005", message, hint="is it built for this machine?")
     texts = [content.decode("utf-8", "replace") for content in (output.output, output.said)]
-    version = _kustomize_of_kubectl(texts) if tool.source is Source.KUBECTL else _first_version(texts)
+    version = _kustomize_of_kubectl(texts) if tool.source is ToolOrigin.KUBECTL else _first_version(texts)
     if version is None:
         message = f"{tool.name} ({tool.path}) did not report its version"
         return None, Warned("CMD-TOOL-005", message, hint=f"run it by hand: {tool.path} {' '.join(arguments)}")

@@ -20,7 +20,7 @@ from commodore.base.values.versions import Version
 from commodore.core.sources.http import without_credentials
 from commodore.core.tools._unpack import unpack_executable
 from commodore.core.tools._web import StatusError
-from commodore.core.tools.find import Source, Tool, ask_versions, locate_tool
+from commodore.core.tools.find import Tool, ToolOrigin, ask_versions, locate_tool
 from commodore.core.tools.latest import latest_versions
 from commodore.core.tools.pins import KNOWN_VERSIONS
 from commodore.core.tools.releases import PROJECTS, Asset, Releases
@@ -43,7 +43,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class InstallOutcome:
     """What became of a tool.
 
     Attributes:
@@ -71,7 +71,7 @@ def check_tool(name: str) -> str:
     return name
 
 
-def install_tool(name: str, choice: Choice, toolbox: Toolbox, releases: Releases) -> Outcome:
+def install_tool(name: str, choice: Choice, toolbox: Toolbox, releases: Releases) -> InstallOutcome:
     """Install a tool that is not managed yet; one that is stays as it is.
 
     Raises:
@@ -79,7 +79,7 @@ def install_tool(name: str, choice: Choice, toolbox: Toolbox, releases: Releases
         CommodoreError: it cannot be installed; what was there is unchanged.
     """
     if check_tool(name) in NOT_NEEDED:
-        return Outcome(name, "not needed")
+        return InstallOutcome(name, "not needed")
     wanted = _choose(name, choice, releases)
     with toolbox.locked(releases.context):
         has = _managed_version(name, toolbox, releases)
@@ -91,10 +91,10 @@ def install_tool(name: str, choice: Choice, toolbox: Toolbox, releases: Releases
                 f"{name} is managed already, in version {has} instead of {wanted}",
                 hint=f"run 'commodore tool upgrade {name} --version {wanted}'",
             )
-        return Outcome(name, "kept", str(has), toolbox.executable(name))
+        return InstallOutcome(name, "kept", str(has), toolbox.executable(name))
 
 
-def upgrade_tool(name: str, choice: Choice, toolbox: Toolbox, releases: Releases) -> Outcome:
+def upgrade_tool(name: str, choice: Choice, toolbox: Toolbox, releases: Releases) -> InstallOutcome:
     """Bring a managed tool to another version: a newer one, or any if it is named.
 
     Raises:
@@ -102,17 +102,17 @@ def upgrade_tool(name: str, choice: Choice, toolbox: Toolbox, releases: Releases
         CommodoreError: it cannot be installed; what was there is unchanged.
     """
     if check_tool(name) in NOT_NEEDED:
-        return Outcome(name, "not needed")
+        return InstallOutcome(name, "not needed")
     _check_managed(name, toolbox)
     wanted = _choose(name, choice, releases)
     with toolbox.locked(releases.context):
         has = _managed_version(name, toolbox, releases)
         if has is not None and (has == wanted or (has > wanted and choice.version is None)):
-            return Outcome(name, "kept", str(has), toolbox.executable(name))
+            return InstallOutcome(name, "kept", str(has), toolbox.executable(name))
         return _install(name, wanted, toolbox, releases)
 
 
-def uninstall_tool(name: str, toolbox: Toolbox, releases: Releases) -> Outcome:
+def uninstall_tool(name: str, toolbox: Toolbox, releases: Releases) -> InstallOutcome:
     """Remove a managed tool; also one that is not needed, if the published tool has left it in the folder.
 
     Raises:
@@ -122,13 +122,13 @@ def uninstall_tool(name: str, toolbox: Toolbox, releases: Releases) -> Outcome:
     check_tool(name)
     path = toolbox.executable(name)
     if name in NOT_NEEDED and not toolbox.holds(name):
-        return Outcome(name, "not needed")
+        return InstallOutcome(name, "not needed")
     _check_managed(name, toolbox)
     with toolbox.locked(releases.context):
         with guard_disk(path):
             path.unlink(missing_ok=True)
         toolbox.forget(name, releases.context)
-    return Outcome(name, "removed", None, path)
+    return InstallOutcome(name, "removed", None, path)
 
 
 def missing_tools(toolbox: Toolbox) -> dict[str, Tool | None]:
@@ -137,7 +137,7 @@ def missing_tools(toolbox: Toolbox) -> dict[str, Tool | None]:
     kubectl's kustomize is a stand-in, so with it kustomize counts as missing.
     """
     found = {name: locate_tool(name, managed=toolbox.folder) for name in MANAGEABLE}
-    return {name: None if tool is None or tool.source is Source.KUBECTL else tool for name, tool in found.items()}
+    return {name: None if tool is None or tool.source is ToolOrigin.KUBECTL else tool for name, tool in found.items()}
 
 
 def managed_tools(toolbox: Toolbox) -> tuple[str, ...]:
@@ -184,12 +184,12 @@ def _managed_version(name: str, toolbox: Toolbox, releases: Releases) -> Version
 
 
 def _ask(name: str, path: Path, releases: Releases) -> Version | None:
-    tool = Tool(name, path, None, Source.MANAGED)
+    tool = Tool(name, path, None, ToolOrigin.MANAGED)
     (asked,) = ask_versions([tool], releases.context)
     return tool_version(asked.version)
 
 
-def _install(name: str, version: Version, toolbox: Toolbox, releases: Releases) -> Outcome:
+def _install(name: str, version: Version, toolbox: Toolbox, releases: Releases) -> InstallOutcome:
     """Download, check, unpack, try, put into place, write down."""
     asset = releases.asset(name, version)
     place = toolbox.executable(name)
@@ -209,7 +209,7 @@ def _install(name: str, version: Version, toolbox: Toolbox, releases: Releases) 
                 hint="remove it, or put the managed folder first in PATH",
             )
         )
-    return Outcome(name, "installed", str(version), place)
+    return InstallOutcome(name, "installed", str(version), place)
 
 
 def _fetch(asset: Asset, target: Path, releases: Releases) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from commodore.base.errors import EnvironmentFault
 from commodore.base.events import Warned
 from commodore.base.values.versions import Version
-from commodore.core.tools.find import Source, Tool, ask_versions, locate_tool
+from commodore.core.tools.find import Tool, ToolOrigin, ask_versions, locate_tool
 from commodore.core.tools.install import MANAGEABLE, NOT_NEEDED
 from commodore.core.tools.latest import latest_versions
 from commodore.core.tools.pins import KNOWN_VERSIONS
@@ -38,7 +38,7 @@ class ToolStatus:
     name: str
     needed: bool
     path: Path | None = None
-    source: Source | None = None
+    source: ToolOrigin | None = None
     version: str | None = None
     managed: bool = False
     installed: str | None = None

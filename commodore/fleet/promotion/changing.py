@@ -23,7 +23,7 @@ from commodore.fleet.repository.model import App, Fleet, Layer, Patch, PatchFile
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LocatedPatch:
     """A patch with what it belongs to."""
 
     fleet: Fleet
@@ -40,13 +40,13 @@ class Found:
         """The arguments of commands about the patch."""
         return f"{self.kind.name} {self.app.name} {self.patch.name}"
 
-    def with_placements(self, placements: Sequence[PatchFile]) -> Found:
+    def with_placements(self, placements: Sequence[PatchFile]) -> LocatedPatch:
         """The same fleet with other placements of the patch."""
         order = {prefix: number for number, prefix in enumerate(self.fleet.config.prefixes())}
         sorted_ = tuple(sorted(placements, key=lambda one: order[one.prefix or ()]))
         return self._with(dataclasses.replace(self.patch, placements=sorted_), self.app)
 
-    def folded(self, base: Values, overrides: Mapping[Layer, Values]) -> Found:
+    def folded(self, base: Values, overrides: Mapping[Layer, Values]) -> LocatedPatch:
         """The same fleet without the patch, with other base values and overrides."""
 
         def changed(layer: Layer) -> Layer:
@@ -60,12 +60,12 @@ class Found:
         )
         return self._with(None, app)
 
-    def _with(self, patch: Patch | None, app: App) -> Found:
+    def _with(self, patch: Patch | None, app: App) -> LocatedPatch:
         others = tuple(patch if one is self.patch else one for one in app.patches)
         app = dataclasses.replace(app, patches=tuple(one for one in others if one is not None))
         kind = dataclasses.replace(self.kind, apps=tuple(app if one is self.app else one for one in self.kind.apps))
         types = tuple(kind if one is self.kind else one for one in self.fleet.types)
-        return Found(dataclasses.replace(self.fleet, types=types), kind, app, patch or self.patch)
+        return LocatedPatch(dataclasses.replace(self.fleet, types=types), kind, app, patch or self.patch)
 
     def values(self) -> dict[Prefix, Values]:
         """The merged values of all cells of the type."""
@@ -101,7 +101,7 @@ class Wait:
         return {"dependency": self.lack.in_words, "cells": [in_path(cell) for cell in self.cells]}
 
 
-def waits_of(found: Found, merged: Sequence[CellValues]) -> tuple[Wait, ...]:
+def waits_of(found: LocatedPatch, merged: Sequence[CellValues]) -> tuple[Wait, ...]:
     """The dependencies for which a patch waits, each with its cells.
 
     Args:
@@ -117,7 +117,7 @@ def waits_of(found: Found, merged: Sequence[CellValues]) -> tuple[Wait, ...]:
     return tuple(groups.values())
 
 
-def find_patch(fleet: Fleet, kind: str, app: str, name: str) -> Found:
+def find_patch(fleet: Fleet, kind: str, app: str, name: str) -> LocatedPatch:
     """A patch by the name of its files, or its id.
 
     Raises:
@@ -147,17 +147,17 @@ def find_patch(fleet: Fleet, kind: str, app: str, name: str) -> Found:
             hint="make them equal; only id and description may differ",
             locations=[other.place],
         )
-    return Found(fleet, type_, folder, patch)
+    return LocatedPatch(fleet, type_, folder, patch)
 
 
-def placed_at(found: Found, file: PatchFile, prefix: Prefix) -> PatchFile:
+def placed_at(found: LocatedPatch, file: PatchFile, prefix: Prefix) -> PatchFile:
     """A copy of a patch at another prefix, as if it was read from there."""
     path = file_at(found, prefix)
     document = dataclasses.replace(file.layer.document, path=path, place=str(path.relative_to(found.fleet.root)))
     return dataclasses.replace(file, prefix=prefix, layer=dataclasses.replace(file.layer, document=document))
 
 
-def file_at(found: Found, prefix: Prefix) -> Path:
+def file_at(found: LocatedPatch, prefix: Prefix) -> Path:
     """The file that a placement at a prefix has, in the form of those that there are."""
     latest = found.patch.placements[-1] if found.patch.placements else None
     inner = latest is None or latest.layer.document.path.parent.name == PATCHES
@@ -192,7 +192,7 @@ class Loss:
 
 
 def losses(
-    found: Found, before: Mapping[Prefix, Values], after: Mapping[Prefix, Values], waits: Sequence[Wait] = ()
+    found: LocatedPatch, before: Mapping[Prefix, Values], after: Mapping[Prefix, Values], waits: Sequence[Wait] = ()
 ) -> list[Loss]:
     """What is different in cells, equal differences of several cells together.
 

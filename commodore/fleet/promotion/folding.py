@@ -13,7 +13,7 @@ from commodore.fleet.findings import shown
 from commodore.fleet.merging import Path_, copy, leaves, merge, overlap, same
 from commodore.fleet.patches import strategies_of
 from commodore.fleet.paths import MISSING, Missing, value_at
-from commodore.fleet.promotion.changing import Found, Loss, losses, shown_path, waits_of
+from commodore.fleet.promotion.changing import LocatedPatch, Loss, losses, shown_path, waits_of
 from commodore.fleet.promotion.editing import set_values
 from commodore.fleet.repository.model import APPLICATIONS, Layer, Values
 
@@ -30,12 +30,12 @@ class Fold:
         lost: the values that would be others, which is allowed only where overrides are kept.
     """
 
-    found: Found
+    found: LocatedPatch
     writes: dict[Path, bytes | None]
     lost: tuple[Loss, ...]
 
 
-def fold(found: Found, overrides: Overrides) -> Fold:
+def fold(found: LocatedPatch, overrides: Overrides) -> Fold:
     """Work out how a patch goes into the base values. Nothing is written.
 
     Raises:
@@ -56,7 +56,7 @@ def fold(found: Found, overrides: Overrides) -> Fold:
     return Fold(after, writes, tuple(losses(found, before, after.values(), waits_of(found, merged))))
 
 
-def _merged(found: Found, base: Layer, strategies: dict[Path_, str]) -> Values:
+def _merged(found: LocatedPatch, base: Layer, strategies: dict[Path_, str]) -> Values:
     """Base values with the patch upon them; a list that is appended to goes on from the defaults if need be."""
     values: Values = copy(base.values)
     for (section, name), item in _items(found):
@@ -79,20 +79,20 @@ def _at(path: Path_, value: Any) -> Any:
     return value
 
 
-def _items(found: Found) -> Iterator[tuple[tuple[str, str], Any]]:
+def _items(found: LocatedPatch) -> Iterator[tuple[tuple[str, str], Any]]:
     for section, items in found.patch.files[-1].layer.values.items():
         for name, item in items.items():
             yield (section, name), item
 
 
-def _contrary(found: Found) -> list[Layer]:
+def _contrary(found: LocatedPatch) -> list[Layer]:
     """The overrides that write what the patch writes."""
     paths = [path for path, _ in leaves(found.patch.files[-1].layer.values)]
     layers = (*found.app.overrides.values(), *found.app.flat.values())
     return [one for one in layers if any(overlap(path, leaf) for path in paths for leaf, _ in leaves(one.values))]
 
 
-def _updated(found: Found, layer: Layer, strategies: dict[Path_, str]) -> Values:
+def _updated(found: LocatedPatch, layer: Layer, strategies: dict[Path_, str]) -> Values:
     """An override with the patch's values where it writes the same."""
     values: Values = copy(layer.values)
     for path, value in leaves(found.patch.files[-1].layer.values):
@@ -125,7 +125,7 @@ def _set(data: Any, path: Path_, value: Any) -> Any:
     return data
 
 
-def loss_errors(found: Found, lost: tuple[Loss, ...], *, updated: bool = False) -> list[CommodoreError]:
+def loss_errors(found: LocatedPatch, lost: tuple[Loss, ...], *, updated: bool = False) -> list[CommodoreError]:
     """The errors about values that a fold would change.
 
     Args:

@@ -15,13 +15,13 @@ from commodore.core.sources.git import Git
 from commodore.fleet.dependencies import dependencies_of, is_live, unmet, wanted_revision
 from commodore.fleet.findings import at, cells_in_words
 from commodore.fleet.patches import covered
-from commodore.fleet.promotion.changing import Found, placed_at, waits_of
+from commodore.fleet.promotion.changing import LocatedPatch, placed_at, waits_of
 from commodore.fleet.promotion.next_place import entered, left
 from commodore.fleet.promotion.status_file import FleetState
-from commodore.fleet.repository.config import Node, Prefix, covers, in_path
+from commodore.fleet.repository.config import Prefix, SequenceNode, covers, in_path
 from commodore.fleet.repository.model import APPLICATIONS, Values
 
-Approve = Callable[[Node], bool]
+Approve = Callable[[SequenceNode], bool]
 """Is asked before a node is entered that a person has to approve."""
 
 
@@ -42,12 +42,12 @@ class Conditions:
     now: datetime
 
 
-def manual_nodes(found: Found, place: Prefix) -> list[Node]:
+def manual_nodes(found: LocatedPatch, place: Prefix) -> list[SequenceNode]:
     """The nodes that a promotion enters and that a person has to approve."""
     return [node for node in entered(found.fleet.config, found.patch.prefixes, place) if node.manual]
 
 
-def approval_error(node: Node) -> CommodoreError:
+def approval_error(node: SequenceNode) -> CommodoreError:
     """The refusal at a manual gate."""
     return PolicyError(
         "CMD-FLT-073",
@@ -57,7 +57,7 @@ def approval_error(node: Node) -> CommodoreError:
     )
 
 
-def check_gates(found: Found, place: Prefix, conditions: Conditions, context: Context) -> None:
+def check_gates(found: LocatedPatch, place: Prefix, conditions: Conditions, context: Context) -> None:
     """Raise if a patch may not go on to a place.
 
     Raises:
@@ -73,13 +73,13 @@ def check_gates(found: Found, place: Prefix, conditions: Conditions, context: Co
         _check_soak(found, place, reached, conditions, context)
 
 
-def applications_of(found: Found) -> list[str]:
+def applications_of(found: LocatedPatch) -> list[str]:
     """The applications that a patch changes; those of its folder if it changes ApplicationSets only."""
     own = found.patch.files[-1].layer.values.get(APPLICATIONS, {})
     return sorted(own or {name for section, name in found.app.items if section == APPLICATIONS})
 
 
-def check_dependencies(found: Found, place: Prefix | None, conditions: Conditions, context: Context) -> None:
+def check_dependencies(found: LocatedPatch, place: Prefix | None, conditions: Conditions, context: Context) -> None:
     """Raise if what a patch depends on is not met where it is, or where it goes; without `health` warn of that.
 
     Raises:
@@ -110,7 +110,7 @@ def check_dependencies(found: Found, place: Prefix | None, conditions: Condition
         )
 
 
-def _check_live(found: Found, place: Prefix, state: FleetState | None) -> None:
+def _check_live(found: LocatedPatch, place: Prefix, state: FleetState | None) -> None:
     """The live state that the patch depends on, in the cells that it goes to."""
     kind, values = found.kind.name, found.values()
     for dependency in dependencies_of(found.patch.files[-1], found.kind.sections):
@@ -137,7 +137,9 @@ def _check_live(found: Found, place: Prefix, state: FleetState | None) -> None:
                 raise NotReady("CMD-FLT-068", where, hint="wait for it", locations=[dependency.location])
 
 
-def _check_health(found: Found, cells: Sequence[Prefix], values: dict[Prefix, Values], state: FleetState) -> None:
+def _check_health(
+    found: LocatedPatch, cells: Sequence[Prefix], values: dict[Prefix, Values], state: FleetState
+) -> None:
     """Raise for the first application that is broken or unknown, else for the first that is on its way."""
     kind = found.kind.name
     on_the_way: list[str] = []
@@ -162,7 +164,7 @@ def _check_health(found: Found, cells: Sequence[Prefix], values: dict[Prefix, Va
 
 
 def _check_soak(
-    found: Found, place: Prefix, reached: Sequence[Prefix], conditions: Conditions, context: Context
+    found: LocatedPatch, place: Prefix, reached: Sequence[Prefix], conditions: Conditions, context: Context
 ) -> None:
     nodes = [node for node in left(found.fleet.config, found.patch.prefixes, place) if node.soak]
     placed = placed_since(found, context) if nodes else {}
@@ -189,7 +191,7 @@ def _timestamp(time: datetime) -> str:
     return time.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def placed_since(found: Found, context: Context) -> dict[Prefix, datetime]:
+def placed_since(found: LocatedPatch, context: Context) -> dict[Prefix, datetime]:
     """Since when cells have had the patch without interruption, by the commits of its files; empty without git."""
     folder = found.app.folder
     with contextlib.suppress(CommodoreError):
@@ -198,7 +200,7 @@ def placed_since(found: Found, context: Context) -> dict[Prefix, datetime]:
     return {}
 
 
-def _replay(found: Found, log: str) -> dict[Prefix, datetime]:
+def _replay(found: LocatedPatch, log: str) -> dict[Prefix, datetime]:
     config = found.fleet.config
     known = dict.fromkeys(config.prefixes())
     there: set[Prefix] = set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from commodore.fleet.patches import covered
-from commodore.fleet.repository.config import FleetConfig, Node, Prefix, covers
+from commodore.fleet.repository.config import FleetConfig, Prefix, SequenceNode, covers
 
 
 def next_prefix(config: FleetConfig, placements: Sequence[Prefix], depth: int) -> Prefix | None:
@@ -29,14 +29,14 @@ def next_prefix(config: FleetConfig, placements: Sequence[Prefix], depth: int) -
     )
 
 
-def entered(config: FleetConfig, placements: Sequence[Prefix], place: Prefix) -> list[Node]:
+def entered(config: FleetConfig, placements: Sequence[Prefix], place: Prefix) -> list[SequenceNode]:
     """The nodes that a promotion to `place` enters: those above it, and itself, in which the patch is nowhere yet."""
     reached = covered(config, placements)
     prefixes = [place[:depth] for depth in range(1, len(place) + 1)]
     return [config.node(prefix) for prefix in prefixes if not any(covers(prefix, cell) for cell in reached)]
 
 
-def left(config: FleetConfig, placements: Sequence[Prefix], place: Prefix) -> list[Node]:
+def left(config: FleetConfig, placements: Sequence[Prefix], place: Prefix) -> list[SequenceNode]:
     """The nodes that a promotion to `place` leaves: those above and below the latest placement that do not hold it."""
     order = config.prefixes()
     latest = max(placements, key=order.index)

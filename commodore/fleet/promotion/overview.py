@@ -14,7 +14,7 @@ from commodore.fleet.dependencies import wanted_revision
 from commodore.fleet.findings import by_severity
 from commodore.fleet.generating import check_known
 from commodore.fleet.patches import covered, gaps
-from commodore.fleet.promotion.changing import Found, Wait, waits_of
+from commodore.fleet.promotion.changing import LocatedPatch, Wait, waits_of
 from commodore.fleet.promotion.gates import applications_of, manual_nodes
 from commodore.fleet.promotion.next_place import next_prefix
 from commodore.fleet.promotion.status_file import FleetState
@@ -72,7 +72,7 @@ class PatchStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class Narrowing:
+class OverviewFilter:
     """The part of an overview that is shown; all of it by default.
 
     Attributes:
@@ -163,7 +163,7 @@ class Overview:
         }
 
 
-def survey(fleet: Fleet, state: FleetState | None, narrowing: Narrowing | None = None) -> Overview:
+def survey(fleet: Fleet, state: FleetState | None, narrowing: OverviewFilter | None = None) -> Overview:
     """Look at the patches and cells of a fleet.
 
     Args:
@@ -173,7 +173,7 @@ def survey(fleet: Fleet, state: FleetState | None, narrowing: Narrowing | None =
     Raises:
         UsageError: CMD-FLT-090, it names what does not exist.
     """
-    chosen = narrowing or Narrowing()
+    chosen = narrowing or OverviewFilter()
     chosen.check(fleet)
     report = Diagnostics()
     patches: list[PatchStatus] = []
@@ -183,7 +183,7 @@ def survey(fleet: Fleet, state: FleetState | None, narrowing: Narrowing | None =
         merged = Merger(fleet, kind, report, state.live if state else None).merge(fleet.config.cells())
         for app in (app for app in kind.apps if chosen.has_app(app)):
             patches += [
-                _status(Found(fleet, kind, app, patch), merged, state)
+                _status(LocatedPatch(fleet, kind, app, patch), merged, state)
                 for patch in app.patches
                 if chosen.has_patch(patch) and _is_in(fleet.config, patch, chosen)
             ]
@@ -203,12 +203,12 @@ def survey(fleet: Fleet, state: FleetState | None, narrowing: Narrowing | None =
     return Overview(tuple(shown), {key: cells for key, cells in versions.items() if cells}, usual, report)
 
 
-def _is_in(config: FleetConfig, patch: Patch, chosen: Narrowing) -> bool:
+def _is_in(config: FleetConfig, patch: Patch, chosen: OverviewFilter) -> bool:
     """A patch has reached one of the cells that are shown."""
     return not chosen.cells or any(chosen.has_cell(patch.type, cell) for cell in covered(config, patch.prefixes))
 
 
-def _status(found: Found, merged: list[CellValues], state: FleetState | None) -> PatchStatus:
+def _status(found: LocatedPatch, merged: list[CellValues], state: FleetState | None) -> PatchStatus:
     values = {one.cell: one.values for one in merged}
     waits = waits_of(found, merged)
     config, prefixes = found.fleet.config, found.patch.prefixes
@@ -241,14 +241,16 @@ def _status(found: Found, merged: list[CellValues], state: FleetState | None) ->
 # pictures
 
 
-def _letters(fleet: Fleet) -> dict[Found, str]:
+def _letters(fleet: Fleet) -> dict[LocatedPatch, str]:
     """A letter, or a number, for each patch that is started."""
-    found = [Found(fleet, kind, app, patch) for kind in fleet.types for app in kind.apps for patch in app.patches]
+    found = [
+        LocatedPatch(fleet, kind, app, patch) for kind in fleet.types for app in kind.apps for patch in app.patches
+    ]
     started = [one for one in found if one.patch.placements]
     return {one: chr(65 + number) if number < 26 else str(number) for number, one in enumerate(started)}
 
 
-def _at(fleet: Fleet, letters: dict[Found, str], prefix: Prefix) -> str:
+def _at(fleet: Fleet, letters: dict[LocatedPatch, str], prefix: Prefix) -> str:
     here = [letter for one, letter in letters.items() if prefix in covered(fleet.config, one.patch.prefixes)]
     return " ".join(here)
 

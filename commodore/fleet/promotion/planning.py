@@ -8,7 +8,7 @@ from typing import Any
 
 from commodore.fleet.merging import Path_
 from commodore.fleet.patches import covered
-from commodore.fleet.promotion.changing import Found, Wait, differences, shown_path, waits_of
+from commodore.fleet.promotion.changing import LocatedPatch, Wait, differences, shown_path, waits_of
 from commodore.fleet.promotion.folding import value_in_words
 from commodore.fleet.promotion.gates import manual_nodes
 from commodore.fleet.promotion.next_place import left
@@ -63,7 +63,7 @@ class PlannedStep:
         }
 
 
-def plan(found: Found, options: PromoteOptions) -> Iterator[PlannedStep]:
+def plan(found: LocatedPatch, options: PromoteOptions) -> Iterator[PlannedStep]:
     """The steps from where a patch is to the end, each from the fleet that the one before leaves.
 
     Raises:

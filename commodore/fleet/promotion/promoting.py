@@ -14,7 +14,7 @@ from commodore.base.files.workspace import guard_disk, remove_tree, write_atomic
 from commodore.fleet.findings import cells_in_words
 from commodore.fleet.generating import check_known
 from commodore.fleet.patches import covered, gaps, is_complete
-from commodore.fleet.promotion.changing import Found, Loss, file_at, find_patch, losses, placed_at, shown_path
+from commodore.fleet.promotion.changing import LocatedPatch, Loss, file_at, find_patch, losses, placed_at, shown_path
 from commodore.fleet.promotion.folding import Fold, Overrides, fold, loss_errors, value_in_words
 from commodore.fleet.promotion.gates import Conditions, check_dependencies, check_gates
 from commodore.fleet.promotion.next_place import coalesced, is_foldable, next_prefix
@@ -52,12 +52,12 @@ class Step:
         waits: for what the patch waits, if nothing is done for that.
     """
 
-    found: Found
+    found: LocatedPatch
     place: Prefix | None
     moved: tuple[tuple[Prefix, tuple[Prefix, ...]], ...] = ()
     kept: tuple[tuple[Prefix, tuple[Loss, ...]], ...] = ()
     folded: Fold | None = None
-    after: Found | None = None
+    after: LocatedPatch | None = None
     writes: dict[Path, bytes | None] = field(default_factory=dict)
     problems: tuple[CommodoreError, ...] = ()
     waits: str = ""
@@ -89,7 +89,7 @@ def load_fleet(root: Path, context: Context) -> Fleet:
     return fleet
 
 
-def next_step(found: Found, options: PromoteOptions) -> Step:
+def next_step(found: LocatedPatch, options: PromoteOptions) -> Step:
     """What a promotion would do, gates aside. Nothing is written.
 
     Raises:
@@ -169,7 +169,7 @@ def _finished(step: Step, placements: list[PatchFile], options: PromoteOptions) 
     return _folded(done, current) if options.fold and everywhere else done
 
 
-def _folded(step: Step, current: Found) -> Step:
+def _folded(step: Step, current: LocatedPatch) -> Step:
     done = fold(current, "refuse")
     common = (step.found, step.place, step.moved, step.kept)
     if done.lost:
@@ -193,7 +193,7 @@ def tell(step: Step, context: Context) -> None:
             )
 
 
-def promote(found: Found, options: PromoteOptions, conditions: Conditions, context: Context) -> Step:
+def promote(found: LocatedPatch, options: PromoteOptions, conditions: Conditions, context: Context) -> Step:
     """Let a patch go on by one place. The caller holds the workspace and writes: see `write_changes`.
 
     Raises:
@@ -227,7 +227,7 @@ def write_changes(writes: dict[Path, bytes | None], root: Path) -> None:
                     folder = folder.parent
 
 
-def fold_patch(found: Found, overrides: Overrides) -> Fold:
+def fold_patch(found: LocatedPatch, overrides: Overrides) -> Fold:
     """Fold a patch that is everywhere.
 
     Raises:

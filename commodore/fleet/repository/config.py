@@ -25,7 +25,7 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class SequenceNode:
     """One named item of the sequence.
 
     Attributes:
@@ -40,10 +40,10 @@ class Node:
     manual: bool
     soak: int
     soak_text: str
-    children: tuple[Node, ...]
+    children: tuple[SequenceNode, ...]
     location: Location
 
-    def each(self) -> Iterator[Node]:
+    def each(self) -> Iterator[SequenceNode]:
         """This node and all below it, parents before children."""
         yield self
         for child in self.children:
@@ -64,7 +64,7 @@ class FleetConfig:
     """What `config/config.yaml` says."""
 
     dimensions: tuple[str, ...]
-    nodes: tuple[Node, ...]
+    nodes: tuple[SequenceNode, ...]
     types: tuple[ClusterType, ...]
     generator: Mapping[str, Any]
     document: Document
@@ -78,7 +78,7 @@ class FleetConfig:
         """The dimensions without the `s` at their ends."""
         return tuple(dimension.rstrip("s") for dimension in self.dimensions)
 
-    def each(self) -> Iterator[Node]:
+    def each(self) -> Iterator[SequenceNode]:
         """All nodes, in the order of the sequence, parents before children."""
         for node in self.nodes:
             yield from node.each()
@@ -94,10 +94,10 @@ class FleetConfig:
         """The cells with their types (`main/prod/eu-1`), as status files name them."""
         return tuple(f"{kind.name}/{in_path(cell)}" for kind in self.types for cell in self.cells())
 
-    def node(self, prefix: Prefix) -> Node:
+    def node(self, prefix: Prefix) -> SequenceNode:
         return next(node for node in self.each() if node.prefix == prefix)
 
-    def last_below(self, node: Node, depth: int) -> Prefix:
+    def last_below(self, node: SequenceNode, depth: int) -> Prefix:
         """The last prefix of so many names in a node."""
         return [one.prefix for one in node.each() if len(one.prefix) == depth][-1]
 
@@ -195,7 +195,7 @@ def _twice_named(document: Document, dimensions: Sequence[str]) -> list[Commodor
 
 def _nodes(
     document: Document, items: Sequence[Any], path: tuple[object, ...], above: Prefix, dimensions: Sequence[str]
-) -> tuple[Node, ...]:
+) -> tuple[SequenceNode, ...]:
     nodes = []
     for number, item in enumerate(items):
         data = item if isinstance(item, dict) else {"name": item}
@@ -203,7 +203,7 @@ def _nodes(
         soak = data.get("soak", "0s")
         below = dimensions[len(prefix)] if len(prefix) < len(dimensions) else ""
         nodes.append(
-            Node(
+            SequenceNode(
                 prefix,
                 data.get("promotion") == "manual",
                 seconds(soak),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from commodore.observe.cluster.client import ClusterAccess
 from commodore.observe.cluster.controller import ControllerOptions
-from commodore.observe.cluster.creator import Outcome
+from commodore.observe.cluster.creator import CreationOutcome
 from commodore.observe.cluster.lease import LeaseTimes
 from commodore.observe.cluster.reflector import Pauses
 from commodore.observe.cluster.running import (
@@ -24,9 +24,9 @@ __all__ = [
     "ClusterAccess",
     "Clusters",
     "ControllerOptions",
+    "CreationOutcome",
     "LeaseOptions",
     "LeaseTimes",
-    "Outcome",
     "Pauses",
     "RunOptions",
     "cluster_worlds",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from commodore.observe.cluster.creator import Outcome
+from commodore.observe.cluster.creator import CreationOutcome
 from commodore.observe.cluster.events import Recorder, Subject
 from commodore.observe.kargo import Application
 from commodore.observe.planning import Decision
@@ -36,7 +36,7 @@ class Announcer:
                 subject = Subject.application(seen.application.meta)
                 await self._applications.record(subject, reason, decision.message, warning=warning)
 
-    async def tried(self, world: StageWorld, decision: Decision, outcome: Outcome) -> None:
+    async def tried(self, world: StageWorld, decision: Decision, outcome: CreationOutcome) -> None:
         """Record a Promotion that was made or refused."""
         if world.stage is None:
             return

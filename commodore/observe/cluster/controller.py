@@ -14,7 +14,7 @@ from pathlib import Path
 from commodore.observe.cases import PlanOptions
 from commodore.observe.cluster.announcing import Announcer
 from commodore.observe.cluster.client import APPLICATIONS, KARGO, Client
-from commodore.observe.cluster.creator import Creator, Outcome
+from commodore.observe.cluster.creator import CreationOutcome, Creator
 from commodore.observe.cluster.events import Recorder, Subject
 from commodore.observe.cluster.index import Index
 from commodore.observe.cluster.lease import Lease, LeaseLostError
@@ -23,7 +23,7 @@ from commodore.observe.cluster.queue import WorkQueue
 from commodore.observe.cluster.reflector import Pauses, Reflector
 from commodore.observe.kargo import Application, KargoObject
 from commodore.observe.planning import Decision, plan_stage
-from commodore.observe.worlds import Scope, StageName, StageWorld, annotation_problems
+from commodore.observe.worlds import StageName, StageWorld, WatchScope, annotation_problems
 
 _LOG = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ class ControllerOptions:
     """How a controller works; times in seconds. An empty set of namespaces in the scope is all of them."""
 
     plan: PlanOptions
-    scope: Scope
+    scope: WatchScope
     pause_file: Path | None = None
     sync_period: float = 600.0
     workers: int = 4
@@ -233,7 +233,7 @@ class Controller:
         delay = decision.verdict.retry_after.total_seconds() if decision.verdict.retry_after is not None else None
         if decision.reason == "Settling" and delay is None:
             delay = 60.0  # it becomes a warning after a while
-        outcome: Outcome | None = None
+        outcome: CreationOutcome | None = None
         if self._may_write():
             if decision.kind == "promote":
                 outcome = await self._promote(world, decision)
@@ -244,17 +244,17 @@ class Controller:
             self.queue.add(name, delay)
         return outcome is not None and delay is None
 
-    async def _promote(self, world: StageWorld, decision: Decision) -> Outcome:
+    async def _promote(self, world: StageWorld, decision: Decision) -> CreationOutcome:
         name = world.name
         now = self._loop.time()
         settle = self._options.plan.settle.total_seconds()
         if (rest := self._started + settle - now) > 0:
-            return Outcome("changed", "the program has just started", retry_after=rest)
+            return CreationOutcome("changed", "the program has just started", retry_after=rest)
         if (rest := self._unknown.get(name, now) - now) > 0:
-            return Outcome("changed", "an answer was lost: the server may still carry it out", retry_after=rest)
+            return CreationOutcome("changed", "an answer was lost: the server may still carry it out", retry_after=rest)
         if (rest := self._budget.take()) > 0:
             await self._report_budget(world)
-            return Outcome("changed", "enough Promotions for now", retry_after=rest)
+            return CreationOutcome("changed", "enough Promotions for now", retry_after=rest)
         creator = Creator(self._kargo, self._plan_options(), self._remaining, self._options.request_timeout)
         outcome = await creator.create(world, decision, datetime.now(UTC))
         await self._report(world, decision, outcome)
@@ -274,7 +274,7 @@ class Controller:
             subject = Subject.stage(world.stage.meta)
             await self._events.record(subject, "PromotionsLimited", message, warning=False, again=True)
 
-    async def _report(self, world: StageWorld, decision: Decision, outcome: Outcome) -> None:
+    async def _report(self, world: StageWorld, decision: Decision, outcome: CreationOutcome) -> None:
         _LOG.log(logging.WARNING if outcome.failure else logging.INFO, "%s: %s", world.name, str(outcome)[:500])
         self._metrics.tried(world.name, outcome)
         await self._announcer.tried(world, decision, outcome)

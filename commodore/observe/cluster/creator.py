@@ -25,7 +25,7 @@ _MARGIN = 1.0  # seconds of it that a write leaves
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CreationOutcome:
     """What came of an attempt. `retry_after` in seconds; None: with growing pauses."""
 
     kind: Kind
@@ -53,17 +53,17 @@ class Creator:
         self._remaining = remaining
         self._timeout = timeout
 
-    async def create(self, world: StageWorld, decision: Decision, now: datetime) -> Outcome:
+    async def create(self, world: StageWorld, decision: Decision, now: datetime) -> CreationOutcome:
         """Look again without any cache, and make the Promotion if the decision is the same."""
         refused = ""
         for _ in range(2):
             try:
                 world = await self._fresh(world, decision.verdict.freight)
             except ApiError as error:
-                return Outcome("unreachable", error.message, retry_after=error.retry_after)
+                return CreationOutcome("unreachable", error.message, retry_after=error.retry_after)
             again = plan_stage(world, self._options, now)
             if again.kind != "promote" or again.verdict.freight != decision.verdict.freight:
-                return Outcome("changed", f"meanwhile: {again.reason}: {again.message}", retry_after=1.0)
+                return CreationOutcome("changed", f"meanwhile: {again.reason}: {again.message}", retry_after=1.0)
             assert again.verdict.promotion is not None
             outcome = await self._post(world, again.verdict.promotion)
             if outcome.kind != "refused" or outcome.message == refused:
@@ -101,10 +101,10 @@ class Creator:
                 return None
             raise
 
-    async def _post(self, world: StageWorld, promotion: Object) -> Outcome:
+    async def _post(self, world: StageWorld, promotion: Object) -> CreationOutcome:
         left = self._remaining()
         if left < _LEAST:
-            return Outcome("no time", "the lease ends too soon", retry_after=1.0)
+            return CreationOutcome("no time", "the lease ends too soon", retry_after=1.0)
         name = promotion["metadata"]["name"]
         try:
             made = await self._client.create(
@@ -115,36 +115,36 @@ class Creator:
                 return await self._exists(world, name)
             return judge(error)
         # Kargo from 1.11 gives a name of its own.
-        return Outcome("created", promotion=str(made["metadata"]["name"]), retry_after=_SOON)
+        return CreationOutcome("created", promotion=str(made["metadata"]["name"]), retry_after=_SOON)
 
-    async def _exists(self, world: StageWorld, name: str) -> Outcome:
+    async def _exists(self, world: StageWorld, name: str) -> CreationOutcome:
         try:
             there = await self._read(PROMOTIONS, world.name.namespace, name)
         except ApiError as error:
-            return Outcome("unreachable", error.message)
+            return CreationOutcome("unreachable", error.message)
         if isinstance(there, Promotion) and is_ours(there, self._options.label_prefix):
-            return Outcome("exists", promotion=name, retry_after=_SOON)
-        return Outcome("changed", f"a Promotion {name} of another maker is there", retry_after=1.0)
+            return CreationOutcome("exists", promotion=name, retry_after=_SOON)
+        return CreationOutcome("changed", f"a Promotion {name} of another maker is there", retry_after=1.0)
 
 
-def judge(error: ApiError) -> Outcome:
+def judge(error: ApiError) -> CreationOutcome:
     """What an error of the create call means."""
     text = error.message
     if "denied the request" in text:
         if "is not permitted" in text:
-            return Outcome("forbidden", text, retry_after=_LONG)
-        return Outcome("refused", text, retry_after=_SHORT)
+            return CreationOutcome("forbidden", text, retry_after=_LONG)
+        return CreationOutcome("refused", text, retry_after=_SHORT)
     if "failed calling webhook" in text:
-        return Outcome("unreachable", text)
+        return CreationOutcome("unreachable", text)
     if error.code in (401, 403):
-        return Outcome(
+        return CreationOutcome(
             "forbidden", f"{text}; needed is the right to create promotions.kargo.akuity.io", retry_after=_LONG
         )
     if error.code == 429:
-        return Outcome("unreachable", text, retry_after=error.retry_after)
+        return CreationOutcome("unreachable", text, retry_after=error.retry_after)
     if error.is_unknown:
-        return Outcome("unknown", text)
-    return Outcome("failed", text, retry_after=_LONG)
+        return CreationOutcome("unknown", text)
+    return CreationOutcome("failed", text, retry_after=_LONG)
 
 
 def _object(body: Object) -> KargoObject | None:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from commodore.observe.kargo import Application, Freight, KargoObject, Promotion, Stage, Warehouse
-from commodore.observe.worlds import Scope, SeenApplication, StageName, StageWorld, read_authorization
+from commodore.observe.worlds import SeenApplication, StageName, StageWorld, WatchScope, read_authorization
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Index:
         holds: whether this Kargo knows holds.
     """
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: WatchScope) -> None:
         self.holds = False
         self._scope = scope
         self._applications: dict[str, _Known] = {}

@@ -6,7 +6,7 @@ import contextlib
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from commodore.observe.cluster.creator import Outcome
+from commodore.observe.cluster.creator import CreationOutcome
 from commodore.observe.planning import Decision
 from commodore.observe.worlds import StageName
 from commodore.version import __version__
@@ -77,7 +77,7 @@ class Metrics:
             self._since.pop(stage, None)
         self.drift.labels(*where).set(now - self._since.get(stage, now))
 
-    def tried(self, stage: StageName, outcome: Outcome) -> None:
+    def tried(self, stage: StageName, outcome: CreationOutcome) -> None:
         """Count an attempt to promote. A Stage whose Promotion is refused stays in that state until one is made."""
         where = (stage.namespace, stage.name)
         if outcome.kind == "created":

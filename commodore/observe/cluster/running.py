@@ -28,7 +28,7 @@ from commodore.observe.cluster.client import (
     as_fault,
 )
 from commodore.observe.cluster.controller import Controller, ControllerOptions
-from commodore.observe.cluster.creator import Creator, Outcome
+from commodore.observe.cluster.creator import CreationOutcome, Creator
 from commodore.observe.cluster.events import Recorder
 from commodore.observe.cluster.index import settled
 from commodore.observe.cluster.lease import Lease, LeaseLostError, LeaseTimes
@@ -36,7 +36,7 @@ from commodore.observe.cluster.metrics import Metrics
 from commodore.observe.kargo import Application, KargoObject, Promotion, UnreadableError, read_object
 from commodore.observe.planning import Decision, plan_stage
 from commodore.observe.promotion import is_ours, made_at
-from commodore.observe.worlds import Scope, StageWorld, build_worlds
+from commodore.observe.worlds import StageWorld, WatchScope, build_worlds
 
 _LOG = logging.getLogger(__name__)
 _SCHEMAS = "/openapi/v3/apis/kargo.akuity.io/v1alpha1"
@@ -85,7 +85,7 @@ async def connected(clusters: Clusters, metrics: Metrics | None = None) -> Async
             await argocd.aclose()
 
 
-async def read_cluster(kargo: Client, argocd: Client, scope: Scope) -> list[KargoObject]:
+async def read_cluster(kargo: Client, argocd: Client, scope: WatchScope) -> list[KargoObject]:
     """All objects that a plan needs; those that cannot be read are left out and logged.
 
     Raises:
@@ -141,7 +141,7 @@ def _stage_status(document: Object) -> Mapping[str, Any]:
     return {}
 
 
-async def cluster_worlds(clusters: Clusters, scope: Scope, holds: bool | None) -> list[StageWorld]:
+async def cluster_worlds(clusters: Clusters, scope: WatchScope, holds: bool | None) -> list[StageWorld]:
     """What is known about the Stages of a cluster now. Nothing is written.
 
     Raises:
@@ -170,7 +170,7 @@ async def observe_once(
     holds: bool | None,
     lease: LeaseOptions | None,
     on_wait: Callable[[int], None],
-) -> list[tuple[Decision, Outcome | None]]:
+) -> list[tuple[Decision, CreationOutcome | None]]:
     """Decide about all Stages once; make Promotions if images stay the same for the time to settle; record events.
 
     Args:
@@ -195,7 +195,7 @@ async def observe_once(
         creator = Creator(kargo, options.plan, remaining, options.request_timeout)
         announcer = _announcer(kargo, argocd, now)
         await announcer.annotated(one for one in objects if isinstance(one, Application) and options.scope.takes(one))
-        done: list[tuple[Decision, Outcome | None]] = []
+        done: list[tuple[Decision, CreationOutcome | None]] = []
         left = options.max_promotions - _made_just_now(objects, options.plan.label_prefix, now)
         for world in worlds:
             decision = plan_stage(world, options.plan, now)
@@ -208,7 +208,7 @@ async def observe_once(
                 left -= 1
             else:
                 allowed = f"--max-promotions allows {options.max_promotions} Promotions a minute"
-                outcome = Outcome("left", f"for the next pass: {allowed}")
+                outcome = CreationOutcome("left", f"for the next pass: {allowed}")
             done.append((decision, outcome))
         return done
 

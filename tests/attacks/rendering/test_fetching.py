@@ -18,7 +18,7 @@ from commodore.core.confinement import TrustPolicy
 from commodore.core.confinement.hosts import host_of, is_near
 from commodore.core.dependencies.bundle.jsonnetfile import GitSource
 from commodore.core.dependencies.bundle.remotes import parse_remote
-from commodore.core.dependencies.bundle.sources import LibrarySources, Wanted
+from commodore.core.dependencies.bundle.sources import LibrarySources, PackageRequest
 from commodore.core.engine.kapitan.fetch_git import _update_submodules
 from commodore.core.sources.git import RepositoryStore
 from tests.core.engine.world import PACKAGE, World, jsonnet
@@ -189,7 +189,7 @@ def test_hosts(source: str, host: str) -> None:
 @pytest.mark.parametrize("version", ["master", "0" * 40])
 def test_a_library_from_this_machine(tmp_path: Path, remote: str, version: str) -> None:
     sources = LibrarySources(RepositoryStore(tmp_path / "repos", make_context()), tmp_path / "cache")
-    wanted = Wanted(GitSource(parse_remote(remote, Location("jsonnetfile.json"), DEFAULT_LIMITS)), version)
+    wanted = PackageRequest(GitSource(parse_remote(remote, Location("jsonnetfile.json"), DEFAULT_LIMITS)), version)
     (error,) = sources.obtain([wanted]).values()
     assert isinstance(error, PolicyError)
     assert error.code == NEAR
@@ -347,7 +347,9 @@ def test_a_library_whose_server_redirects(tmp_path: Path, version: str) -> None:
         store = RepositoryStore(tmp_path / "repos", make_context())
         sources = LibrarySources(store, tmp_path / "cache", policy=TrustPolicy(hosts=("127.0.0.1",)))
         remote = parse_remote(f"{lure.site}/old.git", Location("jsonnetfile.json"), DEFAULT_LIMITS)
-        (error,) = sources.obtain([Wanted(GitSource(remote), commit if version == "COMMIT" else version)]).values()
+        (error,) = sources.obtain(
+            [PackageRequest(GitSource(remote), commit if version == "COMMIT" else version)]
+        ).values()
         assert other.asked == []
     assert isinstance(error, PolicyError)
     assert error.code == NEAR
@@ -361,7 +363,7 @@ def test_where_a_library_lies_is_asked_once_in_a_run(tmp_path: Path) -> None:
         store = RepositoryStore(tmp_path / "repos", make_context())
         sources = LibrarySources(store, tmp_path / "cache", policy=TrustPolicy(hosts=("127.0.0.1",)))
         remote = parse_remote(f"{server.site}/new.git", Location("jsonnetfile.json"), DEFAULT_LIMITS)
-        (found,) = sources.obtain([Wanted(GitSource(remote), "master")]).values()
+        (found,) = sources.obtain([PackageRequest(GitSource(remote), "master")]).values()
         assert not isinstance(found, CommodoreError), found
     assert sum("info/refs" in path for _, path in server.asked) == 3
 

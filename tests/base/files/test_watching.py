@@ -12,7 +12,7 @@ import pytest
 
 from commodore.base.errors import InputError
 from commodore.base.events import Event, Noted, TaskBegun
-from commodore.base.files.watching import Sources, Watch, read_trees
+from commodore.base.files.watching import Watch, WatchedPaths, read_trees
 from commodore.base.limits import DEFAULT_LIMITS
 
 QUICK = replace(DEFAULT_LIMITS, watch_pause=0.01, watch_settled=0.01)
@@ -33,7 +33,7 @@ def write(path: Path, content: str) -> None:
 
 
 def watch(folder: Path, *roots: Path) -> Watch:
-    return Watch(Sources((folder, *roots), (folder / "compiled",), folder), limits=QUICK)
+    return Watch(WatchedPaths((folder, *roots), (folder / "compiled",), folder), limits=QUICK)
 
 
 def begin(watched: Watch) -> Iterator[tuple[str, ...]]:
@@ -211,7 +211,7 @@ def test_what_was_read_elsewhere(folder: Path, tmp_path: Path) -> None:
     write(tree / ".helmignore", "1")
     write(tree / "made/file", "1")
     output = folder / "compiled/nfs/config.yaml"
-    watched = Watch(Sources((folder,), (folder / "compiled",), folder, (folder / "compiled",)), limits=QUICK)
+    watched = Watch(WatchedPaths((folder,), (folder / "compiled",), folder, (folder / "compiled",)), limits=QUICK)
     batches = begin(watched)
     recorded = Recorded(
         files={str(lib), str(folder / ".hidden"), str(output), str(folder / "component/main.jsonnet")},
@@ -303,7 +303,7 @@ def test_files_and_links_from_elsewhere(folder: Path, tmp_path: Path) -> None:
 
 
 def test_too_many_files(folder: Path) -> None:
-    watched = Watch(Sources((folder,), (), folder), limits=replace(QUICK, watched_files=2))
+    watched = Watch(WatchedPaths((folder,), (), folder), limits=replace(QUICK, watched_files=2))
     with pytest.raises(InputError) as caught:
         next(watched.batches())
     assert caught.value.code == "CMD-WATCH-001"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commodore.base.values.interning import Branch, Shared
+from commodore.base.values.interning import Branch, InternTable
 
 KEYS = st.one_of(st.sampled_from(["a", "b", "1", "true"]), st.integers(0, 1), st.booleans())
 SCALARS = st.one_of(
@@ -30,7 +30,7 @@ def exact(value: Any) -> bytes:
 @given(values=st.lists(VALUES, max_size=6), depth=st.integers(0, 4))
 def test_everything_stays_what_it_is(values: list[Any], depth: int) -> None:
     """The order of keys, the types of keys and numbers; and so it is for what was shared already."""
-    table, again = Shared(depth), Shared(depth)
+    table, again = InternTable(depth), InternTable(depth)
     shared = [table.share(value) for value in values]
     assert list(map(exact, shared)) == list(map(exact, values))
     assert list(map(exact, map(again.share, shared))) == list(map(exact, values))
@@ -39,14 +39,14 @@ def test_everything_stays_what_it_is(values: list[Any], depth: int) -> None:
 
 @given(value=VALUES, depth=st.integers(0, 4))
 def test_equal_values_are_one_object(value: Any, depth: int) -> None:
-    table = Shared(depth)
+    table = InternTable(depth)
     one, other = (table.share(marshal.loads(exact(value))) for _ in range(2))
     assert one is other
     assert table.add(value) == table.add(one)
 
 
 def test_parts_are_found_in_maps_that_differ() -> None:
-    table = Shared(2)
+    table = InternTable(2)
     one = table.share({"p": {"same": ["x" * 100], "own": 1}})
     other = table.share({"p": {"same": ["x" * 100], "own": 2}, "more": {}})
     assert one["p"]["same"] is other["p"]["same"]
@@ -54,7 +54,7 @@ def test_parts_are_found_in_maps_that_differ() -> None:
 
 
 def test_records_name_each_value_once() -> None:
-    table = Shared(1)
+    table = InternTable(1)
     number = table.add({"a": [1], "b": [1]})
     assert table.records == [[1], Branch({"a": 0, "b": 0})]
     assert table.value(number) == {"a": [1], "b": [1]}
@@ -62,4 +62,4 @@ def test_records_name_each_value_once() -> None:
 
 def test_plain_data_only() -> None:
     with pytest.raises(ValueError, match="unmarshallable"):
-        Shared(2).add({"a": object()})
+        InternTable(2).add({"a": object()})

@@ -11,7 +11,7 @@ import pytest
 from commodore.base.errors import InputError, UsageError
 from commodore.base.files.sealed import seal
 from commodore.base.files.workspace import Workspace
-from commodore.catalog.stages.explaining import Candidate, ManifestExplanation, as_dict, explain_manifest
+from commodore.catalog.stages.explaining import ManifestExplanation, ParameterCandidate, as_dict, explain_manifest
 from commodore.catalog.stages.explaining.locate import catalog_files, find_manifest
 from tests.world.cluster import ClusterWorld
 from tests.world.context import make_context
@@ -138,7 +138,7 @@ def test_objects_are_found_by_kind_and_name(
     assert found.object.line == [n for n, text in enumerate(lines, 1) if text == "apiVersion: v1"][number]
 
 
-def candidates_of(found: ManifestExplanation) -> list[Candidate]:
+def candidates_of(found: ManifestExplanation) -> list[ParameterCandidate]:
     assert found.field is not None
     return list(found.field.candidates)
 

@@ -8,7 +8,7 @@ import pytest
 
 from commodore.base.errors import CommodoreError, Findings, InputError, PolicyError
 from commodore.base.events import Event, Warned
-from commodore.core.refs import Reference, collect, find_references
+from commodore.core.refs import SecretReference, collect, find_references
 from tests.world.context import make_context
 
 
@@ -16,7 +16,7 @@ def node(**parameters: Any) -> dict[str, Any]:
     return {"applications": [], "classes": [], "parameters": parameters}
 
 
-def paths(references: tuple[Reference, ...]) -> list[str]:
+def paths(references: tuple[SecretReference, ...]) -> list[str]:
     return [reference.path for reference in references]
 
 
@@ -32,7 +32,7 @@ class TestFindReferences:
         (found,) = find_references(
             {"app": {"db": [{"password": "pw=?{vaultkv:t/c/db/password}"}]}}, make_context(), target="cluster"
         )
-        assert found == Reference(
+        assert found == SecretReference(
             "vaultkv", "t/c/db/password", "?{vaultkv:t/c/db/password}", "app.db[0].password", "cluster", found.setting
         )
         assert found.setting.path == ("app", "db", 0, "password")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from commodore.base.errors import InputError, PolicyError
-from commodore.core.refs import Reference, build_refs, find_references, write_refs
+from commodore.core.refs import SecretReference, build_refs, find_references, write_refs
 from commodore.core.refs.write import vault_parameters
 from tests.world.context import make_context
 
@@ -29,7 +29,7 @@ PARAMETERS: dict[str, Any] = {
 }
 
 
-def references(*tags: str) -> tuple[Reference, ...]:
+def references(*tags: str) -> tuple[SecretReference, ...]:
     return find_references({"tags": list(tags)}, make_context(), target="cluster")
 
 

@@ -11,7 +11,7 @@ import pytest
 from commodore.base.errors import EnvironmentFault, InputError
 from commodore.base.events import Event, Warned
 from commodore.base.limits import DEFAULT_LIMITS
-from commodore.core.tools import Source, Tool, ask_versions, find_tools, locate_tool, managed_folder
+from commodore.core.tools import Tool, ToolOrigin, ask_versions, find_tools, locate_tool, managed_folder
 from tests.world.context import make_context
 from tests.world.folders import write_script
 
@@ -39,12 +39,12 @@ def test_order_of_places(tmp_path: Path) -> None:
     def found(**more: Path) -> Tool | None:
         return locate_tool("helm", environ=environ, managed=managed.parent, **more)
 
-    assert found(explicit=given) == Tool("helm", given, None, Source.EXPLICIT)
-    assert found() == Tool("helm", named, None, Source.ENVIRONMENT)
+    assert found(explicit=given) == Tool("helm", given, None, ToolOrigin.EXPLICIT)
+    assert found() == Tool("helm", named, None, ToolOrigin.ENVIRONMENT)
     del environ["KAPITAN_HELM_PATH"]
-    assert found() == Tool("helm", in_path, None, Source.PATH)
+    assert found() == Tool("helm", in_path, None, ToolOrigin.PATH)
     in_path.unlink()
-    assert found() == Tool("helm", managed, None, Source.MANAGED)
+    assert found() == Tool("helm", managed, None, ToolOrigin.MANAGED)
     managed.unlink()
     assert found() is None
 
@@ -58,13 +58,13 @@ def test_locating_starts_nothing(tmp_path: Path) -> None:
 def test_only_helm_is_named_by_the_environment(tmp_path: Path) -> None:
     jb = stand_in(tmp_path / "bin" / "jb")
     environ = {"PATH": str(jb.parent), "KAPITAN_HELM_PATH": "/nowhere/helm"}
-    assert locate_tool("jb", environ=environ) == Tool("jb", jb, None, Source.PATH)
+    assert locate_tool("jb", environ=environ) == Tool("jb", jb, None, ToolOrigin.PATH)
 
 
 def test_the_environment_may_give_a_bare_name(tmp_path: Path) -> None:
     helm3 = stand_in(tmp_path / "bin" / "helm3")
     environ = {"PATH": str(helm3.parent), "KAPITAN_HELM_PATH": "helm3"}
-    assert locate_tool("helm", environ=environ) == Tool("helm", helm3, None, Source.ENVIRONMENT)
+    assert locate_tool("helm", environ=environ) == Tool("helm", helm3, None, ToolOrigin.ENVIRONMENT)
 
 
 @pytest.mark.parametrize("value", ["/nowhere/helm", "no-such-helm"])
@@ -95,7 +95,7 @@ def test_an_explicit_path_that_is_no_executable_is_an_error(kind: str, tmp_path:
 def test_a_relative_explicit_path_becomes_absolute(tmp_path: Path) -> None:
     stand_in(tmp_path / "-helm")
     found = locate_tool("helm", explicit=Path("-helm"))
-    assert found == Tool("helm", tmp_path / "-helm", None, Source.EXPLICIT)
+    assert found == Tool("helm", tmp_path / "-helm", None, ToolOrigin.EXPLICIT)
 
 
 def test_an_unknown_tool_is_an_error() -> None:
@@ -117,19 +117,21 @@ def test_kubectl_serves_where_kustomize_is_missing(tmp_path: Path) -> None:
     kubectl = stand_in(tmp_path / "bin" / "kubectl", f"echo '{answer}'")
     environ = {"PATH": str(kubectl.parent)}
     assert find_tools(make_context(), ["kustomize"], environ=environ) == {
-        "kustomize": Tool("kustomize", kubectl, "v5.7.1", Source.KUBECTL)
+        "kustomize": Tool("kustomize", kubectl, "v5.7.1", ToolOrigin.KUBECTL)
     }
     assert calls(kubectl) == ["version --client --output json"]
     managed = stand_in(tmp_path / "managed" / "kustomize")
     found = locate_tool("kustomize", environ=environ, managed=managed.parent)
-    assert found == Tool("kustomize", managed, None, Source.MANAGED)
+    assert found == Tool("kustomize", managed, None, ToolOrigin.MANAGED)
 
 
 @pytest.mark.parametrize("answer", ["", "no json", "[]", '{"clientVersion": {"gitVersion": "v1.18.0"}}'])
 def test_a_kubectl_without_kustomize_version_is_reported(answer: str, tmp_path: Path) -> None:
     kubectl = stand_in(tmp_path / "kubectl", f"echo '{answer}'")
     collected: list[Event] = []
-    (tool,) = ask_versions([Tool("kustomize", kubectl, None, Source.KUBECTL)], make_context(announce=collected.append))
+    (tool,) = ask_versions(
+        [Tool("kustomize", kubectl, None, ToolOrigin.KUBECTL)], make_context(announce=collected.append)
+    )
     assert tool.version is None
     assert [event.code for event in collected if isinstance(event, Warned)] == ["CMD-TOOL-005"]
 
@@ -150,7 +152,7 @@ def test_versions(name: str, arguments: str, script: str, version: str, tmp_path
     """The query of each tool; the answer may stand on either output."""
     executable = stand_in(tmp_path / name, script)
     assert find_tools(make_context(), [name], environ={"PATH": str(tmp_path)}) == {
-        name: Tool(name, executable, version, Source.PATH)
+        name: Tool(name, executable, version, ToolOrigin.PATH)
     }
     assert calls(executable) == [arguments]
 
@@ -175,8 +177,8 @@ def test_a_hanging_tool_is_stopped_and_reported(tmp_path: Path) -> None:
     )
     assert not (tmp_path / "finished").exists()
     assert found == {
-        "helm": Tool("helm", helm, None, Source.PATH),
-        "git": Tool("git", git, "2.39.5", Source.PATH),
+        "helm": Tool("helm", helm, None, ToolOrigin.PATH),
+        "git": Tool("git", git, "2.39.5", ToolOrigin.PATH),
     }
     assert collected == [
         Warned(
@@ -208,7 +210,7 @@ def test_a_tool_without_a_version_is_still_found(script: str, tmp_path: Path) ->
     jb = stand_in(tmp_path / "jb", script)
     collected: list[Event] = []
     found = find_tools(make_context(announce=collected.append), ["jb"], environ={"PATH": str(tmp_path)})
-    assert found == {"jb": Tool("jb", jb, None, Source.PATH)}
+    assert found == {"jb": Tool("jb", jb, None, ToolOrigin.PATH)}
     assert collected == [
         Warned("CMD-TOOL-005", f"jb ({jb}) did not report its version", hint=f"run it by hand: {jb} --version")
     ]
@@ -220,7 +222,7 @@ def test_a_tool_of_another_machine_is_reported(tmp_path: Path) -> None:
     jb.chmod(0o755)
     collected: list[Event] = []
     found = find_tools(make_context(announce=collected.append), ["jb"], environ={"PATH": str(tmp_path)})
-    assert found == {"jb": Tool("jb", jb, None, Source.PATH)}
+    assert found == {"jb": Tool("jb", jb, None, ToolOrigin.PATH)}
     assert collected == [
         Warned("CMD-TOOL-005", f"jb ({jb}) cannot be run: Exec format error", hint="is it built for this machine?")
     ]
@@ -236,8 +238,8 @@ def test_a_path_given_for_one_tool_leaves_the_others_alone(tmp_path: Path) -> No
     git = stand_in(tmp_path / "bin" / "git", "echo git version 2.39.5")
     found = find_tools(make_context(), ["helm", "git"], explicit={"helm": helm}, environ={"PATH": str(git.parent)})
     assert found == {
-        "helm": Tool("helm", helm, "v4.1.4", Source.EXPLICIT),
-        "git": Tool("git", git, "2.39.5", Source.PATH),
+        "helm": Tool("helm", helm, "v4.1.4", ToolOrigin.EXPLICIT),
+        "git": Tool("git", git, "2.39.5", ToolOrigin.PATH),
     }
 
 
@@ -261,7 +263,7 @@ def test_the_managed_folder_follows_xdg(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert managed_folder() == tmp_path / "cache" / "commodore" / "tools"
     helm = stand_in(managed_folder() / "helm")
-    assert locate_tool("helm", environ={"PATH": ""}) == Tool("helm", helm, None, Source.MANAGED)
+    assert locate_tool("helm", environ={"PATH": ""}) == Tool("helm", helm, None, ToolOrigin.MANAGED)
 
 
 def test_the_real_git_is_found() -> None:

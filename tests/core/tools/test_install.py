@@ -23,7 +23,7 @@ from commodore.base.values.versions import Version
 from commodore.core.tools import (
     KNOWN_VERSIONS,
     Choice,
-    Outcome,
+    InstallOutcome,
     Releases,
     Toolbox,
     install_tool,
@@ -67,7 +67,7 @@ def releases(server: ReleaseServer, collected: list[Event]) -> Releases:
     )
 
 
-def install(box: Toolbox, releases: Releases, tool: str = "helm", version: Version | None = NINE) -> Outcome:
+def install(box: Toolbox, releases: Releases, tool: str = "helm", version: Version | None = NINE) -> InstallOutcome:
     return install_tool(tool, Choice(version), box, releases)
 
 
@@ -94,7 +94,7 @@ def test_a_version_is_installed_by_the_projects_checksums(
     """Issue: checksum files for versions that are not pinned; no scripts."""
     server.publish(tool, "9.0.0")
     before = datetime.now(UTC).astimezone().replace(tzinfo=None).replace(microsecond=0)
-    assert install(box, releases, tool) == Outcome(tool, "installed", "9.0.0", box.executable(tool))
+    assert install(box, releases, tool) == InstallOutcome(tool, "installed", "9.0.0", box.executable(tool))
     assert stat.S_IMODE(box.executable(tool).stat().st_mode) == 0o755
     assert box.executable(tool).read_text() == tool_script("9.0.0")
     assert leftovers(box) == [tool]
@@ -418,7 +418,7 @@ def test_upgrading(server: ReleaseServer, box: Toolbox, releases: Releases) -> N
     install(box, releases)
     assert upgrade_tool("helm", Choice(Version(9, 0, 1)), box, releases).version == "9.0.1"
     assert upgrade_tool("helm", Choice(latest=True), box, releases).version == "10.0.0"
-    kept = Outcome("helm", "kept", "10.0.0", box.executable("helm"))
+    kept = InstallOutcome("helm", "kept", "10.0.0", box.executable("helm"))
     assert upgrade_tool("helm", Choice(latest=True), box, releases) == kept
     assert upgrade_tool("helm", Choice(), box, releases) == kept  # the known version is older: not taken by itself
     assert upgrade_tool("helm", Choice(NINE), box, releases).version == "9.0.0"
@@ -440,7 +440,7 @@ def test_a_failed_upgrade_leaves_the_old_tool(server: ReleaseServer, box: Toolbo
 def test_upgrading_and_removing_what_is_not_managed(box: Toolbox, releases: Releases, bare: Path) -> None:
     (bare / "helm").write_text(tool_script("3.0.0"))
     (bare / "helm").chmod(0o755)
-    acts: list[Callable[[], Outcome]] = [
+    acts: list[Callable[[], InstallOutcome]] = [
         lambda: upgrade_tool("helm", Choice(), box, releases),
         lambda: uninstall_tool("helm", box, releases),
     ]
@@ -458,13 +458,13 @@ def test_uninstalling(server: ReleaseServer, box: Toolbox, releases: Releases) -
     install(box, releases)
     install(box, releases, "kustomize")
     assert managed_tools(box) == ("helm", "kustomize")
-    assert uninstall_tool("helm", box, releases) == Outcome("helm", "removed", None, box.executable("helm"))
+    assert uninstall_tool("helm", box, releases) == InstallOutcome("helm", "removed", None, box.executable("helm"))
     assert managed_tools(box) == ("kustomize",)
     assert list(json.loads(box.state_file.read_text())) == ["kustomize"]
 
 
 def test_jb_is_not_needed_and_can_be_removed(box: Toolbox, releases: Releases) -> None:
-    nothing = Outcome("jb", "not needed")
+    nothing = InstallOutcome("jb", "not needed")
     assert install_tool("jb", Choice(), box, releases) == nothing
     assert upgrade_tool("jb", Choice(), box, releases) == nothing
     assert uninstall_tool("jb", box, releases) == nothing
@@ -479,7 +479,7 @@ def test_jb_is_not_needed_and_can_be_removed(box: Toolbox, releases: Releases) -
 
 @pytest.mark.parametrize("name", ["hlm", "git", "../helm", "", "-h"])
 def test_unknown_tools(name: str, box: Toolbox, releases: Releases) -> None:
-    acts: list[Callable[[], Outcome]] = [
+    acts: list[Callable[[], InstallOutcome]] = [
         lambda: install_tool(name, Choice(), box, releases),
         lambda: upgrade_tool(name, Choice(), box, releases),
         lambda: uninstall_tool(name, box, releases),

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from commodore.observe import PlanOptions, Scope
+from commodore.observe import PlanOptions, WatchScope
 from commodore.observe.cluster.client import Client, ClusterAccess
 from commodore.observe.cluster.controller import Controller, ControllerOptions
 from commodore.observe.cluster.lease import Lease, LeaseTimes
@@ -25,7 +25,7 @@ from tests.world.kubernetes import Running, serving, wait_until
 QUICK = Pauses(first=0.02, longest=0.1, forbidden=0.2, absent=0.1, watch=(5, 9))
 TIMES = LeaseTimes(duration=6.0, renew=4.0, retry=0.1)
 OPTIONS = ControllerOptions(
-    plan=PlanOptions(settle=timedelta()), scope=Scope(), pauses=QUICK, unknown_wait=0.2, request_timeout=5.0
+    plan=PlanOptions(settle=timedelta()), scope=WatchScope(), pauses=QUICK, unknown_wait=0.2, request_timeout=5.0
 )
 
 

@@ -12,13 +12,13 @@ import pytest
 from commodore.base.errors import EnvironmentFault, PolicyError
 from commodore.observe import Decision
 from commodore.observe.cluster.client import ClusterAccess
-from commodore.observe.cluster.creator import Outcome
+from commodore.observe.cluster.creator import CreationOutcome
 from commodore.observe.cluster.running import Clusters, LeaseOptions, observe_once
 from tests.observe.cluster.conftest import OPTIONS, TIMES, Start
 from tests.world.kargo import REPOSITORY, Object, application, drifted, promotion, stage
 from tests.world.kubernetes import Running, wait_until
 
-Done = Sequence[tuple[Decision, Outcome | None]]
+Done = Sequence[tuple[Decision, CreationOutcome | None]]
 
 
 def once(cluster: Running, on_wait: Callable[[int], None] = lambda _due: None, **options: Any) -> Done:

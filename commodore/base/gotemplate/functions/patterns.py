@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from commodore.base.gotemplate.functions.re2 import compiled
-from commodore.base.gotemplate.functions.regexps import Found, search
+from commodore.base.gotemplate.functions.regexps import RegexpMatch, search
 from commodore.base.gotemplate.problems import CallProblem
 from commodore.base.gotemplate.signatures import Table, function
 from commodore.base.gotemplate.values import NilStrings, Strings, Value
@@ -33,7 +33,7 @@ def _both(name: str, params: str) -> Callable[[Callable[..., Value]], Callable[.
     return put
 
 
-def _matches(expression: str, text: str, limit: int) -> Iterator[Found]:
+def _matches(expression: str, text: str, limit: int) -> Iterator[RegexpMatch]:
     """Matches as Go finds them: no empty one right after another. A wrong expression is an error in any case."""
     compiled(expression)
     at, end, count = 0, -1, 0
@@ -86,7 +86,7 @@ def _replace_all_literal(expression: str, text: str, replacement: str) -> str:
 _LONGEST: Final = 1 << 24  # characters that a replacement may put in
 
 
-def _replaced(expression: str, text: str, replace: Callable[[Found], str]) -> str:
+def _replaced(expression: str, text: str, replace: Callable[[RegexpMatch], str]) -> str:
     parts, last, at, size = [], 0, 0, 0
     while at <= len(text):
         match = search(expression, text, at)
@@ -106,7 +106,7 @@ def _replaced(expression: str, text: str, replace: Callable[[Found], str]) -> st
 _REFERENCE: Final = re.compile(r"\$(?:(?P<dollar>\$)|\{(?P<braced>[A-Za-z0-9_]+)\}|(?P<name>[A-Za-z0-9_]+))", re.ASCII)
 
 
-def _expanded(replacement: str, match: Found) -> str:
+def _expanded(replacement: str, match: RegexpMatch) -> str:
     def group(reference: re.Match[str]) -> str:
         if reference["dollar"]:
             return "$"

@@ -31,7 +31,7 @@ json.dump(found and [found.span(number) for number in range(found.re.groups + 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RegexpMatch:
     """A match: the places of it and its groups, (-1, -1) for one that takes no part, and the numbers of named ones."""
 
     text: str
@@ -55,7 +55,7 @@ class Found:
         return self.text[start:end] if start >= 0 else ""
 
 
-def search(expression: str, text: str, at: int = 0) -> Found | None:
+def search(expression: str, text: str, at: int = 0) -> RegexpMatch | None:
     """The first match of an expression of RE2 from a place on.
 
     Raises:
@@ -67,7 +67,7 @@ def search(expression: str, text: str, at: int = 0) -> Found | None:
         spans = None if found is None else [found.span(number) for number in range(pattern.groups + 1)]
     else:
         spans = _slow(expression, pattern, text, at)
-    return None if spans is None else Found(text, tuple((start, end) for start, end in spans), pattern.groupindex)
+    return None if spans is None else RegexpMatch(text, tuple((start, end) for start, end in spans), pattern.groupindex)
 
 
 def _slow(expression: str, pattern: re.Pattern[str], text: str, at: int) -> list[tuple[int, int]] | None:

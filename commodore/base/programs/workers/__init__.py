@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from commodore.base.programs.workers.cpus import usable_cpus
-from commodore.base.programs.workers.messages import Shared, TaskReceiver
+from commodore.base.programs.workers.messages import SharedPayload, TaskReceiver
 from commodore.base.programs.workers.pool import WorkerEnd, WorkerPool
 
-__all__ = ["Shared", "TaskReceiver", "WorkerEnd", "WorkerPool", "usable_cpus"]
+__all__ = ["SharedPayload", "TaskReceiver", "WorkerEnd", "WorkerPool", "usable_cpus"]

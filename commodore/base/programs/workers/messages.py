@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection
 from typing import Any, Generic, Protocol, TypeVar
 
 
-class Shared:
+class SharedPayload:
     """What many tasks have in common."""
 
     __slots__ = ()
@@ -24,7 +24,7 @@ class Task(Protocol):
     """What a worker can be given."""
 
     @property
-    def run(self) -> Shared: ...
+    def run(self) -> SharedPayload: ...
 
     @property
     def seconds(self) -> float:
@@ -60,7 +60,7 @@ class TaskReceiver(Generic[TaskT]):
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._runs: dict[str, Shared] = {}
+        self._runs: dict[str, SharedPayload] = {}
 
     def receive(self) -> TaskT:
         """The next task.
@@ -70,7 +70,7 @@ class TaskReceiver(Generic[TaskT]):
         """
         while True:
             received = _TaskUnpickler(io.BytesIO(self._connection.recv_bytes()), self._runs).load()
-            if not isinstance(received, Shared):
+            if not isinstance(received, SharedPayload):
                 task: TaskT = received
                 return task
             self._runs[received.key] = received
@@ -78,15 +78,15 @@ class TaskReceiver(Generic[TaskT]):
 
 class _TaskPickler(pickle.Pickler):
     def persistent_id(self, obj: Any) -> str | None:
-        return obj.key if isinstance(obj, Shared) else None
+        return obj.key if isinstance(obj, SharedPayload) else None
 
 
 class _TaskUnpickler(pickle.Unpickler):
     """Reads what the main process, which is the same program, has written."""
 
-    def __init__(self, file: io.BytesIO, runs: dict[str, Shared]) -> None:
+    def __init__(self, file: io.BytesIO, runs: dict[str, SharedPayload]) -> None:
         super().__init__(file)
         self._runs = runs
 
-    def persistent_load(self, pid: Any) -> Shared:
+    def persistent_load(self, pid: Any) -> SharedPayload:
         return self._runs[pid]

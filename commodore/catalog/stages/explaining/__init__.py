@@ -6,30 +6,30 @@ from commodore.catalog.stages.explaining._as_dict import as_dict
 from commodore.catalog.stages.explaining.explaining import explain_manifest
 from commodore.catalog.stages.explaining.locate import Manifest
 from commodore.catalog.stages.explaining.model import (
-    Candidate,
-    Chart,
-    Entry,
+    CompileEntry,
+    ComponentCheckout,
+    ExplainedChart,
     FieldPlace,
     FilterUse,
     ManifestExplanation,
     ObjectPlace,
+    ParameterCandidate,
     ReadFile,
     ReadParameter,
-    Repository,
 )
 
 __all__ = [
-    "Candidate",
-    "Chart",
-    "Entry",
+    "CompileEntry",
+    "ComponentCheckout",
+    "ExplainedChart",
     "FieldPlace",
     "FilterUse",
     "Manifest",
     "ManifestExplanation",
     "ObjectPlace",
+    "ParameterCandidate",
     "ReadFile",
     "ReadParameter",
-    "Repository",
     "as_dict",
     "explain_manifest",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from commodore.catalog.stages.explaining.model import Candidate, FieldPlace, ManifestExplanation, ReadParameter
+from commodore.catalog.stages.explaining.model import FieldPlace, ManifestExplanation, ParameterCandidate, ReadParameter
 from commodore.core.inventory.explain import path_text
 
 
@@ -81,7 +81,7 @@ def _field(field: FieldPlace) -> dict[str, Any]:
     }
 
 
-def _candidate(one: Candidate) -> dict[str, Any]:
+def _candidate(one: ParameterCandidate) -> dict[str, Any]:
     return {
         "target": one.target,
         "path": path_text(one.path),

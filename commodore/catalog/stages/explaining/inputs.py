@@ -11,7 +11,13 @@ from typing import Any, Literal
 
 from commodore.base.context import Context
 from commodore.base.files.workspace import Workspace
-from commodore.catalog.stages.explaining.model import Candidate, Entry, FilterUse, ReadFile, ReadParameter
+from commodore.catalog.stages.explaining.model import (
+    CompileEntry,
+    FilterUse,
+    ParameterCandidate,
+    ReadFile,
+    ReadParameter,
+)
 from commodore.core.engine import InstanceRecord, changed_reads, read_place
 from commodore.core.inventory import ParameterPath, compiled_targets, render_node
 from commodore.core.inventory.explain import path_text, target_of
@@ -112,10 +118,10 @@ def explain_command(target: str, path: ParameterPath, targets: Sequence[str]) ->
 def candidates(
     value: Any,
     parameters: Sequence[ReadParameter],
-    made_by: tuple[str, Node, Sequence[Entry], Sequence[FilterUse]],
+    made_by: tuple[str, Node, Sequence[CompileEntry], Sequence[FilterUse]],
     targets: Sequence[str],
     context: Context,
-) -> tuple[tuple[Candidate, ...], int]:
+) -> tuple[tuple[ParameterCandidate, ...], int]:
     """The parameters that were read and have a field's value; if there are none, those that are a text in it. And how
     many more there are.
 
@@ -127,12 +133,12 @@ def candidates(
     if value is None or value in ("", {}, []):
         return (), 0
     wanted = _REFERENCE.sub(r"\1}", value) if isinstance(value, str) else value
-    found: dict[tuple[str, ParameterPath], Candidate] = {}
+    found: dict[tuple[str, ParameterPath], ParameterCandidate] = {}
     for target, path, held in _held(parameters, made_by):
         for place, inner in _walk(path, held):
             whole = type(inner) is type(wanted) and inner == wanted
             if whole or _occurs(inner, wanted):
-                one = Candidate(target, place, inner, whole, explain_command(target, place, targets))
+                one = ParameterCandidate(target, place, inner, whole, explain_command(target, place, targets))
                 found.setdefault((target, place), one)
     instance = made_by[0]
     if any(one.whole for one in found.values()):
@@ -146,7 +152,7 @@ def candidates(
 
 
 def _held(
-    parameters: Sequence[ReadParameter], made_by: tuple[str, Node, Sequence[Entry], Sequence[FilterUse]]
+    parameters: Sequence[ReadParameter], made_by: tuple[str, Node, Sequence[CompileEntry], Sequence[FilterUse]]
 ) -> Iterator[tuple[str, ParameterPath, Any]]:
     """Each parameter that can have gone into the manifest: where it is, and what it is."""
     instance, _, entries, filters = made_by

@@ -11,7 +11,7 @@ from commodore.core.inventory import ParameterPath
 
 
 @dataclass(frozen=True, slots=True)
-class Repository:
+class ComponentCheckout:
     """What is checked out of a component.
 
     Args:
@@ -30,7 +30,7 @@ class Repository:
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
+class ExplainedChart:
     """A chart: what its own file says, and where it was fetched from (empty for one of the component's own)."""
 
     name: str
@@ -40,7 +40,7 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CompileEntry:
     """An entry of `parameters.kapitan.compile` that can have written the manifest.
 
     Args:
@@ -54,7 +54,7 @@ class Entry:
     input_paths: tuple[str, ...]
     output_path: str
     settings: Mapping[str, Any]
-    charts: tuple[Chart, ...] = ()
+    charts: tuple[ExplainedChart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class ReadFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ParameterCandidate:
     """A parameter that the instance has read and that has the value of a field, or a text that occurs in it.
 
     This does not prove that the field was made from it: a template may have the same value of its own.
@@ -140,7 +140,7 @@ class FieldPlace:
     path: ParameterPath
     value: Any
     line: int
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[ParameterCandidate, ...]
     omitted: int = 0
 
 
@@ -166,10 +166,10 @@ class ManifestExplanation:
     edited: bool
     instance: str
     component: str
-    repository: Repository | None
+    repository: ComponentCheckout | None
     reused: bool | None
     refusal: str
-    entries: tuple[Entry, ...]
+    entries: tuple[CompileEntry, ...]
     filters: tuple[FilterUse, ...]
     parameters: tuple[ReadParameter, ...]
     names: tuple[ReadParameter, ...]

@@ -12,7 +12,7 @@ from commodore.base.errors import CommodoreError
 from commodore.base.files.workspace import Workspace
 from commodore.base.yaml import load
 from commodore.catalog.stages.components import INSTALLED
-from commodore.catalog.stages.explaining.model import Chart, Entry, FilterUse, Repository
+from commodore.catalog.stages.explaining.model import CompileEntry, ComponentCheckout, ExplainedChart, FilterUse
 from commodore.core.inventory import check_filter
 from commodore.core.sources.git import Git, find_root, inspect, redact
 
@@ -20,7 +20,9 @@ _WRITES_NOTHING = ("remove",)
 _CHART_FILE_BYTES = 1 << 20
 
 
-def repository_of(directory: Path, listed: Any, instance: str, component: str, context: Context) -> Repository | None:
+def repository_of(
+    directory: Path, listed: Any, instance: str, component: str, context: Context
+) -> ComponentCheckout | None:
     """What is checked out of a component, without asking any remote.
 
     Args:
@@ -32,16 +34,16 @@ def repository_of(directory: Path, listed: Any, instance: str, component: str, c
     version = _version(listed, instance) or _version(listed, component)
     root = find_root(directory, context)
     if root is None:
-        return Repository("", version, "", "", changed=False)
+        return ComponentCheckout("", version, "", "", changed=False)
     real = Path(os.path.realpath(directory))
     inner = real.relative_to(root).as_posix() if real.is_relative_to(root) else "."
     asked = Git(root, context).run(["config", "--get", "remote.origin.url"], check=False)
     try:
         changes = inspect(root, context)
     except CommodoreError:  # it is broken, which is no reason to tell nothing
-        return Repository(redact(asked.text), version, "", "", changed=False)
+        return ComponentCheckout(redact(asked.text), version, "", "", changed=False)
     changed = bool(changes.modified or changes.untracked)
-    return Repository(redact(asked.text), version, changes.head or "", "" if inner == "." else inner, changed)
+    return ComponentCheckout(redact(asked.text), version, changes.head or "", "" if inner == "." else inner, changed)
 
 
 def _version(listed: Any, name: str) -> str:
@@ -50,7 +52,7 @@ def _version(listed: Any, name: str) -> str:
     return version if isinstance(version, str) else ""
 
 
-def entries_for(parameters: Mapping[str, Any], path: str, workspace: Workspace) -> tuple[Entry, ...]:
+def entries_for(parameters: Mapping[str, Any], path: str, workspace: Workspace) -> tuple[CompileEntry, ...]:
     """The compile entries that write where the manifest is, in order.
 
     Args:
@@ -60,7 +62,7 @@ def entries_for(parameters: Mapping[str, Any], path: str, workspace: Workspace) 
     return tuple(entry for entry in _entries(parameters, workspace) if _covers(entry.output_path, path))
 
 
-def _entries(parameters: Mapping[str, Any], workspace: Workspace) -> Iterator[Entry]:
+def _entries(parameters: Mapping[str, Any], workspace: Workspace) -> Iterator[CompileEntry]:
     settings = parameters.get("kapitan")
     settings = settings if isinstance(settings, Mapping) else {}
     listed, fetched = settings.get("compile"), settings.get("dependencies")
@@ -73,10 +75,10 @@ def _entries(parameters: Mapping[str, Any], workspace: Workspace) -> Iterator[En
         kind = str(entry.get("input_type"))
         charts = tuple(_charts(inputs, fetched, workspace)) if kind == "helm" else ()
         shown = tuple(one.removeprefix(f"{workspace.root}/") for one in inputs)
-        yield Entry(index, kind, shown, output, entry, charts)
+        yield CompileEntry(index, kind, shown, output, entry, charts)
 
 
-def charts_for(parameters: Mapping[str, Any], workspace: Workspace) -> tuple[Chart, ...]:
+def charts_for(parameters: Mapping[str, Any], workspace: Workspace) -> tuple[ExplainedChart, ...]:
     """The charts of an instance."""
     return tuple(dict.fromkeys(chart for entry in _entries(parameters, workspace) for chart in entry.charts))
 
@@ -99,7 +101,7 @@ def _covers(folder: str, path: str) -> bool:
     return folder == "." or path == folder or path.startswith(folder + "/")
 
 
-def _charts(inputs: Sequence[str], fetched: Any, workspace: Workspace) -> Iterator[Chart]:
+def _charts(inputs: Sequence[str], fetched: Any, workspace: Workspace) -> Iterator[ExplainedChart]:
     for wanted in inputs:
         places = (Path(folder, wanted) for folder in (workspace.vendor, workspace.root, INSTALLED))
         folder = next((place for place in places if (place / "Chart.yaml").is_file()), None)
@@ -107,7 +109,7 @@ def _charts(inputs: Sequence[str], fetched: Any, workspace: Workspace) -> Iterat
             continue
         about = _chart_file(folder / "Chart.yaml")
         source = _source(Path(os.path.normpath(folder)), fetched, workspace)
-        yield Chart(str(about.get("name", "")), str(about.get("version", "")), wanted, source)
+        yield ExplainedChart(str(about.get("name", "")), str(about.get("version", "")), wanted, source)
 
 
 def _chart_file(path: Path) -> Mapping[str, Any]:

@@ -23,9 +23,9 @@ from commodore.core.dependencies.bundle.jsonnetfile import (
 )
 from commodore.core.dependencies.bundle.remotes import Remote
 from commodore.core.dependencies.bundle.signature import signature
-from commodore.core.dependencies.bundle.sources import LibrarySources, Wanted
+from commodore.core.dependencies.bundle.sources import LibrarySources, PackageRequest
 from commodore.core.dependencies.bundle.vendor import CACHE, fill, is_filled, lay_out
-from commodore.core.dependencies.bundle.walk import Closure, Conflict, find_packages
+from commodore.core.dependencies.bundle.walk import Closure, VersionConflict, find_packages
 
 _FORMAT = 2
 """Of the stamp and of what is made of the inputs; to be raised whenever `vendor` would look different."""
@@ -39,7 +39,7 @@ class BundleResult:
     """
 
     lock: JsonnetFile
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[VersionConflict, ...]
     reused: bool
 
 
@@ -94,7 +94,7 @@ def install(
     return result
 
 
-def _describe(conflict: Conflict) -> Warned:
+def _describe(conflict: VersionConflict) -> Warned:
     return Warned(
         "CMD-JB-014",
         f"{conflict.name}: {conflict.kept} (required by {conflict.kept_by}) is used instead of {conflict.dropped}"
@@ -160,10 +160,10 @@ class _Stamp:
             if signature(self._vendor, self.path) != content["vendor"]:
                 return None
             commits = {
-                Wanted(GitSource(Remote(url, identity, local)), version): sha
+                PackageRequest(GitSource(Remote(url, identity, local)), version): sha
                 for url, identity, local, version, sha in content["commits"]
             }
-            conflicts = tuple(Conflict(**conflict) for conflict in content["conflicts"])
+            conflicts = tuple(VersionConflict(**conflict) for conflict in content["conflicts"])
             warnings = [Warned(**event) for event in content["warnings"]]
             notes = [Noted(**event) for event in content["notes"]]
             lock = parse_jsonnetfile(content["lock"].encode(), str(self.path), context.limits)

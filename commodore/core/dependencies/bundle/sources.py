@@ -40,7 +40,7 @@ Outcome = TypeVar("Outcome")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PackageRequest:
     """A git package at a version (branch, tag or commit)."""
 
     source: GitSource
@@ -78,7 +78,7 @@ class LibrarySources:
         """Whether there is no network access."""
         return self._store.context.offline
 
-    def resolve(self, wanted: Iterable[Wanted]) -> dict[Wanted, str | CommodoreError]:
+    def resolve(self, wanted: Iterable[PackageRequest]) -> dict[PackageRequest, str | CommodoreError]:
         """The commit (full id) of each wanted package, or why there is none. Every remote is asked once."""
         versions: dict[Remote, set[str]] = defaultdict(set)
         everything = list(wanted)
@@ -94,12 +94,14 @@ class LibrarySources:
         found = self._in_parallel(resolve_all, sorted(versions, key=lambda remote: remote.url))
         return {one: found[one.source.remote][one.version] for one in everything}
 
-    def obtain(self, wanted: Iterable[Wanted]) -> dict[Wanted, Export | CommodoreError]:
+    def obtain(self, wanted: Iterable[PackageRequest]) -> dict[PackageRequest, Export | CommodoreError]:
         """The exported files of each wanted package, or why there are none; a commit in the cache needs no network."""
         self._cache.store.sweep()  # here, as nothing may be left to export for the run after one that was killed
         commits = self.resolve(wanted)
-        result: dict[Wanted, Export | CommodoreError] = {}
-        missing: dict[Remote, dict[tuple[GitSource, str], list[Wanted]]] = defaultdict(lambda: defaultdict(list))
+        result: dict[PackageRequest, Export | CommodoreError] = {}
+        missing: dict[Remote, dict[tuple[GitSource, str], list[PackageRequest]]] = defaultdict(
+            lambda: defaultdict(list)
+        )
         for one, sha in commits.items():
             if isinstance(sha, CommodoreError):
                 result[one] = sha

@@ -28,7 +28,7 @@ from commodore.core.dependencies.bundle.jsonnetfile import (
     read_content,
 )
 from commodore.core.dependencies.bundle.remotes import check_name
-from commodore.core.dependencies.bundle.sources import LibrarySources, Wanted
+from commodore.core.dependencies.bundle.sources import LibrarySources, PackageRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Package:
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class VersionConflict:
     """Two versions (or sources) of one package were asked for. `..._by` are the chains of packages that ask."""
 
     name: str
@@ -66,7 +66,7 @@ class Closure:
     """
 
     packages: tuple[Package, ...]
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[VersionConflict, ...]
     read: Mapping[str, str]
 
 
@@ -103,7 +103,7 @@ def find_packages(
     Raises:
         CommodoreError: a package that won cannot be had; all of these are reported together.
     """
-    known: dict[Wanted, Export | CommodoreError] = {}
+    known: dict[PackageRequest, Export | CommodoreError] = {}
     while True:
         descent = _Descent(lock.declared(folder), replaced, vendor, known, sources.context)
         descent.visit(file, _Base(folder, folder), str(folder / FILE_NAME), ())
@@ -130,11 +130,11 @@ class _Descent:
         locked: Mapping[str, JsonnetDependency],
         replaced: Mapping[Path, JsonnetFile],
         vendor: Path,
-        known: Mapping[Wanted, Export | CommodoreError],
+        known: Mapping[PackageRequest, Export | CommodoreError],
         context: Context,
     ) -> None:
         self.packages: dict[str, Package] = {}
-        self.missing: list[Wanted] = []
+        self.missing: list[PackageRequest] = []
         self.errors: list[CommodoreError] = []
         self.read: dict[str, str] = {}
         self._locked = locked
@@ -176,15 +176,15 @@ class _Descent:
             except CommodoreError as error:
                 self.errors.append(_required_by(error, package, place))
 
-    def conflicts(self) -> list[Conflict]:
+    def conflicts(self) -> list[VersionConflict]:
         """Who lost against whom, without those that mean the same commit or folder."""
-        found: dict[Conflict, None] = {}
+        found: dict[VersionConflict, None] = {}
         for loser in self._losers:
             winner = self.packages.get(loser.name)
             if winner is None or self._same(winner, loser):
                 continue
             kept, dropped = (_describe(one, other) for one, other in ((winner, loser), (loser, winner)))
-            found[Conflict(loser.name, kept, _asker(winner), dropped, _asker(loser))] = None
+            found[VersionConflict(loser.name, kept, _asker(winner), dropped, _asker(loser))] = None
         return list(found)
 
     def _pinned(self, name: str, declared: JsonnetDependency) -> JsonnetDependency:
@@ -208,7 +208,7 @@ class _Descent:
                 f" {source.remote.url} of this machine",
                 hint="only your own jsonnetfile and local packages may name local repositories",
             )
-        wanted = Wanted(source, package.dependency.version)
+        wanted = PackageRequest(source, package.dependency.version)
         export = self._known.get(wanted)
         if export is None:
             self.missing.append(wanted)
@@ -282,7 +282,7 @@ class _Descent:
             )
         if winner.dependency.version == loser.dependency.version:
             return True
-        export = self._known.get(Wanted(other, loser.dependency.version))
+        export = self._known.get(PackageRequest(other, loser.dependency.version))
         return isinstance(export, Export) and winner.export is not None and export.sha == winner.export.sha
 
 

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from commodore.base.files.tree import lies_in, walk
 from commodore.core.engine.cache.keys import WAY, Key, placed
 from commodore.core.engine.cache.portable_paths import PortablePaths
-from commodore.core.engine.tasks import FetchTask, Group, KapitanDependency, Run, Unit
+from commodore.core.engine.tasks import BatchRun, FetchGroup, FetchTask, KapitanDependency, Unit
 
 Owner = TypeVar("Owner")
 
@@ -88,7 +88,7 @@ def _linked(folder: str, excluded: Iterable[str]) -> Iterator[str]:
                 yield os.path.realpath(entry.path)
 
 
-Wanted = tuple[Run, KapitanDependency]
+Wanted = tuple[BatchRun, KapitanDependency]
 
 _ORDER = ("http", "git", "helm", "oci")
 """Kapitan's order of kinds; it decides where several kinds write to one folder."""
@@ -98,7 +98,7 @@ Place = tuple[str, str]
 """Where something is fetched to, and what."""
 
 
-def fetched_places(run: Run, node: Mapping[str, Any]) -> Iterator[Place]:
+def fetched_places(run: BatchRun, node: Mapping[str, Any]) -> Iterator[Place]:
     """What a run fetches for an instance if it renders it.
 
     Args:
@@ -117,7 +117,7 @@ def fetched_places(run: Run, node: Mapping[str, Any]) -> Iterator[Place]:
                 yield output, repr(what)
 
 
-def in_waves(runs: Sequence[Run], wanted: Iterable[Wanted]) -> list[list[Run]]:
+def in_waves(runs: Sequence[BatchRun], wanted: Iterable[Wanted]) -> list[list[BatchRun]]:
     """The runs that may work at the same time, in their order.
 
     Runs that fetch different things to one place follow one another: the later one fetches when no instance compiles
@@ -126,7 +126,7 @@ def in_waves(runs: Sequence[Run], wanted: Iterable[Wanted]) -> list[list[Run]]:
     contents: dict[str, dict[tuple[Any, ...], KapitanDependency]] = {run.key: {} for run in runs}
     for run, item in wanted:
         contents[run.key].setdefault(_content(run, item), item)
-    waves: list[list[Run]] = []
+    waves: list[list[BatchRun]] = []
     for run in runs:
         own = contents[run.key]
         for wave in waves:
@@ -138,7 +138,7 @@ def in_waves(runs: Sequence[Run], wanted: Iterable[Wanted]) -> list[list[Run]]:
     return waves
 
 
-def _content(run: Run, item: KapitanDependency) -> tuple[Any, ...]:
+def _content(run: BatchRun, item: KapitanDependency) -> tuple[Any, ...]:
     fields = sorted((key, str(value)) for key, value in item.fields.items() if key != "force_fetch")
     return (_source(run, item), item.output, tuple(fields))
 
@@ -149,7 +149,7 @@ def _disagree(one: dict[tuple[Any, ...], KapitanDependency], other: dict[tuple[A
     ) or any(overlap(other[b].output, item.output) for b in other.keys() - one.keys() for item in one.values())
 
 
-def _source(run: Run, item: KapitanDependency) -> tuple[Any, ...]:
+def _source(run: BatchRun, item: KapitanDependency) -> tuple[Any, ...]:
     """What is fetched once: Kapitan's group, and of the request what fetching depends on."""
     relative = ":" not in item.source and not os.path.isabs(item.source)
     directory = (run.request.directory or run.request.root) if relative else None
@@ -165,15 +165,15 @@ def plan(wanted: Iterable[Wanted], staging: Path) -> list[FetchTask]:
     """
     places: dict[tuple[Any, ...], dict[Path, KapitanDependency]] = defaultdict(dict)
     units: dict[tuple[Any, ...], set[Unit]] = defaultdict(set)
-    runs: dict[tuple[Any, ...], Run] = {}
+    runs: dict[tuple[Any, ...], BatchRun] = {}
     for run, item in wanted:
         source = _source(run, item)
         places[source].setdefault(item.output, item)
         units[source].add((run.key, item.instance))
         runs.setdefault(source, run)
-    chains: list[list[tuple[Run, Group]]] = []
+    chains: list[list[tuple[BatchRun, FetchGroup]]] = []
     for source in sorted(places, key=lambda source: (_rank(source[0]), source)):
-        group = Group(tuple(places[source].values()), frozenset(units[source]))
+        group = FetchGroup(tuple(places[source].values()), frozenset(units[source]))
         touching = [chain for chain in chains if any(_touch(group, other) for _, other in chain)]
         joined = [*(other for chain in touching for other in chain), (runs[source], group)]
         chains = [chain for chain in chains if chain not in touching]
@@ -184,7 +184,7 @@ def plan(wanted: Iterable[Wanted], staging: Path) -> list[FetchTask]:
     ]
 
 
-def written_places(run: Run, instance: str, node: Mapping[str, Any]) -> Iterator[str]:
+def written_places(run: BatchRun, instance: str, node: Mapping[str, Any]) -> Iterator[str]:
     """Where an instance writes outside of its own folder, as far as its compile entries tell.
 
     Args:
@@ -208,7 +208,7 @@ class Arrivals:
         writers: where instances write, in the order in which they do.
     """
 
-    def __init__(self, run: Run, tasks: Iterable[FetchTask], writers: Mapping[str, Iterable[str]]) -> None:
+    def __init__(self, run: BatchRun, tasks: Iterable[FetchTask], writers: Mapping[str, Iterable[str]]) -> None:
         self._outputs: Overlaps[Path] = Overlaps()
         self.awaited: set[Path] = set()
         for task in tasks:
@@ -239,7 +239,7 @@ def _rank(group: tuple[str, ...]) -> int:
     return _ORDER.index(group[0])
 
 
-def _touch(one: Group, other: Group) -> bool:
+def _touch(one: FetchGroup, other: FetchGroup) -> bool:
     return any(overlap(a.output, b.output) for a in one.items for b in other.items)
 
 

@@ -14,7 +14,7 @@ from commodore.base.files.workspace import Workspace
 from commodore.core.engine.cache.keys import FILE, KINDS, PATTERN, TARGETS, WRITTEN, Key, Today, Topic, placed
 from commodore.core.engine.cache.portable_paths import PortablePaths
 from commodore.core.engine.cache.static_key import installed
-from commodore.core.engine.tasks import Record, Run
+from commodore.core.engine.tasks import BatchRun, Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class InstanceRecord:
         return tuple(sorted({KINDS[key[0]].describe(key[1:]) for _, key in self.about(topic)}))
 
 
-def write_record(run: Run, instance: str, record: Record, *, reused: bool) -> None:
+def write_record(run: BatchRun, instance: str, record: Record, *, reused: bool) -> None:
     """Keep an instance's record in the working directory. A disk that refuses costs an explanation and nothing else."""
     root = run.held(run.request.root)
     places = PortablePaths.of(run, instance, installed())
@@ -122,7 +122,7 @@ class FilesRead:
         records: the runs of the compile, each with the records of its instances.
     """
 
-    def __init__(self, records: Iterable[tuple[Run, Mapping[str, Record]]] = ()) -> None:
+    def __init__(self, records: Iterable[tuple[BatchRun, Mapping[str, Record]]] = ()) -> None:
         self._found: list[tuple[PortablePaths, list[tuple[Key, str]]]] = []
         self.files: set[str] = set()
         self.folders: dict[str, set[str]] = {}

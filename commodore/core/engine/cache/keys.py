@@ -99,7 +99,7 @@ class Today:
         return found
 
 
-class Kind(ABC):
+class ReadKind(ABC):
     """A kind of thing that can be read."""
 
     name: ClassVar[str]
@@ -132,7 +132,7 @@ class Kind(ABC):
         return which[0] if which else self.name
 
 
-class Value(Kind):
+class Value(ReadKind):
     """What a target's node has at a path of keys."""
 
     name = "value"
@@ -151,7 +151,7 @@ class Names(Value):
     look = staticmethod(names_at)
 
 
-class Targets(Kind):
+class Targets(ReadKind):
     """Which targets there are."""
 
     name, topic = "targets", "targets"
@@ -165,7 +165,7 @@ class Targets(Kind):
         return self.digest(list(today.nodes))
 
 
-class Location(Kind):
+class Location(ReadKind):
     """Where the working directory is."""
 
     name = "root"
@@ -179,7 +179,7 @@ class Location(Kind):
         return self.digest(today.places) if today.world is not None else None
 
 
-class ClusterRefs(Kind):
+class ClusterRefs(ReadKind):
     """Which folder has the ref files of the cluster, whose names do not tell."""
 
     name = "cluster-refs"
@@ -193,7 +193,7 @@ class ClusterRefs(Kind):
         return self.digest(today.places) if today.world is not None else None
 
 
-class Settings(Kind):
+class InstanceSettings(ReadKind):
     """What is to be done for the instance itself."""
 
     name = "settings"
@@ -203,7 +203,7 @@ class Settings(Kind):
         return settings_digest(today.nodes[today.world.instance], today.places) if today.world is not None else None
 
 
-class Tool(Kind):
+class Tool(ReadKind):
     """The identity of a program."""
 
     name, topic = "tool", "program"
@@ -212,7 +212,7 @@ class Tool(Kind):
         return tool_digest(which[0], today.world.programs) if today.world is not None else None
 
 
-class Defaults(Kind):
+class Defaults(ReadKind):
     """What a program takes from the user's own configuration."""
 
     name = "defaults"
@@ -221,7 +221,7 @@ class Defaults(Kind):
         return defaults_digest(which[0], today.world.environment) if today.world is not None else None
 
 
-class Source(Kind):
+class FetchedSource(ReadKind):
     """What fetched files come from: a commit, a chart of a version, the content of a download."""
 
     name, topic = "source", "source"
@@ -243,7 +243,7 @@ class Source(Kind):
         return url
 
 
-class Written(Kind):
+class Written(ReadKind):
     """What the instance itself writes outside of its folder."""
 
     name = "written"
@@ -252,7 +252,7 @@ class Written(Kind):
         return MADE
 
 
-class Placed(Kind):
+class Placed(ReadKind):
     """A kind of thing that lies at a path."""
 
     is_folder: ClassVar[bool] = False
@@ -310,7 +310,7 @@ class Existence(Placed):
         return kind_of(path)
 
 
-class Tree(Placed):
+class FolderTree(Placed):
     """A folder with all that is in it."""
 
     name, topic = "tree", "tree"
@@ -324,7 +324,7 @@ class Tree(Placed):
         return tree_digest(path, lambda found: lies_in(found, *excluded), modes=self.modes)
 
 
-class Copied(Tree):
+class Copied(FolderTree):
     """A file or a folder, with the modes that a copy of it gets."""
 
     name = "copied"
@@ -353,12 +353,12 @@ class Pattern(Placed):
         return value_digest([places.name(hit) for hit in hits])
 
 
-VALUE, NAMES, TARGETS, LOCATION, SETTINGS = Value(), Names(), Targets(), Location(), Settings()
+VALUE, NAMES, TARGETS, LOCATION, SETTINGS = Value(), Names(), Targets(), Location(), InstanceSettings()
 CLUSTER_REFS = ClusterRefs()
-TOOL, DEFAULTS, SOURCE, WRITTEN = Tool(), Defaults(), Source(), Written()
-WAY, FILE, EXISTENCE, TREE, COPIED, PATTERN = Way(), File(), Existence(), Tree(), Copied(), Pattern()
+TOOL, DEFAULTS, SOURCE, WRITTEN = Tool(), Defaults(), FetchedSource(), Written()
+WAY, FILE, EXISTENCE, TREE, COPIED, PATTERN = Way(), File(), Existence(), FolderTree(), Copied(), Pattern()
 
-KINDS: Mapping[str, Kind] = {
+KINDS: Mapping[str, ReadKind] = {
     kind.name: kind
     for kind in (
         *(VALUE, NAMES, TARGETS, LOCATION, CLUSTER_REFS, SETTINGS, TOOL, DEFAULTS, SOURCE, WRITTEN),

@@ -17,17 +17,17 @@ from typing import Any
 
 from commodore.core.engine.cache.keys import SOURCE, Key, Nodes, Today, World
 from commodore.core.engine.cache.portable_paths import PortablePaths, value_digest
-from commodore.core.engine.cache.remote_identity import Sources
+from commodore.core.engine.cache.remote_identity import SourceIdentities
 from commodore.core.engine.cache.static_key import installed
 from commodore.core.engine.cache.trace import Match, TraceRecorder, find_match, usable, wanted
 from commodore.core.engine.remote_results import open_dependencies, open_results
-from commodore.core.engine.tasks import Run
+from commodore.core.engine.tasks import BatchRun
 from commodore.core.render.tool_identity import Programs
 from commodore.core.results.remote_store import Counts
 from commodore.core.results.result_store import KeptResult, Result, ResultStore
 
 
-class Part:
+class PartialResult:
     """One part while it is made, or taken.
 
     Args:
@@ -80,7 +80,7 @@ class Parts:
         dependencies: those of remote stores; None if there are none.
     """
 
-    def __init__(self, run: Run, nodes: Nodes, programs: Programs | None, sources: Sources) -> None:
+    def __init__(self, run: BatchRun, nodes: Nodes, programs: Programs | None, sources: SourceIdentities) -> None:
         self._run = run
         self._nodes = nodes
         self._programs = programs
@@ -96,7 +96,7 @@ class Parts:
         """Whether parts are kept at all in this run."""
         return self._store is not None
 
-    def begin(self, name: str, details: Any, reads: TraceRecorder) -> Part:
+    def begin(self, name: str, details: Any, reads: TraceRecorder) -> PartialResult:
         """A part of an instance that is about to be made.
 
         Args:
@@ -108,9 +108,11 @@ class Parts:
         fixed = json.dumps(["part", name, owner, value_digest(details)]).encode()
         return self.named(name, hashlib.sha256(fixed).hexdigest() if owner is not None else "", reads)
 
-    def named(self, name: str, subject: str, reads: TraceRecorder) -> Part:
+    def named(self, name: str, subject: str, reads: TraceRecorder) -> PartialResult:
         """The same with a subject that the caller has made, empty if the part is not to be kept."""
-        return Part(self, name, subject, reads, PortablePaths.of(self._run, reads.instance, installed(), whole=False))
+        return PartialResult(
+            self, name, subject, reads, PortablePaths.of(self._run, reads.instance, installed(), whole=False)
+        )
 
     def find(self, subject: str, instance: str, places: PortablePaths) -> Match | None:
         """What is kept of a part and still holds."""

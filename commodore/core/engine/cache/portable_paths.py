@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore.base.files.tree import Entry, add_times, lies_in, walk
-from commodore.core.engine.tasks import Run
+from commodore.core.engine.tasks import BatchRun
 from commodore.core.results.result_store import FOLDER_MODE
 
 MISSING = "missing"
@@ -78,7 +78,7 @@ class PortablePaths:
         return lies_in(path, *self._installed)
 
     @classmethod
-    def of(cls, run: Run, instance: str, installed: Sequence[Path], *, whole: bool = True) -> PortablePaths:
+    def of(cls, run: BatchRun, instance: str, installed: Sequence[Path], *, whole: bool = True) -> PortablePaths:
         """The places of an instance: its component, the output folder, the references, the working directory.
 
         Args:

@@ -135,7 +135,7 @@ class KeptSources:
         return self._folders is not None and entry is not None and self._folders.copy(entry, target)
 
 
-class Sources:
+class SourceIdentities:
     """Tells the identity of sources, each once in its life.
 
     Args:

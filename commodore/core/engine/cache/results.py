@@ -21,22 +21,22 @@ from commodore.core.engine.cache.fetch_plan import Overlaps, Owner, Place, fetch
 from commodore.core.engine.cache.fetched_files import FetchedFiles
 from commodore.core.engine.cache.keys import SETTINGS, SOURCE, WRITTEN, Key, Nodes, Today, World
 from commodore.core.engine.cache.portable_paths import PortablePaths
-from commodore.core.engine.cache.remote_identity import KeptSources, Sources, source_keys
+from commodore.core.engine.cache.remote_identity import KeptSources, SourceIdentities, source_keys
 from commodore.core.engine.cache.static_key import installed, settings_digest, subject_of
 from commodore.core.engine.cache.trace import Match, Shape, TraceRecorder, find_match, usable, wanted
-from commodore.core.engine.remote_results import RemoteCache, RemoteResults, Wanted
-from commodore.core.engine.tasks import KapitanDependency, Record, Run
+from commodore.core.engine.remote_results import RemoteCache, RemoteResults, ResultShape
+from commodore.core.engine.tasks import BatchRun, KapitanDependency, Record
 from commodore.core.render.tool_identity import Programs
 from commodore.core.results.result_store import FOLDER_MODE, ResultStore, holds, read_folder, write_folder
 
 
-def begin(run: Run, instance: str, programs: Programs | None) -> TraceRecorder:  # runs in workers
+def begin(run: BatchRun, instance: str, programs: Programs | None) -> TraceRecorder:  # runs in workers
     """An empty record of an instance."""
     return TraceRecorder(instance, PortablePaths.of(run, instance, installed()), programs)
 
 
 def finish(  # runs in workers
-    run: Run,
+    run: BatchRun,
     node: Mapping[str, Any],
     reads: TraceRecorder,
     dependencies: Sequence[KapitanDependency],
@@ -73,7 +73,7 @@ def finish(  # runs in workers
 
 
 def _note_sources(  # runs in workers
-    run: Run, node: Mapping[str, Any], reads: TraceRecorder, dependencies: Sequence[KapitanDependency]
+    run: BatchRun, node: Mapping[str, Any], reads: TraceRecorder, dependencies: Sequence[KapitanDependency]
 ) -> None:
     """Note where fetched files are from. They stand for the files, so the files must be theirs and nothing else."""
     keys = source_keys(node)
@@ -90,7 +90,7 @@ def _note_sources(  # runs in workers
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ResultCandidate:
     """An instance for which there may be a result.
 
     Args:
@@ -127,7 +127,7 @@ class Lookup:
     """
 
     def __init__(
-        self, store: ResultStore, sources: Sources, memory: Path, limits: Limits, remote: RemoteResults | None
+        self, store: ResultStore, sources: SourceIdentities, memory: Path, limits: Limits, remote: RemoteResults | None
     ) -> None:
         self._store = store
         self._remote = remote
@@ -138,9 +138,9 @@ class Lookup:
         self._programs: dict[tuple[str, tuple[tuple[str, str], ...]], Programs] = {}
         self._brought: set[tuple[str, str, tuple[str, ...]]] = set()
 
-    def candidates(self, run: Run, nodes: Nodes) -> tuple[dict[str, Candidate], dict[str, str]]:
+    def candidates(self, run: BatchRun, nodes: Nodes) -> tuple[dict[str, ResultCandidate], dict[str, str]]:
         """The instances of a run for which there may be results, and the subject of every instance."""
-        candidates: dict[str, Candidate] = {}
+        candidates: dict[str, ResultCandidate] = {}
         subjects: dict[str, str] = {}
         wanted: list[Key] = []
         for name in run.jobs:
@@ -150,7 +150,7 @@ class Lookup:
             if keys is None:
                 continue  # its parts may be kept all the same
             shapes = tuple(itertools.islice(self._store.shapes(subjects[name]), self._limits.shapes))
-            candidates[name] = Candidate(name, subjects[name], places, shapes)
+            candidates[name] = ResultCandidate(name, subjects[name], places, shapes)
             wanted += keys
             wanted += [key for _, shape in shapes for key in shape if key[0] == SOURCE.name]
         self.sources.ask(wanted, run.check_host)
@@ -161,7 +161,7 @@ class Lookup:
         self._seen.clear()
 
     def find(
-        self, run: Run, nodes: Nodes, candidates: dict[str, Candidate], names: Iterable[str]
+        self, run: BatchRun, nodes: Nodes, candidates: dict[str, ResultCandidate], names: Iterable[str]
     ) -> dict[str, Match | None]:
         """The results of instances, if they still hold. What is not there is looked for in remote stores, too.
 
@@ -177,7 +177,7 @@ class Lookup:
         remote = {subject: usable(shapes) for subject, shapes in shapes_of.items()}
         sources = [key for shapes in remote.values() for _, keys in shapes for key in keys if key[0] == SOURCE.name]
         self.sources.ask(sources, run.check_host)
-        results: list[Wanted] = []
+        results: list[ResultShape] = []
         for name in missing:
             one = candidates[name]
             shapes = remote[one.subject]
@@ -188,17 +188,17 @@ class Lookup:
         self._brought |= {(one.subject, one.shape, one.digests) for one in brought.values() if one is not None}
         return found | {name: match and replace(match, brought=True) for name, match in brought.items()}
 
-    def _find(self, run: Run, nodes: Nodes, candidate: Candidate) -> Match | None:
+    def _find(self, run: BatchRun, nodes: Nodes, candidate: ResultCandidate) -> Match | None:
         match = find_match(self._store, candidate.subject, candidate.shapes, self._today(run, nodes, candidate))
         if match is None or (match.subject, match.shape, match.digests) not in self._brought:
             return match
         return replace(match, brought=True)
 
-    def _today(self, run: Run, nodes: Nodes, candidate: Candidate) -> Today:
+    def _today(self, run: BatchRun, nodes: Nodes, candidate: ResultCandidate) -> Today:
         world = World(candidate.instance, self._of(run), self.sources, run.environment)
         return Today(candidate.places, nodes, self._seen, world)
 
-    def _of(self, run: Run) -> Programs:
+    def _of(self, run: BatchRun) -> Programs:
         directory = run.request.directory or run.request.root
         key = (str(directory), tuple(sorted(run.environment.items())))
         if key not in self._programs:
@@ -222,17 +222,17 @@ class Reuse:
 
     hits: dict[str, Match] = field(default_factory=dict)
     shadowed: dict[str, Match] = field(default_factory=dict)
-    candidates: Mapping[str, Candidate] = field(default_factory=dict)
+    candidates: Mapping[str, ResultCandidate] = field(default_factory=dict)
     deferred: frozenset[str] = frozenset()
     finder: ResultFinder | None = None
     in_place: bool = False
 
-    def written_places(self, run: Run, name: str, node: Mapping[str, Any]) -> frozenset[str]:
+    def written_places(self, run: BatchRun, name: str, node: Mapping[str, Any]) -> frozenset[str]:
         """Where an instance writes outside of its own folder: by its entries, and by what it has written before."""
         before = self.candidates.get(name)
         return frozenset(written_places(run, name, node)) | (before.written if before is not None else frozenset())
 
-    def look_again(self, run: Run, nodes: Nodes, name: str) -> bool:
+    def look_again(self, run: BatchRun, nodes: Nodes, name: str) -> bool:
         """Whether an instance need not be rendered, now that what it depends on has been fetched. Its files are put
         where rendering would have put them.
         """
@@ -249,7 +249,7 @@ class Reuse:
         write_folder(hit.result, run.rendered(name))
         return True
 
-    def is_in_place(self, run: Run) -> bool:
+    def is_in_place(self, run: BatchRun) -> bool:
         """Whether all that is to be compiled lies where the last run has put it, and nothing else."""
         if not run.request.replace_all or self.hits.keys() != run.jobs.keys():
             return False
@@ -263,7 +263,7 @@ class Reuse:
             not (compiled / name).is_symlink() and holds(compiled / name, result) for name, result in wanted.items()
         )
 
-    def unpack(self, run: Run) -> None:
+    def unpack(self, run: BatchRun) -> None:
         """Put the files where rendering would have put them."""
         for name, hit in self.hits.items():
             write_folder(hit.result, run.rendered(name))
@@ -272,7 +272,7 @@ class Reuse:
         """What was read when the results were made."""
         return {name: Record(dict(zip(hit.keys, hit.digests, strict=True))) for name, hit in self.hits.items()}
 
-    def check(self, run: Run) -> list[InternalError]:
+    def check(self, run: BatchRun) -> list[InternalError]:
         """How the shadowed instances differ from what was kept. What is wrong is not kept any longer."""
         errors = []
         for name, hit in self.shadowed.items():
@@ -323,13 +323,13 @@ class ResultFinder:
         self._shadow = shadow
         self._lookup = Lookup(
             ResultStore(cache, limits),
-            Sources(dependency_cache, context),
+            SourceIdentities(dependency_cache, context),
             cache / "programs.json",
             limits,
             remote.results if remote is not None else None,
         )
 
-    def find(self, run: Run, nodes: Nodes) -> tuple[Run, Reuse]:
+    def find(self, run: BatchRun, nodes: Nodes) -> tuple[BatchRun, Reuse]:
         """The run with what is left to render, and the results that were found."""
         candidates, subjects = self._lookup.candidates(run, nodes)
         found = self._find_all(run, nodes, candidates)
@@ -351,7 +351,7 @@ class ResultFinder:
             Reuse(hits, shadowed, candidates, deferred, self),
         )
 
-    def find_again(self, run: Run, nodes: Nodes, candidate: Candidate) -> Match | None:
+    def find_again(self, run: BatchRun, nodes: Nodes, candidate: ResultCandidate) -> Match | None:
         """The result of an instance for which something has been fetched since the first look."""
         self._lookup.forget()
         name = candidate.instance
@@ -365,7 +365,7 @@ class ResultFinder:
         """Whether a result is one of those that are rendered all the same."""
         return random.random() < self._shadow  # noqa: S311 - a sample
 
-    def _find_all(self, run: Run, nodes: Nodes, candidates: dict[str, Candidate]) -> dict[str, Match]:
+    def _find_all(self, run: BatchRun, nodes: Nodes, candidates: dict[str, ResultCandidate]) -> dict[str, Match]:
         """All results that hold, their dependencies in their places. What is put there for one instance may be read by
         others, so these are looked at again.
         """
@@ -393,13 +393,13 @@ class ResultFinder:
             names = [name for name, one in candidates.items() if _reads(one, restored) - {name}]
         return found
 
-    def _bring(self, run: Run, nodes: Iterable[Mapping[str, Any]]) -> None:
+    def _bring(self, run: BatchRun, nodes: Iterable[Mapping[str, Any]]) -> None:
         """Bring dependencies of instances that need not be rendered from remote stores, as far as they are there."""
         keys = [key for node in nodes for key in source_keys(node) or []] if run.request.fetch else []
         known = ((key, self._lookup.sources.digest(key)) for key in keys)
         self._kept.bring((key, identity) for key, identity in known if identity is not None)
 
-    def _restore(self, run: Run, node: Mapping[str, Any], hit: Match, places: PortablePaths) -> list[Path] | None:
+    def _restore(self, run: BatchRun, node: Mapping[str, Any], hit: Match, places: PortablePaths) -> list[Path] | None:
         """Make sure that an instance's dependencies lie where rendering would have put them, and nothing else does:
         what is missing comes from the cache. Other instances, and a later run without fetching, may read them.
 
@@ -430,7 +430,7 @@ class ResultFinder:
             restored.append(output)
         return restored
 
-    def _write(self, run: Run, name: str, hit: Match, places: PortablePaths) -> list[Path]:
+    def _write(self, run: BatchRun, name: str, hit: Match, places: PortablePaths) -> list[Path]:
         """Write what an instance writes outside of its folder. Others may read it.
 
         Returns:
@@ -449,14 +449,14 @@ def _written(keys: Iterable[Key], places: PortablePaths) -> frozenset[str]:
     return frozenset(places.path(key[1]) for key in keys if key[0] == WRITTEN.name)
 
 
-def _reads(candidate: Candidate, places: Overlaps[Owner]) -> set[Owner]:
+def _reads(candidate: ResultCandidate, places: Overlaps[Owner]) -> set[Owner]:
     """Whose places an instance has looked at when it was rendered before."""
     paths = places_read(candidate.keys, candidate.places)
     return {owner for path in paths for owner in places.touching(path)}
 
 
 def _to_defer(
-    run: Run, nodes: Nodes, candidates: Mapping[str, Candidate], found: Mapping[str, Match]
+    run: BatchRun, nodes: Nodes, candidates: Mapping[str, ResultCandidate], found: Mapping[str, Match]
 ) -> frozenset[str]:
     """The instances whose results hold so far, but have been made from what this run is going to fetch, or to write
     outside of instances' folders.

@@ -16,7 +16,7 @@ from typing import Any
 
 from commodore.base.files.tree import files
 from commodore.core.engine.cache.portable_paths import PortablePaths, value_digest
-from commodore.core.engine.tasks import Run
+from commodore.core.engine.tasks import BatchRun
 from commodore.version import __version__
 
 _PACKAGE = Path(__file__).resolve().parents[3]
@@ -67,7 +67,7 @@ def program_digest() -> str:
     return found.hexdigest()
 
 
-def subject_of(run: Run, instance: str, places: PortablePaths, *, fetched: bool) -> str:
+def subject_of(run: BatchRun, instance: str, places: PortablePaths, *, fetched: bool) -> str:
     """The name under which results of an instance are kept. Neither parameters nor working directories are part of it:
     clusters with the same instance share the name, and results if they have read the same.
 
@@ -100,7 +100,7 @@ def _counts(variable: str) -> bool:
     return variable.startswith(_VARIABLES)
 
 
-def _below_home(value: str, run: Run) -> str:
+def _below_home(value: str, run: BatchRun) -> str:
     """A path below the home folder without that: where it is differs between machines, and no tool tells it."""
     home = os.path.normpath(run.environment.get("HOME") or os.sep)
     return f"~{value[len(home) :]}" if home != os.sep and value.startswith(home + os.sep) else value

@@ -28,9 +28,9 @@ from commodore.core.engine.cache.keys import (
     VALUE,
     WAY,
     WRITTEN,
+    FolderTree,
     Key,
     Today,
-    Tree,
 )
 from commodore.core.engine.cache.name_exposure import Escapes, find_escapes
 from commodore.core.engine.cache.portable_paths import (
@@ -42,8 +42,8 @@ from commodore.core.engine.cache.portable_paths import (
     matches,
     tree_digest,
 )
+from commodore.core.engine.remote_results import ResultShape
 from commodore.core.engine.remote_results import Shape as Shape
-from commodore.core.engine.remote_results import Wanted
 from commodore.core.render.tool_identity import Programs, defaults_digest, tool_digest
 from commodore.core.results.result_store import Result, ResultStore
 
@@ -222,7 +222,7 @@ class TraceRecorder:
         """A file, or a folder with all that is in it, is copied with its modes. As for folders."""
         self._all(path, COPIED)
 
-    def _all(self, path: str, kind: Tree) -> None:
+    def _all(self, path: str, kind: FolderTree) -> None:
         name = self._name(path)
         path = os.path.normpath(path)
         if name is not None:
@@ -357,9 +357,9 @@ def usable(shapes: Iterable[Shape]) -> tuple[Shape, ...]:
     )
 
 
-def wanted(subject: str, shapes: Iterable[Shape], today: Today) -> Iterator[Wanted]:
+def wanted(subject: str, shapes: Iterable[Shape], today: Today) -> Iterator[ResultShape]:
     """The results of a subject that would hold today, wherever they are."""
     for _, keys in shapes:
         digests = today.digests(keys)
         if digests is not None:
-            yield Wanted(subject, keys, tuple(digests))
+            yield ResultShape(subject, keys, tuple(digests))

@@ -14,13 +14,13 @@ from commodore.base import yaml as manifests
 from commodore.base.context import Context
 from commodore.base.errors import InputError
 from commodore.core.confinement import Confinement
-from commodore.core.engine.cache.partial_results import Part, Parts
+from commodore.core.engine.cache.partial_results import PartialResult, Parts
 from commodore.core.engine.cache.trace import TraceRecorder
 from commodore.core.engine.jsonnet.evaluator import Evaluator
 from commodore.core.engine.jsonnet.go import Importer, JsonnetError, Natives, find_text, read_source
 from commodore.core.engine.jsonnet.lazy_inventory import LazyInventory, NodeView
 from commodore.core.engine.model import InstanceJob
-from commodore.core.engine.tasks import Run
+from commodore.core.engine.tasks import BatchRun
 from commodore.core.results.result_store import Result
 
 _PACKAGE = Path(__file__).resolve().parents[3]
@@ -40,7 +40,7 @@ class FilterWork:
         context: takes what is wrong and may be allowed.
     """
 
-    run: Run
+    run: BatchRun
     node: Mapping[str, Any]
     reads: TraceRecorder
     evaluator: Evaluator
@@ -53,7 +53,9 @@ class FilterWork:
         return self.run.jobs[self.reads.instance]
 
 
-def run_jsonnet_filter(file: Path, folder: Path, arguments: Mapping[str, Any], part: Part, work: FilterWork) -> None:
+def run_jsonnet_filter(
+    file: Path, folder: Path, arguments: Mapping[str, Any], part: PartialResult, work: FilterWork
+) -> None:
     """Evaluate `file` and write `<folder>/<key>.yaml` for each field of its result.
 
     External variables: the definition's arguments, then `target` and `component` (both the component's name) and
@@ -112,13 +114,13 @@ def _write(made: Result, folder: Path, confinement: Confinement) -> None:
         confinement.write(place, content)
 
 
-def search_paths(run: Run) -> tuple[Path, ...]:
+def search_paths(run: BatchRun) -> tuple[Path, ...]:
     """Where imports are looked up after the importing file's folder."""
     root = run.request.root
     return run.request.filter_search_paths or (root, _PACKAGE, root / "vendor")
 
 
-def _importer(run: Run, job: InstanceJob, reads: TraceRecorder, confinement: Confinement) -> Importer:
+def _importer(run: BatchRun, job: InstanceJob, reads: TraceRecorder, confinement: Confinement) -> Importer:
     """Imports of filters. A folder of the wanted name is an error, an empty file counts as not found."""
     rendered = run.workplace(job.name)
 

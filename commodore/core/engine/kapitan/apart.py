@@ -24,7 +24,7 @@ from commodore.base.errors import (
 )
 from commodore.core.confinement import NAMESPACES, Confinement, View, cannot_isolate, isolation
 from commodore.core.confinement.namespaces import close_others, enter
-from commodore.core.engine.tasks import Run
+from commodore.core.engine.tasks import BatchRun
 
 _FAMILIES: tuple[type[CommodoreError], ...] = (InputError, EnvironmentFault, PolicyError)
 _PLACE_OF_VARIABLES = 47  # in /proc/self/stat, of what follows the name: where those begin that the process began with
@@ -112,7 +112,7 @@ def _forget_variables() -> None:
         del os.environ[name]
     posix.environ.clear()
     for one in gc.get_objects():
-        if isinstance(one, Run):
+        if isinstance(one, BatchRun):
             object.__setattr__(one, "environment", {})
             object.__setattr__(one, "remote", None)
     for name, value in os.environ.items():

@@ -10,7 +10,7 @@ import kapitan
 
 from commodore.base.files.workspace import Workspace
 from commodore.core.confinement import Confinement, Roots
-from commodore.core.engine.tasks import Run
+from commodore.core.engine.tasks import BatchRun
 
 _KAPITAN = Path(kapitan.__file__).parent
 _PACKAGE = Path(__file__).resolve().parents[3]
@@ -24,7 +24,7 @@ class Confinements:
     files for kustomize.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: BatchRun) -> None:
         self._run = run
 
     def of(self, instance: str) -> Confinement:

@@ -76,7 +76,7 @@ class Charts(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class CurrentWork:
     """What the worker works on.
 
     Args:
@@ -108,11 +108,11 @@ class Work:
     charts: Charts
 
 
-_current: list[Work] = []
+_current: list[CurrentWork] = []
 
 
 @contextlib.contextmanager
-def working(work: Work) -> Iterator[None]:
+def working(work: CurrentWork) -> Iterator[None]:
     """While this lasts, Kapitan's inputs read and write for an instance."""
     _current.append(work)
     try:
@@ -121,6 +121,6 @@ def working(work: Work) -> Iterator[None]:
         _current.pop()
 
 
-def current() -> Work:
+def current() -> CurrentWork:
     """What is worked on now."""
     return _current[-1]

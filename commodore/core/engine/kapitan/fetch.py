@@ -21,11 +21,11 @@ from commodore.base.yaml import load
 from commodore.core.confinement import TrustPolicy
 from commodore.core.engine.cache.fetched_files import FetchedFiles
 from commodore.core.engine.cache.keys import SOURCE
-from commodore.core.engine.cache.remote_identity import KeptSources, Sources, source_key
+from commodore.core.engine.cache.remote_identity import KeptSources, SourceIdentities, source_key
 from commodore.core.engine.kapitan import fetch_git
 from commodore.core.engine.kapitan.chart_index import check_chart
 from commodore.core.engine.kapitan.errors import tail
-from commodore.core.engine.tasks import Failure, FetchTask, KapitanDependency, Run
+from commodore.core.engine.tasks import BatchRun, Failure, FetchTask, KapitanDependency
 from commodore.core.sources.fetching import CacheKey, DependencyCache, Downloads, RemoteDependencies, chart_key
 from commodore.core.sources.fetching import archives as _archives
 from commodore.core.sources.fetching.web import FETCH_HINT, get_download
@@ -71,7 +71,7 @@ def fetch_groups(
     return tuple(failures), tuple(cache.added) if cache is not None else ()
 
 
-def chart_source(run: Run, remote: RemoteDependencies | None) -> ChartSource:
+def chart_source(run: BatchRun, remote: RemoteDependencies | None) -> ChartSource:
     """Where the charts of a run come from.
 
     Args:
@@ -80,12 +80,12 @@ def chart_source(run: Run, remote: RemoteDependencies | None) -> ChartSource:
     return ChartSource(run, _cache(run, remote))
 
 
-def _cache(run: Run, remote: RemoteDependencies | None) -> DependencyCache | None:
+def _cache(run: BatchRun, remote: RemoteDependencies | None) -> DependencyCache | None:
     root = run.dependency_cache
     return DependencyCache(root, run.limits, remote) if root is not None else None
 
 
-def _roots(run: Run) -> tuple[Path, ...]:
+def _roots(run: BatchRun) -> tuple[Path, ...]:
     return (run.request.root, run.request.output, *(job.directory for job in run.jobs.values()))
 
 
@@ -120,7 +120,7 @@ def _fetch(
 def _take(group: tuple[KapitanDependency, ...], task: FetchTask) -> None:
     """Bring dependencies to their places from the cache alone."""
     run = task.run
-    sources, kept = Sources(run.dependency_cache, run.context()), KeptSources(run.dependency_cache, run.limits)
+    sources, kept = SourceIdentities(run.dependency_cache, run.context()), KeptSources(run.dependency_cache, run.limits)
     for number, item in enumerate(group):
         key = source_key({"type": item.kind, "source": item.source, **item.fields})
         identity = sources.digest(key) if key is not None else None
@@ -186,7 +186,7 @@ class ChartSource:
         cache: what was fetched before; None to fetch all anew.
     """
 
-    def __init__(self, run: Run, cache: DependencyCache | None) -> None:
+    def __init__(self, run: BatchRun, cache: DependencyCache | None) -> None:
         self._run = run
         self._cache = cache
 
@@ -256,7 +256,7 @@ class ChartSource:
         return self._run.dependency_cache / "chart-versions" / name
 
 
-def _install(run: Run, cache: DependencyCache | None) -> None:
+def _install(run: BatchRun, cache: DependencyCache | None) -> None:
     """Lean clones, bounded downloads, archives whose members are looked at, and charts from the cache, in place of
     Kapitan's functions.
     """

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from commodore.base.errors import CommodoreError, Findings, InputError, Setting, did_you_mean
 from commodore.core.engine.inventory_transfer import WrittenNodes
-from commodore.core.engine.tasks import Run
+from commodore.core.engine.tasks import BatchRun
 
 _UNIONS = ("compile", "dependencies")
 _RECENT = 16
@@ -143,7 +143,7 @@ def _named(value: object) -> str:
 class RenderedInventory(Inventory):  # type: ignore[misc]
     """What Kapitan's inputs ask for as `cached.inv`. Renders and reads lazily."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: BatchRun) -> None:
         # Kapitan's own constructor would look for target files and render them.
         self.targets = _Targets(run.targets)
         self.initialised = True

@@ -25,7 +25,7 @@ from commodore.core.confinement import is_absent
 from commodore.core.engine.jsonnet import go as _jsonnet
 from commodore.core.engine.jsonnet import lazy_inventory as _lazy_inventory
 from commodore.core.engine.kapitan import templates
-from commodore.core.engine.kapitan.context import SearchPaths, Work, current
+from commodore.core.engine.kapitan.context import CurrentWork, SearchPaths, current
 
 _PACKAGE = os.path.dirname(kapitan.__file__)
 _LIBRARY = os.path.join(_PACKAGE, "lib", "kapitan.libjsonnet")
@@ -117,7 +117,7 @@ def _refused(name: str, function: Native) -> Native:
 class _Natives:
     """Those native functions that are ours."""
 
-    def __init__(self, search: SearchPaths, work: Work) -> None:
+    def __init__(self, search: SearchPaths, work: CurrentWork) -> None:
         self._search = search
         self._inventory = work.inventory
         self._reads = work.reads

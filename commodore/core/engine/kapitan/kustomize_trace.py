@@ -21,7 +21,7 @@ from commodore.base import yaml as manifests
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError
 from commodore.core.engine.cache.keys import SOURCE
-from commodore.core.engine.cache.remote_identity import FULL_COMMIT, NO_REF, Sources
+from commodore.core.engine.cache.remote_identity import FULL_COMMIT, NO_REF, SourceIdentities
 from commodore.core.engine.cache.trace import TraceRecorder
 from commodore.core.render.kustomizations import ADDRESS, BASES, FILES, PLUGINS, is_remote, strings_of
 from commodore.core.sources import git
@@ -56,7 +56,7 @@ class Kustomize:
         reads: TraceRecorder,
         scratch: Path,
         cache: Path | None,
-        sources: Sources,
+        sources: SourceIdentities,
         context: Context,
     ) -> None:
         self._reads = reads

@@ -30,7 +30,7 @@ from commodore.base.files.workspace import remove_tree
 from commodore.core.confinement import Confinement
 from commodore.core.engine.cache.partial_results import Parts
 from commodore.core.engine.cache.portable_paths import MISSING
-from commodore.core.engine.cache.remote_identity import Sources
+from commodore.core.engine.cache.remote_identity import SourceIdentities
 from commodore.core.engine.cache.static_key import OBSERVED_INPUTS, WRAPPER
 from commodore.core.engine.cache.trace import TraceRecorder
 from commodore.core.engine.jsonnet.evaluator import Evaluator
@@ -39,12 +39,12 @@ from commodore.core.engine.kapitan.apart import run_apart
 from commodore.core.engine.kapitan.chart_dependencies import ChartDependencies
 from commodore.core.engine.kapitan.commands import check_kustomization, is_of_machine, prepare_external
 from commodore.core.engine.kapitan.confining import Confinements
-from commodore.core.engine.kapitan.context import SearchPaths, Work, current, working
+from commodore.core.engine.kapitan.context import CurrentWork, SearchPaths, current, working
 from commodore.core.engine.kapitan.errors import EntryPlace, explain, explain_cause
 from commodore.core.engine.kapitan.fetch import chart_source
 from commodore.core.engine.kapitan.inventory import RenderedInventory
 from commodore.core.engine.kapitan.kustomize_trace import Kustomize
-from commodore.core.engine.tasks import KapitanDependency, Run
+from commodore.core.engine.tasks import BatchRun, KapitanDependency
 from commodore.core.render.kustomizations import is_remote
 from commodore.core.render.tool_identity import Programs
 from commodore.core.results.result_store import read_folder, write_folder
@@ -82,14 +82,14 @@ class _FakeVault(PlainRefBackend):  # type: ignore[misc]
         return reference
 
 
-class Renderer:
+class InstanceRenderer:
     """Renders the instances of one run.
 
     Args:
         run: what is compiled, and where.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: BatchRun) -> None:
         request = run.request
         self._run = run
         self.inventory = RenderedInventory(run)
@@ -97,7 +97,7 @@ class Renderer:
         kept = run.result_cache
         here = request.directory or request.root
         self.programs = Programs(os.environ, here, kept / "programs.json", run.limits) if kept is not None else None
-        self.sources = Sources(run.dependency_cache, run.context())
+        self.sources = SourceIdentities(run.dependency_cache, run.context())
         self.sources.known.update(run.sources)
         self.parts = Parts(run, self.inventory.nodes, self.programs, self.sources)
         self._arguments = Namespace(
@@ -186,7 +186,7 @@ class Renderer:
         reads.fetched(str(dependency.output) for dependency in self.dependencies(instance))
         try:
             limits, paths = self._run.limits, (str(self._run.request.root), str(directory), str(WRAPPER))
-            work = Work(
+            work = CurrentWork(
                 self.inventory,
                 confinement,
                 instance,
@@ -332,7 +332,7 @@ def _runs_python(place: EntryPlace, confinement: Confinement) -> bool:
     return place.input_type == "kadet"
 
 
-def _note_current_work(run: Run, place: EntryPlace, path: str) -> None:
+def _note_current_work(run: BatchRun, place: EntryPlace, path: str) -> None:
     """For the message about a worker that does not come to an end."""
     about = f"compile entry {place.index} ({place.input_type} to {place.output_path or '.'}), {path}"
     run.at_work(place.instance).write_text(about, encoding="utf-8", errors="replace")

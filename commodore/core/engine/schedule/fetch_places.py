@@ -12,13 +12,13 @@ from commodore.base.errors import CommodoreError, InputError, PolicyError
 from commodore.base.files.tree import walk
 from commodore.base.files.workspace import Workspace
 from commodore.core.confinement.hosts import host_of
-from commodore.core.engine.tasks import KapitanDependency, Run
+from commodore.core.engine.tasks import BatchRun, KapitanDependency
 from commodore.core.sources.git import normalize, redact
 
 _HINT = "fetch into a folder of its own, such as one below ${_base_directory}"
 
 
-def check_outputs(dependencies: Sequence[KapitanDependency], run: Run) -> list[tuple[str, CommodoreError]]:
+def check_outputs(dependencies: Sequence[KapitanDependency], run: BatchRun) -> list[tuple[str, CommodoreError]]:
     """The dependencies of one run that must not be fetched, each with its instance."""
     if not dependencies:
         return []
@@ -54,7 +54,7 @@ class _Places:
     Links in all paths are resolved.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: BatchRun) -> None:
         request, workspace = run.request, Workspace(run.request.root)
         self._run = run
         self._roots = _followed(request.root, request.output)
@@ -130,7 +130,7 @@ def _followed(*folders: Path) -> tuple[Path, ...]:
     return tuple(Path(os.path.realpath(folder)) for folder in folders)
 
 
-def _check_source(item: KapitanDependency, run: Run, where: str) -> None:
+def _check_source(item: KapitanDependency, run: BatchRun, where: str) -> None:
     """Refuse a source, or a program to fetch it by, that the policy does not allow.
 
     Raises:

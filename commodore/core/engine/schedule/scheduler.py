@@ -28,13 +28,13 @@ from commodore.core.engine.cache.static_key import OBSERVED_INPUTS, WRAPPER, ins
 from commodore.core.engine.jsonnet.traces import trace_events
 from commodore.core.engine.schedule.fetch_places import check_outputs
 from commodore.core.engine.tasks import (
+    BatchRun,
     CompileTask,
     FetchTask,
     InspectTask,
-    Outcome,
     Record,
-    Run,
     Task,
+    TaskOutcome,
     Unit,
 )
 from commodore.core.sources.git import redact
@@ -163,7 +163,7 @@ class Schedule:
 
     def __init__(
         self,
-        work: Sequence[tuple[Run, Nodes]],
+        work: Sequence[tuple[BatchRun, Nodes]],
         rank: Ranking,
         announce: Announce,
         size: int,
@@ -181,7 +181,7 @@ class Schedule:
             InspectTask(run, name) for run, nodes in work for name in run.pending if _names_dependencies(nodes[name])
         )
         self._found: list[_fetching.Wanted] = []
-        self._waves: deque[list[Run]] | None = None
+        self._waves: deque[list[BatchRun]] | None = None
         self._begun = 0
         self._fetches: deque[FetchTask] = deque()
         self._missing: dict[Unit, set[Path]] = {}
@@ -195,15 +195,15 @@ class Schedule:
         self._seconds: dict[Unit, float] = {}
         self._records: dict[Unit, Record] = {}
 
-    def errors(self, run: Run) -> list[CommodoreError]:
+    def errors(self, run: BatchRun) -> list[CommodoreError]:
         """What went wrong in a run, in the order of its jobs."""
         return [error for name in run.jobs for error in self._errors.get((run.key, name), ())]
 
-    def seconds(self, run: Run) -> dict[str, float]:
+    def seconds(self, run: BatchRun) -> dict[str, float]:
         """How long each instance of a run that is compiled has taken."""
         return {name: self._seconds[run.key, name] for name in run.jobs if (run.key, name) in self._seconds}
 
-    def records(self, run: Run) -> dict[str, Record]:
+    def records(self, run: BatchRun) -> dict[str, Record]:
         """What each instance that was rendered has read, also if that failed."""
         return {name: self._records[run.key, name] for name in run.pending if (run.key, name) in self._records}
 
@@ -254,7 +254,7 @@ class Schedule:
         self._too_early[unit] = frozenset(self._arrivals[unit[0]].ahead_of(unit[1]))
         return CompileTask(self._runs[unit[0]], unit[1])
 
-    def done(self, task: Task, outcome: Outcome, worker: int | None) -> None:
+    def done(self, task: Task, outcome: TaskOutcome, worker: int | None) -> None:
         """Take what a task came to, with the number of its worker, which has died if there is none."""
         if worker is not None:
             self._announce(_ended(task, outcome, worker))
@@ -323,7 +323,7 @@ class Schedule:
             self._await_fetches(run, tasks)
         return True
 
-    def _await_fetches(self, run: Run, tasks: Sequence[FetchTask]) -> None:
+    def _await_fetches(self, run: BatchRun, tasks: Sequence[FetchTask]) -> None:
         """Let each instance wait for what it reads: because it says so, because its inputs lie there, or because it has
         read that before.
         """
@@ -343,7 +343,7 @@ class Schedule:
         for name in sound:
             self._release((run.key, name))
 
-    def _read_by(self, run: Run, name: str) -> set[Path]:
+    def _read_by(self, run: BatchRun, name: str) -> set[Path]:
         """What of that which is to come an instance will read, as far as that is known before it is rendered."""
         arrivals, node = self._arrivals[run.key], self._nodes[run.key][name]
         record = read_record(run.request.root, name)
@@ -354,7 +354,7 @@ class Schedule:
         read = places_read(keys, PortablePaths.of(run, name, installed()))
         return arrivals.read_by((*self._inputs(run, name), *read))
 
-    def _is_too_early(self, task: CompileTask, outcome: Outcome, worker: int | None) -> bool:
+    def _is_too_early(self, task: CompileTask, outcome: TaskOutcome, worker: int | None) -> bool:
         """Whether an instance has read what was fetched since it was begun, or still is. Everything has to be fetched
         before anything is compiled: who needs nothing of it may begin at once, and who turns out to need it, again.
         """
@@ -379,7 +379,7 @@ class Schedule:
         self._missing[unit] = self._arrivals[unit[0]].ahead_of(unit[1])
         self._release(unit)
 
-    def _plan_waves(self) -> list[list[Run]]:
+    def _plan_waves(self) -> list[list[BatchRun]]:
         """The order in which inspections end is chance: sort what they have found, and refuse what must not be."""
         order = {(run.key, name): position for run in self._runs.values() for position, name in enumerate(run.pending)}
         self._found.sort(key=lambda wanted: (order[wanted[0].key, wanted[1].instance], wanted[1].index))
@@ -396,7 +396,7 @@ class Schedule:
     def _directory(self, unit: Unit) -> Path:
         return self._runs[unit[0]].jobs[unit[1]].directory
 
-    def _inputs(self, run: Run, name: str) -> Iterator[Path]:
+    def _inputs(self, run: BatchRun, name: str) -> Iterator[Path]:
         yield run.jobs[name].directory
         for wanted in _input_paths(self._nodes[run.key][name]):
             for folder in run.request.search_paths:
@@ -404,7 +404,7 @@ class Schedule:
 
     # After fetching
 
-    def _fetched(self, task: FetchTask, outcome: Outcome) -> None:
+    def _fetched(self, task: FetchTask, outcome: TaskOutcome) -> None:
         for error in outcome.errors:
             self._fail(task.units, error, prefix=False)
         for failure in outcome.failures:
@@ -455,7 +455,7 @@ def _identity(task: Task) -> tuple[str, str, str]:
     return "compile" if isinstance(task, CompileTask) else "inspect", task.instance, str(task.run.request.output)
 
 
-def _ended(task: Task, outcome: Outcome, worker: int) -> TaskEnded:
+def _ended(task: Task, outcome: TaskOutcome, worker: int) -> TaskEnded:
     return TaskEnded(
         *_identity(task),
         worker,
@@ -467,7 +467,7 @@ def _ended(task: Task, outcome: Outcome, worker: int) -> TaskEnded:
     )
 
 
-def slowest_first(work: Sequence[tuple[Run, Nodes]], durations: Mapping[Path, Mapping[str, float]]) -> Ranking:
+def slowest_first(work: Sequence[tuple[BatchRun, Nodes]], durations: Mapping[Path, Mapping[str, float]]) -> Ranking:
     """Ranks instances by the time they took the last time. New ones come first, by how much there is to compile, and
     before them those that run commands, which may take a while to fetch what they build.
 
@@ -518,7 +518,7 @@ def _input_paths(node: Mapping[str, Any]) -> Iterator[str]:
         yield from map(str, paths if isinstance(paths, Sequence) else ())
 
 
-def _shared_and_written(work: Sequence[tuple[Run, Nodes]]) -> set[Path]:
+def _shared_and_written(work: Sequence[tuple[BatchRun, Nodes]]) -> set[Path]:
     """The component directories of several instances that one of them may write to: by an output path that leaves the
     instance's folder (what kustomize reads is often generated like that), or by a command.
     """

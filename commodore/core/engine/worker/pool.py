@@ -9,14 +9,14 @@ from commodore.base.errors import CommodoreError, EnvironmentFault, PolicyError
 from commodore.base.exhaustion import find_in_output
 from commodore.base.programs.child_processes import has_less_memory
 from commodore.base.programs.workers import WorkerEnd, WorkerPool
-from commodore.core.engine.tasks import CompileTask, FetchTask, Outcome, Task
+from commodore.core.engine.tasks import CompileTask, FetchTask, Task, TaskOutcome
 
 _OUT_OF_MEMORY = (2, -signal.SIGABRT)  # how the Go runtime ends then, and how libraries do
 
 
-def worker_pool(module: str = "commodore.core.engine.worker.worker") -> WorkerPool[Task, Outcome]:
+def worker_pool(module: str = "commodore.core.engine.worker.worker") -> WorkerPool[Task, TaskOutcome]:
     """A pool of workers that have imported Kapitan."""
-    return WorkerPool(module, lambda task, end: Outcome(errors=(_explain_death(task, end),)))
+    return WorkerPool(module, lambda task, end: TaskOutcome(errors=(_explain_death(task, end),)))
 
 
 def _explain_death(task: Task, end: WorkerEnd) -> CommodoreError:

@@ -25,7 +25,7 @@ from commodore.core.engine.filters.jsonnet import FilterWork
 from commodore.core.engine.jsonnet.evaluator import Evaluator
 from commodore.core.engine.kapitan import renderer as _kapitan
 from commodore.core.engine.kapitan.fetch import fetch_groups
-from commodore.core.engine.tasks import CompileTask, FetchTask, InspectTask, Outcome, Record, Run, Task
+from commodore.core.engine.tasks import BatchRun, CompileTask, FetchTask, InspectTask, Record, Task, TaskOutcome
 from commodore.core.sources.git import redact_text
 
 _QUERY = re.compile(r"(?<=[^\s/])\?[\w.~%-]+=[^\s'\"/]+")
@@ -52,7 +52,7 @@ class Worker:
     """Performs tasks. Keeps the renderer of the current run, with the targets that it has read."""
 
     def __init__(self) -> None:
-        self._renderer: _kapitan.Renderer | None = None
+        self._renderer: _kapitan.InstanceRenderer | None = None
         self._run_key = ""
         self._notes = _Notes()
         self._installed = frozenset(sys.modules)
@@ -60,29 +60,29 @@ class Worker:
         logging.basicConfig(handlers=[self._notes], force=True)
         warnings.simplefilter("ignore")  # what libraries tell their developers
 
-    def perform(self, task: Task) -> Outcome:
+    def perform(self, task: Task) -> TaskOutcome:
         """The outcome of a task. Never raises: an error of any kind is part of the outcome."""
         start = time.perf_counter()
         try:
             outcome = self._perform(task)
         except Findings as findings:
-            outcome = Outcome(errors=findings.errors)
+            outcome = TaskOutcome(errors=findings.errors)
         except CommodoreError as error:
-            outcome = Outcome(errors=(error,))
+            outcome = TaskOutcome(errors=(error,))
         except Exception as error:
             fault = refusal(error, f"instance {task.instance!r}")
-            outcome = Outcome(errors=(fault or _unexpected(error, task),))
+            outcome = TaskOutcome(errors=(fault or _unexpected(error, task),))
         outcome = replace(outcome, errors=tuple(judge(one, f"instance {task.instance!r}") for one in outcome.errors))
         notes = outcome.notes + self._notes.take()
         return replace(outcome, notes=notes, seconds=time.perf_counter() - start, started=start)
 
-    def _perform(self, task: Task) -> Outcome:
+    def _perform(self, task: Task) -> TaskOutcome:
         renderer = self._renderer_of(task.run)
         if isinstance(task, InspectTask):
-            return Outcome(dependencies=renderer.dependencies(task.instance))
+            return TaskOutcome(dependencies=renderer.dependencies(task.instance))
         if isinstance(task, FetchTask):
             failures, kept = fetch_groups(task, renderer.parts.dependencies)
-            return Outcome(failures=failures, kept=kept, remote=renderer.parts.take_counts())
+            return TaskOutcome(failures=failures, kept=kept, remote=renderer.parts.take_counts())
         assert isinstance(task, CompileTask)
         self._forget_modules()
         return _compile(renderer, task)
@@ -99,19 +99,19 @@ class Worker:
     def _is_input(self, file: Path) -> bool:
         return not file.is_relative_to(sys.prefix) and not self._inputs.isdisjoint(file.parents)
 
-    def _renderer_of(self, run: Run) -> _kapitan.Renderer:
+    def _renderer_of(self, run: BatchRun) -> _kapitan.InstanceRenderer:
         if self._renderer is None or self._run_key != run.key:
             logging.getLogger().setLevel(logging.DEBUG if run.request.verbose else logging.WARNING)
             os.chdir(run.request.directory or run.request.root)
             os.environ.clear()
             os.environ.update(run.environment)
             time.tzset()
-            self._renderer, self._run_key = _kapitan.Renderer(run), run.key
+            self._renderer, self._run_key = _kapitan.InstanceRenderer(run), run.key
             self._inputs |= {run.request.root, *run.request.search_paths}
         return self._renderer
 
 
-def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
+def _compile(renderer: _kapitan.InstanceRenderer, task: CompileTask) -> TaskOutcome:
     """Render and filter one instance. Wrong filters are reported together with what is wrong in the rendering."""
     errors: list[CommodoreError] = []
     warnings: list[Warned] = []
@@ -153,7 +153,7 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     parts = (("render", rendered - start), ("filter", filtered - rendered), ("record", done - filtered))
     taken = tuple(renderer.parts.taken)
     told = [f"instance {task.instance!r}: taken from the cache: {', '.join(taken)}"] if taken else []
-    return Outcome(
+    return TaskOutcome(
         record=record,
         errors=tuple(errors),
         warnings=tuple(warnings),

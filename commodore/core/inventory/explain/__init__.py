@@ -4,26 +4,26 @@ from commodore.core.inventory.explain._as_dict import as_dict, path_text
 from commodore.core.inventory.explain.explaining import Explaining, explain_parameter, target_of
 from commodore.core.inventory.explain.locating import locate_settings
 from commodore.core.inventory.explain.model import (
+    ClassFilePlace,
     Contribution,
     Effect,
+    ExplainedPart,
     Explanation,
-    Origin,
+    FileOrigin,
     Outcome,
-    Part,
-    Reference,
-    Source,
+    ParameterReference,
 )
 
 __all__ = [
+    "ClassFilePlace",
     "Contribution",
     "Effect",
+    "ExplainedPart",
     "Explaining",
     "Explanation",
-    "Origin",
+    "FileOrigin",
     "Outcome",
-    "Part",
-    "Reference",
-    "Source",
+    "ParameterReference",
     "as_dict",
     "explain_parameter",
     "locate_settings",

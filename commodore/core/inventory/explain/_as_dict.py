@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from commodore.core.inventory.explain.model import Contribution, Explanation, Part, Reference, Source
+from commodore.core.inventory.explain.model import (
+    ClassFilePlace,
+    Contribution,
+    ExplainedPart,
+    Explanation,
+    ParameterReference,
+)
 from commodore.core.inventory.parameter_path import format_path, key_text
 
 
@@ -42,7 +48,7 @@ def _contribution(one: Contribution) -> dict[str, Any]:
     }
 
 
-def _source(source: Source) -> dict[str, Any]:
+def _source(source: ClassFilePlace) -> dict[str, Any]:
     origin = source.origin
     repository = None
     if origin is not None:
@@ -62,7 +68,7 @@ def _source(source: Source) -> dict[str, Any]:
     }
 
 
-def _reference(reference: Reference) -> dict[str, Any]:
+def _reference(reference: ParameterReference) -> dict[str, Any]:
     explanation = reference.explanation
     return {
         "written": reference.written,
@@ -72,7 +78,7 @@ def _reference(reference: Reference) -> dict[str, Any]:
     }
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: ExplainedPart) -> dict[str, Any]:
     return {"key": _key(part.key), **_source(part.source), "through": part.through, "places": part.places}
 
 

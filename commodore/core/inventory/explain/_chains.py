@@ -15,7 +15,7 @@ from commodore.core.inventory.class_index import ClassFiles
 from commodore.core.inventory.explain._documents import Document, Documents
 from commodore.core.inventory.explain._json_text import embedded
 from commodore.core.inventory.explain._merging import Merging, Unresolved, rendered
-from commodore.core.inventory.explain._nodes import Entry, ListNode, MapNode, Node, Place, Scalar, read_tree
+from commodore.core.inventory.explain._nodes import ListNode, MapEntry, MapNode, Node, Place, Scalar, read_tree
 from commodore.core.inventory.explain.references import Parts, Ref, parse_references
 
 Path = tuple[Any, ...]
@@ -337,7 +337,7 @@ def _is_settled(link: Link) -> bool:
     return parts is None or len(parts) != 1 or not isinstance(parts[0], Ref)
 
 
-def _of_one_map(document: Document, path: Path, entries: Sequence[Entry], *, fresh: bool) -> Iterator[Link]:
+def _of_one_map(document: Document, path: Path, entries: Sequence[MapEntry], *, fresh: bool) -> Iterator[Link]:
     """The links of the entries that one map has for a key. What counts outside is how the first of them is marked."""
     last = max((number for number, entry in enumerate(entries) if entry.overrides), default=0)
     for number, entry in enumerate(entries):

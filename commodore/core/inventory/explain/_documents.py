@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore.core.inventory.class_index import ClassFiles
-from commodore.core.inventory.explain._nodes import Entry, MapNode, read_tree
+from commodore.core.inventory.explain._nodes import MapEntry, MapNode, read_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Documents:
         found = (_RECLASS, *(Document(name, self.files.paths[name]) for name in classes))
         return replace(self, ordered=found, _parameters=self._parameters)
 
-    def defining(self, key: Any) -> Iterator[tuple[Document, Sequence[Entry]]]:
+    def defining(self, key: Any) -> Iterator[tuple[Document, Sequence[MapEntry]]]:
         """The documents that set a top-level parameter, each with its entries."""
         # A key may stand in escapes or come from `<<`; texts without quotes and backslashes are the rule.
         text = str(key).encode() if isinstance(key, str) else b""

@@ -6,7 +6,7 @@ import json
 import math
 from typing import Any
 
-from commodore.core.inventory.explain._nodes import Entry, ListNode, MapNode, Scalar
+from commodore.core.inventory.explain._nodes import ListNode, MapEntry, MapNode, Scalar
 
 
 def embedded(value: Any) -> str:
@@ -37,7 +37,7 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _last_values(entries: tuple[Entry, ...]) -> dict[Any, Any]:
+def _last_values(entries: tuple[MapEntry, ...]) -> dict[Any, Any]:
     return {entry.key: entry.value for entry in entries}
 
 

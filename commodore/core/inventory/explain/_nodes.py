@@ -40,7 +40,7 @@ class ListNode:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Entry:
+class MapEntry:
     """A key of a map and its value. `written` is the key with its markers, `place` is the key's."""
 
     key: Any
@@ -67,11 +67,11 @@ class Entry:
 class MapNode:
     """A map, with what `<<` brings into it."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[MapEntry, ...]
     place: Place
-    _by_key: dict[tuple[type, Any], list[Entry]] = field(default_factory=dict, repr=False)
+    _by_key: dict[tuple[type, Any], list[MapEntry]] = field(default_factory=dict, repr=False)
 
-    def at(self, key: Any) -> Sequence[Entry]:
+    def at(self, key: Any) -> Sequence[MapEntry]:
         """The entries of a key: `a` and `~a` are two of them."""
         if not self._by_key:  # all keys of a map may be asked for
             for entry in self.entries:
@@ -153,7 +153,7 @@ class _Composer:
             key = self._node(event)
             if not isinstance(key, Scalar):
                 raise _UnreadableError
-            entries.append(Entry(bare(key.value), key.value, self._node(next(self._events)), key.place))
+            entries.append(MapEntry(bare(key.value), key.value, self._node(next(self._events)), key.place))
         return MapNode(_merged(entries), place)
 
     def _until(self, end: str) -> Iterator[Any]:
@@ -163,7 +163,7 @@ class _Composer:
             yield event
 
 
-def _merged(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+def _merged(entries: Sequence[MapEntry]) -> tuple[MapEntry, ...]:
     """What `<<` brings in comes after a map's own keys, as far as these are not written the same."""
     own = [entry for entry in entries if entry.written != MERGE_KEY]
     if len(own) == len(entries):

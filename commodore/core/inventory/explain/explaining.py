@@ -14,16 +14,16 @@ from commodore.core.inventory.explain._chains import Chains, Link, UnexplainedEr
 from commodore.core.inventory.explain._merging import Unresolved, marked
 from commodore.core.inventory.explain._nodes import ListNode, MapNode, Node, as_written
 from commodore.core.inventory.explain.model import (
+    ClassFilePlace,
     Contribution,
     Effect,
+    ExplainedPart,
     Explanation,
     Outcome,
-    Part,
-    Reference,
-    Source,
+    ParameterReference,
     agrees,
 )
-from commodore.core.inventory.explain.provenance import Provenance
+from commodore.core.inventory.explain.provenance import OriginFinder
 from commodore.core.inventory.explain.references import Ref, parse_references, references_in
 from commodore.core.inventory.parameter_path import ParameterPath, key_text, look_up
 from commodore.core.inventory.preview import Preview
@@ -67,9 +67,9 @@ class Explaining:
     preview: Preview
     parameters: Mapping[Any, Any]
     chains: Chains
-    provenance: Provenance
+    provenance: OriginFinder
     context: Context
-    _sources: dict[Path, Source] = field(default_factory=dict)
+    _sources: dict[Path, ClassFilePlace] = field(default_factory=dict)
 
     @classmethod
     def of(cls, preview: Preview, context: Context, *, ignore_missing_classes: bool = False) -> Explaining:
@@ -85,7 +85,7 @@ class Explaining:
             chains = Chains.of(files, preview.node)
         except CommodoreError as error:
             raise preview.explain(error) from error
-        return cls(preview, node.parameters, chains, Provenance(context), context)
+        return cls(preview, node.parameters, chains, OriginFinder(context), context)
 
     def explain(self, path: ParameterPath) -> Explanation:
         """Where the value of one parameter comes from.
@@ -119,26 +119,30 @@ class Explaining:
             value = _inside(value, key)
         return (value is not _NOTHING, None if value is _NOTHING else value)
 
-    def source(self, link: Link) -> Source:
+    def source(self, link: Link) -> ClassFilePlace:
         """The place of a link in the users' own file."""
         file = link.document.file
         if file not in self._sources:
             self._sources[file] = self._source_of_file(link)
         return replace(self._sources[file], line=link.place.line, column=link.place.column)
 
-    def _source_of_file(self, link: Link) -> Source:
+    def _source_of_file(self, link: Link) -> ClassFilePlace:
         document = link.document
         if document.by_reclass:
-            return Source("reclass", Path("reclass"), 1, 1, "added by reclass-rs for every target")
+            return ClassFilePlace("reclass", Path("reclass"), 1, 1, "added by reclass-rs for every target")
         original = self.preview.original(document.file)
         if document.is_target:
-            return Source(document.name, document.file, 1, 1, f"written by commodore for target {document.name!r}")
+            return ClassFilePlace(
+                document.name, document.file, 1, 1, f"written by commodore for target {document.name!r}"
+            )
         if original is None:
-            return Source(document.name, document.file, 1, 1, self.preview.generated.get(document.file, "generated"))
+            return ClassFilePlace(
+                document.name, document.file, 1, 1, self.preview.generated.get(document.file, "generated")
+            )
         if document.name == _FACTS:
-            return Source(document.name, document.file, 1, 1, "the facts of the cluster")
+            return ClassFilePlace(document.name, document.file, 1, 1, "the facts of the cluster")
         file = original.resolve()
-        return Source(document.name, file, 1, 1, "", self.provenance.of(file))
+        return ClassFilePlace(document.name, file, 1, 1, "", self.provenance.of(file))
 
 
 @dataclass(slots=True)
@@ -152,7 +156,7 @@ class _Following:
         self.done[keys] = None
         is_set, value = self.base.rendered(keys)
         chain: tuple[Contribution, ...] = ()
-        parts: tuple[Part, ...] = ()
+        parts: tuple[ExplainedPart, ...] = ()
         try:
             links = self.base.chains.links(keys)
             chain = tuple(self._contributions(keys, links, depth))
@@ -196,7 +200,7 @@ class _Following:
         except UnexplainedError:
             return "missing"
 
-    def _references(self, link: Link, depth: int, *, counts: bool) -> Iterator[Reference]:
+    def _references(self, link: Link, depth: int, *, counts: bool) -> Iterator[ParameterReference]:
         """The references of a link's value, followed if the value counts; each once."""
         if link.target is not None:
             yield self._reference(_first_reference(link.node), link.target, depth, counts=counts)
@@ -208,7 +212,7 @@ class _Following:
             try:
                 path, default = self.base.chains.reference(ref)
             except UnexplainedError:
-                yield Reference(ref.written, (), "overwritten" if not counts else "missing")
+                yield ParameterReference(ref.written, (), "overwritten" if not counts else "missing")
                 continue
             if path not in seen:
                 seen[path] = None
@@ -217,7 +221,7 @@ class _Following:
 
     def _reference(
         self, written: str, path: tuple[Any, ...], depth: int, *, counts: bool, missing: Outcome = "missing"
-    ) -> Reference:
+    ) -> ParameterReference:
         outcome: Outcome = "followed"
         if not counts:
             outcome = "overwritten"
@@ -230,10 +234,10 @@ class _Following:
         elif len(self.done) > self.base.context.limits.explain_references:
             outcome = "many"
         if outcome != "followed":
-            return Reference(written, path, outcome)
-        return Reference(written, path, outcome, self.explain(path, depth + 1))
+            return ParameterReference(written, path, outcome)
+        return ParameterReference(written, path, outcome, self.explain(path, depth + 1))
 
-    def _parts(self, keys: tuple[Any, ...], value: Any) -> Iterator[Part]:
+    def _parts(self, keys: tuple[Any, ...], value: Any) -> Iterator[ExplainedPart]:
         inner: Iterable[Any] = (
             value if isinstance(value, Mapping) else range(len(value) if isinstance(value, list) else 0)
         )
@@ -241,7 +245,7 @@ class _Following:
             links = [link for link in self.base.chains.links((*keys, key)) if link.gives]
             if links:
                 link, through = self._last((*keys, key))
-                yield Part(key, self.base.source(link), through, len(links))
+                yield ExplainedPart(key, self.base.source(link), through, len(links))
 
     def _last(self, keys: tuple[Any, ...]) -> tuple[Link, str]:
         """The place that sets a parameter last, and the reference through which it is found, if there is one."""

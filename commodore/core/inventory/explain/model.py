@@ -19,7 +19,7 @@ nowhere; leads nowhere and has a default; is too deep or one too many to be expl
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class FileOrigin:
     """The repository that a file belongs to.
 
     Attributes:
@@ -36,7 +36,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ClassFilePlace:
     """A place in a class file.
 
     Attributes:
@@ -52,11 +52,11 @@ class Source:
     line: int
     column: int
     generated: str = ""
-    origin: Origin | None = None
+    origin: FileOrigin | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ParameterReference:
     """A reference in a value, the parameter that it leads to, and the explanation of that one if it is followed."""
 
     written: str
@@ -84,7 +84,7 @@ class Contribution:
         references: those in the value.
     """
 
-    source: Source
+    source: ClassFilePlace
     path: tuple[Any, ...]
     key: Any
     overwrites: bool
@@ -95,15 +95,15 @@ class Contribution:
     resets: bool
     counts: bool
     wins: bool
-    references: tuple[Reference, ...] = ()
+    references: tuple[ParameterReference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ExplainedPart:
     """A key of a map or an item of a list: where it was set last, through which reference, and by how many places."""
 
     key: Any
-    source: Source
+    source: ClassFilePlace
     through: str
     places: int
 
@@ -127,7 +127,7 @@ class Explanation:
     is_set: bool
     value: Any
     chain: tuple[Contribution, ...]
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ExplainedPart, ...] = ()
     complete: bool = True
 
     def everything(self) -> Iterator[Explanation]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError
 from commodore.base.events import Noted
-from commodore.core.inventory.explain.model import Origin
+from commodore.core.inventory.explain.model import FileOrigin
 from commodore.core.sources.git import Git, inspect, redact
 
 
@@ -22,14 +22,14 @@ class _Repository:
 
 
 @dataclass(slots=True)
-class Provenance:
+class OriginFinder:
     """Tells the origin of files. Nothing is fetched."""
 
     context: Context
     _repositories: dict[Path, _Repository | None] = field(default_factory=dict)
     _roots: dict[Path, Path | None] = field(default_factory=dict)
 
-    def of(self, file: Path) -> Origin | None:
+    def of(self, file: Path) -> FileOrigin | None:
         """The origin of a file whose links are followed; None outside of any repository, or of a broken one."""
         root = self._root(file.parent)
         repository = self._repository(root) if root is not None else None
@@ -37,7 +37,7 @@ class Provenance:
             return None
         path = file.relative_to(repository.root).as_posix()
         unknown = any(path == name or (name.endswith("/") and path.startswith(name)) for name in repository.unknown)
-        return Origin(repository.url, repository.commit, path, path in repository.changed or unknown)
+        return FileOrigin(repository.url, repository.commit, path, path in repository.changed or unknown)
 
     def _root(self, folder: Path) -> Path | None:
         if folder not in self._roots:

@@ -30,7 +30,7 @@ HEX = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class StoredEntry:
     """What goes as a whole: a file or folder, its size in bytes, when it was last used (seconds since 1970)."""
 
     path: Path
@@ -55,7 +55,7 @@ class Store(ABC):
         self.limits = limits
 
     @abstractmethod
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[StoredEntry]:
         """What may be removed. Links are not followed."""
 
     @abstractmethod
@@ -121,14 +121,14 @@ def digest_folders(root: Path) -> Iterator[Path]:
             yield from (one for one in folders(group) if HEX.fullmatch(one.name))
 
 
-def entry_of(path: Path, *marks: str) -> Iterator[Entry]:
+def entry_of(path: Path, *marks: str) -> Iterator[StoredEntry]:
     """A folder as an entry that was used when the newest of its marks was changed; nothing if it is gone."""
     times = []
     for mark in marks or (".",):
         with contextlib.suppress(OSError):
             times.append((path / mark).lstat().st_mtime)
     with contextlib.suppress(OSError):
-        yield Entry(path, size_of(path), max(times) if times else path.lstat().st_mtime)
+        yield StoredEntry(path, size_of(path), max(times) if times else path.lstat().st_mtime)
 
 
 class EntryStore(Store):
@@ -178,7 +178,7 @@ class EntryStore(Store):
             if os.path.lexists(place):
                 self.remove(place)
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[StoredEntry]:
         for place in digest_folders(self.root):
             yield from entry_of(place, ABOUT)
 

@@ -19,7 +19,7 @@ from commodore.base.files.tree import size_of
 from commodore.base.files.workspace import write_atomically
 from commodore.base.limits import Limits
 from commodore.core.results.caches import cache_folder
-from commodore.core.results.caches.entry_store import Entry, Store
+from commodore.core.results.caches.entry_store import Store, StoredEntry
 
 STAGE = "verifying the cache"
 _STAMP = "checked"
@@ -177,7 +177,7 @@ def _is_usable(store: Store) -> bool:
     return os.path.isdir(real) and real.startswith(cache + os.sep)
 
 
-def _choose(entries: Sequence[Entry], rules: PruneRules, now: float) -> set[Path]:
+def _choose(entries: Sequence[StoredEntry], rules: PruneRules, now: float) -> set[Path]:
     if rules.everything:
         return {entry.path for entry in entries}
     chosen = set()
@@ -193,7 +193,9 @@ def _choose(entries: Sequence[Entry], rules: PruneRules, now: float) -> set[Path
     return chosen
 
 
-def _remove_all(store: Store, entries: Sequence[Entry], now: float, errors: list[CommodoreError]) -> list[Entry]:
+def _remove_all(
+    store: Store, entries: Sequence[StoredEntry], now: float, errors: list[CommodoreError]
+) -> list[StoredEntry]:
     gone = []
     with store.lock():
         # What was used meanwhile stays: only the entries that are as they were go.

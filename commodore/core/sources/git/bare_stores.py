@@ -14,7 +14,7 @@ from pathlib import Path
 from commodore.base.context import Context
 from commodore.base.files.file_lock import hold
 from commodore.base.files.workspace import guard_disk
-from commodore.core.results.caches.entry_store import Entry, Store, entry_of, folders
+from commodore.core.results.caches.entry_store import Store, StoredEntry, entry_of, folders
 from commodore.core.sources.git.runner import Git
 
 _COMMIT = re.compile(r"[0-9a-f]{40,64}-([0-9a-f]{40,64})\.git")
@@ -36,7 +36,7 @@ class CloneStore(Store):
         self._context = context
         self._lock_file = lock_file
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[StoredEntry]:
         return _clones(self.root)
 
     def is_sound(self, path: Path) -> bool:
@@ -80,7 +80,7 @@ class CommitStore(Store):
         place.write_text(f'#!/bin/sh\n{export}exec /bin/sh {shlex.join(words)} "$@"\n', encoding="utf-8")
         place.chmod(0o700)
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[StoredEntry]:
         for place in folders(self.root):
             if _COMMIT.fullmatch(place.name):
                 yield from entry_of(place)
@@ -91,7 +91,7 @@ class CommitStore(Store):
         return all(_asks_git(path, check, self._context) for check in checks)
 
 
-def _clones(root: Path, depth: int = 0) -> Iterator[Entry]:
+def _clones(root: Path, depth: int = 0) -> Iterator[StoredEntry]:
     for place in folders(root):
         if place.name.endswith(".git") and (place / "HEAD").is_file():
             yield from entry_of(place, "FETCH_HEAD", "HEAD", ".")

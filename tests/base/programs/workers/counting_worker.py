@@ -7,7 +7,7 @@ import signal
 from multiprocessing.connection import Connection
 
 from commodore.base.programs.workers import TaskReceiver
-from commodore.core.engine.tasks import InspectTask, Outcome
+from commodore.core.engine.tasks import InspectTask, TaskOutcome
 
 
 def work(descriptor: int) -> None:
@@ -24,7 +24,7 @@ def work(descriptor: int) -> None:
         if task.instance == "end":
             os._exit(7)
         if task.instance == "large":
-            connection.send(Outcome(notes=("x" * (4 << 20),)))
+            connection.send(TaskOutcome(notes=("x" * (4 << 20),)))
             continue
         if task.instance.startswith("wait "):
             with open(task.instance.removeprefix("wait "), "w") as begun:
@@ -33,4 +33,4 @@ def work(descriptor: int) -> None:
         if task.instance == "server":
             os.kill(os.getppid(), signal.SIGKILL)
             signal.pause()
-        connection.send(Outcome(notes=(str(os.getpid()), task.instance)))
+        connection.send(TaskOutcome(notes=(str(os.getpid()), task.instance)))

@@ -10,14 +10,14 @@ import pytest
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.base.programs.workers.messages import TaskReceiver, TaskSender
 from commodore.core.engine.model import CompileRequest, InstanceJob
-from commodore.core.engine.tasks import CompileTask, InspectTask, Run
+from commodore.core.engine.tasks import BatchRun, CompileTask, InspectTask
 
 HERE = Path("/here")
 
 
-def make_run(key: str, instances: int = 1) -> Run:
+def make_run(key: str, instances: int = 1) -> BatchRun:
     jobs = {f"i{n}": InstanceJob(f"i{n}", "c", HERE / str(n)) for n in range(instances)}
-    return Run(key, CompileRequest(HERE, HERE, (), HERE), {}, jobs, HERE, DEFAULT_LIMITS)
+    return BatchRun(key, CompileRequest(HERE, HERE, (), HERE), {}, jobs, HERE, DEFAULT_LIMITS)
 
 
 def test_tasks_arrive_with_their_runs() -> None:

@@ -16,10 +16,10 @@ from commodore.base.errors import EnvironmentFault
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.base.programs.workers import WorkerPool
 from commodore.core.engine.model import CompileRequest
-from commodore.core.engine.tasks import InspectTask, Outcome, Run, Task
+from commodore.core.engine.tasks import BatchRun, InspectTask, Task, TaskOutcome
 from commodore.core.engine.worker.pool import worker_pool
 
-Pool = WorkerPool[Task, Outcome]
+Pool = WorkerPool[Task, TaskOutcome]
 ROUNDS = int(os.environ.get("COMMODORE_TEST_RENEWALS", "500")) // 10
 
 
@@ -30,18 +30,18 @@ def pool() -> Iterator[Pool]:
     pool.close()
 
 
-def run_of(tmp_path: Path, key: str = "one") -> Run:
+def run_of(tmp_path: Path, key: str = "one") -> BatchRun:
     request = CompileRequest(root=tmp_path, output=tmp_path, search_paths=(), refs=tmp_path)
-    return Run(key=key, request=request, targets={}, jobs={}, staging=tmp_path, limits=DEFAULT_LIMITS)
+    return BatchRun(key=key, request=request, targets={}, jobs={}, staging=tmp_path, limits=DEFAULT_LIMITS)
 
 
 def perform(
-    pool: Pool, run: Run, *names: str, at_once: int = 1, keep: int = 1, numbers: set[int | None] | None = None
-) -> list[Outcome]:
+    pool: Pool, run: BatchRun, *names: str, at_once: int = 1, keep: int = 1, numbers: set[int | None] | None = None
+) -> list[TaskOutcome]:
     """What came of these tasks, in the order of their names."""
     waiting = list(names)
     busy: set[str] = set()
-    found: dict[str, Outcome] = {}
+    found: dict[str, TaskOutcome] = {}
 
     def offer() -> Task | None:
         if not waiting or len(busy) >= at_once:
@@ -49,7 +49,7 @@ def perform(
         busy.add(waiting[0])
         return InspectTask(run, waiting.pop(0))
 
-    def done(task: Task, outcome: Outcome, worker: int | None) -> None:
+    def done(task: Task, outcome: TaskOutcome, worker: int | None) -> None:
         assert isinstance(task, InspectTask)
         busy.discard(task.instance)
         found[task.instance] = outcome
@@ -60,12 +60,12 @@ def perform(
     return [found[name] for name in names]
 
 
-def process(outcome: Outcome) -> int:
+def process(outcome: TaskOutcome) -> int:
     assert outcome.errors == ()
     return int(outcome.notes[0])
 
 
-def death(outcome: Outcome) -> str:
+def death(outcome: TaskOutcome) -> str:
     (error,) = outcome.errors
     assert isinstance(error, EnvironmentFault)
     assert error.code == "CMD-ENG-005"
@@ -135,7 +135,7 @@ def test_a_server_that_dies_in_the_middle(pool: Pool, tmp_path: Path) -> None:
     """What is under way fails, the run ends, and the next one is good."""
     run = run_of(tmp_path)
     tasks = [InspectTask(run, "server"), InspectTask(run, "later")]
-    found: list[Outcome] = []
+    found: list[TaskOutcome] = []
 
     def offer() -> Task | None:
         return tasks.pop(0) if tasks and len(found) == 2 - len(tasks) else None
@@ -164,7 +164,7 @@ def test_a_run_that_is_interrupted_ends_its_workers(pool: Pool, tmp_path: Path) 
     run = run_of(tmp_path)
     tasks: list[Task] = [InspectTask(run, "large"), InspectTask(run, "large")]
 
-    def interrupt(_: Task, __: Outcome, ___: int | None) -> None:
+    def interrupt(_: Task, __: TaskOutcome, ___: int | None) -> None:
         raise KeyboardInterrupt
 
     for _ in range(2):

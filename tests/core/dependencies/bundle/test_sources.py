@@ -12,15 +12,17 @@ from commodore.base.errors import CommodoreError, EnvironmentFault, InputError, 
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.core.dependencies.bundle.jsonnetfile import GitSource
 from commodore.core.dependencies.bundle.remotes import parse_remote
-from commodore.core.dependencies.bundle.sources import LibrarySources, Wanted
+from commodore.core.dependencies.bundle.sources import LibrarySources, PackageRequest
 from commodore.core.sources.git import RepositoryStore
 from tests.core.dependencies.bundle.conftest import HOST, Bundler, Libraries, git
 from tests.world.context import make_context
 from tests.world.repos import GitCalls
 
 
-def wanted(name: str, version: str, subdir: str = "") -> Wanted:
-    return Wanted(GitSource(parse_remote(f"{HOST}/org/{name}.git", Location("test"), DEFAULT_LIMITS), subdir), version)
+def wanted(name: str, version: str, subdir: str = "") -> PackageRequest:
+    return PackageRequest(
+        GitSource(parse_remote(f"{HOST}/org/{name}.git", Location("test"), DEFAULT_LIMITS), subdir), version
+    )
 
 
 def resolve(bundler: Bundler, version: str, name: str = "lib") -> str:

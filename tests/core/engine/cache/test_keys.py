@@ -14,7 +14,7 @@ from commodore.base.events import ignore
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.core.engine.cache.keys import KINDS, LOCATION, MADE, SETTINGS, SOURCE, Key, Placed, Today, World, placed
 from commodore.core.engine.cache.portable_paths import PortablePaths
-from commodore.core.engine.cache.remote_identity import Sources
+from commodore.core.engine.cache.remote_identity import SourceIdentities
 from commodore.core.engine.cache.static_key import settings_digest
 from commodore.core.engine.cache.trace import TraceRecorder
 from commodore.core.render.tool_identity import Programs
@@ -64,7 +64,7 @@ def record(tmp_path: Path, programs: Programs) -> TraceRecorder:
 
 
 def today_of(record: TraceRecorder, programs: Programs, node: dict[str, Any] = NODE) -> Today:
-    sources = Sources(None, Context(ignore, DEFAULT_LIMITS, offline=True))
+    sources = SourceIdentities(None, Context(ignore, DEFAULT_LIMITS, offline=True))
     return Today(record.places, {"app": node}, None, World("app", programs, sources, os.environ))
 
 

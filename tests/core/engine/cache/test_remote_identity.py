@@ -17,7 +17,7 @@ from commodore.base.errors import EnvironmentFault
 from commodore.base.events import ignore
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.core.engine.cache.keys import SOURCE
-from commodore.core.engine.cache.remote_identity import NO_REF, Sources, commits_of, source_keys
+from commodore.core.engine.cache.remote_identity import NO_REF, SourceIdentities, commits_of, source_keys
 from commodore.core.sources.fetching import Downloads
 from tests.core.engine.echo import Echo
 from tests.core.engine.world import Kept, World, is_reused, jsonnet
@@ -271,14 +271,14 @@ def test_a_damaged_download_is_fetched_again(tmp_path: Path, echo: Echo) -> None
 
 def test_each_source_is_asked_once_and_nobody_when_offline(tmp_path: Path, echo: Echo, remote: Path) -> None:
     keys = [("source", "http", f"{echo.url}/x"), ("source", "git", str(remote), NO_REF, "False", "")]
-    sources = Sources(tmp_path / "cache", ONLINE)
+    sources = SourceIdentities(tmp_path / "cache", ONLINE)
     sources.ask(keys)
     found = [sources.digest(key) for key in keys]
     assert found[1] == git(remote, "rev-parse", "HEAD")
     commit(remote, "two")
     assert [sources.digest(key) for key in keys] == found
     assert len(echo.asked) == 1
-    offline = Sources(tmp_path / "cache", replace(ONLINE, offline=True))
+    offline = SourceIdentities(tmp_path / "cache", replace(ONLINE, offline=True))
     assert [offline.digest(key) for key in keys] == found
     assert len(echo.asked) == 1
     assert offline.digest(("source", "http", f"{echo.url}/other")) is None
@@ -331,19 +331,19 @@ def test_a_source_that_may_not_be_asked(remote: Path) -> None:
     def refuse(url: str) -> None:
         raise EnvironmentFault("CMD-ENG-028", url)
 
-    sources = Sources(None, ONLINE)
+    sources = SourceIdentities(None, ONLINE)
     key = SOURCE.key("git", str(remote), "main", "False", "")
     sources.ask([key], refuse)
     assert sources.known[key] is None
 
 
 def test_without_a_cache_a_file_of_the_web_has_no_identity() -> None:
-    assert Sources(None, ONLINE).digest(SOURCE.key("http", "https://example.com/x")) is None
+    assert SourceIdentities(None, ONLINE).digest(SOURCE.key("http", "https://example.com/x")) is None
 
 
 def test_what_was_fetched_is_the_last_answer_without_network_access(tmp_path: Path, remote: Path) -> None:
     key = SOURCE.key("git", str(remote), "main", "False", "")
     commit = git(remote, "rev-parse", "HEAD")
-    Sources(tmp_path / "cache", ONLINE).tell(key, commit)
+    SourceIdentities(tmp_path / "cache", ONLINE).tell(key, commit)
     remote.rename(tmp_path / "moved")
-    assert Sources(tmp_path / "cache", replace(ONLINE, offline=True)).digest(key) == commit
+    assert SourceIdentities(tmp_path / "cache", replace(ONLINE, offline=True)).digest(key) == commit

@@ -15,7 +15,7 @@ from commodore.core.confinement import Confinement, Roots
 from commodore.core.engine.cache.portable_paths import PortablePaths
 from commodore.core.engine.cache.trace import TraceRecorder
 from commodore.core.engine.kapitan import jsonnet_natives
-from commodore.core.engine.kapitan.context import SearchPaths, Work, working
+from commodore.core.engine.kapitan.context import CurrentWork, SearchPaths, working
 from commodore.core.render.tool_identity import Programs
 
 
@@ -145,7 +145,9 @@ def test_files_of_templates_are_read_once(
     (tmp_path / name).write_text("a: 1")
     confinement = Confinement(tmp_path / "out", Roots(read=(tmp_path,)), DEFAULT_LIMITS)
     nothing: Any = None
-    work = Work(nothing, confinement, "app", {}, DEFAULT_LIMITS, reads, [], nothing, nothing, nothing, (), nothing)
+    work = CurrentWork(
+        nothing, confinement, "app", {}, DEFAULT_LIMITS, reads, [], nothing, nothing, nothing, (), nothing
+    )
     opened.clear()
     with working(work):
         read(SearchPaths([str(tmp_path)], str(tmp_path / "work")), name)

@@ -15,7 +15,7 @@ from commodore.base.errors import EnvironmentFault, InputError, PolicyError
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.core.engine import Engine, InstanceJob
 from commodore.core.engine.cache.fetch_plan import in_waves, plan
-from commodore.core.engine.tasks import Group, KapitanDependency, Run
+from commodore.core.engine.tasks import BatchRun, FetchGroup, KapitanDependency
 from tests.core.engine.world import World, jsonnet
 from tests.world.context import make_context
 from tests.world.loopback import LoopbackHandler, LoopbackServer
@@ -314,8 +314,8 @@ def make(kind: str, source: str, output: str, instance: str = "a") -> KapitanDep
     return KapitanDependency(instance, 0, kind, source, Path(output), {})
 
 
-def run(world: World, key: str = "key", **changes: Any) -> Run:
-    return Run(key, world.request(**changes), {}, {}, world.root, DEFAULT_LIMITS)
+def run(world: World, key: str = "key", **changes: Any) -> BatchRun:
+    return BatchRun(key, world.request(**changes), {}, {}, world.root, DEFAULT_LIMITS)
 
 
 def test_groups_that_share_a_place_follow_each_other(world: World) -> None:
@@ -328,8 +328,8 @@ def test_groups_that_share_a_place_follow_each_other(world: World) -> None:
     one, both = frozenset({("key", "a")}), frozenset({("key", "a"), ("key", "b")})
     tasks = plan([(only, item) for item in (git_first, http_below, apart, again)], Path("/t"))
     assert {task.groups for task in tasks} == {
-        (Group((apart,), both),),
-        (Group((http_below,), one), Group((git_first,), one)),
+        (FetchGroup((apart,), both),),
+        (FetchGroup((http_below,), one), FetchGroup((git_first,), one)),
     }
     assert len({task.place for task in tasks}) == 2
     assert plan([(only, item) for item in (apart, again, http_below, git_first)], Path("/t")) == tasks
@@ -340,7 +340,7 @@ def test_what_runs_have_in_common_is_fetched_once(world: World) -> None:
     shared = make("git", "https://git.example.com/x", "/x")
     other = make("git", "https://git.example.com/x", "/y")
     (task,) = plan([(one, shared), (two, shared), (two, other)], Path("/t"))
-    assert task.groups == (Group((shared, other), frozenset({("1", "a"), ("2", "a")})),)
+    assert task.groups == (FetchGroup((shared, other), frozenset({("1", "a"), ("2", "a")})),)
     elsewhere = run(world, "3", environment={"KAPITAN_HELM_PATH": "/helm"})
     assert len(plan([(one, shared), (elsewhere, other)], Path("/t"))) == 2
     local = make("git", "repo", "/x")

@@ -12,7 +12,7 @@ from commodore.base.errors import InputError
 from commodore.base.limits import Limits
 from commodore.core.inventory import look_up
 from commodore.core.inventory.explain import Explaining, as_dict, explain_parameter, target_of
-from commodore.core.inventory.explain._nodes import Entry, MapNode, Place, Scalar
+from commodore.core.inventory.explain._nodes import MapEntry, MapNode, Place, Scalar
 from commodore.core.inventory.explain.model import agrees, replay
 from tests.core.inventory.explain.hierarchies import Hierarchy, told, write
 from tests.world.context import make_context
@@ -158,12 +158,12 @@ def test_anchors_and_merge_keys(tmp_path: Path) -> None:
     assert hierarchy.told("m.b") == ["c0:7 b sets wins"]
 
 
-class Counted(tuple[Entry, ...]):
+class Counted(tuple[MapEntry, ...]):
     """Entries that count how often somebody goes through them."""
 
     walks = 0
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[MapEntry]:
         type(self).walks += 1
         return super().__iter__()
 
@@ -171,7 +171,7 @@ class Counted(tuple[Entry, ...]):
 def test_a_large_map_is_not_searched_for_each_of_its_keys() -> None:
     place = Place(1, 1)
     keys = [1, True, *map(str, range(50))]
-    node = MapNode(Counted(Entry(key, key, Scalar(key, place), place) for key in [*keys, "49"]), place)
+    node = MapNode(Counted(MapEntry(key, key, Scalar(key, place), place) for key in [*keys, "49"]), place)
     assert [[entry.key for entry in node.at(key)] for key in keys] == [*([key] for key in keys[:-1]), ["49", "49"]]
     assert list(node.at("50")) == []
     assert Counted.walks == 1

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from commodore.base.events import Event
 from commodore.core.inventory import Preview
-from commodore.core.inventory.explain import Explaining, Origin
-from commodore.core.inventory.explain.provenance import Provenance
+from commodore.core.inventory.explain import Explaining, FileOrigin
+from commodore.core.inventory.explain.provenance import OriginFinder
 from tests.core.inventory.explain.hierarchies import write
 from tests.world.context import make_context
 from tests.world.repos import git
@@ -36,7 +36,7 @@ def test_a_file_of_a_worktree(tmp_path: Path) -> None:
     (tmp_path / "inventory" / "classes" / "c0.yml").symlink_to(checkout / "class" / "defaults.yml")
     (source,) = [one.source for one in Explaining.of(preview, make_context()).explain(("a",)).chain]
     assert source.file == checkout / "class" / "defaults.yml"
-    assert source.origin == Origin("https://git.example.com/g/one.git", commit, "class/defaults.yml", False)
+    assert source.origin == FileOrigin("https://git.example.com/g/one.git", commit, "class/defaults.yml", False)
 
 
 def test_changed_and_unknown_files(tmp_path: Path) -> None:
@@ -46,27 +46,27 @@ def test_changed_and_unknown_files(tmp_path: Path) -> None:
     (tmp_path / "changed").write_text("2")
     (tmp_path / "new").mkdir()
     (tmp_path / "new" / "file").write_text("3")
-    provenance = Provenance(make_context())
+    provenance = OriginFinder(make_context())
     for name, changed in (("same", False), ("changed", True), ("new/file", True)):
-        assert provenance.of(tmp_path / name) == Origin("https://git.example.com/g/one.git", commit, name, changed)
+        assert provenance.of(tmp_path / name) == FileOrigin("https://git.example.com/g/one.git", commit, name, changed)
 
 
 def test_outside_of_any_repository(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("1")
-    assert Provenance(make_context()).of(tmp_path / "file") is None
+    assert OriginFinder(make_context()).of(tmp_path / "file") is None
 
 
 def test_a_broken_repository_is_no_error(tmp_path: Path) -> None:
     collected: list[Event] = []
     (tmp_path / ".git").write_text("gitdir: /nowhere\n")
-    assert Provenance(make_context(announce=collected.append)).of(tmp_path / "file") is None
+    assert OriginFinder(make_context(announce=collected.append)).of(tmp_path / "file") is None
     assert "is unknown: " in str(collected)
 
 
 def test_a_repository_without_commits_or_remote(tmp_path: Path) -> None:
     git(tmp_path, "init", "--quiet")
     (tmp_path / "file").write_text("1")
-    assert Provenance(make_context()).of(tmp_path / "file") == Origin("", "", "file", True)
+    assert OriginFinder(make_context()).of(tmp_path / "file") == FileOrigin("", "", "file", True)
 
 
 def test_files_of_a_preview_are_the_users_own(tmp_path: Path) -> None:
