@@ -439,6 +439,34 @@ def test_programs_are_started_by_one_runner() -> None:
     assert found == set(STARTERS)
 
 
+# Who has threads otherwise than by `base.programs.threads`, and how their programs are ended.
+POOLS = {
+    "commodore/base/programs/threads.py": "the one way",
+    "commodore/authoring/sync/run.py": "cancels the run",
+    "commodore/catalog/pipeline.py": "closes the store, which ends its git",
+    "commodore/catalog/stages/checkouts.py": "works on files",
+    "commodore/clusters/publishing.py": "cancels the run",
+    "commodore/clusters/running.py": "the same",
+    "commodore/core/dependencies/bundle/sources.py": "closes the store",
+    "commodore/core/results/remote_store/maintenance.py": "asks servers only",
+    "commodore/core/sources/git/ls_remote.py": "cancels its questions",
+    "commodore/core/sources/git/store.py": "closes the store",
+    "commodore/core/tools/latest.py": "asks servers only",
+    "commodore/hydrate/walk.py": "closes the store",
+}
+
+
+def test_threads_end_their_programs() -> None:
+    """An interruption must not wait for a program that a thread waits for."""
+    found = {
+        path
+        for path, tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "ThreadPoolExecutor"
+    }
+    assert found == set(POOLS)
+
+
 INHERITS = re.compile(r"\*\*os\.environ|dict\(os\.environ\)|os\.environ\.copy\(\)|os\.environ \|")
 """How all variables of this process are handed on."""
 PROCESSES = {"create_subprocess_exec", "create_subprocess_shell", "Process", "ProcessPoolExecutor", "getoutput"}

@@ -1,8 +1,8 @@
 """Ending a piece of work from another thread: the programs that it runs are ended, and no more are started.
 
-Who calls it at an interruption: `git.store` for fetches, `pipeline` for the catalog's clone, `workers.pool` for
-renderings, each in an `except BaseException`. How an interruption reaches the main thread stands in
-`cli._interruption`.
+Who calls it at an interruption: `programs.threads` for what works in threads, `git.store` for fetches, `pipeline` for
+the catalog's clone, `workers.pool` for renderings, each in an `except BaseException`. How an interruption reaches the
+main thread stands in `cli.shell.interruption`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from commodore.base.context import Context
 from commodore.base.diagnostics import Diagnostic, Diagnostics, Severity, Subject
 from commodore.base.errors import CommodoreError, EnvironmentFault, InputError, Location, PolicyError, raise_all
 from commodore.base.exhaustion import refusal
+from commodore.base.programs.threads import threads
 from commodore.core.render.kept import Kept
 from commodore.core.results.caches import result_cache, usable
 
@@ -76,20 +76,20 @@ class Renderer:
         if not applications:
             return
 
-        def attempt(application: Application) -> tuple[Application, tuple[Rendered, ...] | CommodoreError]:
+        def attempt(
+            renderer: Renderer, application: Application
+        ) -> tuple[Application, tuple[Rendered, ...] | CommodoreError]:
             try:
-                return application, self.render(application)
+                return application, renderer.render(application)
             except CommodoreError as error:
-                self._check_cancelled()
+                renderer._check_cancelled()
                 return application, error
 
-        with ThreadPoolExecutor(jobs or usable_cpus()) as pool:
-            waiting = [pool.submit(attempt, one) for one in applications]
-            try:
-                for one in waiting:
-                    yield one.result()
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
+        with threads(jobs or usable_cpus(), self.context, "render") as (pool, part):
+            renderer = copy.copy(self)
+            renderer.context = part
+            for waiting in [pool.submit(attempt, renderer, one) for one in applications]:
+                yield waiting.result()
 
     def render(self, application: Application, trace: Trace | None = None) -> tuple[Rendered, ...]:
         """The objects of all sources of an Application, in the order of the sources.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -22,6 +21,7 @@ from commodore.base.diagnostics import Diagnostics
 from commodore.base.errors import CommodoreError, InputError, PolicyError, raise_all
 from commodore.base.events import Noted, Warned
 from commodore.base.kubernetes import key_of
+from commodore.base.programs.threads import threads
 from commodore.base.programs.workers import usable_cpus
 from commodore.hydrate.branches import layout
 from commodore.hydrate.model import NO_PINS, Catalog, DryCommit, Group, Hydration, PathOutput, Pins
@@ -65,7 +65,7 @@ class GroupRenderer:
         root = layout.root_data(group.first.dry_url, commit)
         outputs: list[PathOutput] = []
         errors: list[CommodoreError] = []
-        with ThreadPoolExecutor(self.rules.jobs or usable_cpus(), thread_name_prefix="render") as pool:
+        with threads(self.rules.jobs or usable_cpus(), self.context, "render") as (pool, _):
             rendering = [
                 pool.submit(self._compile, one.catalog, commit.sha, pins[one.path])
                 if one.catalog is not None

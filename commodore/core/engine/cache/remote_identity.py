@@ -11,7 +11,6 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from commodore.base.errors import CommodoreError
 from commodore.base.files.sealed import read_note, write_note
 from commodore.base.files.workspace import write_atomically
 from commodore.base.limits import Limits
+from commodore.base.programs.threads import threads
 from commodore.core.engine.cache.keys import SOURCE, Key
 from commodore.core.engine.cache.portable_paths import tree_digest
 from commodore.core.sources import git
@@ -163,7 +163,7 @@ class SourceIdentities:
                 self.known[key] = "fixed"
         if not waiting:
             return
-        with ThreadPoolExecutor(min(len(waiting), self._context.limits.fetch_workers)) as pool:
+        with threads(min(len(waiting), self._context.limits.fetch_workers), self._context, "identity") as (pool, _):
             self.known.update(zip(waiting, pool.map(lambda key: self._ask(key, check), waiting), strict=True))
 
     def digest(self, key: Key) -> str | None:
