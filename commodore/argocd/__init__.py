@@ -1,8 +1,8 @@
 """What Argo CD would deploy, from files alone: no cluster, no Argo CD, no kubectl.
 
 `list_applications`, `render`, `diff` and the others are what programs use (docs/how-to/argocd-from-python.md). A name
-is loaded when it is first asked for. The rooms within import downwards: comparing, checking, normalising, finishing,
-rendering, acquiring, planning, appsets, discovery, configuration, model.
+is loaded when it is first asked for. The rooms within import downwards: asking, comparing, checking, normalising,
+discovery, finishing, rendering, acquiring, planning, appsets, configuration, model.
 """
 
 from __future__ import annotations
@@ -22,63 +22,96 @@ if TYPE_CHECKING:
     from commodore.argocd.acquiring import RepoMap as RepoMap
     from commodore.argocd.acquiring import Repositories as Repositories
     from commodore.argocd.acquiring import parse_repo_map as parse_repo_map
-    from commodore.argocd.api import ApplicationChange as ApplicationChange
-    from commodore.argocd.api import Difference as Difference
-    from commodore.argocd.api import Expansion as Expansion
-    from commodore.argocd.api import Expansions as Expansions
-    from commodore.argocd.api import Explanation as Explanation
-    from commodore.argocd.api import Images as Images
-    from commodore.argocd.api import ListedApplication as ListedApplication
-    from commodore.argocd.api import ListedSource as ListedSource
-    from commodore.argocd.api import Listing as Listing
-    from commodore.argocd.api import Provenance as Provenance
-    from commodore.argocd.api import Rendering as Rendering
-    from commodore.argocd.api import Report as Report
-    from commodore.argocd.api import Settings as Settings
-    from commodore.argocd.api import SettingValue as SettingValue
-    from commodore.argocd.api import diff as diff
-    from commodore.argocd.api import expand as expand
-    from commodore.argocd.api import explain as explain
-    from commodore.argocd.api import images as images
-    from commodore.argocd.api import list_applications as list_applications
-    from commodore.argocd.api import render as render
-    from commodore.argocd.api import settings as settings
-    from commodore.argocd.api import test as test
     from commodore.argocd.appsets import Expander as Expander
     from commodore.argocd.appsets import Facts as Facts
     from commodore.argocd.appsets import read_set as read_set
+    from commodore.argocd.asking.api import diagnose as diagnose
+    from commodore.argocd.asking.api import diff as diff
+    from commodore.argocd.asking.api import expand as expand
+    from commodore.argocd.asking.api import explain as explain
+    from commodore.argocd.asking.api import images as images
+    from commodore.argocd.asking.api import list_applications as list_applications
+    from commodore.argocd.asking.api import normalize as normalize
+    from commodore.argocd.asking.api import render as render
+    from commodore.argocd.asking.api import run_images as run_images
+    from commodore.argocd.asking.api import settings as settings
+    from commodore.argocd.asking.api import test as test
+    from commodore.argocd.asking.api import version as version
+    from commodore.argocd.asking.options import Effort as Effort
+    from commodore.argocd.asking.options import Kubernetes as Kubernetes
+    from commodore.argocd.asking.options import Options as Options
+    from commodore.argocd.asking.options import Plugins as Plugins
+    from commodore.argocd.asking.options import Reporting as Reporting
+    from commodore.argocd.asking.options import Servers as Servers
+    from commodore.argocd.asking.options import Tree as Tree
+    from commodore.argocd.asking.options import compared as compared
+    from commodore.argocd.asking.rendered import RenderedApplication as RenderedApplication
+    from commodore.argocd.asking.rendered import Stage as Stage
+    from commodore.argocd.asking.results import ApplicationChange as ApplicationChange
+    from commodore.argocd.asking.results import Diagnosis as Diagnosis
+    from commodore.argocd.asking.results import Difference as Difference
+    from commodore.argocd.asking.results import Expansion as Expansion
+    from commodore.argocd.asking.results import Expansions as Expansions
+    from commodore.argocd.asking.results import Explanation as Explanation
+    from commodore.argocd.asking.results import Images as Images
+    from commodore.argocd.asking.results import ListedApplication as ListedApplication
+    from commodore.argocd.asking.results import ListedSource as ListedSource
+    from commodore.argocd.asking.results import Listing as Listing
+    from commodore.argocd.asking.results import Normalized as Normalized
+    from commodore.argocd.asking.results import Provenance as Provenance
+    from commodore.argocd.asking.results import Rendering as Rendering
+    from commodore.argocd.asking.results import Report as Report
+    from commodore.argocd.asking.results import RunImages as RunImages
+    from commodore.argocd.asking.results import Settings as Settings
+    from commodore.argocd.asking.results import SettingValue as SettingValue
+    from commodore.argocd.asking.results import Version as Version
+    from commodore.argocd.checking import Checks as Checks
     from commodore.argocd.checking import Outcome as Outcome
+    from commodore.argocd.comparing import ComparisonOptions as ComparisonOptions
+    from commodore.argocd.comparing import Considered as Considered
     from commodore.argocd.comparing import Rules as Rules
     from commodore.argocd.comparing import State as State
     from commodore.argocd.comparing.images import Use as Use
     from commodore.argocd.configuration import ArgoSettings as ArgoSettings
+    from commodore.argocd.configuration import Followed as Followed
+    from commodore.argocd.configuration import Installation as Installation
+    from commodore.argocd.configuration import Profile as Profile
     from commodore.argocd.configuration import Provenanced as Provenanced
+    from commodore.argocd.configuration import choose_profile as choose_profile
     from commodore.argocd.configuration import read_candidates as read_candidates
     from commodore.argocd.configuration import read_file as read_file
+    from commodore.argocd.configuration import read_installation as read_installation
+    from commodore.argocd.configuration import read_policy as read_policy
     from commodore.argocd.configuration import read_settings as read_settings
+    from commodore.argocd.configuration.installed import Installed as Installed
     from commodore.argocd.discovery import Origin as Origin
+    from commodore.argocd.discovery import Search as Search
     from commodore.argocd.discovery import remotes_of as remotes_of
+    from commodore.argocd.discovery import report_unused as report_unused
     from commodore.argocd.discovery.scan import is_of_argo as is_of_argo
+    from commodore.argocd.finishing import Shown as Shown
+    from commodore.argocd.finishing import hook_phases as hook_phases
     from commodore.argocd.finishing import in_namespace as in_namespace
     from commodore.argocd.finishing import opened as opened
+    from commodore.argocd.model import IN_CLUSTER as IN_CLUSTER
+    from commodore.argocd.model import IN_CLUSTER_SERVER as IN_CLUSTER_SERVER
     from commodore.argocd.model import Cluster as Cluster
     from commodore.argocd.model import KnownRepository as KnownRepository
     from commodore.argocd.model.application import Destination as Destination
     from commodore.argocd.model.application import read_application as read_application
     from commodore.argocd.model.fields import Fields as Fields
     from commodore.argocd.model.fields import kind_of as kind_of
-    from commodore.argocd.options import Options as Options
-    from commodore.argocd.options import Tree as Tree
+    from commodore.argocd.model.plugins import PluginProgram as PluginProgram
+    from commodore.argocd.model.plugins import PluginRule as PluginRule
     from commodore.argocd.planning.generate_paths import GENERATE_PATHS as GENERATE_PATHS
     from commodore.argocd.planning.generate_paths import GeneratePaths as GeneratePaths
-    from commodore.argocd.rendered import RenderedApplication as RenderedApplication
-    from commodore.argocd.rendered import Stage as Stage
     from commodore.argocd.rendering import Capabilities as Capabilities
+    from commodore.argocd.rendering import Opened as Opened
     from commodore.argocd.rendering import Rendered as Rendered
     from commodore.argocd.rendering import Renderer as Renderer
     from commodore.argocd.rendering import Trace as Trace
-    from commodore.argocd.running import checkouts as checkouts
-    from commodore.argocd.running import open_run as open_run
+    from commodore.argocd.rendering import checkouts as checkouts
+    from commodore.argocd.rendering import open_sources as open_sources
     from commodore.base.diagnostics import Diagnostic as Diagnostic
     from commodore.base.diagnostics import Diagnostics as Diagnostics
     from commodore.base.diagnostics import Severity as Severity

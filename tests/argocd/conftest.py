@@ -17,8 +17,7 @@ from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.model.application import Application, read_application
 from commodore.argocd.model.plugins import PluginRule
 from commodore.argocd.model.repository import KnownRepository
-from commodore.argocd.rendering import Capabilities, Rendered
-from commodore.argocd.running import open_run
+from commodore.argocd.rendering import Capabilities, Rendered, open_sources
 from commodore.base.context import Access, Context
 from commodore.base.errors import Location
 from commodore.base.events import ignore
@@ -118,7 +117,7 @@ class Argo:
         names = [URL, *(source["repoURL"] for source in sources if source.get("repoURL") == OTHER)]
         urls = list(dict.fromkeys(names))
         repo_map = RepoMap([Mapped(url, self.folder(url)) for url in urls])
-        with open_run(self.settings, repo_map, self.capabilities, context, self.found) as run:
+        with open_sources(self.settings, repo_map, self.capabilities, context, self.found) as run:
             return run.renderer.render(application)
 
     def objects(self, *sources: Mapping[str, Any], **spec: Any) -> list[Object]:

@@ -34,7 +34,7 @@ from tests.argocd.conftest import chart
 from tests.world.repos import git
 
 URL = "https://git.example.com/team/shop.git"
-OFFLINE = Options(self_urls=(URL,), context=Context(ignore, DEFAULT_LIMITS, offline=True))
+OFFLINE = Options(context=Context(ignore, DEFAULT_LIMITS, offline=True)).having(self_url=(URL,))
 SET = {
     "apiVersion": "argoproj.io/v1alpha1",
     "kind": "ApplicationSet",
@@ -81,7 +81,7 @@ def shop(tmp_path: Path) -> Path:
 
 
 def with_providers(**given: Any) -> Options:
-    return dataclasses.replace(OFFLINE, providers=Providers(**given))
+    return OFFLINE.having(providers=Providers(**given))
 
 
 @pytest.mark.requirement("D76")
@@ -198,7 +198,7 @@ def test_what_is_provided_comes_after_the_map_and_the_tree(tmp_path: Path) -> No
     mapped = write(tmp_path / "mapped", {"c/c.json": config(k="mapped")})
     provider = MemoryGit(tmp_path / "git", {other: {"": {"c/c.json": config(k="given")}}})
     options = with_providers(git=provider)
-    for given, value in ((options, "given"), (dataclasses.replace(options, repo_map={other: mapped}), "mapped")):
+    for given, value in ((options, "given"), (options.having(repo_map={other: mapped}), "mapped")):
         rendered = argocd.render(Tree.folder(folder), given)
         assert rendered.applications[0].objects[0].data["data"] == {"k": value}
     unknown = write(
@@ -217,7 +217,7 @@ def test_a_generated_name_that_is_none_is_told_once(tmp_path: Path) -> None:
     listed = argocd.list_applications(tree, OFFLINE).diagnostics
     told = [(one.code, one.severity) for one in listed if one.subject.set]
     assert told == [("CMD-ARGO-214", "error")]
-    previewed = argocd.expand(tree, dataclasses.replace(OFFLINE, sets=(tmp_path / "set.json",)))
+    previewed = argocd.expand(tree, OFFLINE.having(appset=(tmp_path / "set.json",)))
     assert [(one.code, one.severity) for one in previewed.diagnostics if one.subject.set] == [
         ("CMD-ARGO-214", "warning")
     ]
@@ -235,14 +235,14 @@ def test_fields_that_argo_cd_does_not_have(tmp_path: Path) -> None:
     spec = {**SET["spec"]["template"]["spec"], "source": source, "syncPolicy": {"automated": {}, "syncOption": []}}
     made = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {"name": "a"}, "spec": spec}
     tree = Tree.folder(write(tmp_path, {"app.json": made}))
-    for options in (OFFLINE, dataclasses.replace(OFFLINE, files=(tmp_path / "app.json",), strict=True)):
+    for options in (OFFLINE, OFFLINE.having(app=(tmp_path / "app.json",), strict=True)):
         found = argocd.list_applications(tree, options).diagnostics
         told = [one for one in found if one.code == "CMD-ARGO-104"]
         assert [(one.message, one.hint[:25]) for one in told] == [
             ("Argo CD has no field spec.source.helm.valuesFiles, and drops it", "did you mean 'valueFiles'"),
             ("Argo CD has no field spec.syncPolicy.syncOption, and drops it", "did you mean 'syncOptions"),
         ]
-        assert {one.severity for one in told} == {"error" if options.strict else "warning"}
+        assert {one.severity for one in told} == {"error" if options.reporting.strict else "warning"}
 
 
 def test_the_time_of_templates(tmp_path: Path) -> None:
@@ -256,14 +256,14 @@ def test_the_time_of_templates(tmp_path: Path) -> None:
     clock = MemoryClock(datetime(2026, 1, 2, 3, 0, 5, tzinfo=UTC))
     for options, name in (
         (with_providers(clock=clock), "2026-01-02-27h0m5s"),
-        (dataclasses.replace(with_providers(clock=clock), fixed_time="2026-01-01"), "2026-01-01-0s"),
-        (dataclasses.replace(OFFLINE, fixed_time="2026-01-01T12:00:00+02:00"), "2026-01-01-10h0m0s"),
+        (with_providers(clock=clock).having(fixed_time="2026-01-01"), "2026-01-01-0s"),
+        (OFFLINE.having(fixed_time="2026-01-01T12:00:00+02:00"), "2026-01-01-10h0m0s"),
     ):
         (one,) = argocd.expand(tree, options).applications
         assert one.application["metadata"]["name"] == name
         assert (one.set, one.element, one.parameters) == ("argocd/teams", 0, {"team": "red"})
     with pytest.raises(UsageError) as caught:
-        argocd.expand(tree, dataclasses.replace(OFFLINE, fixed_time="noon"))
+        argocd.expand(tree, OFFLINE.having(fixed_time="noon"))
     assert caught.value.code == "CMD-ARGO-033"
 
 
@@ -278,6 +278,22 @@ def test_the_defaults_are_those_of_the_commands(command: str) -> None:
     same = Options()
     assert made.context.limits == same.context.limits == DEFAULT_LIMITS
     assert dataclasses.replace(made, context=same.context) == same
+
+
+def test_options_have_the_names_that_they_have_on_the_command_line() -> None:
+    """But for what no command line can say, and the one whose flag has another meaning elsewhere."""
+    flags: dict[str, set[str]] = {}
+    for command in (name for name in vars(settings) if name.startswith("ARGOCD_")):
+        for one in getattr(settings, command):
+            flags.setdefault(one.name, set()).update(flag.strip("-") for text in one.flags for flag in text.split("/"))
+    assert Options.names() - flags.keys() == {"providers"}
+    assert {name for name in Options.names() & flags.keys() if name.replace("_", "-") not in flags[name]} == {
+        "context_lines"
+    }
+    parts = [getattr(Options(), one.name) for one in dataclasses.fields(Options)]
+    assert max(len(dataclasses.fields(one)) for one in (Options(), *parts) if dataclasses.is_dataclass(one)) <= 15
+    with pytest.raises(TypeError, match="kube_verison"):
+        Options().having(kube_verison="1.34")
 
 
 def reached(value: Any, found: set[type]) -> None:
@@ -310,7 +326,7 @@ def test_a_question_that_is_cancelled(shop: Path) -> None:
     cancellation = Cancellation()
     context = dataclasses.replace(OFFLINE.context, cancellation=cancellation, announce=lambda _: cancellation.cancel())
     with pytest.raises(EnvironmentFault, match="cancelled") as caught:
-        argocd.render(Tree.folder(shop), dataclasses.replace(OFFLINE, context=context))
+        argocd.render(Tree.folder(shop), OFFLINE.having(context=context))
     assert caught.value.code == "CMD-ARGO-038"
     assert run(Command(["sleep", "50"], dict(os.environ)), Bounds(60), cancellation).code == -signal.SIGTERM
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from commodore import argocd
-from commodore.argocd import Options, Tree
-from commodore.argocd.layout import MARKER, stream, write_layout
-from commodore.argocd.rendered import RenderedApplication
+from commodore.argocd import Installation, Options, Tree
+from commodore.argocd.asking.layout import MARKER, stream, write_layout
+from commodore.argocd.asking.rendered import RenderedApplication
 from commodore.argocd.rendering import Rendered
 from commodore.argocd.trees import Tree as Files
 from commodore.base.context import Context
@@ -24,7 +24,7 @@ from tests.argocd.comparing.conftest import app, config
 from tests.argocd.conftest import chart
 
 URL = "https://git.example.com/team/shop.git"
-OFFLINE = Options(self_urls=(URL,), context=Context(ignore, DEFAULT_LIMITS, offline=True))
+OFFLINE = Options(context=Context(ignore, DEFAULT_LIMITS, offline=True)).having(self_url=(URL,))
 
 
 def write(folder: Path, files: dict[str, Any]) -> Tree:
@@ -36,7 +36,7 @@ def write(folder: Path, files: dict[str, Any]) -> Tree:
 
 
 def rendered(tree: Tree, **options: Any) -> argocd.Rendering:
-    return argocd.render(tree, dataclasses.replace(OFFLINE, **options))
+    return argocd.render(tree, OFFLINE.having(**options))
 
 
 def thing(kind: str, name: str, namespace: str = "", group: str = "") -> dict[str, Any]:
@@ -148,7 +148,7 @@ def test_what_options_say_of_the_installation(tmp_path: Path) -> None:
     )
 
     def values(**options: Any) -> dict[str, tuple[str, str]]:
-        found = argocd.settings(tree, dataclasses.replace(OFFLINE, **options))
+        found = argocd.settings(tree, dataclasses.replace(OFFLINE, installation=Installation(**options)))
         assert not found.partial
         return {
             "namespace": (found.namespace, ""),
@@ -156,13 +156,16 @@ def test_what_options_say_of_the_installation(tmp_path: Path) -> None:
         }
 
     cm, whole = tmp_path / "cm.yaml", tmp_path / "whole.yaml"
-    found = values(config_maps=(cm, whole), parameters=(tmp_path / "params.yaml",))
+    found = values(argocd_cm=(cm, whole), argocd_cmd_params_cm=(tmp_path / "params.yaml",))
     assert found["application.resourceTrackingMethod"] == ("label", "option")
     assert found["installationID"] == ("x", "option")
     assert found["reposerver.allow.oob.symlinks"] == ("true", "option")
     assert found["namespace"][0] == "cd"
-    assert values(config_maps=(whole,), namespace="argo")["namespace"][0] == "argo"
-    assert values(build_options=("--enable-helm", "-x"))["kustomize.buildOptions"] == ("--enable-helm -x", "option")
+    assert values(argocd_cm=(whole,), namespace="argo")["namespace"][0] == "argo"
+    assert values(kustomize_build_options=("--enable-helm", "-x"))["kustomize.buildOptions"] == (
+        "--enable-helm -x",
+        "option",
+    )
     assert values()["resource.exclusions"] == ("", "default")
     shipped = values(shipped_defaults=True)["resource.exclusions"]
     assert (shipped[1], "EndpointSlice" in shipped[0], "ClusterEphemeralReport" in shipped[0]) == (
@@ -171,7 +174,7 @@ def test_what_options_say_of_the_installation(tmp_path: Path) -> None:
         True,
     )
     with pytest.raises(InputError, match="no ConfigMap argocd-cm"):
-        values(config_maps=(tmp_path / "other.yaml",))
+        values(argocd_cm=(tmp_path / "other.yaml",))
 
 
 def test_settings_of_several_installations(tmp_path: Path) -> None:
@@ -191,7 +194,7 @@ def test_settings_of_several_installations(tmp_path: Path) -> None:
         ),
         (f"the setting application.instanceLabelKey is {times.format('twice')}", ["c.yaml", "d.yaml"]),
     ]
-    assert argocd.settings(tree, dataclasses.replace(OFFLINE, strict=True)).partial
+    assert argocd.settings(tree, OFFLINE.having(strict=True)).partial
 
 
 def test_bad_settings_of_a_tree_are_told(tmp_path: Path) -> None:
@@ -204,7 +207,7 @@ def test_kinds_that_argo_cd_ships_as_excluded(tmp_path: Path) -> None:
     files = {"web/e.json": thing("Endpoints", "e"), "web/c.json": config(k="1")}
     tree = write(tmp_path, {"web.json": app("web", "web"), **files})
     for shipped, count in ((False, 2), (True, 1)):
-        assert len(rendered(tree, shipped_defaults=shipped).applications[0].objects) == count
+        assert len(rendered(tree, installation=Installation(shipped_defaults=shipped)).applications[0].objects) == count
 
 
 @pytest.mark.requirement("D20")
@@ -215,16 +218,16 @@ def test_namespaces_in_which_applications_count(tmp_path: Path) -> None:
     tree = write(tmp_path, files)
 
     def names(**options: Any) -> tuple[list[str], list[str]]:
-        found = argocd.list_applications(tree, dataclasses.replace(OFFLINE, **options))
+        found = argocd.list_applications(tree, dataclasses.replace(OFFLINE, installation=Installation(**options)))
         return [one.name for one in found.applications], [
             one.code for one in found.diagnostics if one.severity != "info"
         ]
 
     assert names() == (["web", "other"], [])
-    assert names(app_namespaces=("team-*",)) == (["web", "other"], [])
-    assert names(app_namespaces=("/^team-.$/", "x")) == (["web", "other"], [])
-    assert names(app_namespaces=("x",)) == (["web"], ["CMD-ARGO-605"])
-    assert names(app_namespaces=("x",), namespace="team-a") == (["other"], ["CMD-ARGO-605"])
+    assert names(application_namespaces=("team-*",)) == (["web", "other"], [])
+    assert names(application_namespaces=("/^team-.$/", "x")) == (["web", "other"], [])
+    assert names(application_namespaces=("x",)) == (["web"], ["CMD-ARGO-605"])
+    assert names(application_namespaces=("x",), namespace="team-a") == (["other"], ["CMD-ARGO-605"])
 
 
 def test_paths_in_which_nothing_is_looked_for(tmp_path: Path) -> None:
@@ -240,7 +243,7 @@ def test_paths_in_which_nothing_is_looked_for(tmp_path: Path) -> None:
         ("examples", {"web"}, set()),
         ("examples/**", {"web"}, set()),
     ):
-        found = argocd.list_applications(tree, dataclasses.replace(OFFLINE, ignored_paths=(pattern,)))
+        found = argocd.list_applications(tree, OFFLINE.having(ignore_path=(pattern,)))
         assert {one.name for one in found.applications} == names
         assert {one.code for one in found.diagnostics} - {"CMD-ARGO-910"} == codes
 
@@ -262,14 +265,16 @@ def test_dry_sources(tmp_path: Path) -> None:
     assert (data(), data(dry_sources=True)) == ("wet", "dry")
     write(tmp_path / "target", {"dry/c.json": config(k="changed")})
     for dry, changed in ((None, True), (True, True), (False, False)):
-        assert argocd.diff(base, target, dataclasses.replace(OFFLINE, dry_sources=dry)).changed is changed
+        assert argocd.diff(base, target, OFFLINE.having(dry_sources=dry)).changed is changed
 
 
 def test_a_time_limit_for_sources(tmp_path: Path) -> None:
-    from commodore.argocd.question import Question
+    from commodore.argocd.asking.session import open_session
 
-    assert Question(OFFLINE).context.limits == DEFAULT_LIMITS
-    assert Question(dataclasses.replace(OFFLINE, timeout=3)).context.limits.argocd_source_seconds == 3
+    with open_session(OFFLINE) as session:
+        assert session.context.limits == DEFAULT_LIMITS
+    with open_session(OFFLINE.having(timeout=3)) as session:
+        assert session.context.limits.argocd_source_seconds == 3
 
 
 def test_what_charts_are_told_of_their_cluster(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -31,8 +30,8 @@ def test_a_policy_that_the_repository_brings(
 ) -> None:
     """Whoever proposes a change could allow it to run a program."""
     options = policy(f"{SHOWN} ran")
-    assert options.plugin_policy is not None
-    outside = options.plugin_policy
+    assert options.plugins.plugin_policy is not None
+    outside = options.plugins.plugin_policy
     brought = shop / "policy.yaml"
     tree = shop
     if where == "checkout":
@@ -47,8 +46,8 @@ def test_a_policy_that_the_repository_brings(
         outside.symlink_to(brought)
         brought = outside
     if where == "map":
-        options = dataclasses.replace(options, repo_map=(f"https://git.example.com/else={shop}",))
-    options = dataclasses.replace(options, plugin_policy=brought)
+        options = options.having(repo_map=(f"https://git.example.com/else={shop}",))
+    options = options.having(plugin_policy=brought)
     if where == "base":
         found = argocd.diff(Tree.folder(shop), Tree.folder(tree), options, ["web"])
         codes = {one.code for one in found.diagnostics}
@@ -59,10 +58,10 @@ def test_a_policy_that_the_repository_brings(
 
 def test_a_program_that_the_repository_brings(shop: Path, policy: Policy, tmp_path: Path) -> None:
     options = policy(f"{SHOWN} ran")
-    assert options.plugin_policy is not None
+    assert options.plugins.plugin_policy is not None
     shutil.copy2(tmp_path / "programs" / "plugin", shop / "web" / "plugin")
-    text = options.plugin_policy.read_text().replace(str(tmp_path / "programs"), str(shop / "web"))
-    options.plugin_policy.write_text(text)
+    text = options.plugins.plugin_policy.read_text().replace(str(tmp_path / "programs"), str(shop / "web"))
+    options.plugins.plugin_policy.write_text(text)
     assert error(shop, options).code == "CMD-ARGO-423"
 
 
@@ -187,5 +186,5 @@ def test_a_definition_that_names_a_program(shop: Path, policy: Policy, tmp_path:
         "spec": {"generate": {"command": [str(tmp_path / "programs" / "plugin")]}},
     }
     (shop / "plugin.json").write_text(json.dumps(definition))
-    options: Options = dataclasses.replace(policy(f"{SHOWN} ran"), plugin_policy=None)
+    options: Options = policy(f"{SHOWN} ran").having(plugin_policy=None)
     assert error(shop, options).code == "CMD-ARGO-420"

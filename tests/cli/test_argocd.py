@@ -52,8 +52,9 @@ def test_settings_of_the_repository_in_the_current_folder(
     assert (code, err.count("[CMD-ARGO-"), err.count("[CMD-ARGO-122]")) == (0, 2, 2)
     assert "cm.yaml:8" in err
     assert "values.yaml:7" in err
-    code, out, _ = call("argocd", "settings", "--kustomize-build-option", "x")
-    assert "argocd-cm kustomize.buildOptions: 'x' (--kustomize-build-option, overrides cm.yaml:7)\n" in out
+    Path("installation.yaml").write_text("kustomize_build_options: [x]\n")
+    code, out, _ = call("argocd", "settings", "--installation", "installation.yaml")
+    assert "argocd-cm kustomize.buildOptions: 'x' (installation.yaml, overrides cm.yaml:7)\n" in out
 
 
 @pytest.mark.requirement("D14", "D70")
@@ -450,7 +451,8 @@ def test_settings_of_a_repository(call: Call, tmp_path: Path) -> None:
     tree = ["--path", str(tmp_path / "tree")]
     assert shown(*tree)[key] == ("annotation+label", "tree", 1)
     assert shown(*tree)["kustomize.buildOptions"] == ("--enable-helm", "chart", 0)
-    option = ["--argocd-values", str(tmp_path / "option.yaml")]
+    (tmp_path / "installation.yaml").write_text("values: [option.yaml]\n")
+    option = ["--installation", str(tmp_path / "installation.yaml")]
     assert shown(*tree, *option)[key] == ("annotation", "option", 2)
     (tmp_path / "empty").mkdir()
     assert shown("--path", str(tmp_path / "empty"), *option)[key] == ("annotation", "option", 0)
@@ -548,3 +550,46 @@ def test_naming_an_application_neither_renders_nor_reports_others(call: Call, tr
     assert (code, "[CMD-ARGO-109]" in err) == (0, True)
     code, _, err = call("argocd", "render", *given, "child")
     assert (code, "no Application fits 'child'" in err, "argocd/parent" in err) == (2, True, True)
+
+
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [
+        ("--argocd-cm", "--argocd-cm is now the field argocd_cm of --installation FILE"),
+        ("--app-namespace", "--app-namespace is now the field application_namespaces of --installation FILE"),
+        ("--project", "--project is now --select 'project=GLOB'"),
+        ("-l", "-l is now --select 'LABELS'"),
+    ],
+)
+def test_options_that_were_replaced_name_what_replaces_them(call: Call, option: str, hint: str) -> None:
+    code, _, err = call("argocd", "apps", option, "x")
+    assert (code, hint in err) == (2, True), err
+
+
+@pytest.mark.requirement("D20")
+def test_an_installation_and_a_selection(
+    call: Call, tmp_path: Path, config: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What objects say, those of the option included, and only the Applications that are chosen."""
+    monkeypatch.chdir(tmp_path)
+    Path("cd").mkdir()
+    Path("cd/more.yaml").write_text("kind: ConfigMap\nmetadata: {name: argocd-cm}\ndata: {installationID: here}\n")
+    Path("cd/installation.yaml").write_text("objects: [more.yaml]\nnamespace: gitops\n")
+    words = ["--installation", "cd/installation.yaml", "--argocd-settings", config("label"), "-o", "json"]
+    data = json.loads(call("argocd", "settings", *words)[1])
+    rows = {row["key"]: row["value"] for row in data["settings"]}
+    assert (data["namespace"], rows["installationID"], rows["application.resourceTrackingMethod"]) == (
+        "gitops",
+        "here",
+        "label",
+    )
+    application = {
+        "apiVersion": "argoproj.io/v1alpha1",
+        "kind": "Application",
+        "metadata": {"name": "web", "labels": {"team": "a"}},
+        "spec": {"project": "shop", "destination": {"name": "in-cluster"}, "source": {"repoURL": "x", "path": "."}},
+    }
+    Path("web.json").write_text(json.dumps(application))
+    for expression, names in (("project=sh*,team=a", "gitops/web\n"), ("project=sh*,team!=a", ""), ("namespace=x", "")):
+        out = call("argocd", "apps", "--installation", "cd/installation.yaml", "--select", expression, "-o", "name")[1]
+        assert out == names

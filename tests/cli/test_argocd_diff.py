@@ -53,7 +53,7 @@ def test_exit_codes_and_streams(diff: Call, shop: Path) -> None:
         "  ~ argocd/a  1 changed, 1 removed; dangers: deletes-volume",
     ]
     assert err.splitlines() == [
-        f"Comparing {shop} with HEAD ({git(shop, 'rev-parse', '--short=10', 'HEAD')}).",
+        f"Compared {shop} with HEAD ({git(shop, 'rev-parse', '--short=10', 'HEAD')}).",
         "Applications: 1 changed, 1 not rendered.",
     ]
     assert diff("--base", "HEAD", "--no-exit-code")[0] == 0

@@ -129,7 +129,7 @@ def test_explain(run: Call, shop: Path) -> None:
     data = json.loads(run("explain", "b", "-o", "json")[1])
     assert (data["schema"], data["application"]["sources"][0]["type"]) == ("commodore.argocd/explain/v1", "Directory")
     assert "[CMD-ARGO-026]" in run("explain", "*")[2]
-    assert run("explain", "*", "--destination-namespace", "b")[1] == out
+    assert run("explain", "*", "--select", "namespace=b")[1] == out
     (shop / "b" / "broken.json").write_text("{", encoding="utf-8")
     code, out, err = run("explain", "b")
     assert (code, out.splitlines()[-1], "[CMD-ARGO-401]" in err) == (2, "objects: 0", True)
@@ -156,7 +156,7 @@ def test_diagnostics(run: Call, shop: Path) -> None:
     (shop / "bad.yaml").write_text("a: [argocd-cm", encoding="utf-8")
     code, out, err = run("diagnostics")
     assert (code, out.count("[CMD-ARGO-102]"), err) == (0, 1, "")
-    assert run("diagnostics", "--render", "--destination-namespace", "a")[0] == 0  # what counts is rendered alone
+    assert run("diagnostics", "--render", "--select", "namespace=a")[0] == 0  # what counts is rendered alone
     code, out, _ = run("diagnostics", "--render", "-o", "json")
     data = json.loads(out)
     assert (code, data["partial"], {one["code"] for one in data["diagnostics"]}) == (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -30,6 +30,20 @@ _LONGEST_REVISION = 255
 _OF_TREE = "fetch the revision into the checkout, or let the tree stand for all revisions by --self-revisions all"
 
 
+@dataclass(frozen=True, slots=True)
+class _Obtained:
+    """The files of a repository at a revision.
+
+    Attributes:
+        way: how they came, see the event `Obtained`.
+        note: what is to be said of them.
+    """
+
+    tree: Tree
+    way: str
+    note: Diagnostic | None = None
+
+
 @dataclass
 class Repositories:
     """Gives each repository's files at a revision, once per run.
@@ -45,7 +59,9 @@ class Repositories:
     scratch: Path
     own: Mapping[str, Tree] = field(default_factory=dict)
     found: Diagnostics = field(default_factory=Diagnostics)
-    _trees: dict[tuple[str, str], Tree] = field(default_factory=dict)
+    _trees: dict[tuple[str, str], _Obtained] = field(default_factory=dict)
+    _shared: dict[str, Tree] = field(default_factory=dict)
+    _reported: set[tuple[str, str]] = field(default_factory=set)
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _store: RepositoryStore | None = None
 
@@ -69,9 +85,20 @@ class Repositories:
         with self._lock:
             key = (repository_identity(url), f"{prefix}\0{revision}" if prefix else revision)
             if key not in self._trees:
-                self._trees[key], way = self._find(url, revision, prefix)
-                self.context.announce(Obtained(redact(url), revision, self._trees[key].revision, way))
-            return self._trees[key]
+                self._trees[key] = self._find(url, revision, prefix)
+            obtained = self._trees[key]
+            if key not in self._reported:
+                self._reported.add(key)
+                self.context.announce(Obtained(redact(url), revision, obtained.tree.revision, obtained.way))
+                if obtained.note is not None:
+                    self.found.add(obtained.note)
+            return obtained.tree
+
+    def report_to(self, found: Diagnostics) -> None:
+        """Report what is asked for from now on to another collector, also what was asked for before."""
+        with self._lock:
+            self.found = found
+            self._reported.clear()
 
     def of(self, source: Source, profile: Profile) -> Tree:
         """The files of the repository of a source, see `tree`.
@@ -97,7 +124,7 @@ class Repositories:
     def ignored(self) -> frozenset[str]:
         """Absolute paths of what git ignores in the checkouts that stand for repositories as they lie."""
         with self._lock:
-            trees = [*self.own.values(), *self._trees.values()]
+            trees = [*self.own.values(), *self._shared.values(), *(one.tree for one in self._trees.values())]
         asked = {id(one.ignored): one.ignored for one in trees if one.ignored is not None}
         found = [one.paths() for one in asked.values()]
         return frozenset().union(*found) if len(found) != 1 else found[0]
@@ -107,30 +134,29 @@ class Repositories:
         if self._store is not None:
             self._store.close()
 
-    def _find(self, url: str, revision: str, prefix: str) -> tuple[Tree, str]:
-        """The files of a repository, and the `way` that they came, see `Obtained`."""
+    def _find(self, url: str, revision: str, prefix: str) -> _Obtained:
         mapped = self.repo_map.find(url)
         if mapped is not None and not mapped.revision:
-            shared = (repository_identity(url), "\0")
-            if shared not in self._trees:
-                self._trees[shared] = folder_tree(mapped.folder, self.context)
-            return self._trees[shared], "map"
+            identity = repository_identity(url)
+            if identity not in self._shared:
+                self._shared[identity] = folder_tree(mapped.folder, self.context)
+            return _Obtained(self._shared[identity], "map")
         if mapped is not None:
-            return self._fetched(str(mapped.folder), mapped.revision)[0], "map"
+            return replace(self._fetched(str(mapped.folder), mapped.revision), way="map")
         own = self.own.get(repository_identity(url))
         if own is not None and (there := self._own_tree(own, url, revision, prefix)) is not None:
-            return there, "tree" if there is own else "local"
+            return there
         git = self.repo_map.providers.git
         commit = git.resolve(url, revision) if git is not None else None
         if git is not None and commit is not None:
-            return Tree(git.tree(url, commit).resolve(), commit, redact(url)), "caller"
+            return _Obtained(Tree(git.tree(url, commit).resolve(), commit, redact(url)), "caller")
         if url.startswith(SCHEME):
-            return self._artefacts.tree(url, revision)
+            return _Obtained(*self._artefacts.tree(url, revision))
         if _REFUSED.search(url):
             raise _refused(url)
         return self._fetched(url, revision, prefix)
 
-    def _own_tree(self, own: Tree, url: str, revision: str, prefix: str) -> Tree | None:
+    def _own_tree(self, own: Tree, url: str, revision: str, prefix: str) -> _Obtained | None:
         """The tree, or another commit of its local repository; None if that does not have the revision."""
         stands = own.stands
         if stands is not None and not stands.cover(revision):
@@ -139,17 +165,16 @@ class Repositories:
                 return None
             if stands.names or commit != own.revision:
                 folder = self.scratch / f"tree-{len(self._trees)}"
-                return commit_tree(stands.repository, commit, folder, redact(url), self.context)
-        if revision not in ("", "HEAD"):
-            self.found.add(
-                Diagnostic(
-                    "CMD-ARGO-307",
-                    f"the revision {printable(revision)!r} of {redact(url)} is read from the tree under analysis"
-                    f"{f', which is at {own.revision[:10]}' if own.revision else ''}",
-                    "info",
-                )
-            )
-        return own
+                return _Obtained(commit_tree(stands.repository, commit, folder, redact(url), self.context), "local")
+        if revision in ("", "HEAD"):
+            return _Obtained(own, "tree")
+        note = Diagnostic(
+            "CMD-ARGO-307",
+            f"the revision {printable(revision)!r} of {redact(url)} is read from the tree under analysis"
+            f"{f', which is at {own.revision[:10]}' if own.revision else ''}",
+            "info",
+        )
+        return _Obtained(own, "tree", note)
 
     def _own_commit(self, stands: OwnRevisions, revision: str, prefix: str) -> str:
         """The commit that the local repository has of a revision; empty for none."""
@@ -161,7 +186,7 @@ class Repositories:
     def _artefacts(self) -> Artefacts:
         return Artefacts(self.context, self.scratch, self.repo_map.providers)
 
-    def _fetched(self, url: str, revision: str, prefix: str = "") -> tuple[Tree, str]:
+    def _fetched(self, url: str, revision: str, prefix: str = "") -> _Obtained:
         if revision.startswith("-") or len(revision) > _LONGEST_REVISION or not revision.isprintable():
             raise PolicyError(
                 "CMD-ARGO-320",
@@ -186,18 +211,17 @@ class Repositories:
             found = repository.resolve(wanted)
         except CommodoreError as error:
             raise self._explained(error, url, revision) from error
+        note = None
         if self.context.offline and wanted != found.sha:
-            self.found.add(
-                Diagnostic(
-                    "CMD-ARGO-321",
-                    f"the revision {printable(revision) or 'HEAD'!r} of {redact(url)} is that of the last fetch",
-                    "warning",
-                    "run without --offline for what the server has now",
-                )
+            note = Diagnostic(
+                "CMD-ARGO-321",
+                f"the revision {printable(revision) or 'HEAD'!r} of {redact(url)} is that of the last fetch",
+                "warning",
+                "run without --offline for what the server has now",
             )
         folder = self.scratch / f"tree-{len(self._trees)}"
         tree = commit_tree(repository.path, found.sha, folder, redact(url), self.context)
-        return tree, "fetched" if repository.fetched else "cache"
+        return _Obtained(tree, "fetched" if repository.fetched else "cache", note)
 
     def _lacks_key(self, url: str) -> bool:
         """Whether a repository is asked for by SSH without a key."""

@@ -173,7 +173,7 @@ class Expander:
             self._report(one, "CMD-ARGO-214", self._misnamed, message, hint)
         if not made and not failed and not self._clusters and any(map(_asks_for_clusters, one.entries)):
             message = "it makes no Application: it asks for clusters, and none is known here"
-            hint = "give their Secrets with --argocd-settings, or their entries with --facts"
+            hint = "give their Secrets with --installation, or their entries with --facts"
             self._report(one, "CMD-ARGO-210", "boundary", message, hint)
         elif not made and not failed:
             message = "it makes no Application; Argo CD deletes those that it made before"

@@ -41,21 +41,17 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """What is tested beside rendering and projects.
+    """Options: what is tested in addition to rendering and projects.
 
     Attributes:
-        health: whether the health scripts of the settings run.
-        schemas: whether objects fit the schemas of their kinds.
-        twice: whether what is rendered again is the same.
-        kube_version: of Kubernetes, whose schemas count; empty for the newest that is known.
-        cluster_scoped: kinds without namespace, see `desired`.
+        lua_health: run the health scripts of the settings.
+        schema: compare objects with the schemas of their kinds.
+        twice: render everything twice, and nothing from the cache.
     """
 
-    health: bool = True
-    schemas: bool = False
+    lua_health: bool = True
+    schema: bool = False
     twice: bool = False
-    kube_version: str = ""
-    cluster_scoped: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +60,16 @@ class Tester:
 
     Args:
         found: collects everything.
+        kube_version: of Kubernetes, whose schemas count; empty for the newest that is known.
+        cluster_scoped: kinds without namespace, see `desired`.
     """
 
     settings: ArgoSettings
     renderer: Renderer
     checks: Checks
     found: Diagnostics
+    kube_version: str = ""
+    cluster_scoped: Sequence[str] = ()
 
     def run(self, applications: Sequence[Application], jobs: int) -> Iterator[Outcome]:
         """Test Applications, in their order.
@@ -80,10 +80,10 @@ class Tester:
         Raises:
             CommodoreError: see `ObjectSchemas`.
         """
-        with HealthScripts(self.settings if self.checks.health else ArgoSettings(), self.found) as scripts:
+        with HealthScripts(self.settings if self.checks.lua_health else ArgoSettings(), self.found) as scripts:
             tried = [self._tried(one, made, scripts) for one, made in self.renderer.render_all(applications, jobs)]
-        if self.checks.schemas:
-            schemas = ObjectSchemas(self.checks.kube_version, (data for one in tried for data in one.objects))
+        if self.checks.schema:
+            schemas = ObjectSchemas(self.kube_version, (data for one in tried for data in one.objects))
             for one in tried:
                 schemas.check(one.objects, one.collected, one.label)
         if self.checks.twice:
@@ -118,7 +118,7 @@ class Tester:
         if isinstance(made, CommodoreError):
             raise made
         tracked = manifests(application, made, self.settings, collected)
-        return desired(application, tracked, self.settings, self.checks.cluster_scoped, collected)
+        return desired(application, tracked, self.settings, self.cluster_scoped, collected)
 
     def _report_shared(self, applications: Sequence[Application], tried: Sequence[_Tried]) -> None:
         """Report objects that several Applications give one cluster, each of which takes them from the others."""

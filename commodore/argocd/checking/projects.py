@@ -111,7 +111,7 @@ class Projects:
             where = f"the namespace {namespace} of {name or server}"
             if not server:
                 message = f"the cluster {name} is not known, so that it is not known whether {project.name} allows it"
-                report.add("CMD-ARGO-607", message, "add its Secret to --argocd-settings")
+                report.add("CMD-ARGO-607", message, "add its Secret to the objects of --installation")
                 return
             message = f"the project {project.name} does not allow {where}"
             report.add("CMD-ARGO-603", message, "add it to spec.destinations of the AppProject", subject)

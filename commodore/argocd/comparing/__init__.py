@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from commodore.argocd.comparing.applications import Difference, Rules, State, Verdict
 from commodore.argocd.comparing.changed import Considered
-from commodore.argocd.comparing.diff import Wanted, diff
+from commodore.argocd.comparing.diff import ComparisonOptions, Wanted, diff
 from commodore.argocd.comparing.reads import Reads, reads_of
 from commodore.argocd.comparing.sides import Side, find_merge_base, find_side, pair_of
 from commodore.core.review.object_diff import (
@@ -20,6 +20,7 @@ from commodore.core.review.object_diff import (
 
 __all__ = [
     "ABSENT",
+    "ComparisonOptions",
     "Considered",
     "Difference",
     "FieldChange",

@@ -17,17 +17,17 @@ from commodore.base.files.tree import walk
 
 @dataclass(frozen=True, slots=True)
 class Considered:
-    """Which changed paths count.
+    """Options: the changed paths that count.
 
     Attributes:
-        include: patterns, of which a path must fit one if there are any.
-        ignore: patterns of paths that never count.
-        listed: a file that lists the changed paths, a line each, instead of a comparison of the trees.
+        changed_include: patterns, of which a path must fit one if there are any.
+        changed_ignore: patterns of paths that never count.
+        changed_file: a file that lists the changed paths, a line each, instead of a comparison of the trees.
     """
 
-    include: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    listed: Path | None = None
+    changed_include: tuple[str, ...] = ()
+    changed_ignore: tuple[str, ...] = ()
+    changed_file: Path | None = None
 
     def paths(self, old: Path, new: Path, ignored: Collection[str] = ()) -> list[str]:
         """The changed paths that count, sorted, relative to the roots of the trees.
@@ -39,9 +39,11 @@ class Considered:
             UsageError: CMD-ARGO-025, a pattern is not valid.
             InputError: CMD-ARGO-024, the list cannot be read.
         """
-        include, ignore = map(PathPatterns, (self.include, self.ignore))
-        found = changed_paths(old, new, ignored) if self.listed is None else _listed(self.listed)
-        return sorted(path for path in found if (not self.include or include.fit(path)) and not ignore.fit(path))
+        include, ignore = map(PathPatterns, (self.changed_include, self.changed_ignore))
+        found = changed_paths(old, new, ignored) if self.changed_file is None else _listed(self.changed_file)
+        return sorted(
+            path for path in found if (not self.changed_include or include.fit(path)) and not ignore.fit(path)
+        )
 
     def check(self, old: Path, new: Path, ignored: Collection[str], found: Diagnostics) -> None:
         """Refuse patterns of files that count if no file fits them, changed or not; warn of the others.
@@ -49,10 +51,17 @@ class Considered:
         Raises:
             UsageError: CMD-ARGO-025, a pattern is not valid; CMD-ARGO-037, no file fits one.
         """
-        if not self.include and not self.ignore:
+        if not self.changed_include and not self.changed_ignore:
             return
-        paths = {*_files(old, ignored), *_files(new, ignored), *(_listed(self.listed) if self.listed else ())}
-        for option, patterns in (("--changed-include", self.include), ("--changed-ignore", self.ignore)):
+        paths = {
+            *_files(old, ignored),
+            *_files(new, ignored),
+            *(_listed(self.changed_file) if self.changed_file else ()),
+        }
+        for option, patterns in (
+            ("--changed-include", self.changed_include),
+            ("--changed-ignore", self.changed_ignore),
+        ):
             for text in patterns:
                 fits = PathPatterns((text,)).fit
                 if not any(map(fits, paths)):
@@ -61,7 +70,7 @@ class Considered:
     def _report_unmatched(self, option: str, text: str, found: Diagnostics) -> None:
         message = f"{option} {text!r} fits no file of either tree"
         hint = "paths begin at the root of the repository; '**' stands for folders"
-        if text in self.include:
+        if text in self.changed_include:
             raise UsageError("CMD-ARGO-037", message, hint=hint)
         found.add(Diagnostic("CMD-ARGO-037", message, "warning", hint))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,13 +26,20 @@ from commodore.argocd.comparing.reads import reads_of
 from commodore.argocd.comparing.sides import Side
 from commodore.argocd.comparing.unknown import failed_verdict, join, lost_verdicts, report_failure, report_unknown
 from commodore.argocd.configuration import ArgoSettings
-from commodore.argocd.discovery import Kinds, Narrowing, Origin, names_fit, select, served_by
-from commodore.argocd.finishing import desired, manifests
-from commodore.argocd.finishing.hooks import hook_phases
+from commodore.argocd.discovery import (
+    Listing,
+    Narrowing,
+    Origin,
+    names_fit,
+    open_listing,
+    report_unused,
+    select,
+    served_by,
+)
+from commodore.argocd.finishing import Shown, desired, manifests, pointers
 from commodore.argocd.model.application import Application
 from commodore.argocd.normalising.server_side import report_server_side
 from commodore.argocd.rendering import Capabilities, Rendered
-from commodore.argocd.running import Listing, list_applications, open_run
 from commodore.base.context import Context
 from commodore.base.diagnostics import Diagnostic, Diagnostics, Severity, Subject
 from commodore.base.errors import CommodoreError
@@ -57,46 +65,71 @@ _MASS_APPLICATIONS = 3
 
 
 @dataclass(frozen=True, slots=True)
+class ComparisonOptions:
+    """Options: how trees are compared.
+
+    Attributes:
+        changed_only: render only the Applications of which a file that they read has changed.
+        strict_changed_only: make it an error if it cannot be told what an Application reads, or which one reads a file.
+        ignore_rules: whose ignore rules count.
+        noise: the differences that are counted instead of shown.
+        show_ignored_fields: show noise and what rules ignore, too, marked as such.
+        image_pointer: where objects name images in addition to what is known, as `GROUP/KIND:POINTER`.
+        immutable: what of which kinds cannot be changed in addition to what is known, likewise; without a pointer,
+            their `/spec/selector`.
+        mask_kind: where objects have secrets in addition to what is known, likewise.
+        group: show equal changes once.
+        context_lines: how many lines of a text are shown around what differs in it.
+        follow_renames: take an Application that goes and one that comes with the same sources and destination for one.
+    """
+
+    changed_only: bool = True
+    strict_changed_only: bool = False
+    ignore_rules: Rules = "both"
+    noise: tuple[NoiseRule, ...] = DEFAULT_NOISE
+    show_ignored_fields: bool = False
+    image_pointer: tuple[str, ...] = ()
+    immutable: tuple[str, ...] = ()
+    mask_kind: tuple[str, ...] = ()
+    group: bool = True
+    context_lines: int = CONTEXT
+    follow_renames: bool = False
+
+    @property
+    def image_places(self) -> tuple[KindPointer, ...]:
+        """Where objects name images in addition to what is known."""
+        return pointers(self.image_pointer, "--image-pointer")
+
+    @property
+    def secrets(self) -> tuple[KindPointer, ...]:
+        """Where objects have secrets in addition to what is known."""
+        return pointers(self.mask_kind, "--mask-kind")
+
+    @property
+    def watched(self) -> Watched:
+        """What counts as a danger in addition to what is known."""
+        return Watched(self.image_places, pointers(self.immutable, "--immutable", "/spec/selector"))
+
+
+@dataclass(frozen=True, slots=True)
 class Wanted:
     """What is compared, and how.
 
     Attributes:
-        apps: names or patterns of Applications; all if there are none.
+        names: names or patterns of Applications; all if there are none.
         narrowing: which Applications count; one side must fit.
-        kinds: which kinds of objects are compared.
-        changed_only: render only the Applications of which a file that they read has changed.
-        strict_changed_only: it is an error if it cannot be told what an Application reads, or which one reads a file.
+        shown: the objects that are compared.
+        considered: the changed files that count.
         allow_unknown: what is unknown is a warning, though its inputs have changed.
-        considered: which changed files count.
-        rules: whose ignore rules count.
-        noise: what is counted instead of shown.
-        show_ignored: whether noise and what rules ignore are shown, too, and marked.
-        hooks: whether hooks are compared, too.
-        watched: what counts as a danger beside what is known.
-        secrets: where objects have secrets beside what is known.
-        apart: whether equal changes are shown one by one.
-        context: how many lines of a text are shown around what differs in it.
-        follow_renames: whether an Application that goes and one that comes with the same sources and destination are
-            one.
-        cluster_scoped: kinds without namespace beside those that are known.
+        cluster_scoped: kinds without namespace in addition to those that are known.
     """
 
-    apps: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
     narrowing: Narrowing = field(default_factory=Narrowing)
-    kinds: Kinds = field(default_factory=Kinds)
-    changed_only: bool = True
-    strict_changed_only: bool = False
-    allow_unknown: bool = False
+    shown: Shown = field(default_factory=Shown)
     considered: Considered = field(default_factory=Considered)
-    rules: Rules = "both"
-    noise: tuple[NoiseRule, ...] = DEFAULT_NOISE
-    show_ignored: bool = False
-    hooks: bool = True
-    watched: Watched = field(default_factory=Watched)
-    secrets: tuple[KindPointer, ...] = ()
-    apart: bool = False
-    context: int = CONTEXT
-    follow_renames: bool = False
+    options: ComparisonOptions = field(default_factory=ComparisonOptions)
+    allow_unknown: bool = False
     cluster_scoped: tuple[str, ...] = ()
     capabilities: Capabilities = field(default_factory=Capabilities)
 
@@ -118,37 +151,28 @@ def diff(
         CommodoreError: a tree cannot be read, or a name fits no Application on either side.
     """
     collected = Diagnostics(), Diagnostics()
-    listings = [
-        list_applications(replace(side.named, names=wanted.apps), context, one, repo_map, wanted.capabilities)
-        for side, one in zip((base, target), collected, strict=True)
-    ]
-    for listing, one in zip(listings, collected, strict=True):
-        listing.report_failures(one, but=listing.applications)
-    runs = [
-        open_run(
-            listing.settings,
-            repo_map,
-            listing.seen_by(wanted.capabilities, context.limits),
-            context,
-            one,
-            listing.own,
-        )
-        for listing, one in zip(listings, collected, strict=True)
-    ]
-    with runs[0] as first, runs[1] as second:
+    with contextlib.ExitStack() as kept:
+        listings = [
+            kept.enter_context(
+                open_listing(replace(side.at, names=wanted.names), context, one, repo_map, wanted.capabilities)
+            )
+            for side, one in zip((base, target), collected, strict=True)
+        ]
+        for listing, one in zip(listings, collected, strict=True):
+            listing.report_failures(one, but=listing.applications)
         known = _labelled(listings[0]), _labelled(listings[1])
-        if wanted.follow_renames:
+        if wanted.options.follow_renames:
             known = _as_called_now(*known), known[1]
         old, new = (
-            OpenTree(side, listing, one, run, applications)
-            for side, listing, one, run, applications in zip(
-                (base, target), listings, collected, (first, second), known, strict=True
-            )
+            OpenTree(side, listing, one, listing.to_render(one), applications)
+            for side, listing, one, applications in zip((base, target), listings, collected, known, strict=True)
         )
         inputs = Inputs(old, new, wanted.considered, context.limits)
         inputs.check_patterns(found)
         verdicts = _Work(old, new, wanted, context, found, inputs).verdicts()
-        verdicts = [*lost_verdicts(old.listing, new.listing, verdicts, wanted.apps, inputs), *verdicts]
+        verdicts = [*lost_verdicts(old.listing, new.listing, verdicts, wanted.names, inputs), *verdicts]
+    for one in collected:
+        report_unused(repo_map, one)
     join(found, *collected, allowed=wanted.allow_unknown)
     report_unknown(verdicts, found, allowed=wanted.allow_unknown)
     verdicts = _with_own_changes(verdicts, old.listing.settings, new.listing.settings)
@@ -214,7 +238,7 @@ class _Work:
     def _rendered(self, tree: OpenTree, names: Iterable[str]) -> dict[str, _Rendered]:
         """What the Applications of a side render to, those that are there."""
         there = [name for name in names if name in tree.applications]
-        made = tree.run.renderer.render_all([tree.applications[name] for name in there], tree.side.named.jobs)
+        made = tree.opened.renderer.render_all([tree.applications[name] for name in there], tree.side.at.jobs)
         return {
             name: self._finished(name, one, objects, tree) for name, (one, objects) in zip(there, made, strict=True)
         }
@@ -227,7 +251,7 @@ class _Work:
         union = {**self.old.applications, **self.new.applications}
         lost = (*self.old.listing.unseen, *self.new.listing.unseen)
         unread = [one.label for one in lost if one.kind == "Application"]
-        apps = self.wanted.apps
+        apps = self.wanted.names
         only_lost = {text for text in apps if any(names_fit([text], label) for label in unread)}
         only_lost -= {text for text in only_lost if any(names_fit([text], name) for name in union)}
         names = [text for text in apps if text not in only_lost]
@@ -264,7 +288,7 @@ class _Work:
 
     def _owners(self, names: Sequence[str]) -> dict[str, set[str]] | None:
         """The Applications that need rendering, with the changed files that belong to each; None for all."""
-        if not self.wanted.changed_only or len(names) < 2:
+        if not self.wanted.options.changed_only or len(names) < 2:
             return None
         if self.old.listing.settings.profile != self.new.listing.settings.profile:
             return None
@@ -295,7 +319,7 @@ class _Work:
         all changed paths are known, and none is a link, which would lead others elsewhere.
         """
         considered = self.wanted.considered
-        if considered.include or considered.ignore or considered.listed is not None:
+        if considered != Considered():
             return False
         return not any(os.path.islink(root / path) for path in paths for root in roots)
 
@@ -335,11 +359,11 @@ class _Work:
         wrong = (one for tree in (self.old, self.new) for one in tree.found.found())
         known = (*owners.values(), (place.place for one in wrong for place in one.locations))
         severity: Severity = "info" if owners else "warning"
-        if reported := unowned(changed, known, "error" if self.wanted.strict_changed_only else severity):
+        if reported := unowned(changed, known, "error" if self.wanted.options.strict_changed_only else severity):
             self.found.add(reported)
 
     def _report_unknown_reads(self, name: str, error: CommodoreError) -> None:
-        strict = self.wanted.strict_changed_only
+        strict = self.wanted.options.strict_changed_only
         self.found.add(
             Diagnostic(
                 "CMD-ARGO-801",
@@ -360,7 +384,8 @@ class _Work:
         if old.error is not None or new.error is not None:
             return self._failed(unknown, (old.error, new.error))
         try:
-            comparing = Comparing(self.wanted.rules, self.wanted.watched, self.wanted.show_ignored, self.found)
+            options = self.wanted.options
+            comparing = Comparing(options.ignore_rules, options.watched, options.show_ignored_fields, self.found)
             return compare_application(old.edition, new.edition, comparing)
         except CommodoreError as error:
             return self._failed(unknown, (None, error))
@@ -407,11 +432,7 @@ class _Work:
         except CommodoreError as error:
             return _Rendered(error=error)
         report_server_side(application, (one.data for one in objects), settings, tree.found)
-        kept = tuple(
-            one.data
-            for one in objects
-            if (self.wanted.hooks or hook_phases(one.data) is None) and self.wanted.kinds.fit(one.data)
-        )
+        kept = tuple(one.data for one in objects if self.wanted.shown.counts(one.data))
         return _Rendered(Edition(application, settings, kept))
 
 
@@ -441,10 +462,12 @@ def _difference(verdicts: list[Verdict], wanted: Wanted) -> Difference:
     compared = Comparison(
         tuple(change for one in verdicts for change in one.changes), sum(one.unchanged for one in verdicts)
     )
-    noise = wanted.noise
-    if wanted.show_ignored:
+    options = wanted.options
+    noise = options.noise
+    if options.show_ignored_fields:
         compared, noise = mark_noise(compared, noise), ()
-    review = review_of(compared, in_flag_order(flags), noise, secrets=wanted.secrets, sources=True, apart=wanted.apart)
+    ordered = in_flag_order(flags)
+    review = review_of(compared, ordered, noise, secrets=options.secrets, sources=True, apart=not options.group)
     visible: dict[str, list[str]] = {}
     for change in review.comparison.changes:
         if not is_noise(change):
@@ -462,7 +485,7 @@ def _difference(verdicts: list[Verdict], wanted: Wanted) -> Difference:
     parts.sort(key=lambda part: part.state != "unknown")
     review = replace(
         review,
-        groups=tuple(replace(one, context=wanted.context) for one in review.groups),
+        groups=tuple(replace(one, context=options.context_lines) for one in review.groups),
         parts=tuple(parts),
         ignored=sum(one.ignored for one in verdicts),
         ignored_only=sum(one.ignored_only for one in verdicts),

@@ -16,10 +16,10 @@ from commodore.argocd.comparing.owners import ChangedFiles
 from commodore.argocd.comparing.reads import Reads, reads_of, texts_of
 from commodore.argocd.comparing.sides import Side
 from commodore.argocd.configuration import ArgoSettings
-from commodore.argocd.discovery import Lost
+from commodore.argocd.discovery import Listing, Lost
 from commodore.argocd.model import IN_CLUSTER
 from commodore.argocd.model.application import Application, read_application
-from commodore.argocd.running import Listing, Run
+from commodore.argocd.rendering import Opened
 from commodore.base.diagnostics import Diagnostics
 from commodore.base.errors import CommodoreError
 from commodore.base.limits import Limits
@@ -37,7 +37,7 @@ class OpenTree:
     side: Side
     listing: Listing
     found: Diagnostics
-    run: Run
+    opened: Opened
     applications: Mapping[str, Application]
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from commodore.argocd.discovery import remotes_of
-from commodore.argocd.running import Named
+from commodore.argocd.discovery import SearchRoot, remotes_of
 from commodore.argocd.trees import commit_tree, merge_base, own_revisions, repository_of, resolve
 from commodore.base.context import Context
 
@@ -20,19 +19,19 @@ class Side:
         commit: what is laid out; empty for a folder as it lies.
     """
 
-    named: Named
+    at: SearchRoot
     shown: str
     commit: str = ""
 
     @property
     def root(self) -> Path:
         """The root of the tree."""
-        return self.named.tree.root if self.named.tree is not None else self.named.folder
+        return self.at.tree.root if self.at.tree is not None else self.at.folder
 
     @property
     def ignored(self) -> frozenset[str]:
         """Absolute paths of what git ignores in the tree."""
-        tree = self.named.tree
+        tree = self.at.tree
         return tree.ignored.paths() if tree is not None and tree.ignored is not None else frozenset()
 
     def as_dict(self) -> dict[str, str]:
@@ -40,41 +39,45 @@ class Side:
         return {"kind": "commit" if self.commit else "folder", "name": self.shown, "commit": self.commit}
 
 
-def find_merge_base(named: Named, revision: str, place: Path, context: Context) -> Side:
+def find_merge_base(root: SearchRoot, revision: str, place: Path, context: Context) -> Side:
     """The commit where a target left the default branch of `origin`.
 
     Args:
-        named: the folder of the target.
+        root: the folder of the target.
         revision: of the target; empty for the folder as it lies.
         place: see `find_side`.
 
     Raises:
         InputError: CMD-ARGO-001, 003, 004, 005, there is no repository, revision or branch, or no such commit.
     """
-    repository, _ = repository_of(named.folder, context)
+    repository, _ = repository_of(root.folder, context)
     commit, branch = merge_base(repository, revision, context)
-    return replace(find_side(named, commit, place, context), shown=f"{commit[:10]}, where it left {branch}")
+    return replace(find_side(root, commit, place, context), shown=f"{commit[:10]}, where it left {branch}")
 
 
 def pair_of(base: Side, target: Side) -> tuple[Side, Side]:
     """Two sides that stand for the same repositories, at the same revisions: those of either."""
-    urls = tuple(dict.fromkeys((*target.named.self_urls, *base.named.self_urls)))
-    first, second = (_joined(one.named, other.named) for one, other in ((base, target), (target, base)))
-    return replace(base, named=replace(first, self_urls=urls)), replace(target, named=replace(second, self_urls=urls))
+    urls = dict.fromkeys((*target.at.search.self_url, *base.at.search.self_url))
+    first, second = (_joined(one.at, other.at) for one, other in ((base, target), (target, base)))
+    return replace(base, at=_called(first, *urls)), replace(target, at=_called(second, *urls))
 
 
-def _joined(named: Named, other: Named) -> Named:
-    tree = named.tree
+def _called(root: SearchRoot, *urls: str) -> SearchRoot:
+    return replace(root, search=replace(root.search, self_url=urls))
+
+
+def _joined(root: SearchRoot, other: SearchRoot) -> SearchRoot:
+    tree = root.tree
     if tree is None or tree.stands is None or other.tree is None:
-        return named
-    return replace(named, tree=replace(tree, stands=tree.stands.joined(other.tree.stands)))
+        return root
+    return replace(root, tree=replace(tree, stands=tree.stands.joined(other.tree.stands)))
 
 
 _NAME = "the repository"
 """What messages call either tree: what both sides say is equal then."""
 
 
-def find_side(named: Named, revision: str, place: Path, context: Context) -> Side:
+def find_side(root: SearchRoot, revision: str, place: Path, context: Context) -> Side:
     """One tree: the folder as it lies, or a commit of the repository around it.
 
     Args:
@@ -85,14 +88,14 @@ def find_side(named: Named, revision: str, place: Path, context: Context) -> Sid
         InputError: CMD-ARGO-001, 003, 004, the folder, the revision or the repository is not there.
     """
     if not revision:
-        tree, _ = named.own(context)
+        tree, _ = root.own(context)
         tree = replace(tree, name=_NAME)
-        urls = (*named.self_urls, *remotes_of(tree.root, context))
-        return Side(replace(named, tree=tree, self_urls=urls), str(named.folder))
-    repository, inside = repository_of(named.folder, context)
+        urls = (*root.search.self_url, *remotes_of(tree.root, context))
+        return Side(_called(replace(root, tree=tree), *urls), str(root.folder))
+    repository, inside = repository_of(root.folder, context)
     commit = resolve(repository, revision, context)
     shown = f"{revision} ({commit[:10]})" if not commit.startswith(revision) else commit[:10]
     tree = commit_tree(repository, commit, place, _NAME, context)
-    tree = replace(tree, stands=own_revisions(repository, revision, named.self_revisions, context))
-    urls = (*named.self_urls, *remotes_of(repository, context))
-    return Side(replace(named, folder=tree.root / inside, tree=tree, self_urls=urls), shown, commit)
+    tree = replace(tree, stands=own_revisions(repository, revision, root.search.self_revisions, context))
+    urls = (*root.search.self_url, *remotes_of(repository, context))
+    return Side(_called(replace(root, folder=tree.root / inside, tree=tree), *urls), shown, commit)

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from commodore.argocd.comparing.applications import Verdict
 from commodore.argocd.comparing.inputs import InputChange, Inputs
-from commodore.argocd.discovery import may_be_meant
-from commodore.argocd.running import Listing
+from commodore.argocd.discovery import Listing, may_be_meant
 from commodore.base.diagnostics import Diagnostic, Diagnostics, Subject
 from commodore.base.errors import CommodoreError
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from commodore.argocd.configuration.chart_values import objects_of_values
 from commodore.argocd.configuration.customisations import IgnoredFields, ResourceOverride
-from commodore.argocd.configuration.given import Given
+from commodore.argocd.configuration.installation import Installation, read_installation
 from commodore.argocd.configuration.model import ArgoSettings, Provenanced
 from commodore.argocd.configuration.plugin_policy import read_policy
-from commodore.argocd.configuration.profiles import NEWEST, Profile, choose_profile
+from commodore.argocd.configuration.profiles import NEWEST, Followed, Profile, choose_profile
 from commodore.argocd.configuration.read import Candidates, read_candidates, read_file, read_settings, take_values
 
 __all__ = [
     "ArgoSettings",
     "Candidates",
-    "Given",
+    "Followed",
     "IgnoredFields",
+    "Installation",
     "NEWEST",
     "Profile",
     "Provenanced",
@@ -23,6 +24,7 @@ __all__ = [
     "objects_of_values",
     "read_candidates",
     "read_file",
+    "read_installation",
     "read_policy",
     "read_settings",
     "take_values",

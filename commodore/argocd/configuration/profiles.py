@@ -13,6 +13,21 @@ _VERSION = re.compile(r"v?(\d+)\.(\d+)(?:[.+-].*)?")
 
 
 @dataclass(frozen=True, slots=True)
+class Followed:
+    """Options: the version of Argo CD that is followed.
+
+    Attributes:
+        argocd_version: if empty, the one that the tree installs, else the newest one.
+        base_argocd_version: that of the base of a comparison; empty for the same version.
+        exact_tools: make it an error if a tool has another version than Argo CD runs.
+    """
+
+    argocd_version: str = ""
+    base_argocd_version: str = ""
+    exact_tools: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """A minor version of Argo CD.
 

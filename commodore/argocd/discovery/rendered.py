@@ -4,45 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from commodore.argocd.configuration.operator import KIND as OPERATED
 from commodore.argocd.configuration.read import Candidates
+from commodore.argocd.discovery.chain import Chain
 from commodore.argocd.discovery.model import Discovered, Key, Lost, Origin, Raw
 from commodore.argocd.discovery.scan import is_of_argo, take
 from commodore.argocd.discovery.select import is_exact, names_fit
 from commodore.argocd.model.application import Application, read_application
 from commodore.base.diagnostics import Diagnostic, Diagnostics, Subject
 from commodore.base.errors import CommodoreError, InputError, Location
-
-if TYPE_CHECKING:
-    from commodore.argocd.appsets import ApplicationSet, Generated
-
-
-class Chain(Protocol):
-    """What discovery asks of the stages that come after it.
-
-    Attributes:
-        sets, generated: the ApplicationSets that were expanded, and what they made.
-    """
-
-    sets: list[ApplicationSet]
-    generated: list[Generated]
-
-    def expand(self, value: Mapping[str, Any], place: Location) -> Iterable[tuple[Mapping[str, Any], str]]:
-        """The Applications of an ApplicationSet, each with the place of its generator. What is wrong is reported."""
-
-    def may_define(self, application: Application, *, settings: bool = False) -> bool:
-        """Whether what an Application renders may hold objects of Argo CD.
-
-        Args:
-            settings: whether only settings of Argo CD count, and only where its files show them.
-        """
-
-    def render(
-        self, applications: Sequence[Application]
-    ) -> Iterable[tuple[Application, Sequence[Mapping[str, Any]] | CommodoreError]]:
-        """Applications in their order with their objects, or why they cannot be rendered."""
 
 
 @dataclass

@@ -59,22 +59,34 @@ class Narrowing:
         return address.rstrip("/") == wanted or any(fnmatch.fnmatchcase(name, wanted) for name in names if name)
 
 
-@dataclass(frozen=True, slots=True)
-class Kinds:
-    """Which kinds of objects count.
+_FIELD = re.compile(r"(?P<field>project|cluster|namespace)\s*(?P<operator>==?|!=|\bin\b|\bnotin\b)\s*(?P<value>.*)")
 
-    Attributes:
-        wanted: these alone; all if there are none.
-        left_out: none of these.
+
+def parse_select(text: str) -> Narrowing:
+    """The Applications that an expression chooses: terms with commas between them, all of which must hold.
+
+    `project=GLOB`, `cluster=NAME|URL` and `namespace=GLOB` are of the Application and its destination. All other terms
+    are of its labels, as kubectl has them: `team=a`, `tier!=test`, `env in (dev,prod)`, `!old`; `label:` before one
+    says so of a label with one of the three names.
+
+    Raises:
+        UsageError: CMD-ARGO-028, it is not such an expression.
     """
-
-    wanted: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
-
-    def fit(self, data: Mapping[str, Any]) -> bool:
-        """Whether an object counts."""
-        kind = data.get("kind")
-        return kind not in self.left_out and (not self.wanted or kind in self.wanted)
+    fields: dict[str, str] = {}
+    labels = []
+    for part in map(str.strip, re.split(r",(?![^()]*\))", text) if text.strip() else ()):
+        found = _FIELD.fullmatch(part)
+        if found is None:
+            labels.append(part.removeprefix("label:"))
+        elif found["operator"].strip("=") or not found["value"] or found["field"] in fields:
+            raise UsageError(
+                "CMD-ARGO-028",
+                f"--select {text!r}: {part!r} does not say which {found['field']} counts",
+                hint=f"write {found['field']}=PATTERN once, or label:{part} if a label is meant",
+            )
+        else:
+            fields[found["field"]] = found["value"]
+    return Narrowing(labels=parse_selector(",".join(labels)), **fields)
 
 
 def parse_selector(text: str) -> dict[str, Any] | None:
@@ -101,7 +113,7 @@ def _requirement(part: str, whole: str) -> dict[str, Any]:
     if found := _THERE.fullmatch(part):
         return {"key": found["key"], "operator": "DoesNotExist" if found["no"] else "Exists"}
     raise UsageError(
-        "CMD-ARGO-028", f"{whole!r} is no selector of labels", hint="write it as team=a,tier!=test,env in (dev,prod)"
+        "CMD-ARGO-028", f"{whole!r} is not a selector of labels", hint="write it as team=a,tier!=test,env in (dev,prod)"
     )
 
 

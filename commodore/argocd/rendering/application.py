@@ -59,7 +59,8 @@ class Renderer:
         root = usable(result_cache()) if limits.result_bytes else None
         self._kept = Kept(root, limits, self.settings.profile.name)
         remotes = self.repositories.repo_map.providers.remotes
-        self._files = RemoteFiles(self.context, self.scratch, remotes, self.found)
+        place = self.scratch / f"files-{next(self._numbers)}"  # of its own: a renderer may be replaced during a run
+        self._files = RemoteFiles(self.context, place, remotes, self.found)
 
     def render_all(
         self, applications: Sequence[Application], jobs: int

@@ -88,7 +88,7 @@ def _bring(unit: Unit, one: ListedChart, place: Path, listing: str) -> None:
         raise InputError(
             "CMD-ARGO-406",
             f"the dependency {one.name} is not in charts/ and {where}",
-            hint="name the URL of its chart repository, or the Secret that has it by --repo-secret, or put it into "
+            hint="name the URL of its chart repository, or the Secret that has it by --installation, or put it into "
             "charts/",
             locations=[Location(listing)],
         )

@@ -153,8 +153,8 @@ class _Kustomize:
             return InputError(
                 error.code,
                 "the kustomization has charts, which kustomize builds only with the option --enable-helm",
-                hint="Argo CD needs it, too: name a file by --argocd-settings with a ConfigMap argocd-cm that says "
-                "kustomize.buildOptions: --enable-helm",
+                hint="Argo CD needs it, too: its argocd-cm says kustomize.buildOptions: --enable-helm, or the file of "
+                "--installation has kustomize_build_options: [--enable-helm]",
             )
         if said:
             self._unit.note(error.code, f"kustomize says: {said}", "info")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +21,7 @@ from commodore.cli.shell.lazy import LazyGroup
 from commodore.cli.shell.review import noise_of
 
 if TYPE_CHECKING:
-    from commodore.argocd import Diagnostic
-    from commodore.argocd.options import Options, Tree
-    from commodore.argocd.question import Question
+    from commodore.argocd import Diagnostic, Options, Tree
 
 EQUAL, DIFFERENT, FAILED = 0, 1, 2
 
@@ -77,14 +74,6 @@ class Analysis:
         """Show a person at a terminal what goes on; elsewhere nothing."""
         return self.console.working(keep=False)
 
-    @contextlib.contextmanager
-    def question(self) -> Iterator[Question]:
-        """A question that the library has no function for, with what goes on shown."""
-        from commodore.argocd.question import Question
-
-        with Question(self.options) as asked, self.working():
-            yield asked
-
     def finish(self, found: Sequence[Diagnostic], but: Collection[Diagnostic] = ()) -> int:
         """Show the diagnostics that are wanted. Returns the exit code they make.
 
@@ -104,59 +93,22 @@ def context_of(console: Console, *, offline: bool = False) -> Context:
     return Context(announce, DEFAULT_LIMITS, offline)
 
 
-_OPTIONS = {
-    "app": "files",
-    "appset": "sets",
-    "argocd_settings": "installation",
-    "argocd_values": "chart_values",
-    "self_url": "self_urls",
-    "entry": "entries",
-    "selector": "labels",
-    "api_version": "api_versions",
-    "kind": "kinds",
-    "ignore_rules": "rules",
-    "image_pointer": "image_pointers",
-    "mask_kind": "mask_kinds",
-    "controller_namespace": "namespace",
-    "app_namespace": "app_namespaces",
-    "argocd_cm": "config_maps",
-    "cmd_params": "parameters",
-    "kustomize_build_option": "build_options",
-    "repo_secret": "repository_secrets",
-    "ignore_path": "ignored_paths",
-}
-"""Options of commands that the library calls otherwise."""
-
-
 def options_by(values: Mapping[str, Any], console: Console) -> Options:
-    """What the options of a command say; what it has no option for is as the library has it."""
-    from commodore.argocd.options import Options
+    """What the options of a command say; what it has no option for is as the library has it.
 
-    names = {one.name for one in fields(Options)}
-    given = {_OPTIONS.get(name, name): value for name, value in values.items()}
-    plain = {name: value for name, value in given.items() if name in names and value is not None}
-    return Options(**{**plain, **_translated(values), "context": context_of(console, offline=values["offline"])})
+    Raises:
+        CommodoreError: the description of the installation cannot be read.
+    """
+    from commodore.argocd import Installation, Options, read_installation
 
-
-def _translated(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of the library that those of a command say in another way."""
-    found: dict[str, Any] = {}
-    if values.get("discovery") == "static":
-        found["max_depth"] = 0
-    if "no_reuse" in values:
-        found["reuse"] = not values["no_reuse"]
-    if "skip_lua_health" in values:
-        found["health"] = not values["skip_lua_health"]
-    if "skip_kind" in values:
-        flags = (("skip_crds", "CustomResourceDefinition"), ("skip_secrets", "Secret"))
-        found["left_out"] = (*values["skip_kind"], *(kind for name, kind in flags if values[name]))
-    if "hooks" in values:
-        found["hooks"] = values["hooks"] == "show"
-    if "noise" in values:
-        found["noise"] = noise_of(values)
-    if "show_ignored_fields" in values:
-        found["show_ignored"] = values["show_ignored_fields"]
-    return found
+    context = context_of(console, offline=values["offline"])
+    given = {name: values[name] for name in Options.names() & values.keys() if values[name] is not None}
+    file = given.pop("installation", None)
+    installation = read_installation(file, context.limits) if file is not None else Installation()
+    objects = (*installation.objects, *values["argocd_settings"])
+    if "noise" in given:
+        given["noise"] = noise_of(values)
+    return Options(context=context, installation=replace(installation, objects=objects)).having(**given)
 
 
 def tree_by(values: Mapping[str, Any]) -> Tree:
@@ -165,7 +117,7 @@ def tree_by(values: Mapping[str, Any]) -> Tree:
     Raises:
         UsageError: CMD-ARGO-032, a repository is named without a revision.
     """
-    from commodore.argocd.options import Tree
+    from commodore.argocd import Tree
 
     if values.get("repo") is not None and not values["ref"]:
         raise _without_revision("--repo", "--ref")
@@ -180,7 +132,7 @@ def _without_revision(repository: str, revision: str) -> UsageError:
 
 def compared_by(values: Mapping[str, Any]) -> tuple[Tree | None, Tree]:
     """Which two trees the options of `SIDES` and `SEARCH` name; see `compared`."""
-    from commodore.argocd.options import compared
+    from commodore.argocd import compared
 
     if values["base_repo"] is not None and not values["base"]:
         raise _without_revision("--base-repo", "--base")

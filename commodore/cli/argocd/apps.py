@@ -82,7 +82,7 @@ def _row(one: ListedApplication) -> dict[str, Any]:
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> str:
-    from commodore.argocd.model import IN_CLUSTER, IN_CLUSTER_SERVER
+    from commodore.argocd import IN_CLUSTER, IN_CLUSTER_SERVER
 
     lines = [("NAME", "PROJECT", "DESTINATION", "SOURCES", "DEFINED IN")]
     for row in rows:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,8 +14,7 @@ from commodore.cli.shell.console import Console
 from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
-    from commodore.argocd import Diagnostic
-    from commodore.argocd.appsets import Generated
+    from commodore.argocd import Expansion, Expansions
 
 
 @click.command("appsets")
@@ -31,41 +29,46 @@ def appsets(ctx: click.Context, /, sets: tuple[str, ...], **values: Any) -> int:
     the cache. What other generators would request from forges and plugins comes from --facts; --write-facts writes such
     a file, to be filled in. A generator that fails is an error; what the others make is shown all the same.
     """
-    from commodore.argocd.appsets import needed_facts
-    from commodore.argocd.expanding import expand_sets
+    from commodore import argocd
     from commodore.base.yaml import dump
 
     analysis = Analysis.of(ctx, values)
-    with analysis.question() as asked:
-        found = expand_sets(asked, analysis.tree, sets)
-        told = asked.told()
+    with analysis.working():
+        expanded = argocd.expand(analysis.tree, analysis.options, sets)
     if values["write_facts"] is not None:
-        write_file(values["write_facts"], dump(needed_facts(found.sets)))
+        write_file(values["write_facts"], dump(expanded.needed_facts()))
         analysis.console.status(f"What the generators request is in {values['write_facts']}.")
         return EQUAL
-    _show(found.made, values["out"], analysis.console, told)
-    return analysis.finish(told)
+    _show(expanded, values["out"], analysis.console)
+    return analysis.finish(expanded.diagnostics)
 
 
-def _show(made: Sequence[Generated], form: str, console: Console, diagnostics: Sequence[Diagnostic]) -> None:
+def _show(expanded: Expansions, form: str, console: Console) -> None:
     from commodore.base.yaml.kube_yaml import write_documents
 
     if form == "json":
         rows = [
             {
-                "set": one.set,
-                "generator": one.path,
-                "element": one.number,
-                "parameters": one.params,
-                "application": one.data,
+                "set": _name(one),
+                "generator": one.generator,
+                "element": one.element,
+                "parameters": one.parameters,
+                "application": one.application,
             }
-            for one in made
+            for one in expanded.applications
         ]
-        console.data(json.dumps(document("appsets", diagnostics, applications=rows), indent=2))
+        console.data(json.dumps(document("appsets", expanded.diagnostics, applications=rows), indent=2))
     elif form == "yaml":
-        if made:
-            console.data(write_documents([one.data for one in made]), newline=False)
+        if expanded.applications:
+            console.data(write_documents([one.application for one in expanded.applications]), newline=False)
     else:
-        for one in made:
-            name = printable(f"{one.data['metadata']['namespace']}/{one.name}")
-            console.result(name if form == "name" else f"{name}  {printable(one.set)}: {one.path}, set {one.number}")
+        for one in expanded.applications:
+            metadata = one.application["metadata"]
+            name = printable(f"{metadata['namespace']}/{metadata['name']}")
+            origin = f"{printable(_name(one))}: {one.generator}, set {one.element}"
+            console.result(name if form == "name" else f"{name}  {origin}")
+
+
+def _name(one: Expansion) -> str:
+    """The name of the ApplicationSet, without its namespace."""
+    return one.set.rpartition("/")[2]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -22,22 +21,17 @@ def diagnostics(ctx: click.Context, /, **values: Any) -> int:
     With --render all Applications are rendered and their ignore rules are checked, with --plugins those that plugins
     render. Each finding has a code, which `commodore explain` describes. The exit code is 2 if one of them is an error.
     """
-    from commodore.argocd.diagnosing import check_all
-    from commodore.argocd.sarif import as_sarif
+    from commodore import argocd
 
     analysis = Analysis.of(ctx, values)
     console = analysis.console
-    with analysis.question() as asked:
-        listing = asked.listing(analysis.tree)
-        if values["render"] or values["plugins"]:
-            check_all(listing, asked, plugins=not values["render"])
-        else:
-            asked.listed(listing)
-        shown = asked.told()
+    with analysis.working():
+        read = argocd.diagnose(analysis.tree, analysis.options, rendered=values["render"], plugins=values["plugins"])
+    shown = read.diagnostics
     if values["out"] in ("json", "yaml"):
         show_document(document("diagnostics", shown), values["out"], console)
     elif values["out"] == "sarif":
-        console.data(as_sarif(shown, next(iter(listing.own.values())).root if listing.own else Path()))
+        console.data(read.sarif())
     elif not shown:
         console.result("nothing was found")
     else:

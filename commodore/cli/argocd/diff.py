@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,8 +17,7 @@ from commodore.cli.shell.options import options
 from commodore.cli.shell.review import ARGOCD_TITLE, check_flags, dangers, markdown, show_review
 
 if TYPE_CHECKING:
-    from commodore.argocd import Diagnostic
-    from commodore.argocd.comparing import Difference, Side
+    from commodore.argocd import Difference
 
 _STATES = ("added", "removed", "changed", "renamed", "unchanged", "unknown", "not-rendered")
 _FILES = ("markdown", "html", "json", "sarif")
@@ -38,17 +37,17 @@ def diff(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     Only Applications are rendered that read a file that has changed. Secrets are masked. Ends with exit code 0 if
     nothing differs, 1 if something does, 2 if anything failed.
     """
+    from commodore import argocd
+
     analysis = Analysis.of(ctx, values)
     console = analysis.console
     check_flags(values["fail_on"])
-    with analysis.question() as asked:
-        base, target = asked.sides(*compared_by(values))
-        console.status(f"Comparing {target.shown} with {base.shown}.")
-        difference = asked.compare((base, target), apps)
-        found = asked.told()
-    _show(difference, (base, target), values, console, found)
-    code = analysis.finish(found)
-    if values["strict"] and difference.count("unknown"):
+    with analysis.working():
+        difference = argocd.diff(*compared_by(values), analysis.options, apps)
+    console.status(f"Compared {difference.target} with {difference.base}.")
+    _show(difference, values, console)
+    code = analysis.finish(difference.diagnostics)
+    if values["strict"] and any(one.state == "unknown" for one in difference.applications):
         code = FAILED
     if names := dangers(difference.review, values["fail_on"]):
         console.error(
@@ -59,59 +58,42 @@ def diff(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
             )
         )
         code = FAILED
-    if code == EQUAL and difference.review.groups and not values["no_exit_code"]:
+    if code == EQUAL and difference.changed and not values["no_exit_code"]:
         return DIFFERENT
     return code
 
 
-def _show(
-    found: Difference,
-    sides: tuple[Side, Side],
-    values: Mapping[str, Any],
-    console: Console,
-    diagnostics: Sequence[Diagnostic],
-) -> None:
+def _show(difference: Difference, values: Mapping[str, Any], console: Console) -> None:
     files = [(form, values[form]) for form in _FILES if values[form] is not None]
     for form, file in files:
-        write_file(file, _report(found, sides, form, values, diagnostics))
+        write_file(file, _report(difference, form, values))
         console.status(f"The report is in {file}.")
     if values["out"] == "text":
-        show_review(found.review, console, full=values["full"], command="commodore argocd diff")
-        console.status(_counts(found))
+        show_review(difference.review, console, full=values["full"], command="commodore argocd diff")
+        console.status(_counts(difference))
     elif values["out"] == "stat":
         from commodore.core.review.object_diff import summary
 
-        console.result(summary(found.review))
+        console.result(summary(difference.review))
     else:
-        console.result(_report(found, sides, values["out"], values, diagnostics), newline=False)
+        console.result(_report(difference, values["out"], values), newline=False)
 
 
-def _counts(found: Difference) -> str:
-    counts = Counter[str](one.state for one in found.applications)
+def _counts(difference: Difference) -> str:
+    counts = Counter[str](one.state for one in difference.applications)
     said = [f"{counts[state]} {state.replace('-', ' ')}" for state in _STATES if counts[state]]
     return f"Applications: {', '.join(said) or 'none'}."
 
 
-def _report(
-    found: Difference,
-    sides: tuple[Side, Side],
-    form: str,
-    values: Mapping[str, Any],
-    diagnostics: Sequence[Diagnostic],
-) -> str:
-    from commodore.argocd.comparing.document import difference_data
-    from commodore.argocd.sarif import as_sarif
+def _report(difference: Difference, form: str, values: Mapping[str, Any]) -> str:
     from commodore.base.yaml import dump
-    from commodore.core.review.object_diff import html_report
 
     if form == "markdown":
-        return markdown(found.review, values, title=ARGOCD_TITLE, whole="commodore argocd diff")
+        return markdown(difference.review, values, title=ARGOCD_TITLE, whole="commodore argocd diff")
     if form == "html":
-        return f"{html_report(found.review, title=ARGOCD_TITLE)}\n"
-    base, target = sides
+        return f"{difference.html()}\n"
     if form == "sarif":
-        return f"{as_sarif(diagnostics, target.root, found)}\n"
-    parts = {"sides": {"base": base.as_dict(), "target": target.as_dict()}, **difference_data(found)}
-    data = document("diff", diagnostics, **parts)
-    data["partial"] = data["partial"] or found.count("unknown") > 0
+        return f"{difference.sarif()}\n"
+    data = document("diff", difference.diagnostics, sides=difference.sides, **difference.as_dict())
+    data["partial"] = difference.partial
     return dump(data) if form == "yaml" else f"{json.dumps(data, indent=2)}\n"

@@ -14,7 +14,7 @@ from commodore.cli.shell.console import Console
 from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
-    from commodore.argocd.comparing.images import Use
+    from commodore.argocd import Use
 
 _SIGNS = {"": "", "added": "+ ", "removed": "- ", "changed": "~ "}
 

@@ -15,7 +15,7 @@ from commodore.cli.shell.lazy import LazyCommand, LazyGroup
 from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
-    from commodore.argocd.model.plugins import PluginRule
+    from commodore.argocd import PluginRule
 
 _WORDS = {
     "native-kustomize": "is rendered as a kustomization",
@@ -46,7 +46,7 @@ def check(ctx: click.Context, /, file: Path, **_: Any) -> int:
     Nothing is run now. Programs of a policy run with --enable-plugins alone, and not if the policy is in the
     repository that is looked at.
     """
-    from commodore.argocd.configuration import read_policy
+    from commodore.argocd import read_policy
 
     console = console_of(ctx)
     for rule in read_policy(file, DEFAULT_LIMITS):

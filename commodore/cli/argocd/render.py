@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,9 +15,7 @@ from commodore.cli.shell.console import Console
 from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
-    from commodore.argocd.layout import Layout
-    from commodore.argocd.rendered import RenderedApplication
-    from commodore.argocd.trees import Tree
+    from commodore.argocd import Rendering
 
 
 @click.command("render")
@@ -38,43 +35,31 @@ def render(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     Applications that cannot be rendered are errors; the others are shown all the same. Of an Application of which one
     source fails, the objects of its other sources are shown, marked as partial. Secrets are shown as they are.
     """
-    from commodore.argocd.rendered import render_applications
+    from commodore import argocd
 
     analysis = Analysis.of(ctx, values)
-    with analysis.question() as asked:
-        listing = asked.listing(analysis.tree, apps)
-        wanted = asked.selected(listing, apps)
-        with asked.run(listing) as run:
-            made = list(render_applications(asked, listing, wanted, run, values["stage"]))
-        found = asked.rendered(listing, wanted)
-        own = listing.own
+    with analysis.working():
+        rendered = argocd.render(analysis.tree, analysis.options, apps, values["stage"])
+    made = rendered.applications
     if values["out"] != "name" and any(_is_secret(one.data) for application in made for one in application.objects):
         analysis.console.status("Secrets are shown as they are; --skip-secrets leaves them out.")
     if values["folder"] is not None:
-        _write(made, values["folder"], values["layout"], own, analysis.console)
+        count = rendered.write(values["folder"], values["layout"])
+        analysis.console.status(f"{count} {'file' if count == 1 else 'files'} in {values['folder']}.")
     else:
-        _show(made, values["out"], analysis.console, found)
-    return max(analysis.finish(found), FAILED if any(one.error is not None for one in made) else 0)
+        _show(rendered, values["out"], analysis.console)
+    return max(analysis.finish(rendered.diagnostics), FAILED if any(one.error is not None for one in made) else 0)
 
 
 def _is_secret(data: Mapping[str, Any]) -> bool:
     return data.get("kind") == "Secret" and bool(data.get("data") or data.get("stringData"))
 
 
-def _write(
-    made: Sequence[RenderedApplication], folder: Path, layout: Layout, own: Mapping[str, Tree], console: Console
-) -> None:
-    from commodore.argocd.layout import write_layout
-
-    count = write_layout(made, folder, layout, own)
-    console.status(f"{count} {'file' if count == 1 else 'files'} in {folder}.")
-
-
-def _show(made: Sequence[RenderedApplication], form: str, console: Console, diagnostics: Any) -> None:
-    from commodore.argocd.finishing.hooks import hook_phases
-    from commodore.argocd.layout import stream
+def _show(rendered: Rendering, form: str, console: Console) -> None:
+    from commodore.argocd import hook_phases
     from commodore.base.kubernetes import key_of
 
+    made = rendered.applications
     if form == "json":
         objects = [
             {
@@ -89,10 +74,10 @@ def _show(made: Sequence[RenderedApplication], form: str, console: Console, diag
             for application in made
             for one in application.objects
         ]
-        console.data(json.dumps(document("render", diagnostics, objects=objects), indent=2))
+        console.data(json.dumps(document("render", rendered.diagnostics, objects=objects), indent=2))
     elif form == "name":
         for application in made:
             for one in application.objects:
                 console.result(printable(str(key_of(one.data))))
     elif any(application.objects for application in made):
-        console.data(stream(made), newline=False)
+        console.data(rendered.stream(), newline=False)

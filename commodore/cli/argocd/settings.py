@@ -9,18 +9,18 @@ from commodore.cli.shell.settings.common import REVIEWED
 from commodore.cli.shell.settings.model import Setting
 
 INSTALLATION = Setting(
-    "argocd_settings",
-    ("--argocd-settings",),
-    "A YAML file with objects of the installation: the ConfigMaps argocd-cm and argocd-cmd-params-cm, an ArgoCD of the "
-    "operator, cluster Secrets, AppProjects; may be repeated.",
+    "installation",
+    ("--installation",),
+    "A YAML file that describes the installation: its namespaces, and files with its objects, values of its chart, "
+    "argocd-cm and Secrets of repositories.",
     kind="file",
-    multiple=True,
     metavar="FILE",
 )
-CHART_VALUES = Setting(
-    "argocd_values",
-    ("--argocd-values",),
-    "A file with values of the Argo CD chart of the installation; may be repeated.",
+OBJECTS = Setting(
+    "argocd_settings",
+    ("--argocd-settings",),
+    "A YAML file with objects of the installation, in addition to those that --installation lists: the ConfigMaps "
+    "argocd-cm and argocd-cmd-params-cm, an ArgoCD of the operator, cluster Secrets, AppProjects; may be repeated.",
     kind="file",
     multiple=True,
     metavar="FILE",
@@ -74,30 +74,14 @@ SELF_REVISIONS = Setting(
     choices=("branches", "all", "declared"),
     default="branches",
 )
-PROJECT = Setting("project", ("--project",), "Only Applications of projects that fit.", metavar="GLOB")
-NARROWING = (
-    PROJECT,
-    Setting(
-        "selector",
-        ("-l", "--selector"),
-        "Only Applications with these labels, as kubectl takes them: team=a,tier!=test,env in (dev,prod).",
-        metavar="LABELS",
-    ),
-    Setting(
-        "cluster",
-        ("--cluster",),
-        "Only Applications that go to this cluster: its address, or a pattern of its name.",
-        metavar="NAME|URL",
-    ),
-    Setting(
-        "destination_namespace",
-        ("--destination-namespace",),
-        "Only Applications whose destination is a namespace that fits.",
-        metavar="GLOB",
-    ),
+SELECT = Setting(
+    "select",
+    ("--select",),
+    "Only Applications for which this holds: project=GLOB, cluster=NAME|URL, namespace=GLOB (of the destination) and "
+    "labels as kubectl takes them, with commas between: project=web,team=a,env in (dev,prod).",
+    metavar="EXPR",
+    narrows=True,
 )
-"""Which Applications count, beside their names."""
-
 KIND = Setting("kind", ("--kind",), "Only objects of this kind; may be repeated.", multiple=True, metavar="KIND")
 SKIPPED = (
     Setting(
@@ -270,63 +254,31 @@ PLUGINS = (
         default=False,
     ),
 )
-GIVEN = (
-    INSTALLATION,
-    CHART_VALUES,
-    Setting(
-        "argocd_cm",
-        ("--argocd-cm",),
-        "A file with the ConfigMap argocd-cm, or its data alone; may be repeated.",
-        kind="file",
-        multiple=True,
-        metavar="FILE",
-    ),
-    Setting(
-        "cmd_params",
-        ("--cmd-params",),
-        "The same of argocd-cmd-params-cm.",
-        kind="file",
-        multiple=True,
-        metavar="FILE",
-    ),
-    Setting(
-        "repo_secret",
-        ("--repo-secret",),
-        "A file with Secrets of repositories that the installation has, for their names and types; credentials in them "
-        "are not read. May be repeated.",
-        kind="file",
-        multiple=True,
-        metavar="FILE",
-    ),
-    Setting(
-        "kustomize_build_option",
-        ("--kustomize-build-option",),
-        "A word of kustomize.buildOptions, such as --enable-helm; may be repeated.",
-        multiple=True,
-        metavar="WORD",
-    ),
-    Setting(
-        "shipped_defaults",
-        ("--shipped-defaults",),
-        "Exclude the kinds that the manifests of Argo CD exclude, if no setting says which.",
-        kind="switch",
-        default=False,
-    ),
-    Setting(
-        "controller_namespace",
-        ("--controller-namespace",),
-        "The namespace of Argo CD; by default that of the settings, else argocd.",
-        metavar="NAMESPACE",
-    ),
-    Setting(
-        "app_namespace",
-        ("--app-namespace",),
-        "A further namespace in which Applications count, instead of those of the settings; may be repeated.",
-        multiple=True,
-        metavar="GLOB",
-    ),
-)
+GIVEN = (INSTALLATION, OBJECTS)
 """What is said of the installation."""
+_FIELDS = {
+    "--argocd-values": "values",
+    "--argocd-cm": "argocd_cm",
+    "--cmd-params": "argocd_cmd_params_cm",
+    "--repo-secret": "repository_secrets",
+    "--kustomize-build-option": "kustomize_build_options",
+    "--controller-namespace": "namespace",
+    "--app-namespace": "application_namespaces",
+    "--shipped-defaults": "shipped_defaults",
+}
+_TERMS = {
+    "--project": "project=GLOB",
+    "--cluster": "cluster=NAME|URL",
+    "--destination-namespace": "namespace=GLOB",
+    "--selector": "LABELS",
+    "-l": "LABELS",
+}
+REPLACED = {
+    **{flag: f"{flag} is now the field {name} of --installation FILE" for flag, name in _FIELDS.items()},
+    **{flag: f"{flag} is now --select '{term}'" for flag, term in _TERMS.items()},
+}
+"""Hints for options that there were."""
+
 COMMON = (*GIVEN, STRICT, SHOWN, COLOR)
 
 
@@ -347,11 +299,11 @@ RENDERING = (
         metavar="N",
     ),
     Setting(
-        "no_reuse",
-        ("--no-reuse",),
-        "Render everything: neither use nor keep what helm and kustomize wrote before.",
+        "reuse",
+        ("--reuse/--no-reuse",),
+        "Use what helm and kustomize wrote before, and keep what they write; without it everything is rendered.",
         kind="switch",
-        default=False,
+        default=True,
     ),
     Setting(
         "timeout",
@@ -390,7 +342,7 @@ LOOKED_AT = (
 )
 """What is looked at beside the folder, and how."""
 
-SEARCH = (PATH, *NARROWING, *LOOKED_AT)
+SEARCH = (PATH, SELECT, *LOOKED_AT)
 """Which Applications there are."""
 
 ARGOCD_SETTINGS = (
@@ -470,11 +422,11 @@ ARGOCD_TEST = (
     ALLOW_UNKNOWN,
     CLUSTER_SCOPED,
     Setting(
-        "skip_lua_health",
-        ("--skip-lua-health",),
-        "Do not run the health scripts of the settings.",
+        "lua_health",
+        ("--lua-health/--skip-lua-health",),
+        "Run the health scripts of the settings.",
         kind="switch",
-        default=False,
+        default=True,
     ),
     Setting(
         "schema",
@@ -569,7 +521,7 @@ _COUNTED = (
         default=False,
     ),
     Setting(
-        "grouped",
+        "group",
         ("--group/--no-group",),
         "Show equal changes once, with the names of their objects.",
         kind="switch",

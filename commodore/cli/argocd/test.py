@@ -18,8 +18,7 @@ from commodore.cli.shell.diagnostics import diagnostic_lines
 from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
-    from commodore.argocd import Diagnostic
-    from commodore.argocd.checking import Outcome
+    from commodore.argocd import Diagnostic, Outcome
 
 
 @click.command("test")
@@ -33,7 +32,7 @@ def test(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     expanded, or an Application or file that cannot be read, is UNKNOWN, which does so unless --allow-unknown is given.
     Applications are chosen as for `render`.
 
-    AppProjects are those in the files of --path and of --argocd-settings; without any, projects are not checked.
+    AppProjects are those in the files of --path and of --installation; without any, projects are not checked.
 
     --schema compares objects with the schemas of Kubernetes and of CustomResourceDefinitions among them, which needs
     the extra `validate`; --twice renders everything again, and names what differs. Scripts need the extra `argocd`.

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from commodore.base.printable import printable
-from commodore.cli.argocd.analysis import context_of, document, show_diagnostics, show_document
+from commodore.cli.argocd.analysis import document, options_by, show_diagnostics, show_document
 from commodore.cli.argocd.settings import ARGOCD_VERSION_COMMAND
 from commodore.cli.shell.console import console_of
 from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
-    from commodore.argocd.installed import Installed
+    from commodore.argocd import Installed
 
 _LIBRARIES = {"Jsonnet": "gojsonnet", "jq": "jq", "RE2": "google-re2", "Lua": "lupa"}
 
@@ -29,35 +29,29 @@ def version(ctx: click.Context, /, **values: Any) -> int:
     Tools that differ from those that this version of Argo CD runs are marked. `commodore tool install NAME --argocd
     VERSION` installs one for that version, beside others.
     """
-    from commodore.argocd import Diagnostics
-    from commodore.argocd.configuration import choose_profile
-    from commodore.argocd.diagnostics import STRICT
-    from commodore.argocd.installed import installed_tools
+    from commodore import argocd
 
     console = console_of(ctx)
-    found = Diagnostics(STRICT if values["strict"] else ())
-    profile = choose_profile(values["argocd_version"] or "", {}, found)
-    tools = list(installed_tools(profile, context_of(console)))
+    shown = argocd.version(options_by({**values, "offline": False, "argocd_settings": ()}, console))
     libraries = {name: _library(package) for name, package in _LIBRARIES.items()}
-    told = found.found()
     data = document(
         "version",
-        told,
+        shown.diagnostics,
         commodore=_library("commodore-catalog"),
-        argocd=profile.name,
-        tools=[_row(one) for one in tools],
+        argocd=shown.argocd,
+        tools=[_row(one) for one in shown.tools],
         libraries=libraries,
         python=platform.python_version(),
     )
     if values["out"] != "text":
         show_document(data, values["out"], console)
     else:
-        console.result(f"commodore {data['commodore']}, follows Argo CD {profile.name}")
-        for one in tools:
+        console.result(f"commodore {data['commodore']}, follows Argo CD {shown.argocd}")
+        for one in shown.tools:
             console.result(printable(_line(one)))
         for name, text in (*libraries.items(), ("Python", data["python"])):
             console.result(f"{name} {text or 'is not installed'}")
-    return show_diagnostics(told, values["diagnostics"], console)
+    return show_diagnostics(shown.diagnostics, values["diagnostics"], console)
 
 
 def _row(one: Installed) -> dict[str, Any]:

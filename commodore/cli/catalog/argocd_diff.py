@@ -12,8 +12,7 @@ from commodore.cli.shell.console import Console
 from commodore.cli.shell.review import ARGOCD_TITLE, show_review
 
 if TYPE_CHECKING:
-    from commodore.argocd import Diagnostics
-    from commodore.argocd.comparing import Difference
+    from commodore.argocd import Difference
     from commodore.core.review.object_diff import Review
 
 _AGAIN = "commodore argocd diff --path catalog --base HEAD"
@@ -41,17 +40,14 @@ def show_argocd_diff(folder: Path, form: str, console: Console) -> None:
 
     What fails is reported and fails no compile: it is no more than a report.
     """
-    from commodore.argocd import Diagnostics
-
-    found = Diagnostics()
     try:
-        review = _difference(folder, console, found).review
+        difference = _difference(folder, console)
     except CommodoreError as error:
         message = f"what the change means for Argo CD is unknown: {error.message}"
         console.announce(Warned(error.code, message, hint=error.hint))
         return
-    _print(review, form, console)
-    console.diagnostics(found.found())
+    _print(difference.review, form, console)
+    console.diagnostics(difference.diagnostics)
 
 
 def _print(review: Review, form: str, console: Console) -> None:
@@ -66,18 +62,14 @@ def _print(review: Review, form: str, console: Console) -> None:
         show_review(review, console, command=_AGAIN)
 
 
-def _difference(folder: Path, console: Console, found: Diagnostics) -> Difference:
-    from commodore.argocd.options import Options, Tree
-    from commodore.argocd.question import Question
+def _difference(folder: Path, console: Console) -> Difference:
+    from commodore.argocd import Options, Tree, diff
+    from commodore.base.files.staging import temporary_folder
     from commodore.cli.argocd.analysis import context_of
     from commodore.core.sources.git import Git
 
     context = context_of(console, offline=True)
     published = Git(folder, context).run(["rev-parse", "--quiet", "--verify", "HEAD^{commit}"], check=False)
-    with Question(Options(self_revisions="all", context=context)) as asked:
-        (empty := asked.scratch / "empty").mkdir()
+    with temporary_folder() as empty:
         old = Tree(folder, "HEAD") if published.returncode == 0 else Tree(empty)
-        try:
-            return asked.compare(asked.sides(old, Tree(folder)), ())
-        finally:
-            found.join(asked.found)
+        return diff(old, Tree(folder), Options(context=context).having(self_revisions="all"))

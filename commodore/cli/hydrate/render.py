@@ -58,7 +58,7 @@ def _bundle(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, A
 
 
 def _trees(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, Any]) -> int:
-    from commodore.argocd import Capabilities, RepoMap, open_run, parse_repo_map
+    from commodore.argocd import Capabilities, RepoMap, open_sources, parse_repo_map
     from commodore.base.diagnostics import Diagnostics
     from commodore.hydrate import (
         GroupRenderer,
@@ -83,8 +83,8 @@ def _trees(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, An
     rules = rules_of(values, texts, context)
     repo_map = RepoMap(parse_repo_map(values["repo_map"]))
     applications = expanded(read, settings, context, found).applications
-    with open_run(settings, repo_map, Capabilities(), context, found) as run:
-        renderer = GroupRenderer(settings, run.renderer, rules, context, found)
+    with open_sources(settings, repo_map, Capabilities(), context, found) as opened:
+        renderer = GroupRenderer(settings, opened.renderer, rules, context, found)
         groups = render_trees(applications, renderer, values["tree"])
     for group in groups:
         if group.error is not None:

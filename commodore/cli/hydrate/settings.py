@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from commodore.cli.argocd.access_settings import REPO_MAP
-from commodore.cli.argocd.settings import APP, INSTALLATION, output
+from commodore.cli.argocd.settings import APP, OBJECTS, output
 from commodore.cli.shell.settings.common import API, CLUSTER_FILE
 from commodore.cli.shell.settings.model import Setting
 
@@ -290,7 +290,7 @@ REPORTS = (
     ),
 )
 
-_COMMON = (*GROUPS, *TEMPLATES, *WRITTEN, *READING, JOBS, INSTALLATION, *API, CLUSTER_FILE)
+_COMMON = (*GROUPS, *TEMPLATES, *WRITTEN, *READING, JOBS, OBJECTS, *API, CLUSTER_FILE)
 
 HYDRATE_PLAN = (
     *_COMMON,

@@ -145,7 +145,7 @@ def _check_choice(tool: str | None, option: str, given: bool, values: dict[str, 
 
 def _of_argocd(tool: str | None, values: dict[str, Any], console: Console) -> tuple[Toolbox, Choice]:
     """The folder for the tools of a version of Argo CD, and the version of the tool that it runs."""
-    from commodore.argocd.configuration import choose_profile
+    from commodore.argocd import choose_profile
     from commodore.base.diagnostics import Diagnostics
     from commodore.core.tools import Choice, named_version, profile_toolbox
 

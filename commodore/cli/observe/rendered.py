@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from commodore.base.errors import CommodoreError, UsageError
+from commodore.base.errors import UsageError
 from commodore.cli.argocd.analysis import options_by
 from commodore.cli.shell.console import Console
 
 if TYPE_CHECKING:
-    from commodore.argocd import Diagnostics
-    from commodore.argocd.model.application import Application
-    from commodore.argocd.running import Listing
     from commodore.observe import RenderedImages
 
 
@@ -42,42 +39,10 @@ def rendered_images(console: Console, wanted: Collection[str], values: Mapping[s
     Raises:
         CommodoreError: the repository, the revision or a file that is named cannot be read.
     """
-    from commodore.argocd.diagnostics import STRICT
-    from commodore.argocd.options import Tree
-    from commodore.argocd.question import Question
-    from commodore.base.diagnostics import Diagnostics
-
-    images = {}
-    with Question(options_by({**values, "self_revisions": "all"}, console)) as asked:
-        side = asked.side(Tree(values["repository"], values["ref"]))
-        listing = asked.listing_of(side.named)
-        chosen = [one for one in listing.applications if listing.label(one) in wanted]
-        if len(chosen) < len(wanted):
-            listing.report_failures(asked.found, but=chosen)  # one of those may define what is missing
-        collected = Diagnostics(STRICT)
-        with asked.run(listing, collected) as run:
-            for application, result in run.renderer.render_all(chosen, 0):
-                images[listing.label(application)] = _images(listing, application, result, side.commit, collected)
-    console.diagnostics(asked.found.found())
-    return images
-
-
-def _images(
-    listing: Listing, application: Application, result: Any, commit: str, collected: Diagnostics
-) -> RenderedImages:
-    from commodore.argocd.acquiring import repository_identity
-    from commodore.argocd.comparing.images import uses_of
+    from commodore.argocd import Tree, run_images
     from commodore.observe import RenderedImages
 
-    label = listing.label(application)
-    if isinstance(result, CommodoreError):
-        return RenderedImages(problem=result.message)
-    doubts = [one.message for one in collected.found() if one.subject.application == label and one.severity == "error"]
-    if doubts:
-        return RenderedImages(problem="; ".join(doubts))
-    return RenderedImages(
-        images=tuple(use.image.text for use in uses_of(label, (one.data for one in result))),
-        revisions=tuple(
-            commit if repository_identity(one.repo_url) in listing.own else one.revision for one in application.sources
-        ),
-    )
+    options = options_by({**values, "self_revisions": "all"}, console)
+    images, read = run_images(Tree(values["repository"], values["ref"]), wanted, options)
+    console.diagnostics(read.diagnostics)
+    return {label: RenderedImages(one.images, one.revisions, one.problem) for label, one in images.items()}

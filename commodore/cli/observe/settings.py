@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from commodore.cli.argocd.access_settings import OFFLINE
-from commodore.cli.argocd.settings import CAPABILITIES, FACTS, INSTALLATION, SELF_URL
+from commodore.cli.argocd.settings import CAPABILITIES, FACTS, OBJECTS, SELF_URL
 from commodore.cli.shell.settings.model import Setting
 
 SCOPE = (
@@ -207,7 +207,7 @@ RENDERED = (
     FACTS,
     *CAPABILITIES,
     OFFLINE,
-    INSTALLATION,
+    OBJECTS,
 )
 """Which Applications are rendered, and how."""
 

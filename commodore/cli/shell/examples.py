@@ -58,7 +58,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
     ),
     "argocd settings": (
         "how-to/analyse-argocd-repositories.md",
-        "commodore argocd settings --argocd-settings argocd-cm.yaml",
+        "commodore argocd settings --installation installation.yaml",
     ),
     "argocd test": (
         "how-to/analyse-argocd-repositories.md",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from commodore.argocd import Capabilities, Providers, checkouts, open_run
+from commodore.argocd import Capabilities, Providers, checkouts, open_sources, report_unused
 from commodore.base.errors import CommodoreError
 from commodore.base.events import Event, Warned, ignore, stage
 from commodore.base.files.staging import temporary_folder
@@ -123,7 +123,8 @@ class DryCommits:
             own = checkouts(urls, files.resolve(), group.dry_sha, repository.display_url)
             clones = Clones(run.store, self.inputs.elsewhere(), files.parent, self.context)
             repo_map = job.repo_map.providing(Providers(git=clones))
-            opened = open_run(job.settings, repo_map, Capabilities(), self.context, found, own)
+            self._kept.callback(report_unused, repo_map, found)
+            opened = open_sources(job.settings, repo_map, Capabilities(), self.context, found, own)
             renderer = self._kept.enter_context(opened).renderer
             self._renderers[key] = GroupRenderer(job.settings, renderer, job.rules, self.context, found, job.catalogs)
         return self._renderers[key]

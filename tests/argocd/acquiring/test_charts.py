@@ -13,8 +13,8 @@ import pytest
 
 from commodore.argocd import Options
 from commodore.argocd.acquiring import Charts
+from commodore.argocd.asking.session import open_session
 from commodore.argocd.diagnostics import STRICT, Diagnostics
-from commodore.argocd.question import Question
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError
 from commodore.base.events import ignore
@@ -145,8 +145,8 @@ def test_a_chart_that_was_published_again(
     found = []
     repository.publish(WEB)
     for number, anew in enumerate(((), what, ())):
-        options = Options(refresh=anew)
-        with Question(options) as question:
+        options = Options().having(refresh=anew)
+        with open_session(options) as question:
             for again in "ab":
                 scratch = tmp_path / f"{number}{again}"
                 scratch.mkdir()
@@ -167,7 +167,7 @@ def test_a_chart_of_a_registry_that_was_pushed_again(tmp_path: Path) -> None:
             server.push("team/web", "1.2.3", [(CHART, packed({**WEB, "web/values.yaml": f"a: {number}\n"}))])
             scratch = tmp_path / str(number)
             scratch.mkdir()
-            with Question(Options(refresh=anew)) as question:
+            with open_session(Options().having(refresh=anew)) as question:
                 charts = Charts(question.context, scratch, wants_anew=question.repo_map.wants_anew)
                 folder = charts.chart(f"oci://{server.name}/team", "web", "1.2.3").folder
             found.append((folder / "values.yaml").read_text())
@@ -196,8 +196,9 @@ def test_a_range_means_offline_what_it_meant_before(repository: Repository, tmp_
 
 
 def test_nothing_is_asked_anew_offline() -> None:
-    with pytest.raises(CommodoreError) as caught:
-        Question(Options(refresh=("all",), context=Context(ignore, DEFAULT_LIMITS, offline=True)))
+    options = Options(context=Context(ignore, DEFAULT_LIMITS, offline=True)).having(refresh=("all",))
+    with pytest.raises(CommodoreError) as caught, open_session(options):
+        pass
     assert caught.value.code == "CMD-ARGO-034"
 
 

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 from commodore.argocd import Options
 from commodore.argocd.acquiring import Charts, Repositories
 from commodore.argocd.acquiring.credentials_file import scope_of
-from commodore.argocd.question import Question
+from commodore.argocd.asking.session import Session, open_session, search_root
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError
 from commodore.base.events import ignore
@@ -43,14 +44,17 @@ def write(folder: Path, *entries: dict[str, Any], mode: int = 0o600) -> Path:
     return file
 
 
-def asking(tmp_path: Path, *entries: dict[str, Any], ambient: bool = False) -> Question:
+Asked = AbstractContextManager[Session]
+
+
+def asking(tmp_path: Path, *entries: dict[str, Any], ambient: bool = False) -> Asked:
     file = write(tmp_path / "own", *entries) if entries else None
-    return Question(Options(credentials=file, ambient_credentials=ambient))
+    return open_session(Options().having(credentials=file, ambient_credentials=ambient))
 
 
-def fetch(question: Question, url: str) -> str:
+def fetch(asked: Asked, url: str) -> str:
     """The commit of a repository that is fetched."""
-    with question:
+    with asked as question:
         repositories = Repositories(question.context, question.repo_map, question.scratch)
         try:
             return repositories.tree(url, "").revision
@@ -58,8 +62,8 @@ def fetch(question: Question, url: str) -> str:
             repositories.close()
 
 
-def chart(question: Question, url: str) -> str:
-    with question:
+def chart(asked: Asked, url: str) -> str:
+    with asked as question:
         return Charts(question.context, question.scratch).chart(url, "web", "1.2.3").version
 
 
@@ -134,8 +138,7 @@ def test_a_branch_means_offline_what_it_meant_before(private: GitServer, tmp_pat
     commit = fetch(asking(tmp_path), url)
     codes = []
     for revision in ("master", commit):
-        question = Question(Options(context=Context(ignore, DEFAULT_LIMITS, offline=True)))
-        with question:
+        with open_session(Options(context=Context(ignore, DEFAULT_LIMITS, offline=True))) as question:
             repositories = Repositories(question.context, question.repo_map, question.scratch)
             assert repositories.tree(url, revision).revision == commit
             repositories.close()
@@ -147,8 +150,7 @@ def test_a_branch_means_offline_what_it_meant_before(private: GitServer, tmp_pat
     "path", ["/team/../else/shop.git", "/team/%2e%2e/else/shop.git", "/team%2f..%2felse/shop.git", "/teams/shop.git"]
 )
 def test_paths_that_lead_elsewhere_have_no_credentials(path: str, tmp_path: Path) -> None:
-    question = asking(tmp_path, {"url": "https://git.example.com/team", "password": SECRET})
-    with question:
+    with asking(tmp_path, {"url": "https://git.example.com/team", "password": SECRET}) as question:
         assert question.context.access is not None
         assert question.context.access.headers("https://git.example.com/team/shop.git")
         assert not question.context.access.headers(f"https://git.example.com{path}")
@@ -343,12 +345,18 @@ def test_a_file_that_is_wrong(entry: dict[str, Any], said: str, tmp_path: Path) 
 
 def test_a_file_that_others_may_read_or_that_is_in_the_tree(tmp_path: Path) -> None:
     entry = {"url": "https://a.example.com", "password": SECRET}
-    with pytest.raises(CommodoreError) as caught, Question(Options(credentials=write(tmp_path, entry, mode=0o640))):
+    with (
+        pytest.raises(CommodoreError) as caught,
+        open_session(Options().having(credentials=write(tmp_path, entry, mode=0o640))),
+    ):
         pass
     assert caught.value.code == "CMD-ARGO-324"
     tree = tmp_path / "tree"
     (tree / "apps").mkdir(parents=True)
     subprocess.run(["git", "init", "-q", str(tree)], check=True)
-    with Question(Options(credentials=write(tree, entry))) as question, pytest.raises(CommodoreError) as caught:
-        question.named(tree / "apps")
+    with (
+        open_session(Options().having(credentials=write(tree, entry))) as question,
+        pytest.raises(CommodoreError) as caught,
+    ):
+        search_root(question, tree / "apps")
     assert caught.value.code == "CMD-ARGO-324"

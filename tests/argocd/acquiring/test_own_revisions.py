@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from commodore.argocd import Diagnostics, options
+from commodore.argocd import Diagnostics, Options, Search
 from commodore.argocd.acquiring import RepoMap, Repositories
-from commodore.argocd.question import Question
-from commodore.argocd.running import Named
+from commodore.argocd.asking.options import Tree as Looked
+from commodore.argocd.asking.session import find_sides, open_session
+from commodore.argocd.discovery import SearchRoot
 from commodore.argocd.trees import SelfRevisions, Tree
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError
@@ -41,9 +42,9 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def content(named: Named, revision: str, scratch: Path, found: Diagnostics | None = None) -> str:
+def content(root: SearchRoot, revision: str, scratch: Path, found: Diagnostics | None = None) -> str:
     """The file at a revision."""
-    _, own = named.own(CONTEXT)
+    _, own = root.own(CONTEXT)
     scratch.mkdir(exist_ok=True)
     repositories = Repositories(CONTEXT, RepoMap(), scratch, own, found or Diagnostics())
     return read(repositories.tree(URL, revision))
@@ -78,15 +79,15 @@ def test_the_tree_or_the_local_repository(
     revision = {"commit": commit, "short": commit[:8]}.get(revision, revision)
     wanted: dict[SelfRevisions, str] = {"branches": branches, "declared": declared, "all": "changed"}
     for mode, expected in wanted.items():
-        assert content(Named(checkout, self_revisions=mode), revision, tmp_path / mode) == expected
-    assert content(Named(checkout, tree_urls=(URL,)), revision, tmp_path / "mapped") == "changed"
+        assert content(SearchRoot(checkout, Search(self_revisions=mode)), revision, tmp_path / mode) == expected
+    assert content(SearchRoot(checkout, tree_urls=(URL,)), revision, tmp_path / "mapped") == "changed"
 
 
 @pytest.mark.requirement("D36")
 def test_which_revisions_are_the_tree_is_told(checkout: Path, tmp_path: Path) -> None:
     found = Diagnostics()
     for revision in ("", "HEAD", "main", "v1.0.0"):
-        content(Named(checkout), revision, tmp_path, found)
+        content(SearchRoot(checkout), revision, tmp_path, found)
     commit = git(checkout, "rev-parse", "HEAD")[:10]
     assert [(one.code, one.message) for one in found.found()] == [
         (
@@ -99,7 +100,7 @@ def test_which_revisions_are_the_tree_is_told(checkout: Path, tmp_path: Path) ->
 def test_a_revision_that_is_not_in_the_local_repository(checkout: Path, tmp_path: Path) -> None:
     """It is asked of the remote."""
     with pytest.raises(CommodoreError) as caught:
-        content(Named(checkout), "v3.0.0", tmp_path)
+        content(SearchRoot(checkout), "v3.0.0", tmp_path)
     assert caught.value.code == "CMD-ARGO-310"
     assert "--self-revisions all" in caught.value.hint
 
@@ -107,22 +108,23 @@ def test_a_revision_that_is_not_in_the_local_repository(checkout: Path, tmp_path
 @pytest.mark.parametrize("wanted", ["branches", "declared"])
 def test_a_folder_in_no_repository_stands_for_all(tmp_path: Path, wanted: SelfRevisions) -> None:
     (tmp_path / "file").write_text("here", encoding="utf-8")
-    assert content(Named(tmp_path, self_urls=(URL,), self_revisions=wanted), "v1.0.0", tmp_path / "scratch") == "here"
+    root = SearchRoot(tmp_path, Search(self_url=(URL,), self_revisions=wanted))
+    assert content(root, "v1.0.0", tmp_path / "scratch") == "here"
 
 
 def test_without_a_default_branch_the_usual_ones_count(checkout: Path, tmp_path: Path) -> None:
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", "--no-local", "--depth=1", "--branch=v1.0.0", str(checkout), str(clone))
     git(clone, "remote", "set-url", "origin", URL)
-    named = [content(Named(clone), one, tmp_path / "scratch") for one in ("HEAD", "main", "master")]
+    named = [content(SearchRoot(clone), one, tmp_path / "scratch") for one in ("HEAD", "main", "master")]
     assert named == ["v1.0.0"] * 3
 
 
 @pytest.mark.requirement("D36", "D60")
 def test_the_branches_of_both_sides_are_either_tree(checkout: Path, tmp_path: Path) -> None:
-    with Question(options.Options(context=CONTEXT)) as asked:
-        sides = asked.sides(*(options.Tree(checkout, one) for one in ("origin/other", "feature")))
+    with open_session(Options(context=CONTEXT)) as session:
+        sides = find_sides(session, *(Looked(checkout, one) for one in ("origin/other", "feature")))
         for number, side in enumerate(sides):
             scratch = tmp_path / f"scratch{number}"
-            there = [content(side.named, one, scratch) for one in ("other", "feature", "main", "v1.1.0")]
+            there = [content(side.at, one, scratch) for one in ("other", "feature", "main", "v1.1.0")]
             assert there == [*[(side.root / "file").read_text(encoding="utf-8")] * 3, "v1.1.0"]

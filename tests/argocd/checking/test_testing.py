@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib.util
 import json
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from commodore import argocd
-from commodore.argocd import Options, Tree
+from commodore.argocd import Installation, Options, Tree
 from commodore.argocd.checking.health import HealthScripts
 from commodore.argocd.configuration import ArgoSettings, ResourceOverride
 from commodore.base.context import Context
@@ -23,7 +22,7 @@ from tests.argocd.conftest import chart
 from tests.world.folders import write_files
 
 URL = "https://git.example.com/team/shop.git"
-OFFLINE = Options(self_urls=(URL,), context=Context(ignore, DEFAULT_LIMITS, offline=True))
+OFFLINE = Options(context=Context(ignore, DEFAULT_LIMITS, offline=True)).having(self_url=(URL,))
 
 
 def report_of(folder: Path, scripts: dict[str, str] | None = None, **options: Any) -> argocd.Report:
@@ -42,7 +41,7 @@ def report_of(folder: Path, scripts: dict[str, str] | None = None, **options: An
     tree = Tree.folder(write_files(folder / "shop", files))
     config_map = folder / "cm.json"
     config_map.write_text(json.dumps({f"resource.customizations.{key}": text for key, text in (scripts or {}).items()}))
-    return argocd.test(tree, dataclasses.replace(OFFLINE, config_maps=(config_map,), **options))
+    return argocd.test(tree, OFFLINE.having(installation=Installation(argocd_cm=(config_map,)), **options))
 
 
 def result(report: argocd.Report) -> tuple[str, str, str]:
@@ -145,7 +144,7 @@ def test_which_script_runs() -> None:
 def test_applications_with_scripts(tmp_path: Path) -> None:
     scripts = {"health.acme.io_Database": "return 1"}
     assert result(report_of(tmp_path, scripts))[:2] == ("FAIL", "CMD-ARGO-902")
-    assert result(report_of(tmp_path, scripts, health=False))[0] == "PASS"
+    assert result(report_of(tmp_path, scripts, lua_health=False))[0] == "PASS"
 
 
 @pytest.mark.requirement("D22")

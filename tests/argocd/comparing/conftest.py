@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from commodore.argocd import Diagnostics
-from commodore.argocd.acquiring import RepoMap
-from commodore.argocd.comparing import Difference, Wanted, diff
-from commodore.argocd.options import Options, Tree
-from commodore.argocd.question import Question
+from commodore.argocd.asking.options import Options, Tree
+from commodore.argocd.asking.session import compare, open_session
+from commodore.argocd.comparing import Difference
 from commodore.base.context import Context
 from commodore.base.events import ignore
 from commodore.base.limits import DEFAULT_LIMITS
@@ -65,20 +64,19 @@ class Trees:
         """Take a file out of the target."""
         (self.root / "target" / name).unlink()
 
-    def diff(self, **wanted: Any) -> Difference:
+    def diff(self, names: Sequence[str] = (), **options: Any) -> Difference:
         """What differs. Nothing is fetched."""
         for side in ("base", "target"):
             (self.root / side).mkdir(parents=True, exist_ok=True)
         context = Context(ignore, DEFAULT_LIMITS, offline=True)
-        found = Diagnostics()
-        with Question(Options(self_urls=(URL,), context=context)) as asked:
-            sides = asked.sides(Tree.folder(self.root / "base"), Tree.folder(self.root / "target"))
-            difference = diff(*sides, Wanted(**wanted), RepoMap(), context, found)
-        self.found = but_the_version(found)
+        with open_session(Options(context=context).having(self_url=(URL,), **options)) as session:
+            trees = (Tree.folder(self.root / name) for name in ("base", "target"))
+            _, difference, _ = compare(session, *trees, names)
+        self.found = but_the_version(session.found)
         return difference
 
-    def states(self, **wanted: Any) -> dict[str, str]:
-        return {one.name.partition("/")[2]: one.state for one in self.diff(**wanted).applications}
+    def states(self, names: Sequence[str] = (), **options: Any) -> dict[str, str]:
+        return {one.name.partition("/")[2]: one.state for one in self.diff(names, **options).applications}
 
     def codes(self) -> list[str]:
         return [one.code for one in self.found.found()]

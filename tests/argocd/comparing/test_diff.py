@@ -8,10 +8,7 @@ from typing import Any
 import pytest
 
 from commodore.argocd.comparing import Difference
-from commodore.argocd.comparing.changed import Considered
 from commodore.argocd.comparing.document import difference_data
-from commodore.argocd.discovery import Kinds, Narrowing
-from commodore.argocd.rendering import Capabilities
 from commodore.base.errors import CommodoreError, InputError, UsageError
 from commodore.core.review.object_diff import html_report, markdown_report, text_report
 from tests.argocd.comparing.conftest import URL, Trees, app, config
@@ -166,7 +163,7 @@ def test_ignored_differences_are_counted_not_shown(trees: Trees) -> None:
     found = trees.diff()
     assert (found.review.ignored, found.review.ignored_only, found.review.groups) == (1, 1, ())
     assert lines(found) == ["no object differs; 1 field that rules ignore, all that differs in 1 object"]
-    assert titles(trees.diff(rules="none")) == ["~ ConfigMap a/config in argocd/a"]
+    assert titles(trees.diff(ignore_rules="none")) == ["~ ConfigMap a/config in argocd/a"]
 
 
 @pytest.mark.requirement("D56", "D57")
@@ -180,7 +177,7 @@ def test_what_is_shown_though_it_is_ignored_is_marked(trees: Trees) -> None:
         labelled = {**json.loads(config(k=number, v=number))}
         labelled["metadata"]["labels"] = {"helm.sh/chart": f"a-{number}"}
         trees.write({"x/a.json": json.dumps(labelled)}, side)
-    found = trees.diff(show_ignored=True)
+    found = trees.diff(show_ignored_fields=True)
     headers = [line for line in lines(found) if line.startswith(("data", "metadata"))]
     assert headers == ["data.k (ignored by a.json:1)", "data.v", "metadata.labels['helm.sh/chart'] (noise)"]
     (change,) = found.review.comparison.changes
@@ -193,7 +190,7 @@ def test_a_rule_that_goes_still_counts(trees: Trees, rules: str, shown: int) -> 
     rule = [{"group": "*", "kind": "ConfigMap", "jsonPointers": ["/data/k"]}]
     trees.write({"a.json": app("a", "x", ignoreDifferences=rule), "x/a.json": config(k="1")}, "base")
     trees.write({"a.json": app("a", "x"), "x/a.json": config(k="2")}, "target")
-    found = titles(trees.diff(rules=rules))
+    found = titles(trees.diff(ignore_rules=rules))
     assert "~ Application.argoproj.io argocd/a" in found
     assert len(found) == 1 + shown
 
@@ -293,25 +290,25 @@ def test_an_application_that_another_one_renders_is_shown_once(trees: Trees) -> 
 
 @pytest.mark.requirement("D66", "D67")
 def test_which_changed_files_count(two: Trees) -> None:
-    assert two.states(considered=Considered(include=("two/**",))) == {"one": "not-rendered", "two": "not-rendered"}
+    assert two.states(changed_include=("two/**",)) == {"one": "not-rendered", "two": "not-rendered"}
     assert two.codes() == ["CMD-ARGO-802"]
-    assert two.states(considered=Considered(include=("one/**",))) == {"one": "changed", "two": "not-rendered"}
-    both = Considered(include=("one/**",), ignore=("**/*.json",))
-    assert two.states(considered=both) == {"one": "not-rendered", "two": "not-rendered"}
+    assert two.states(changed_include=("one/**",)) == {"one": "changed", "two": "not-rendered"}
+    both = {"changed_include": ("one/**",), "changed_ignore": ("**/*.json",)}
+    assert two.states(**both) == {"one": "not-rendered", "two": "not-rendered"}
     with pytest.raises(UsageError, match="the pattern '\\['") as caught:
-        two.diff(considered=Considered(include=("[",)))
+        two.diff(changed_include=("[",))
     assert caught.value.code == "CMD-ARGO-025"
 
 
 @pytest.mark.requirement("D64", "D66", "D67")
 def test_patterns_of_changed_files_that_fit_nothing(two: Trees) -> None:
     with pytest.raises(UsageError, match="--changed-include 'tow/") as caught:
-        two.diff(considered=Considered(include=("one/**", "tow/**")))
+        two.diff(changed_include=("one/**", "tow/**"))
     assert caught.value.code == "CMD-ARGO-037"
-    two.diff(considered=Considered(ignore=("tow/**",)))
+    two.diff(changed_ignore=("tow/**",))
     assert [(one.code, one.severity) for one in two.found.found()] == [("CMD-ARGO-037", "warning")]
     with pytest.raises(UsageError, match="the pattern '\\['"):
-        two.diff(apps=("one",), considered=Considered(include=("[",)))
+        two.diff(names=("one",), changed_include=("[",))
 
 
 @pytest.mark.requirement("D64", "D65")
@@ -322,7 +319,7 @@ def test_it_is_seen_that_nothing_is_rendered(two: Trees) -> None:
         two.diff(**wanted)
         return [(one.code, one.severity) for one in two.found.found()]
 
-    assert severities(considered=Considered(include=("two/**",))) == [("CMD-ARGO-802", "warning")]
+    assert severities(changed_include=("two/**",)) == [("CMD-ARGO-802", "warning")]
     two.write({"README": "1", "one/a.json": config(k="same"), "two/a.json": config(k="same")})
     assert severities() == [("CMD-ARGO-802", "info")]
     two.write({"README": "2"}, "target")
@@ -334,9 +331,9 @@ def test_it_is_seen_that_nothing_is_rendered(two: Trees) -> None:
 def test_changed_files_from_a_list(two: Trees) -> None:
     listed = two.root / "changed.txt"
     listed.write_text("./two/a.json\n\n", encoding="utf-8")
-    assert two.states(considered=Considered(listed=listed)) == {"one": "not-rendered", "two": "unchanged"}
+    assert two.states(changed_file=listed) == {"one": "not-rendered", "two": "unchanged"}
     with pytest.raises(InputError, match="cannot be read") as caught:
-        two.diff(considered=Considered(listed=two.root / "none"))
+        two.diff(changed_file=two.root / "none")
     assert caught.value.code == "CMD-ARGO-024"
 
 
@@ -419,11 +416,11 @@ def test_what_sets_read_belongs_to_them(trees: Trees) -> None:
 
 def test_applications_by_name_on_either_side(two: Trees) -> None:
     two.write({"gone.json": app("gone", "two")}, "base")
-    assert two.states(apps=("gone",)) == {"gone": "removed"}
-    assert two.states(apps=("two",)) == {"two": "unchanged"}  # one alone is always rendered
-    assert two.states(narrowing=Narrowing(project="none")) == {}
+    assert two.states(names=("gone",)) == {"gone": "removed"}
+    assert two.states(names=("two",)) == {"two": "unchanged"}  # one alone is always rendered
+    assert two.states(select="project=none") == {}
     with pytest.raises(CommodoreError, match="no Application fits 'gnoe'"):
-        two.diff(apps=("gnoe",))
+        two.diff(names=("gnoe",))
 
 
 def test_hooks_can_be_left_out(trees: Trees) -> None:
@@ -434,7 +431,7 @@ def test_hooks_can_be_left_out(trees: Trees) -> None:
     trees.write({"a.json": app("a", "x")})
     trees.write({"x/a.json": job("a:1")}, "base")
     trees.write({"x/a.json": job("a:2")}, "target")
-    assert (trees.states(), trees.states(hooks=False)) == ({"a": "changed"}, {"a": "unchanged"})
+    assert (trees.states(), trees.states(hooks="hide")) == ({"a": "changed"}, {"a": "unchanged"})
 
 
 @pytest.mark.requirement("D86")
@@ -521,8 +518,7 @@ def test_what_charts_are_told_counts_when_applications_are_looked_for(trees: Tre
         },
     )
     assert set(trees.states()) == {"parent"}
-    told = Capabilities(api_versions=("example.com/v1",))
-    assert set(trees.states(capabilities=told)) == {"child", "parent"}
+    assert set(trees.states(api_version=("example.com/v1",))) == {"child", "parent"}
 
 
 def test_objects_of_some_kinds_alone(trees: Trees) -> None:
@@ -530,8 +526,8 @@ def test_objects_of_some_kinds_alone(trees: Trees) -> None:
     trees.write({"a.json": app("a", "x")})
     for side, value in (("base", "1"), ("target", "2")):
         trees.write({"x/c.json": config(k=value), "x/p.json": pod % value}, side)
-    assert titles(trees.diff(kinds=Kinds(("Pod",)))) == ["~ Pod a/p in argocd/a"]
-    assert titles(trees.diff(kinds=Kinds(left_out=("Pod",)))) == ["~ ConfigMap a/config in argocd/a"]
+    assert titles(trees.diff(kind=("Pod",))) == ["~ Pod a/p in argocd/a"]
+    assert titles(trees.diff(skip_kind=("Pod",))) == ["~ ConfigMap a/config in argocd/a"]
 
 
 @pytest.mark.requirement("D59")

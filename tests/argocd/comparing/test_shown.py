@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from commodore.base.limits import DEFAULT_LIMITS
 from tests.argocd.comparing.conftest import Trees, app, config
 
 URL = "https://git.example.com/team/shop.git"
-OFFLINE = Options(self_urls=(URL,), context=Context(ignore, DEFAULT_LIMITS, offline=True), changed_only=False)
+OFFLINE = Options(context=Context(ignore, DEFAULT_LIMITS, offline=True)).having(self_url=(URL,), changed_only=False)
 
 
 def database(**spec: Any) -> str:
@@ -27,7 +26,7 @@ def database(**spec: Any) -> str:
 
 def compared(trees: Trees, **options: Any) -> argocd.Difference:
     base, target = (Tree.folder(trees.root / one) for one in ("base", "target"))
-    return argocd.diff(base, target, dataclasses.replace(OFFLINE, **options))
+    return argocd.diff(base, target, OFFLINE.having(**options))
 
 
 @pytest.fixture
@@ -41,8 +40,8 @@ def shop(trees: Trees) -> Trees:
 def test_image_pointers(shop: Trees) -> None:
     assert compared(shop).dangers == ()
     pointers = ("acme.io/Database:/spec/engine",)
-    assert compared(shop, image_pointers=pointers).dangers == ("image-unpinned",)
-    options = dataclasses.replace(OFFLINE, image_pointers=pointers)
+    assert compared(shop, image_pointer=pointers).dangers == ("image-unpinned",)
+    options = OFFLINE.having(image_pointer=pointers)
     uses = argocd.images(Tree.folder(shop.root / "target"), options).uses
     assert [(one.image.text, one.place) for one in uses] == [("acme/db", "spec.engine")]
     base = Tree.folder(shop.root / "base")
@@ -61,7 +60,7 @@ def test_immutable_places(shop: Trees) -> None:
 
 def test_masked_places(shop: Trees) -> None:
     assert "three" in compared(shop).text()
-    found = compared(shop, mask_kinds=("acme.io/Database:/spec/words/*",))
+    found = compared(shop, mask_kind=("acme.io/Database:/spec/words/*",))
     for report in (found.text(), found.markdown(), found.html(), json.dumps(found.as_dict()), found.sarif()):
         assert "three" not in report
         assert "two" not in report
@@ -83,7 +82,7 @@ def test_equal_changes_one_by_one(trees: Trees) -> None:
         trees.write({f"{name}/c.json": config(k="1")}, "base")
         trees.write({f"{name}/c.json": config(k="2")}, "target")
     assert len(compared(trees).as_dict()["groups"]) == 1
-    assert len(compared(trees, grouped=False).as_dict()["groups"]) == 2
+    assert len(compared(trees, group=False).as_dict()["groups"]) == 2
 
 
 def test_renamed_applications(trees: Trees) -> None:
@@ -125,7 +124,7 @@ def test_a_sarif_log(shop: Trees) -> None:
 @pytest.mark.parametrize("text", ["Database", "a/b/c:/x", "apps/:/x", ":/x", "Database:spec"])
 def test_what_is_no_place(text: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="says no place in objects") as error:
-        argocd.diff(Tree.folder(tmp_path), Tree.folder(tmp_path), dataclasses.replace(OFFLINE, mask_kinds=(text,)))
+        argocd.diff(Tree.folder(tmp_path), Tree.folder(tmp_path), OFFLINE.having(mask_kind=(text,)))
     assert error.value.code == "CMD-ARGO-030"
 
 

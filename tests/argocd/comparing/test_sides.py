@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from commodore.argocd.asking.options import Options, Tree, compared
+from commodore.argocd.asking.session import find_sides, open_session
 from commodore.argocd.comparing import Side
-from commodore.argocd.options import Options, Tree, compared
-from commodore.argocd.question import Question
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError
 from commodore.base.events import ignore
@@ -48,8 +48,8 @@ def sides() -> Iterator[Sides]:
     with ExitStack() as open_:
 
         def found(checkout: Path, /, revision: str = "", **base: Any) -> tuple[Side, Side]:
-            asked = open_.enter_context(Question(Options(context=CONTEXT)))
-            return asked.sides(*compared(Tree(checkout, revision), **base))
+            session = open_.enter_context(open_session(Options(context=CONTEXT)))
+            return find_sides(session, *compared(Tree(checkout, revision), **base))
 
         yield found
 
@@ -74,7 +74,7 @@ def test_revisions_and_the_folder(sides: Sides, checkout: Path, sought: dict[str
     old, new = sides(checkout, **sought)
     assert (content(old), content(new)) == (base, target)
     assert old.commit == git(checkout, "rev-parse", base)
-    assert new.named.self_urls == ("https://git.example.com/shop",)
+    assert new.at.search.self_url == ("https://git.example.com/shop",)
     assert new.as_dict()["kind"] == ("folder" if target == "three" else "commit")
 
 
@@ -90,7 +90,7 @@ def test_the_checkout_stays_as_it_is(sides: Sides, checkout: Path) -> None:
 
 def test_a_folder_of_a_checkout_stays_selected(sides: Sides, checkout: Path) -> None:
     old, new = sides(checkout / "sub", base="one")
-    assert (old.named.folder.name, new.named.folder.name, content(old), content(new)) == ("sub", "sub", "one", "three")
+    assert (old.at.folder.name, new.at.folder.name, content(old), content(new)) == ("sub", "sub", "one", "three")
     assert new.root == checkout.resolve()
 
 
@@ -99,7 +99,7 @@ def test_two_folders(sides: Sides, tmp_path: Path, checkout: Path) -> None:
     (tmp_path / "other" / "sub" / "file").write_text("other", encoding="utf-8")
     old, new = sides(checkout, folder=tmp_path / "other")
     assert (content(old), content(new)) == ("other", "three")
-    assert old.named.self_urls == new.named.self_urls == ("https://git.example.com/shop",)
+    assert old.at.search.self_url == new.at.search.self_url == ("https://git.example.com/shop",)
 
 
 def test_a_bare_repository_has_revisions(sides: Sides, tmp_path: Path, checkout: Path) -> None:

@@ -105,6 +105,6 @@ def test_one_of_a_tree_and_one_that_is_rendered(tmp_path: Path) -> None:
         '{apiVersion: "argoproj.io/v1beta1", kind: "ArgoCD", metadata: {name: "a"}, '
         'spec: {kustomizeBuildOptions: "--enable-helm"}}'
     )
-    options = Options(self_urls=("https://git.example.com/shop",))
+    options = Options().having(self_url=("https://git.example.com/shop",))
     got = {one.key: one.value for one in settings(Tree.folder(tmp_path), options).values}
     assert got["kustomize.buildOptions"].value == "--enable-helm"

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from commodore.argocd import ArgoSettings, Diagnostics, read_settings
-from commodore.argocd.configuration import NEWEST, Candidates, Given, IgnoredFields, objects_of_values
+from commodore.argocd.configuration import NEWEST, Candidates, IgnoredFields, Installation, objects_of_values
+from commodore.argocd.discovery import Search, SearchRoot, open_listing
 from commodore.argocd.model.fields import Fields
-from commodore.argocd.running import Named, list_applications
 from commodore.base.context import Context
 from commodore.base.errors import InputError, Location
 from commodore.base.events import ignore
@@ -119,8 +119,9 @@ def test_repositories_are_read_without_their_credentials(tmp_path: Path) -> None
         "    credentialTemplates:\n      two: {url: 'https://git.example.com/all', sshPrivateKey: t0psecret}\n"
     )
     found = Diagnostics()
-    named = Named(tree, given=Given(secrets=(option,)), depth=0)
-    settings = list_applications(named, Context(ignore, DEFAULT_LIMITS, offline=True), found).settings
+    root = SearchRoot(tree, Search(max_depth=0), Installation(repository_secrets=(option,)))
+    with open_listing(root, Context(ignore, DEFAULT_LIMITS, offline=True), found) as listing:
+        settings = listing.settings
     assert settings.chart_repository("stable") == "https://charts.example.com"
     assert settings.chart_repository("own") == "oci://registry.example.com/charts"
     assert settings.chart_repository("team") == ""
@@ -135,7 +136,7 @@ def test_repositories_are_read_without_their_credentials(tmp_path: Path) -> None
     assert "t0psecret" not in repr(settings)
     option.write_text(CONFIG)
     with pytest.raises(InputError) as caught:
-        named.candidates(NEWEST, DEFAULT_LIMITS, found)
+        root.candidates(NEWEST, DEFAULT_LIMITS, found)
     assert caught.value.code == "CMD-ARGO-103"
 
 

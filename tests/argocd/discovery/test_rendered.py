@@ -10,7 +10,7 @@ import pytest
 
 from commodore.argocd import Diagnostics
 from commodore.argocd.diagnostics import STRICT
-from commodore.argocd.running import Listing, Named, list_applications
+from commodore.argocd.discovery import Listing, Search, SearchRoot, open_listing
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError
 from commodore.base.events import ignore
@@ -54,10 +54,12 @@ class Repo:
     def write(self, files: Mapping[str, str], below: str = "") -> None:
         write_files(self.root / below, files)
 
-    def listing(self, limits: Limits = DEFAULT_LIMITS, **named: Any) -> Listing:
+    def listing(self, limits: Limits = DEFAULT_LIMITS, **search: Any) -> Listing:
         context = Context(ignore, limits, offline=True)
         found = Diagnostics()
-        listing = list_applications(Named(self.root, self_urls=(URL,), **named), context, found)
+        root = SearchRoot(self.root, Search(self_url=(URL,), **search))
+        with open_listing(root, context, found) as listing:
+            pass
         self.found = but_the_version(found)
         return listing
 
@@ -90,7 +92,7 @@ def test_apps_of_apps_in_charts_and_kustomizations(repo: Repo) -> None:
         "web": "the ApplicationSet argocd/x-s",
     }
     assert repo.codes() == []
-    assert repo.origins(depth=0) == {"root": "a file"}
+    assert repo.origins(max_depth=0) == {"root": "a file"}
 
 
 @pytest.mark.requirement("D9", "D23")
@@ -126,7 +128,7 @@ def test_which_of_several_counts(repo: Repo) -> None:
     paths = {one.name: one.sources[0].path for one in repo.listing().applications}
     assert paths == {"a": "c", "same": "file", "equal": "x"}
     assert repo.codes() == ["CMD-ARGO-106"]
-    listing = repo.listing(entries=("entries/e",))
+    listing = repo.listing(entry=("entries/e",))
     assert {one.name: one.sources[0].path for one in listing.applications}["same"] == "entry"
     assert repo.codes() == ["CMD-ARGO-105", "CMD-ARGO-106"]  # by two renderings; by a rendering and a file
     repo.write({"set.yaml": SET % ("{list: {elements: [{name: a}, {name: same}]}}", URL)})
@@ -140,7 +142,7 @@ def test_rounds_without_end(repo: Repo) -> None:
     name = "{{ .Release.Name }}x"
     repo.write({"a.yaml": app("a", "c")})
     repo.write(chart(app(f"'{name}'", "c")), "c")
-    assert list(repo.origins(depth=2)) == ["a", "ax", "axx"]
+    assert list(repo.origins(max_depth=2)) == ["a", "ax", "axx"]
     (told,) = repo.found.found()
     assert (told.code, "argocd/axx" in told.message) == ("CMD-ARGO-107", True)
     strict = Diagnostics(STRICT)
@@ -189,7 +191,7 @@ def test_a_folder_without_applications_says_what_may_render_them(repo: Repo) -> 
     assert repo.listing().applications == ()
     (told,) = repo.found.found()
     assert (told.code, told.hint) == ("CMD-ARGO-011", "render what defines them: --entry apps")
-    assert [one.name for one in repo.listing(entries=("apps",)).applications] == ["web"]
+    assert [one.name for one in repo.listing(entry=("apps",)).applications] == ["web"]
     umbrella = "name: argocd\ndependencies: [{name: argocd-apps, repository: 'https://x'}]\n"
     repo.write({"Chart.yaml": umbrella}, below="system/argocd")
     repo.listing()
@@ -216,10 +218,10 @@ def test_a_repository_that_is_a_chart_of_applications(repo: Repo) -> None:
     repo.write({**chart(app("web")), "other.yaml": "# argoproj.io/\nspec:\n  kind: Application\n"})
     assert repo.listing().applications == ()
     assert repo.found.found()[0].hint == "render what defines them: --entry ."
-    assert [one.name for one in repo.listing(entries=(".",)).applications] == ["web"]
+    assert [one.name for one in repo.listing(entry=(".",)).applications] == ["web"]
 
 
 def test_an_entry_that_fails_is_not_a_folder_without_applications(repo: Repo) -> None:
     repo.write(chart('{{ fail "no" }}'), below="apps")
-    listing = repo.listing(entries=("apps",))
+    listing = repo.listing(entry=("apps",))
     assert (list(listing.failures), repo.found.found()) == (["the entry apps"], ())

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from commodore.argocd import Diagnostics
-from commodore.argocd.discovery import Narrowing, own_repositories, select
-from commodore.argocd.running import Listing, Named, list_applications
+from commodore.argocd.configuration import Installation
+from commodore.argocd.discovery import Listing, Narrowing, Search, SearchRoot, open_listing, select
+from commodore.argocd.discovery.own import own_repositories
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError, PolicyError
 from commodore.base.events import ignore
@@ -47,9 +48,11 @@ class Folder:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
 
-    def listing(self, below: str = ".", **named: Any) -> Listing:
+    def listing(self, below: str = ".", objects: tuple[Path, ...] = (), **search: Any) -> Listing:
         found = Diagnostics()
-        listing = list_applications(Named(self.root / below, **named), CONTEXT, found)
+        root = SearchRoot(self.root / below, Search(**search), Installation(objects=objects))
+        with open_listing(root, CONTEXT, found) as listing:
+            pass
         self.found = but_the_version(found)
         return listing
 
@@ -83,7 +86,7 @@ def test_one_of_each(folder: Folder) -> None:
     )
     option = folder.root.parent / "option.yaml"
     option.write_text("kind: ConfigMap\nmetadata: {name: argocd-cm}\ndata: {installationID: option}\n")
-    listing = folder.listing(settings=(option,))
+    listing = folder.listing(objects=(option,))
     (found,) = listing.applications
     assert (found.name, str(found.place)) == ("a", "a.yaml:3")
     assert (len(listing.sets), listing.settings.namespace, listing.settings.tracking_method) == (1, "gitops", "label")
@@ -327,7 +330,7 @@ def test_what_was_parsed_before_is_kept_by_its_content(folder: Folder, monkeypat
 
     def names() -> list[str]:
         read.clear()
-        return [str(one.place) for one in folder.listing(self_urls=url).applications]
+        return [str(one.place) for one in folder.listing(self_url=url).applications]
 
     assert (names(), read) == (["a.yaml:1", "b.yaml:1"], ["a.yaml", "b.yaml", "secret.yaml"])
     assert (names(), read) == (["a.yaml:1", "b.yaml:1"], ["secret.yaml"])

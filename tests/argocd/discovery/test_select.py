@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from commodore.argocd.discovery import Narrowing, parse_selector
+from commodore.argocd.discovery import Narrowing
+from commodore.argocd.discovery.select import parse_select, parse_selector
 from commodore.argocd.model import Cluster
 from commodore.argocd.model.application import read_application
 from commodore.base.errors import Location, UsageError
@@ -64,3 +65,19 @@ def test_destinations() -> None:
     assert not fits(destination={"server": "https://other.example.com", "namespace": "web"}, cluster="prod")
     assert fits(destination={"name": "new", "namespace": "web"}, cluster="new")
     assert (fits(namespace="web-*"), fits(namespace="web")) == (True, False)
+
+
+@pytest.mark.requirement("D20")
+def test_an_expression_chooses_by_project_destination_and_labels() -> None:
+    chosen = parse_select("project=web-*, team=a,env in (dev,prod),cluster==https://a.example.com,namespace=shop")
+    assert (chosen.project, chosen.cluster, chosen.namespace) == ("web-*", "https://a.example.com", "shop")
+    assert chosen.labels == parse_selector("team=a,env in (dev,prod)")
+    assert parse_select(" ") == Narrowing()
+    assert parse_select("label:project=x,projects!=y") == Narrowing(labels=parse_selector("project=x,projects!=y"))
+
+
+@pytest.mark.parametrize("text", ["project!=a", "cluster in (a,b)", "namespace=", "project=a,project=b", "a b", "x,,y"])
+def test_expressions_that_choose_nothing(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_select(text)
+    assert caught.value.code == "CMD-ARGO-028"

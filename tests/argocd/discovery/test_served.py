@@ -17,7 +17,7 @@ from tests.argocd.conftest import chart
 from tests.world.folders import write_files
 
 URL = "https://git.example.com/shop"
-OPTIONS = Options(self_urls=(URL,), changed_only=True)
+OPTIONS = Options().having(self_url=(URL,), changed_only=True)
 IN_CLUSTER = "https://kubernetes.default.svc"
 
 
@@ -88,18 +88,18 @@ def test_charts_that_ask(file: str, here: str, there: str, tree: Path) -> None:
     place.parent.mkdir(exist_ok=True)
     place.write_text(crd())
     assert told(tree) == {"argocd/here": here, "argocd/there": there}
-    assert set(told(tree, replace(OPTIONS, api_versions_from_tree=False)).values()) == {"false"}
+    assert set(told(tree, OPTIONS.having(api_versions_from_tree=False)).values()) == {"false"}
 
 
 def test_what_facts_and_the_source_say_counts_more(tree: Path) -> None:
     (tree / "a.yaml").write_text(crd())
     facts = tree.parent / "facts.yaml"
     facts.write_text(f"clusters: [{{name: in-cluster, server: '{IN_CLUSTER}', apiVersions: [other.io/v1]}}]\n")
-    assert told(tree, replace(OPTIONS, facts=(facts,))) == {"argocd/here": "false", "argocd/there": "true"}
+    assert told(tree, OPTIONS.having(facts=(facts,))) == {"argocd/here": "false", "argocd/there": "true"}
     source = {"repoURL": URL, "path": "web", "helm": {"apiVersions": ["other.io/v1"]}}
     (tree / "here.yaml").write_text(app("here", "", source=source))
     assert told(tree)["argocd/here"] == "false"
-    assert told(tree, replace(OPTIONS, api_versions=("other.io/v1",)))["argocd/there"] == "true"
+    assert told(tree, OPTIONS.having(api_version=("other.io/v1",)))["argocd/there"] == "true"
 
 
 def test_each_use_is_told(tree: Path) -> None:

@@ -27,7 +27,7 @@ def checkout(folder: Path, files: Mapping[str, str], ignored: str = "") -> Path:
 
 
 def rendered(folder: Path, *, strict: bool = False) -> Rendering:
-    return argocd.render(Tree.folder(folder), Options(self_urls=(URL,), strict=strict))
+    return argocd.render(Tree.folder(folder), Options().having(self_url=(URL,), strict=strict))
 
 
 def findings(rendering: Rendering) -> list[str]:
@@ -129,7 +129,7 @@ def test_what_is_ignored_has_not_changed(tmp_path: Path) -> None:
     folder = checkout(tmp_path, {**files, "one/a.yaml": config_map("a")}, "*.log\n")
     git(folder, "commit", "-qm", "one")
     write_files(folder, {"web/x.log": "", "one/new.yaml": config_map("new")})
-    found = argocd.diff(Tree.commit(folder, "HEAD"), Tree.folder(folder), Options(self_urls=(URL,)))
+    found = argocd.diff(Tree.commit(folder, "HEAD"), Tree.folder(folder), Options().having(self_url=(URL,)))
     assert {one.name: one.state for one in found.applications} == {
         "argocd/one": "changed",
         "argocd/web": "not-rendered",

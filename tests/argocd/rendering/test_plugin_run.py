@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 from collections.abc import Callable
@@ -62,7 +61,7 @@ def policy(tmp_path: Path) -> Policy:
         file = tmp_path / "policy.yaml"
         file.write_text(json.dumps({"version": 1, "plugins": [one]}))
         context = Context(ignore, DEFAULT_LIMITS, offline=True)
-        return Options(self_urls=(URL,), plugin_policy=file, enable_plugins=True, context=context)
+        return Options(context=context).having(self_url=(URL,), plugin_policy=file, enable_plugins=True)
 
     return made
 
@@ -82,7 +81,7 @@ def error(shop: Path, options: Options) -> CommodoreError:
 @pytest.mark.requirement("D52")
 def test_what_a_program_is_told(shop: Path, policy: Policy) -> None:
     options = policy(f'{SHOWN} "$(pwd | sed s,.*/,,) $(env | grep -v PARAMETERS | sort | tr "\\n" ";")"')
-    options = dataclasses.replace(options, kube_version="1.30.0", api_versions=("v1", "apps/v1"))
+    options = options.having(kube_version="1.30.0", api_version=("v1", "apps/v1"))
     folder, _, variables = said(shop, options).partition(" ")
     given = dict(one.partition("=")[::2] for one in variables.split(";") if one)
     own = {name: value for name, value in given.items() if name.startswith(("ARGOCD_", "PARAM_", "KUBE_"))}
@@ -131,11 +130,11 @@ def test_a_program_runs_if_it_is_enabled_alone(shop: Path, policy: Policy) -> No
     found = argocd.render(Tree.folder(shop), options)
     assert [(one.name, len(one.objects)) for one in found.applications] == [("argocd/other", 1), ("argocd/web", 1)]
     assert "CMD-ARGO-428" in [one.code for one in found.diagnostics]
-    off = dataclasses.replace(options, enable_plugins=False)
+    off = options.having(enable_plugins=False)
     assert (error(shop, off).code, "--enable-plugins" in error(shop, off).message) == ("CMD-ARGO-423", True)
     container = {"version": 1, "plugins": [{"name": "p", "engine": "container", "image": "x@sha256:0"}]}
-    assert options.plugin_policy is not None
-    options.plugin_policy.write_text(json.dumps(container))
+    assert options.plugins.plugin_policy is not None
+    options.plugins.plugin_policy.write_text(json.dumps(container))
     assert error(shop, options).code == "CMD-ARGO-423"
 
 

@@ -56,7 +56,7 @@ def test_what_argocd_keeps(tmp_path: Path) -> None:
         }
         tree = write_files(tmp_path / "tree", files)
         git(tree, "init", "-q")
-        options = Options(self_urls=("https://git.example.com/r.git", "https://git.example.com/team/shop.git"))
+        options = Options().having(self_url=("https://git.example.com/r.git", "https://git.example.com/team/shop.git"))
         rendering = argocd.render(Tree.folder(tree), options)
         assert [(one.name, one.error) for one in rendering.applications] == [
             (f"argocd/{name}", None) for name in ("apps", "chart", "fetched", "inner", "plain")

@@ -7,15 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from commodore.argocd.checking import Projects
-from commodore.argocd.finishing import desired, manifests
+from commodore.argocd.finishing import Shown, desired, manifests, pointers
 from commodore.argocd.model.application import Application
-from commodore.argocd.question import Question
-from commodore.argocd.rendering import PartlyRendered, Rendered
-from commodore.argocd.running import Listing, Run
-from commodore.base.diagnostics import Subject
+from commodore.argocd.rendering import Opened, PartlyRendered, Rendered
+from commodore.base.diagnostics import Diagnostics, Subject
 from commodore.base.errors import CommodoreError, Findings
 from commodore.base.kubernetes import key_of
-from commodore.core.review.object_diff import GONE
+from commodore.core.review.object_diff import GONE, KindPointer
 
 Stage = Literal["desired", "manifests"]
 
@@ -42,44 +40,57 @@ class RenderedApplication:
         return self.error is not None and bool(self.objects)
 
 
-def render_applications(
-    asked: Question, listing: Listing, wanted: Sequence[Application], run: Run, stage: Stage = "desired"
-) -> Iterator[RenderedApplication]:
-    """Applications in their order with the objects that the options want. What fails is reported.
+@dataclass(frozen=True, slots=True)
+class RenderOptions:
+    """How Applications are rendered for those who ask.
 
-    Args:
+    Attributes:
         stage: `desired`, what Argo CD compares with the cluster; `manifests`, what the sources give, with tracking.
+        cluster_scoped: further kinds without namespace, as `GROUP/KIND`.
+        jobs: how many Applications are rendered at the same time; 0 for one per usable CPU.
     """
-    projects = Projects(listing.settings, asked.found)
-    order = asked.options.order or ("name" if stage == "desired" else "source")
-    for application, made in run.renderer.render_all(wanted, asked.options.jobs):
-        label = listing.label(application)
-        instance = listing.settings.instance_name(application.namespace, application.name)
+
+    shown: Shown
+    stage: Stage
+    cluster_scoped: Sequence[str]
+    jobs: int
+
+
+def render_applications(
+    applications: Sequence[Application], opened: Opened, options: RenderOptions, found: Diagnostics
+) -> Iterator[RenderedApplication]:
+    """Applications in their order with the objects that count. What fails is reported."""
+    settings = opened.settings
+    projects = Projects(settings, found)
+    stripped = pointers(options.shown.strip, "--strip")
+    order = options.shown.order or ("name" if options.stage == "desired" else "source")
+    for application, made in opened.renderer.render_all(applications, options.jobs):
+        label = f"{application.namespace or settings.namespace}/{application.name}"
+        instance = settings.instance_name(application.namespace, application.name)
         failure = made if isinstance(made, PartlyRendered) else None
         given = made.objects if isinstance(made, PartlyRendered) else made
         try:
             if isinstance(given, CommodoreError):
                 raise given
-            objects = manifests(application, given, listing.settings, asked.found)
-            if stage == "desired":
-                named = asked.options.cluster_scoped
-                objects = desired(application, objects, listing.settings, named, asked.found)
-                projects.check(application, objects, asked.found)
+            objects = manifests(application, given, settings, found)
+            if options.stage == "desired":
+                objects = desired(application, objects, settings, options.cluster_scoped, found)
+                projects.check(application, objects, found)
         except CommodoreError as error:
-            asked.found.take(error if failure is None else Findings((failure, error)), Subject(application=label))
+            found.take(error if failure is None else Findings((failure, error)), Subject(application=label))
             yield RenderedApplication(label, (), failure or error, instance)
         else:
             if failure is not None:
-                asked.found.take(failure, Subject(application=label))
-            shown = [_stripped(one, asked) for one in objects if asked.counts(one.data)]
+                found.take(failure, Subject(application=label))
+            shown = [_without(one, stripped) for one in objects if options.shown.counts(one.data)]
             if order == "name":
                 shown.sort(key=_by_name)
             yield RenderedApplication(label, tuple(shown), failure, instance)
 
 
-def _stripped(one: Rendered, asked: Question) -> Rendered:
+def _without(one: Rendered, places: Sequence[KindPointer]) -> Rendered:
     data = one.data
-    for place in asked.stripped_places:
+    for place in places:
         data = place.changed(data, lambda _key, _value: GONE)
     return replace(one, data=data)
 

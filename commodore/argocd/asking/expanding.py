@@ -6,10 +6,11 @@ import fnmatch
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from commodore.argocd.acquiring import Repositories
 from commodore.argocd.appsets import ApplicationSet, Expander, Generated, read_sets
-from commodore.argocd.options import Tree
-from commodore.argocd.question import Question
+from commodore.argocd.asking.options import Tree
+from commodore.argocd.asking.session import Selection, Session, after_listing, given_settings, listed
+from commodore.argocd.rendering import open_sources
+from commodore.base.diagnostics import Diagnostics
 from commodore.base.errors import UsageError, did_you_mean
 from commodore.base.printable import some_of
 
@@ -22,35 +23,32 @@ class Expanded:
     made: tuple[Generated, ...]
 
 
-def expand_sets(asked: Question, tree: Tree, select: Sequence[str] = ()) -> Expanded:
+def expand_sets(session: Session, tree: Tree, names: Sequence[str] = ()) -> Expanded:
     """The ApplicationSets that are named, all if none is, with what they make. What goes wrong is reported.
 
     Raises:
         UsageError: CMD-ARGO-022, a name fits no ApplicationSet.
         CommodoreError: a file or the tree cannot be read.
     """
-    if asked.options.sets:
-        found = _of_files(asked)
+    if session.options.search.appset:
+        found = _of_files(session)
     else:
-        listing = asked.listing(tree)
-        asked.listed(listing)
+        listing = listed(session, tree)
+        after_listing(session, Selection(listing, ()))
         found = Expanded(listing.sets, listing.generated)
-    names = {one.name for one in found.sets}
-    chosen = _chosen(found.sets, select) if select else names
+    known = {one.name for one in found.sets}
+    chosen = _chosen(found.sets, names) if names else known
     return Expanded(
         tuple(one for one in found.sets if one.name in chosen), tuple(one for one in found.made if one.set in chosen)
     )
 
 
-def _of_files(asked: Question) -> Expanded:
-    settings = asked.given_settings()
-    sets = read_sets(asked.options.sets, asked.context.limits)
-    repositories = Repositories(asked.context, asked.repo_map, asked.scratch)
-    try:
-        expander = Expander(settings, repositories.tree, asked.facts, asked.context, asked.found, previewed=True)
+def _of_files(session: Session) -> Expanded:
+    settings, context, found = given_settings(session), session.context, session.found
+    sets = read_sets(session.options.search.appset, context.limits)
+    with open_sources(settings, session.repo_map, session.capabilities, context, Diagnostics()) as opened:
+        expander = Expander(settings, opened.repositories.tree, session.facts, context, found, previewed=True)
         return Expanded(tuple(sets), tuple(made for one in sets for made in expander.expand(one)))
-    finally:
-        repositories.close()
 
 
 def _chosen(sets: Iterable[ApplicationSet], select: Sequence[str]) -> set[str]:

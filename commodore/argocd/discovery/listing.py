@@ -1,4 +1,4 @@
-"""A run: what is needed to render Applications, set up and taken down together."""
+"""The Applications and settings of a tree, listed with what renders them."""
 
 from __future__ import annotations
 
@@ -8,49 +8,35 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from commodore.argocd.acquiring import Charts, RepoMap, Repositories, repository_identity
-from commodore.argocd.appsets import Facts, PathPatterns
-from commodore.argocd.chain import LaterStages
+from commodore.argocd.acquiring import RepoMap, repository_identity
+from commodore.argocd.appsets import PathPatterns
 from commodore.argocd.checking import fits_namespace
 from commodore.argocd.configuration import (
     NEWEST,
     ArgoSettings,
     Candidates,
-    Given,
     Profile,
     choose_profile,
-    read_candidates,
     read_file,
-    take_values,
 )
-from commodore.argocd.discovery import (
-    Discovered,
-    Lost,
-    Origin,
-    Raw,
-    Rounds,
-    Scanned,
-    ServedApis,
-    defining_folders,
-    own_repositories,
-    report_unknown_fields,
-    scan,
-    stands_for,
-)
-from commodore.argocd.installed import check_tool_versions
+from commodore.argocd.configuration.installed import check_tool_versions
+from commodore.argocd.discovery.chain import Chain
+from commodore.argocd.discovery.model import Discovered, Lost, Origin, Raw
+from commodore.argocd.discovery.reach import defining_folders
+from commodore.argocd.discovery.rendered import Rounds
+from commodore.argocd.discovery.root import SearchRoot
+from commodore.argocd.discovery.scan import Scanned, report_unknown_fields, scan
+from commodore.argocd.discovery.served import ServedApis
 from commodore.argocd.model import IN_CLUSTER
 from commodore.argocd.model.application import NAME_FORM, Application, is_name, misnamed, read_application
 from commodore.argocd.model.fields import Fields
-from commodore.argocd.model.plugins import PluginRule
-from commodore.argocd.rendering import Capabilities, Renderer
-from commodore.argocd.trees import ParsedFiles, SelfRevisions, Tree
+from commodore.argocd.rendering import Capabilities, Opened, open_sources
+from commodore.argocd.trees import ParsedFiles, Tree
 from commodore.base.context import Context
 from commodore.base.diagnostics import Diagnostic, Diagnostics, Subject
 from commodore.base.errors import CommodoreError, InputError, Location, PolicyError
-from commodore.base.files.staging import temporary_folder
 from commodore.base.limits import Limits
 from commodore.base.yaml.kube_yaml import read_placed_documents
 from commodore.core.results.caches import cache_folder, result_cache, usable
@@ -61,88 +47,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """What a run works with. Nothing of it outlives `open_run`."""
-
-    settings: ArgoSettings
-    repositories: Repositories
-    renderer: Renderer
-    found: Diagnostics
-
-
-@dataclass(frozen=True, slots=True)
-class Named:
-    """Where Applications and settings are looked for.
-
-    Attributes:
-        files: files with Applications; if there are none, `folder` is scanned.
-        settings: files with objects of the installation, which count more than what is in the folder.
-        values: files with values of the Argo CD chart, likewise.
-        self_urls: URLs of the repository that the folder is in, beside those of its remotes.
-        tree_urls: URLs that mean the tree at every revision, as `--repo-map URL=@`.
-        self_revisions: at which revisions the other URLs mean the tree.
-        entries: folders below `folder` that are rendered first.
-        depth: how many rounds of rendering look for further Applications; 0 for none.
-        facts: what generators of ApplicationSets would ask for.
-        jobs: how many Applications are rendered at the same time; 0 for one per usable CPU.
-        plugins: what becomes of the sources of plugins, which counts more than definitions in the folder.
-        given: what options say of the installation, which counts more than all files.
-        ignored: patterns of files and folders that are not looked at for Applications, from the root of the tree.
-        dry: whether Applications that are hydrated stand for their dry source.
-        exact: whether it is an error if a tool has another version than Argo CD runs.
-        version: the version of Argo CD that is followed; if empty, the one that the tree installs, else the newest one.
-        tree: the tree that the folder is in and that stands for `self_urls` alone; if None, the checkout around it.
-        names: the Applications that are looked for, see `Rounds`; all if there are none.
-    """
-
-    folder: Path
-    files: tuple[Path, ...] = ()
-    settings: tuple[Path, ...] = ()
-    values: tuple[Path, ...] = ()
-    self_urls: tuple[str, ...] = ()
-    tree_urls: tuple[str, ...] = ()
-    self_revisions: SelfRevisions = "branches"
-    entries: tuple[str, ...] = ()
-    depth: int = 4
-    facts: Facts = field(default_factory=Facts)
-    jobs: int = 0
-    plugins: tuple[PluginRule, ...] = ()
-    given: Given = field(default_factory=Given)
-    ignored: tuple[str, ...] = ()
-    dry: bool = False
-    exact: bool = False
-    version: str = ""
-    tree: Tree | None = None
-    names: tuple[str, ...] = ()
-
-    def candidates(self, profile: Profile, limits: Limits, found: Diagnostics) -> Candidates:
-        """What the files that are given say of the installation.
-
-        Raises:
-            InputError: see `read_candidates` and `take_values`.
-        """
-        candidates = Candidates(found, profile=profile)
-        self.given.take_into(candidates, limits)
-        candidates.defaults = self.given.defaults()
-        read_candidates(self.settings, limits, found, candidates)
-        candidates.plugins += self.plugins
-        take_values(candidates, self.values, limits)
-        return candidates
-
-    def own(self, context: Context) -> tuple[Tree, Mapping[str, Tree]]:
-        """The tree of the folder, and the repositories that it stands for; see `own_repositories`."""
-        if self.tree is not None:
-            tree, own = self.tree, stands_for(self.tree, self.self_urls)
-        else:
-            tree, own = own_repositories(self.folder, self.self_urls, context, self.self_revisions)
-        return tree, {**own, **stands_for(replace(tree, stands=None), self.tree_urls)}
-
-
-@dataclass(frozen=True, slots=True)
 class Listing:
     """Applications and settings.
 
     Attributes:
+        opened: what gives their sources, and renders them.
         own: the tree that was scanned, by the repositories that it stands for.
         origins: how the Applications were found, by their `namespace/name`.
         failures: why Applications could not be rendered to look for further ones, by their `namespace/name`.
@@ -151,21 +60,32 @@ class Listing:
         lost: what defines Applications and cannot be read or expanded.
     """
 
-    settings: ArgoSettings
+    opened: Opened
     applications: tuple[Application, ...]
-    own: Mapping[str, Tree]
+    own: Mapping[str, Tree] = field(default_factory=dict)
     origins: Mapping[str, Origin] = field(default_factory=dict)
     failures: Mapping[str, CommodoreError] = field(default_factory=dict)
     sets: tuple[ApplicationSet, ...] = ()
     generated: tuple[Generated, ...] = ()
     lost: tuple[Lost, ...] = ()
 
-    def seen_by(self, capabilities: Capabilities, limits: Limits) -> Capabilities:
-        """What charts are told of clusters, with what the tree shows."""
-        if not self.own:
-            return capabilities
-        served = ServedApis(self.own, self.applications, self.settings.clusters, limits)
-        return capabilities.seeing(served.of)
+    @property
+    def settings(self) -> ArgoSettings:
+        """The settings that count."""
+        return self.opened.settings
+
+    def to_render(self, found: Diagnostics) -> Opened:
+        """What renders the Applications, told of the APIs that the tree shows.
+
+        Args:
+            found: collects what does not fail.
+        """
+        capabilities = self.opened.renderer.capabilities
+        if self.own:
+            limits = self.opened.renderer.context.limits
+            served = ServedApis(self.own, self.applications, self.settings.clusters, limits)
+            capabilities = capabilities.seeing(served.of)
+        return self.opened.to_render(capabilities, found)
 
     @property
     def unseen(self) -> tuple[Lost, ...]:
@@ -192,50 +112,60 @@ class Listing:
                 found.take(error, Subject(application=label))
 
 
-def list_applications(
-    named: Named,
+@contextlib.contextmanager
+def open_listing(
+    root: SearchRoot,
     context: Context,
     found: Diagnostics,
     repo_map: RepoMap | None = None,
     capabilities: Capabilities | None = None,
-) -> Listing:
+) -> Iterator[Listing]:
     """The Applications of the files that are named, or else those of a folder, with the settings that count.
 
-    Those of a folder are in its files, made by ApplicationSets, and in what other Applications render.
+    Those of a folder are in its files, made by ApplicationSets, and in what other Applications render. Repositories
+    stay open as long as the block runs.
 
     Raises:
-        CommodoreError: a file that is named cannot be read, the folder is none, or there are too many Applications.
+        CommodoreError: a file or the folder cannot be read, or there are too many Applications.
     """
-    if named.version and not named.exact:
-        check_tool_versions(choose_profile(named.version, {}, Diagnostics()), context, found)
-    if named.files:
-        profile = choose_profile(named.version, {}, found)
-        if named.exact:
-            check_tool_versions(profile, context, found, exact=True)
-        settings = named.candidates(profile, context.limits, found).settings()
-        applications = read_applications(named.files, context.limits, found, dry=named.dry)
-        listing = Listing(settings, tuple(applications), {})
-        for one in listing.applications:
-            report_unknown_fields(one, listing.label(one), found)
-        return listing
-    tree, own = named.own(context)
+    if root.followed.argocd_version and not root.followed.exact_tools:
+        check_tool_versions(choose_profile(root.followed.argocd_version, {}, Diagnostics()), context, found)
+    tree, own = (None, {}) if root.search.app else root.own(context)
+    with open_sources(
+        ArgoSettings(),
+        repo_map or RepoMap(),
+        capabilities or Capabilities(),
+        context,
+        Diagnostics(),
+        own if tree is None else {**own, repository_identity(_ENTRY): replace(tree, stands=None)},
+    ) as opened:
+        yield _of_files(root, opened, found) if tree is None else _of_tree(root, tree, own, opened, found)
+
+
+def _of_files(root: SearchRoot, opened: Opened, found: Diagnostics) -> Listing:
+    context = opened.renderer.context
+    profile = choose_profile(root.followed.argocd_version, {}, found)
+    if root.followed.exact_tools:
+        check_tool_versions(profile, context, found, exact=True)
+    settings = root.candidates(profile, context.limits, found).settings()
+    applications = read_applications(root.search.app, context.limits, found, dry=root.dry)
+    listing = Listing(opened.with_settings(settings), tuple(applications))
+    for one in listing.applications:
+        report_unknown_fields(one, listing.label(one), found)
+    return listing
+
+
+def _of_tree(root: SearchRoot, tree: Tree, own: Mapping[str, Tree], opened: Opened, found: Diagnostics) -> Listing:
+    context = opened.renderer.context
     _check_caches(tree)
-    with temporary_folder() as scratch:
-        repositories = Repositories(
-            context, repo_map or RepoMap(), scratch, {**own, repository_identity(_ENTRY): replace(tree, stands=None)}
-        )
-        try:
-            search = _Search(named, tree, repositories, capabilities or Capabilities(), context, found)
-            listing = search.listing()
-        finally:
-            repositories.close()
+    listing = _Search(root, tree, opened, context, found).listing()
     if not listing.applications and not listing.failures and not listing.lost:
         found.add(
             Diagnostic(
                 "CMD-ARGO-011",
-                f"{named.folder if named.tree is None else tree.name} defines no Applications",
+                f"{root.folder if root.tree is None else tree.name} defines no Applications",
                 "warning",
-                _where_to_look(named.folder, context.limits),
+                _where_to_look(root.folder, context.limits),
             )
         )
     return replace(listing, own=own)
@@ -273,18 +203,17 @@ _TRIES = 3  # how often settings that were rendered may change how things are re
 class _Search:
     """Looks for Applications until the settings that it finds are those that it works with."""
 
-    named: Named
+    root: SearchRoot
     tree: Tree
-    repositories: Repositories
-    capabilities: Capabilities
+    opened: Opened
     context: Context
     found: Diagnostics
     profile: Profile = NEWEST
 
     def listing(self) -> Listing:
         scanned = self._scanned()
-        self.profile = choose_profile(self.named.version, scanned.versions, self.found)
-        if self.named.exact:
+        self.profile = choose_profile(self.root.followed.argocd_version, scanned.versions, self.found)
+        if self.root.followed.exact_tools:
             check_tool_versions(self.profile, self.context, self.found, exact=True)
         rendered: list[Raw] = []
         settings = self._settings(scanned, rendered)
@@ -301,14 +230,14 @@ class _Search:
                     "CMD-ARGO-108",
                     "the settings that Applications render change how they are rendered, again and again",
                     "warning",
-                    "give the settings with --argocd-settings",
+                    "give the settings with --installation",
                 )
             )
         discovered = rounds.discovered
         settings = _with_chart(rounds.candidates, scanned)
         self.found.join(collected, _offline)
         return Listing(
-            settings,
+            self.opened.with_settings(settings),
             tuple(_watched(discovered.listed(), settings, self.found)),
             {},
             {discovered.label(one): discovered.origin(one) for one in discovered.applications.values()},
@@ -322,19 +251,19 @@ class _Search:
         """What the files define, but those that are not looked at."""
         limits = self.context.limits
         kept = usable(result_cache()) if limits.result_bytes else None
-        names = self.repositories.own.keys() - {repository_identity(_ENTRY)}
+        names = self.opened.repositories.own.keys() - {repository_identity(_ENTRY)}
         parsed = ParsedFiles(kept, names or [str(self.tree.root)], limits)
         collected = Diagnostics()
-        scanned = scan(self.tree, self.named.folder.resolve(), parsed, limits, collected)
+        scanned = scan(self.tree, self.root.folder.resolve(), parsed, limits, collected)
         parsed.keep()
-        ignored = PathPatterns(self.named.ignored)
+        ignored = PathPatterns(self.root.search.ignore_path)
         for one in collected.found():
             if not any(ignored.cover(place.place) for place in one.locations):
                 self.found.add(one)
-        return _looked_at(scanned, ignored, self.tree) if self.named.ignored else scanned
+        return _looked_at(scanned, ignored, self.tree) if self.root.search.ignore_path else scanned
 
     def _candidates(self, scanned: Scanned, rendered: Iterable[Raw], collected: Diagnostics) -> Candidates:
-        candidates = self.named.candidates(self.profile, self.context.limits, collected)
+        candidates = self.root.candidates(self.profile, self.context.limits, collected)
         candidates.lines |= scanned.lines
         for value, place in rendered:
             candidates.take(value, place)
@@ -349,23 +278,17 @@ class _Search:
 
     def _rounds(self, scanned: Scanned, settings: ArgoSettings, rendered: list[Raw], collected: Diagnostics) -> Rounds:
         """One search with these settings."""
-        with temporary_folder() as scratch:
-            repo_map = self.repositories.repo_map
-            charts = Charts(self.context, scratch, repo_map.providers, repo_map.wants_anew)
-            renderer = Renderer(
-                settings, self.repositories, charts, self.capabilities, self.context, scratch, Diagnostics()
-            )
-            files = frozenset(scanned.files)
-            facts, jobs = self.named.facts, self.named.jobs
-            stages = LaterStages(settings, self.repositories, renderer, facts, files, collected, jobs)
-            discovered = Discovered(settings.namespace, self.context.limits, dry=self.named.dry)
-            candidates = self._candidates(scanned, rendered, collected)
-            rounds = Rounds(discovered, candidates, stages, self.named.depth, collected, self.named.names)
-            rounds.run(scanned.objects, [self._entry(path, settings) for path in self.named.entries])
+        opened = self.opened.with_settings(settings)
+        facts, jobs = self.root.facts, self.root.jobs
+        chain = Chain(opened, facts, frozenset(scanned.files), collected, jobs)
+        discovered = Discovered(settings.namespace, self.context.limits, dry=self.root.dry)
+        candidates = self._candidates(scanned, rendered, collected)
+        rounds = Rounds(discovered, candidates, chain, self.root.search.rounds, collected, self.root.names)
+        rounds.run(scanned.objects, [self._entry(path, settings) for path in self.root.search.entry])
         return rounds
 
     def _entry(self, path: str, settings: ArgoSettings) -> Application:
-        below = os.path.relpath((self.named.folder / path).resolve(), self.tree.root)
+        below = os.path.relpath((self.root.folder / path).resolve(), self.tree.root)
         spec = {
             "source": {"repoURL": _ENTRY, "path": below},
             "destination": {"name": IN_CLUSTER, "namespace": settings.namespace},
@@ -424,7 +347,7 @@ def _watched(applications: Iterable[Application], settings: ArgoSettings, found:
                 "CMD-ARGO-605",
                 f"Argo CD does not look at Applications in the namespace {one.namespace}, so this one is left out",
                 "warning",
-                "add the namespace to application.namespaces, or say it by --app-namespace",
+                "add the namespace to application.namespaces, or to application_namespaces of --installation",
                 subject=Subject(application=f"{one.namespace}/{one.name}"),
                 locations=(one.place,),
             )
@@ -441,40 +364,6 @@ def _with_chart(candidates: Candidates, scanned: Scanned) -> ArgoSettings:
 def _values(settings: ArgoSettings) -> list[tuple[str, str, str]]:
     rows = [(name, key, one.value) for name, key, one in settings.rows()]
     return [("", "namespace", settings.namespace), *rows]
-
-
-@contextlib.contextmanager
-def open_run(
-    settings: ArgoSettings,
-    repo_map: RepoMap,
-    capabilities: Capabilities,
-    context: Context,
-    found: Diagnostics,
-    own: Mapping[str, Tree] = MappingProxyType({}),
-) -> Iterator[Run]:
-    """Set up what renders Applications of an installation; unused entries of the map are reported at the end.
-
-    Args:
-        own: trees that stand for their repositories, by `repository_identity`.
-    """
-    with temporary_folder() as scratch:
-        repositories = Repositories(context, repo_map, scratch, own, found)
-        charts = Charts(context, scratch, repo_map.providers, repo_map.wants_anew, found)
-        renderer = Renderer(settings, repositories, charts, capabilities, context, scratch, found)
-        try:
-            yield Run(settings, repositories, renderer, found)
-        finally:
-            repositories.close()
-    report_unused(repo_map, found)
-
-
-def checkouts(urls: Iterable[str], folder: Path, commit: str, name: str) -> dict[str, Tree]:
-    """The files of a commit in a folder, as the tree of repositories with these URLs, for `open_run`.
-
-    Args:
-        name: how people know the repository.
-    """
-    return {repository_identity(url): Tree(folder, commit, name) for url in urls}
 
 
 def report_unused(repo_map: RepoMap, found: Diagnostics) -> None:

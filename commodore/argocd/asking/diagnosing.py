@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
+from commodore.argocd.asking.session import Selection, Session, rendering
 from commodore.argocd.checking.projects import Projects
 from commodore.argocd.comparing import reads_of
 from commodore.argocd.comparing.owners import files_read, generate_paths, missed_by
+from commodore.argocd.discovery import Listing
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.model.application import Application
 from commodore.argocd.normalising import Normaliser
 from commodore.argocd.normalising.server_side import report_server_side
-from commodore.argocd.question import Question
-from commodore.argocd.running import Listing
 from commodore.base.diagnostics import Subject
 from commodore.base.errors import CommodoreError
 
 
-def check_all(listing: Listing, asked: Question, *, plugins: bool = False) -> None:
+def check_all(session: Session, chosen: Selection, *, plugins: bool = False) -> None:
     """Render the Applications that count and read their ignore rules; what does not work is reported.
 
     Args:
         plugins: only Applications that a plugin renders, as far as their sources say so.
     """
-    found = asked.found
-    wanted = asked.selected(listing, ())
+    listing, found = chosen.listing, session.found
+    applications = chosen.applications
     if plugins:
-        wanted = [one for one in wanted if any(source.plugin is not None for source in one.sources)]
-    listing.report_failures(found, but=wanted)
+        applications = tuple(one for one in applications if any(source.plugin is not None for source in one.sources))
+    listing.report_failures(found, but=applications)
     Projects(listing.settings, found)
-    with asked.run(listing) as run:
-        for application, rendered in run.renderer.render_all(wanted, asked.options.jobs):
+    with rendering(session, listing) as opened:
+        for application, rendered in opened.renderer.render_all(applications, session.options.effort.jobs):
             try:
                 if isinstance(rendered, CommodoreError):
                     raise rendered
@@ -37,17 +37,17 @@ def check_all(listing: Listing, asked: Question, *, plugins: bool = False) -> No
                 report_server_side(application, (one.data for one in objects), listing.settings, found)
                 with Normaliser(application, listing.settings, found):
                     pass
-                _report_missed(application, listing, asked)
+                _report_missed(application, listing, session)
             except CommodoreError as error:
                 found.take(error, Subject(application=listing.label(application)))
 
 
-def _report_missed(application: Application, listing: Listing, asked: Question) -> None:
+def _report_missed(application: Application, listing: Listing, session: Session) -> None:
     """Report whether the annotation `manifest-generate-paths` misses files that an Application reads."""
     paths = generate_paths(application, listing.own)
     if not paths:
         return
-    reads = reads_of(application, listing.settings, listing.own, asked.context.limits)
+    reads = reads_of(application, listing.settings, listing.own, session.context.limits)
     files = files_read(reads, next(iter(listing.own.values())).root)
     if missed := missed_by(paths, files, listing.label(application), application):
-        asked.found.add(missed)
+        session.found.add(missed)

@@ -7,14 +7,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from commodore.argocd.acquiring import Repositories
 from commodore.argocd.appsets import Facts
-from commodore.argocd.configuration import ArgoSettings
-from commodore.argocd.discovery import holds_settings, may_define
+from commodore.argocd.discovery.reach import holds_settings, may_define
 from commodore.argocd.finishing import opened
 from commodore.argocd.model.application import Application
 from commodore.argocd.planning import overridden, source_type
-from commodore.argocd.rendering import Renderer
+from commodore.argocd.rendering import Opened
 from commodore.argocd.trees import folder_of
 from commodore.base.diagnostics import Diagnostics, Subject
 from commodore.base.errors import CommodoreError, Location
@@ -24,19 +22,20 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class LaterStages:
-    """The `Chain` of a run.
+class Chain:
+    """What a search for Applications asks of the stages that come after it.
 
     Args:
         facts: what generators of ApplicationSets would ask for.
         scanned: the files of the tree that were read as manifests.
         found: collects what is wrong with ApplicationSets.
         jobs: how many Applications are rendered at the same time; 0 for one per usable CPU.
+
+    Attributes:
+        sets, generated: the ApplicationSets that were expanded, and what they made.
     """
 
-    settings: ArgoSettings
-    repositories: Repositories
-    renderer: Renderer
+    opened: Opened
     facts: Facts
     scanned: frozenset[str]
     found: Diagnostics
@@ -48,15 +47,16 @@ class LaterStages:
     def _expander(self) -> Expander:
         from commodore.argocd.appsets import Expander
 
-        return Expander(self.settings, self.repositories.tree, self.facts, self.renderer.context, self.found)
+        opened = self.opened
+        return Expander(opened.settings, opened.repositories.tree, self.facts, opened.renderer.context, self.found)
 
     def expand(self, value: Mapping[str, Any], place: Location) -> Iterable[tuple[Mapping[str, Any], str]]:
-        """See `Chain.expand`."""
+        """The Applications of an ApplicationSet, each with the place of its generator. What is wrong is reported."""
         from commodore.argocd.appsets import read_set
 
         try:
             one = read_set(value, place)
-            one = replace(one, namespace=one.namespace or self.settings.namespace)
+            one = replace(one, namespace=one.namespace or self.opened.settings.namespace)
             self.sets.append(one)
             made = self._expander.expand(one)
         except CommodoreError as error:
@@ -66,16 +66,27 @@ class LaterStages:
         return [(each.data, each.path) for each in made if each.is_named]
 
     def may_define(self, application: Application, *, settings: bool = False) -> bool:
-        """See `Chain.may_define`. Only sources in the tree itself and in mapped repositories are looked at."""
+        """Indicate if what an Application renders may hold objects of Argo CD.
+
+        Only sources in the tree itself and in mapped repositories are looked at.
+
+        Args:
+            settings: whether only settings of Argo CD count, and only where its files show them.
+        """
+        known, repositories, limits = (
+            self.opened.settings,
+            self.opened.repositories,
+            self.opened.renderer.context.limits,
+        )
         for source in application.sources:
-            if source.chart or not source.path or not self.repositories.is_local(source, self.settings.profile):
+            if source.chart or not source.path or not repositories.is_local(source, known.profile):
                 continue
             try:
-                tree = self.repositories.of(source, self.settings.profile)
+                tree = repositories.of(source, known.profile)
                 folder = folder_of(tree, source.path, source.place, source.repo_url)
-                instance = self.settings.instance_name(application.namespace, application.name)
-                given, _ = overridden(source, folder, tree.root, instance, self.renderer.context.limits)
-                kind = source_type(given, folder, self.settings)
+                instance = known.instance_name(application.namespace, application.name)
+                given, _ = overridden(source, folder, tree.root, instance, limits)
+                kind = source_type(given, folder, known)
             except CommodoreError:
                 continue  # rendering the Application says so
             if settings and not holds_settings(kind, folder, tree.root, self.scanned):
@@ -87,12 +98,12 @@ class LaterStages:
     def render(
         self, applications: Sequence[Application]
     ) -> Iterator[tuple[Application, Sequence[Mapping[str, Any]] | CommodoreError]]:
-        """See `Chain.render`."""
-        for application, rendered in self.renderer.render_all(applications, self.jobs):
+        """Applications in their order with their objects, or why they cannot be rendered."""
+        for application, rendered in self.opened.renderer.render_all(applications, self.jobs):
             if isinstance(rendered, CommodoreError):
                 yield application, rendered
                 continue
-            label = f"{application.namespace or self.settings.namespace}/{application.name}"
+            label = f"{application.namespace or self.opened.settings.namespace}/{application.name}"
             try:
                 yield application, [one.data for one in opened(rendered, label, Diagnostics())]
             except CommodoreError as error:

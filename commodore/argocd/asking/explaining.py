@@ -7,18 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from commodore.argocd.acquiring import RepoMap, repository_identity
+from commodore.argocd.acquiring import repository_identity
+from commodore.argocd.asking.explaining_objects import Stages
 from commodore.argocd.comparing import reads_of
-from commodore.argocd.explaining_objects import Stages
+from commodore.argocd.discovery import Listing
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.model.application import Application
 from commodore.argocd.model.sources import Source
 from commodore.argocd.planning import overridden, source_type
-from commodore.argocd.rendering import Rendered, Trace
+from commodore.argocd.rendering import Opened, Rendered, Trace
 from commodore.argocd.rendering.value_layers import Layer
-from commodore.argocd.running import Listing, Run
 from commodore.argocd.trees import folder_of
-from commodore.base.context import Context
 from commodore.base.diagnostics import Diagnostics
 from commodore.base.errors import CommodoreError
 from commodore.base.kubernetes import key_of
@@ -44,9 +43,7 @@ class Explained:
     layers: Sequence[Layer] = ()
 
 
-def explain(
-    application: Application, listing: Listing, repo_map: RepoMap, run: Run, context: Context, found: Diagnostics
-) -> Explained:
+def explain_application(application: Application, listing: Listing, opened: Opened, found: Diagnostics) -> Explained:
     """An Application with the chain that leads to it, and its sources with all that they read of the repository."""
     label = listing.label(application)
     trace = Trace(layers=[])
@@ -54,7 +51,7 @@ def explain(
     objects: tuple[Rendered, ...] = ()
     stages: Stages = ()
     try:
-        rendered = run.renderer.render(application, trace)
+        rendered = opened.renderer.render(application, trace)
         first = copy.deepcopy(rendered)  # the stages after it write into the objects
         tracked = manifests(application, rendered, listing.settings, found)
         second = copy.deepcopy(tracked)
@@ -74,11 +71,11 @@ def explain(
         },
         "chain": list(_chain(label, application, listing)),
         "sources": [
-            {"index": number, **_source(application, one, listing, repo_map, run, context)}
+            {"index": number, **_source(application, one, listing, opened)}
             for number, one in enumerate(application.sources, 1)
         ],
         "commands": trace.commands,
-        "reads": _reads(application, listing, context),
+        "reads": _reads(application, listing, opened),
         "objects": [{"source": one.source, "from": one.origin, **key_of(one.data)._asdict()} for one in objects],
     }
     return Explained(data, objects, error, stages, tuple(trace.layers or ()))
@@ -106,36 +103,34 @@ def _chain(label: str, application: Application, listing: Listing) -> list[str]:
     return steps[::-1]
 
 
-def _source(
-    application: Application, source: Source, listing: Listing, repo_map: RepoMap, run: Run, context: Context
-) -> dict[str, Any]:
+def _source(application: Application, source: Source, listing: Listing, opened: Opened) -> dict[str, Any]:
     found: dict[str, Any] = {
         "repoURL": redact(source.repo_url),
         "path": source.path,
         "chart": source.chart,
         "targetRevision": source.revision,
         "ref": source.ref,
-        "from": _where(source, listing, repo_map),
+        "from": _where(source, listing, opened),
         "type": "",
         "overrides": [],
     }
     if source.chart or not source.path:
         return {**found, "type": "Helm" if source.chart else ""}
     try:
-        tree = run.repositories.of(source, listing.settings.profile)
+        tree = opened.repositories.of(source, listing.settings.profile)
         folder = folder_of(tree, source.path, source.place, source.repo_url)
         instance = listing.settings.instance_name(application.namespace, application.name)
-        given, files = overridden(source, folder, tree.root, instance, context.limits)
+        given, files = overridden(source, folder, tree.root, instance, opened.renderer.context.limits)
         kind = source_type(given, folder, listing.settings)
     except CommodoreError:
         return found  # rendering says so
     return {**found, "type": kind, "overrides": files, "commit": tree.revision}
 
 
-def _where(source: Source, listing: Listing, repo_map: RepoMap) -> str:
+def _where(source: Source, listing: Listing, opened: Opened) -> str:
     if source.chart:
         return "its chart repository, or the cache"
-    mapped = repo_map.find(source.repo_url)
+    mapped = opened.repositories.repo_map.find(source.repo_url)
     if mapped is not None:
         return f"{mapped.folder}, by --repo-map"
     own = listing.own.get(repository_identity(source.repo_url))
@@ -145,8 +140,8 @@ def _where(source: Source, listing: Listing, repo_map: RepoMap) -> str:
     return "its repository, or the cache"
 
 
-def _reads(application: Application, listing: Listing, context: Context) -> list[str]:
+def _reads(application: Application, listing: Listing, opened: Opened) -> list[str]:
     try:
-        return reads_of(application, listing.settings, listing.own, context.limits).as_lines()
+        return reads_of(application, listing.settings, listing.own, opened.renderer.context.limits).as_lines()
     except CommodoreError:
         return []

@@ -1,0 +1,1 @@
+"""Questions about trees, answered: options, one session for each, and results. `commodore.argocd` has their names."""

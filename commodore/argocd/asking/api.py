@@ -1,0 +1,380 @@
+"""What programs use: each question about a tree as a function with typed results (docs/how-to/argocd-from-python.md).
+
+Nothing is printed and nothing depends on the current folder. A function raises only what makes the whole question
+meaningless (no such folder, a name that fits no Application); all else is in `diagnostics`, beside what worked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from commodore.argocd import comparing
+from commodore.argocd.acquiring import repository_identity
+from commodore.argocd.asking.diagnosing import check_all
+from commodore.argocd.asking.explaining import explain_application
+from commodore.argocd.asking.explaining_objects import explain_object
+from commodore.argocd.asking.options import Options, Tree
+from commodore.argocd.asking.rendered import RenderedApplication, RenderOptions, Stage, render_applications
+from commodore.argocd.asking.results import (
+    ApplicationChange,
+    Diagnosis,
+    Difference,
+    Expansion,
+    Expansions,
+    Explanation,
+    Images,
+    ListedApplication,
+    ListedSource,
+    Listing,
+    Normalized,
+    Provenance,
+    Rendering,
+    Report,
+    RunImages,
+    Settings,
+    SettingValue,
+    Version,
+)
+from commodore.argocd.asking.session import (
+    Selection,
+    Session,
+    after_listing,
+    after_rendering,
+    compare,
+    diagnostics,
+    given_settings,
+    listing_of,
+    open_session,
+    rendering,
+    search_root,
+    selected,
+)
+from commodore.argocd.checking import Outcome, Tester
+from commodore.argocd.comparing import find_side
+from commodore.argocd.comparing.images import changed_uses, uses_of
+from commodore.argocd.configuration import choose_profile, read_file
+from commodore.argocd.configuration.installed import installed_tools
+from commodore.argocd.diagnostics import STRICT
+from commodore.argocd.discovery import Listing as Listed
+from commodore.argocd.discovery import Lost, Origin, may_be_meant, read_applications
+from commodore.argocd.model.application import Application
+from commodore.argocd.rendering.value_layers import explain_value
+from commodore.base.diagnostics import Diagnostics, Subject
+from commodore.base.errors import CommodoreError, UsageError
+from commodore.core.sources.git import redact
+
+_EMPTY = "CMD-ARGO-011"
+
+
+def list_applications(tree: Tree, options: Options | None = None, names: Sequence[str] = ()) -> Listing:
+    """The Applications that a tree defines: in files, by ApplicationSets, and in what other Applications render.
+
+    Args:
+        names: names or patterns of Applications; all if there are none.
+
+    Raises:
+        CommodoreError: the tree is not there or cannot be read, or a name fits no Application.
+    """
+    with open_session(options or Options()) as session:
+        chosen = selected(session, tree, names)
+        described = tuple(_described(one, chosen.listing) for one in chosen.applications)
+        return Listing(after_listing(session, chosen), described)
+
+
+def expand(tree: Tree, options: Options | None = None, names: Sequence[str] = ()) -> Expansions:
+    """The Applications that ApplicationSets make, those of a tree or of the files that the options name.
+
+    Args:
+        names: names or patterns of ApplicationSets; all if there are none.
+
+    Raises:
+        CommodoreError: as `list_applications`, or a name fits no ApplicationSet.
+    """
+    from commodore.argocd.asking.expanding import expand_sets
+
+    with open_session(options or Options()) as session:
+        expanded = expand_sets(session, tree, names)
+        labels = {one.name: f"{one.namespace or 'argocd'}/{one.name}" for one in expanded.sets}
+        made = (Expansion(labels[one.set], one.path, one.data, one.number, one.params) for one in expanded.made)
+        return Expansions(diagnostics(session), tuple(made), expanded.sets)
+
+
+def render(
+    tree: Tree, options: Options | None = None, names: Sequence[str] = (), stage: Stage = "desired"
+) -> Rendering:
+    """What Applications render to.
+
+    Args:
+        names: names or patterns of Applications; all if there are none.
+        stage: what Argo CD compares with the cluster, or what the sources give, with tracking.
+
+    Raises:
+        CommodoreError: as `list_applications`, or a name fits no Application.
+    """
+    with open_session(options or Options()) as session:
+        chosen = selected(session, tree, names)
+        applications = _rendered(session, chosen, stage)
+        return Rendering(after_rendering(session, chosen), applications, chosen.listing.own)
+
+
+def test(tree: Tree, options: Options | None = None, names: Sequence[str] = ()) -> Report:  # noqa: PT028
+    """Whether Applications render, and whether their AppProjects allow what they want.
+
+    Raises:
+        CommodoreError: as `render`.
+    """
+    with open_session(options or Options()) as session:
+        chosen = selected(session, tree, names)
+        kubernetes, checks = session.options.kubernetes, session.options.checks
+        with rendering(session, chosen.listing) as opened:
+            tester = Tester(
+                opened.settings,
+                opened.renderer,
+                checks,
+                session.found,
+                kubernetes.kube_version,
+                kubernetes.cluster_scoped,
+            )
+            outcomes = tuple(tester.run(chosen.applications, session.options.effort.jobs))
+        lost = (_untested(one) for one in chosen.listing.lost if may_be_meant(one, names))
+        return Report(after_rendering(session, chosen), (*lost, *outcomes))
+
+
+def diff(base: Tree | None, target: Tree, options: Options | None = None, names: Sequence[str] = ()) -> Difference:
+    """What differs between two trees in what Argo CD would deploy.
+
+    Args:
+        base: None for the commit where the target left the default branch of `origin`.
+
+    Raises:
+        CommodoreError: as `render`.
+    """
+    with open_session(options or Options()) as session:
+        sides, difference, told = compare(session, base, target, names)
+        changes = tuple(_changed(one, difference) for one in difference.applications)
+        dangers = tuple(dict.fromkeys(flag.name for flag in difference.review.flags))
+        return Difference(told, sides[0].shown, sides[1].shown, changes, dangers, difference, sides)
+
+
+def images(
+    tree: Tree, options: Options | None = None, names: Sequence[str] = (), *, base: Tree | None = None
+) -> Images:
+    """The images that Applications run, or with a base those that differ.
+
+    Raises:
+        CommodoreError: as `render`.
+    """
+    with open_session(options or Options()) as session:
+        places = session.options.comparison.image_places
+        if base is not None:
+            _, difference, told = compare(session, base, tree, names)
+            return Images(told, tuple(changed_uses(difference, places)))
+        chosen = selected(session, tree, names)
+        uses = tuple(
+            use
+            for one in _rendered(session, chosen)
+            for use in uses_of(one.name, (made.data for made in one.objects), places)
+        )
+        return Images(after_rendering(session, chosen), uses)
+
+
+def run_images(
+    tree: Tree, names: Collection[str], options: Options | None = None
+) -> tuple[dict[str, RunImages], Diagnosis]:
+    """The images that a commit renders of Applications, by their `namespace/name`, and what was found.
+
+    Args:
+        names: the Applications, as `namespace/name`; those that the tree does not define are left out.
+
+    Raises:
+        CommodoreError: as `list_applications`.
+    """
+    with open_session(options or Options()) as session:
+        side = find_side(search_root(session, tree.path), tree.revision, session.scratch / "tree", session.context)
+        listing = listing_of(session, side.at)
+        chosen = [one for one in listing.applications if listing.label(one) in names]
+        if len(chosen) < len(names):
+            listing.report_failures(session.found, but=chosen)  # one of those may define what is missing
+        collected = Diagnostics(STRICT)
+        with rendering(session, listing, collected) as opened:
+            rendered = list(opened.renderer.render_all(chosen, session.options.effort.jobs))
+        doubts: dict[str, list[str]] = {}
+        for one in collected.found():
+            if one.severity == "error":
+                doubts.setdefault(one.subject.application, []).append(one.message)
+        made: dict[str, RunImages] = {}
+        for application, objects in rendered:
+            label = listing.label(application)
+            if isinstance(objects, CommodoreError) or label in doubts:
+                problem = objects.message if isinstance(objects, CommodoreError) else "; ".join(doubts[label])
+                made[label] = RunImages(problem=problem)
+                continue
+            made[label] = RunImages(
+                tuple(use.image.text for use in uses_of(label, (one.data for one in objects))),
+                tuple(
+                    side.commit if repository_identity(one.repo_url) in listing.own else one.revision
+                    for one in application.sources
+                ),
+            )
+        return made, Diagnosis(diagnostics(session), side.root)
+
+
+def settings(tree: Tree | None, options: Options | None = None) -> Settings:
+    """The settings that count for a tree, each with where it is from.
+
+    Args:
+        tree: None for those alone of the files that the options name.
+
+    Raises:
+        CommodoreError: as `list_applications`.
+    """
+    with open_session(options or Options()) as session:
+        if tree is None:
+            read, told = given_settings(session), diagnostics(session)
+        else:
+            chosen = selected(session, tree)
+            # A repository with nothing but settings is a fine answer here.
+            read = chosen.listing.settings
+            told = tuple(one for one in after_listing(session, chosen) if one.code != _EMPTY)
+        values = tuple(SettingValue(*row) for row in read.rows())
+        return Settings(told, read.namespace, values, tuple(read.clusters), read.repositories)
+
+
+def diagnose(tree: Tree, options: Options | None = None, *, rendered: bool = False, plugins: bool = False) -> Diagnosis:
+    """Everything that is found while a tree is read.
+
+    Args:
+        rendered: also while all Applications are rendered and their ignore rules are read.
+        plugins: the same for those that a plugin renders.
+
+    Raises:
+        CommodoreError: as `list_applications`.
+    """
+    with open_session(options or Options()) as session:
+        chosen = selected(session, tree)
+        if rendered or plugins:
+            check_all(session, chosen, plugins=not rendered)
+            told = diagnostics(session)
+        else:
+            told = after_listing(session, chosen)
+        own = chosen.listing.own
+        return Diagnosis(told, next(iter(own.values())).root if own else Path())
+
+
+def normalize(objects: Path | None, options: Options) -> Normalized:
+    """Objects without what the rules of an Application and of the settings ignore.
+
+    Args:
+        objects: a YAML file with them.
+        options: their `search.app` names the file with the one Application.
+
+    Raises:
+        UsageError: CMD-ARGO-021, there is not one Application, or no file with objects.
+        CommodoreError: a file cannot be read.
+    """
+    from commodore.argocd.normalising import Normaliser
+    from commodore.argocd.normalising.normalise import read_objects
+
+    found, limits = _found(options), options.context.limits
+    profile = choose_profile(options.followed.argocd_version, {}, Diagnostics())
+    settings = options.installation.candidates(profile, (), limits, found).settings()
+    applications = read_applications(options.search.app, limits, found)
+    if len(applications) != 1 or objects is None:
+        raise UsageError(
+            "CMD-ARGO-021",
+            "one Application and a file with objects are needed",
+            hint="name them by --app and --objects",
+        )
+    with Normaliser(applications[0], settings, found) as normaliser:
+        result = [normaliser.normalise(one) for one in read_objects(read_file(objects, limits), str(objects))]
+    return Normalized(found.found(), tuple(result))
+
+
+def version(options: Options | None = None) -> Version:
+    """The version of Argo CD that is followed, and the tools that render, beside those that this version runs."""
+    options = options or Options()
+    found = _found(options)
+    profile = choose_profile(options.followed.argocd_version, {}, found)
+    tools = tuple(installed_tools(profile, options.context))
+    return Version(found.found(), profile.name, tools)
+
+
+def explain(
+    tree: Tree, application: str, options: Options | None = None, object_: str = "", value: str = ""
+) -> Explanation:
+    """Why an Application is there, where its sources come from, what they read and give.
+
+    Args:
+        object_: an object of it, as `KIND/NAME` or `KIND/NAMESPACE/NAME`, perhaps with `/` and a JSON pointer: also
+            what that was after each stage.
+        value: a value of its charts, such as `image.tag`: also which layers set it.
+
+    Raises:
+        CommodoreError: as `render`; CMD-ARGO-026, the name is a pattern that fits several; CMD-ARGO-029, there is no
+            such object, or nothing at the pointer; CMD-ARGO-036, no layer has the value.
+    """
+    with open_session(options or Options()) as session:
+        chosen = selected(session, tree, (application,))
+        if len(chosen.applications) != 1:
+            raise UsageError(
+                "CMD-ARGO-026",
+                f"{application!r} fits {len(chosen.applications)} Applications",
+                hint="name one, as NAMESPACE/NAME",
+            )
+        with rendering(session, chosen.listing) as opened:
+            made = explain_application(chosen.applications[0], chosen.listing, opened, session.found)
+        if made.error is not None:
+            session.found.take(made.error, Subject(application=made.data["name"]))
+        if value:
+            made.data["value"] = explain_value(made.layers, value)
+        if object_ and made.error is None:
+            made.data["object"] = explain_object(made.stages, object_)
+        return Explanation(after_rendering(session, chosen), made.data)
+
+
+def _found(options: Options) -> Diagnostics:
+    return Diagnostics(STRICT if options.reporting.strict else ())
+
+
+def _untested(lost: Lost) -> Outcome:
+    """The outcome of a definition that is lost: what it makes is not tested."""
+    name = lost.label if lost.kind == "Application" else f"{lost.kind} {lost.label}"
+    return Outcome(name, "UNKNOWN", 0, (lost.reason,))
+
+
+def _changed(verdict: comparing.Verdict, found: comparing.Difference) -> ApplicationChange:
+    """What became of an Application, with its objects as reports have them: secrets masked."""
+    return ApplicationChange(
+        verdict.name,
+        verdict.state,
+        verdict.note,
+        tuple(dict.fromkeys(flag.name for flag in verdict.flags)),
+        tuple(one for one in found.review.comparison.changes if one.source == verdict.name),
+        verdict.flags,
+    )
+
+
+def _described(application: Application, listing: Listed) -> ListedApplication:
+    """An Application of a listing with where it is from."""
+    controller = listing.settings
+    return ListedApplication(
+        name=application.name,
+        namespace=application.namespace or controller.namespace,
+        instance=controller.instance_name(application.namespace, application.name),
+        project=application.project,
+        destination=application.destination,
+        labels=application.labels,
+        sources=tuple(
+            ListedSource(redact(one.repo_url), one.path, one.chart, one.revision, one.ref)
+            for one in application.sources
+        ),
+        provenance=Provenance(application.place, listing.origins.get(listing.label(application), Origin())),
+    )
+
+
+def _rendered(session: Session, chosen: Selection, stage: Stage = "desired") -> tuple[RenderedApplication, ...]:
+    options = session.options
+    wanted = RenderOptions(options.shown, stage, options.kubernetes.cluster_scoped, options.effort.jobs)
+    with rendering(session, chosen.listing) as opened:
+        return tuple(render_applications(chosen.applications, opened, wanted, session.found))
