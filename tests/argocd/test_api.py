@@ -19,6 +19,7 @@ import pytest
 
 from commodore import argocd
 from commodore.argocd import Options, Providers, Tree
+from commodore.argocd.asking import api
 from commodore.argocd.testing import MemoryCharts, MemoryClock, MemoryGit, MemoryPlugin, MemoryRemotes
 from commodore.base.cancellation import Cancellation
 from commodore.base.context import Context
@@ -342,15 +343,18 @@ def test_no_private_type_is_reached() -> None:
         "commodore.base.kubernetes.objects",
     }
     seen: set[type] = set()
-    for name in argocd.__all__:
-        one = getattr(argocd, name)
-        if inspect.isfunction(one):
+    for one in vars(api).values():
+        if inspect.isfunction(one) and one.__module__ == api.__name__ and not one.__name__.startswith("_"):
             for hint in typing.get_type_hints(one).values():
                 reached(hint, seen)
-        elif dataclasses.is_dataclass(one) and one is not argocd.ArgoSettings:  # that one is for the rooms within
-            for member in dataclasses.fields(one):
-                if not member.name.startswith("_"):
-                    reached(typing.get_type_hints(one)[member.name], seen)
+    waiting = list(seen)
+    while waiting:  # what results and options hold
+        one = waiting.pop()
+        before = set(seen)
+        for member in dataclasses.fields(one) if dataclasses.is_dataclass(one) and one.__module__ not in shared else ():
+            if not member.name.startswith("_"):
+                reached(typing.get_type_hints(one)[member.name], seen)
+        waiting += seen - before
     assert {one.__qualname__ for one in seen - public if one.__module__ not in shared} == set()
 
 

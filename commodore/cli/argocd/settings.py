@@ -77,8 +77,8 @@ SELF_REVISIONS = Setting(
 SELECT = Setting(
     "select",
     ("--select",),
-    "Only Applications for which this holds: project=GLOB, cluster=NAME|URL, namespace=GLOB (of the destination) and "
-    "labels as kubectl takes them, with commas between: project=web,team=a,env in (dev,prod).",
+    "Only Applications that fit all terms: project=GLOB, cluster=NAME|URL, namespace=GLOB (of the destination), labels "
+    "as team=a or env in (dev,prod).",
     metavar="EXPR",
     narrows=True,
 )

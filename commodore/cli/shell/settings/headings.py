@@ -171,7 +171,7 @@ FIRST = frozenset(
         *("local", "api_url", "api_token", "cluster_file", "offline", "watch"),
         *("global_repo_revision_override", "tenant_repo_revision_override", "strict"),
         *("push", "interactive", "dry_run", "force", "diff", "trust_policy", "waves", "canary"),
-        *("path", "base", "base_path", "ref", "app", "select", "selector", "kind", "installation"),
+        *("path", "base", "base_path", "ref", "app", "select", "selector", "kind"),
         *("facts", "facts_file", "kube_version", "fail_on", "allow_unknown", "changed_only"),
         *("out", "output_format", "output", "markdown", "html", "report"),
         *("branch", "only", "values", "alias", "name", "namespace", "context", "kubeconfig"),
