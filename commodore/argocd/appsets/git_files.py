@@ -11,11 +11,11 @@ from typing import Any, Protocol
 
 from commodore.argocd.appsets.flatten import flatten
 from commodore.argocd.appsets.functions import normalized
-from commodore.argocd.appsets.globs import file_pattern, folder_pattern, pathspec
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError, InputError, Location
 from commodore.base.files.tree import Entry, walk
 from commodore.base.gotemplate import Strings, to_floats
+from commodore.base.values.globs import doublestar, go_path, pathspec
 from commodore.base.values.patterns import fits
 from commodore.base.yaml.kube_yaml import read_documents
 
@@ -102,9 +102,7 @@ class GitGenerator:
         found = {folder for file in self._names(checkout) for folder in _parents(file)}
         if not self._hidden:
             found = {folder for folder in found if not any(part.startswith(".") for part in folder.split("/"))}
-        patterns = [
-            (_checked(folder_pattern, one["path"], path, place), one.get("exclude")) for one in _with_path(entries)
-        ]
+        patterns = [(_checked(go_path, one["path"], path, place), one.get("exclude")) for one in _with_path(entries)]
         wanted = [pattern for pattern, excludes in patterns if not excludes]
         unwanted = [pattern for pattern, excludes in patterns if excludes]
         taken = [
@@ -117,7 +115,7 @@ class GitGenerator:
     def _files(
         self, checkout: Checkout, entries: Sequence[Mapping[str, Any]], prefix: str, path: str, place: Location
     ) -> list[dict[str, Any]]:
-        compiled = file_pattern if self._new_globbing else pathspec
+        compiled = doublestar if self._new_globbing else pathspec
         taken: set[str] = set()
         unwanted: set[str] = set()
         names = self._names(checkout)

@@ -14,10 +14,10 @@ from commodore.argocd.model.application import Application
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.model.project import Allowed, KindRule, Project, read_project
 from commodore.argocd.rendering import Rendered
-from commodore.argocd.rendering.globs import matches
 from commodore.base.diagnostics import Diagnostic, Diagnostics, Severity, Subject
 from commodore.base.errors import InputError, Location, did_you_mean
 from commodore.base.kubernetes import key_of
+from commodore.base.values.globs import matches
 from commodore.base.yaml.kube_yaml import read_documents
 from commodore.core.sources.git import redact
 

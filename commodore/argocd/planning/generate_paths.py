@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable
 
-from commodore.argocd.appsets.globs import folder_pattern
+from commodore.base.values.globs import go_path
 from commodore.base.values.patterns import fits
 
 GENERATE_PATHS = "argocd.argoproj.io/manifest-generate-paths"
@@ -39,5 +39,5 @@ class GeneratePaths:
 def _covers(entry: str, path: str) -> bool:
     if not entry or path == entry or path.startswith(f"{entry}/"):
         return True
-    pattern = folder_pattern(entry)
+    pattern = go_path(entry)
     return pattern is not None and fits(pattern, path)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from commodore.argocd.model.sources import DirectoryOptions
-from commodore.argocd.rendering.globs import is_pattern, matches
 from commodore.argocd.rendering.ignored import report_left_out
 from commodore.argocd.rendering.jsonnet import evaluate_files
 from commodore.argocd.rendering.model import Rendered, Unit
@@ -15,6 +14,7 @@ from commodore.argocd.rendering.streams import checked_object, decoded, objects_
 from commodore.argocd.trees import covers
 from commodore.argocd.trees.paths import is_within
 from commodore.base.errors import InputError, Location, PolicyError
+from commodore.base.values.globs import gobwas, matches
 from commodore.base.yaml.kube_yaml import read_json
 
 _SKIPPED = b"+argocd:skip-file-rendering"
@@ -32,7 +32,7 @@ def render_directory(unit: Unit) -> Iterator[Rendered]:
     """
     options = unit.source.directory or DirectoryOptions()
     for pattern in (options.include, options.exclude):
-        if not is_pattern(pattern):
+        if gobwas(pattern) is None:
             hint = "a bracket or brace is open; escape it with '\\'"
             unit.note("CMD-ARGO-803", f"the pattern {pattern!r} is not valid, so it fits nothing", "warning", hint)
     files = list(_files(unit, options))

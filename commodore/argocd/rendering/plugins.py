@@ -10,8 +10,8 @@ from commodore.argocd.configuration import ArgoSettings, Provenanced
 from commodore.argocd.model.plugins import Base, PluginRule
 from commodore.argocd.model.sources import DirectoryOptions, HelmOptions, KustomizeOptions, Source
 from commodore.argocd.planning.kinds import detected_type
-from commodore.argocd.rendering.globs import matches
 from commodore.base.errors import PolicyError
+from commodore.base.values.globs import matches
 
 _AVP_BASES: dict[str, Base] = {"-helm": "helm", "-kustomize": "kustomize", "": ""}
 AVP = tuple(

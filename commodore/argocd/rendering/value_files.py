@@ -9,10 +9,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from commodore.argocd.model.sources import HelmOptions
-from commodore.argocd.rendering.globs import matching_paths
 from commodore.argocd.rendering.model import Unit
 from commodore.argocd.trees import check_inside
 from commodore.base.errors import InputError, PolicyError, did_you_mean
+from commodore.base.values.globs import matching_paths
 from commodore.core.confinement import DEFAULT_POLICY
 from commodore.core.render.programs import write_file
 from commodore.core.sources.git import redact

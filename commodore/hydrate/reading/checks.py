@@ -12,6 +12,7 @@ from typing import Any
 from commodore.argocd import Fields
 from commodore.base.errors import CommodoreError, InputError, Location, PolicyError, raise_all
 from commodore.base.events import Announce, Warned
+from commodore.base.values.globs import stars
 from commodore.base.values.patterns import fits
 from commodore.core.sources.git import redact, repository_key
 from commodore.hydrate.model import Hydration
@@ -77,9 +78,7 @@ def is_permitted(url: str, patterns: Iterable[str]) -> bool:
 
 
 def _fits(url: str, pattern: str) -> bool:
-    parts = re.split(r"(\*\*|\*)", "**" if pattern == "*" else _plain(pattern))
-    expression = "".join({"**": ".*", "*": "[^/]*"}.get(part, re.escape(part)) for part in parts)
-    return fits(re.compile(expression, re.DOTALL), _plain(redact(url)))
+    return fits(stars("**" if pattern == "*" else _plain(pattern)), _plain(redact(url)))
 
 
 def _plain(url: str) -> str:

@@ -7,9 +7,8 @@ import re
 
 import pytest
 
-from commodore.argocd.appsets.globs import file_pattern, folder_pattern, pathspec
-from commodore.argocd.rendering.globs import matches
 from commodore.base.values import patterns
+from commodore.base.values.globs import doublestar, go_path, matches, pathspec
 from commodore.base.values.patterns import fits, steps
 
 ENDLESS = [
@@ -25,7 +24,7 @@ ENDLESS = [
 def test_globs_that_would_go_back_and_forth(pattern: str, text: str) -> None:
     for separator in ("", "/"):
         assert not matches(pattern, text, separator=separator)
-    for kind in (file_pattern, folder_pattern, pathspec):
+    for kind in (doublestar, go_path, pathspec):
         compiled = kind(pattern)
         assert compiled is None or not fits(compiled, text)
 
@@ -45,7 +44,7 @@ def test_both_ways_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(3000):
         text = "".join(generator.choice("ab/.*") for _ in range(generator.randrange(9)))
         glob = "".join(generator.choice(pieces) for _ in range(generator.randrange(6)))
-        for compiled in (file_pattern(glob), folder_pattern(glob), pathspec(glob)):
+        for compiled in (doublestar(glob), go_path(glob), pathspec(glob)):
             if compiled is not None:
                 monkeypatch.setattr(patterns, "MANY_STEPS", -1)
                 assert fits(compiled, text) is (compiled.fullmatch(text) is not None), (glob, text)

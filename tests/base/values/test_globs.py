@@ -1,12 +1,13 @@
-"""The globs of value files: what they match, and in which order."""
+"""Globs by dialect, and the paths that they match, in which order."""
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import pytest
 
-from commodore.argocd.rendering.globs import matching_paths
+from commodore.base.values.globs import doublestar, go_path, gobwas, matches, matching_paths, pathspec, stars
 
 FILES = [
     "e/a.yaml",
@@ -70,3 +71,46 @@ def test_patterns_of_value_files(pattern: str, expected: str, root: Path) -> Non
     """As doublestar 4.9 of Go finds them."""
     found = [str(path.relative_to(root)) for path in matching_paths(root / pattern, root) if path.is_file()]
     assert found == expected.split()
+
+
+DIALECTS = {
+    "go_path": go_path,
+    "doublestar": doublestar,
+    "pathspec": pathspec,
+    "gobwas": gobwas,
+    "gobwas /": functools.partial(gobwas, separator="/"),
+    "stars": stars,
+}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "dialects"),
+    [
+        ("a/*", "a/b", "go_path doublestar pathspec gobwas gobwas_/ stars"),
+        ("a/*", "a/b/c", "pathspec gobwas"),
+        ("a/**", "a/b/c", "doublestar pathspec gobwas gobwas_/ stars"),
+        ("a/**/c", "a/c", "doublestar"),
+        ("a/**/c", "a/b/d/c", "doublestar pathspec gobwas gobwas_/ stars"),
+        ("{a,b}", "a", "doublestar gobwas gobwas_/"),
+        ("{a,b}", "{a,b}", "go_path pathspec stars"),
+        ("[^a]", "b", "go_path doublestar pathspec gobwas gobwas_/"),
+        ("[!a]", "b", "doublestar pathspec gobwas gobwas_/"),
+        ("[!a]", "/", "gobwas gobwas_/"),
+        ("a?c", "a/c", "pathspec gobwas"),
+        ("\\*", "*", "go_path doublestar pathspec gobwas gobwas_/"),
+        ("a", "a/b", "pathspec"),
+        ("a}", "a}", "go_path pathspec gobwas gobwas_/ stars"),
+        ("{a", "{a", "go_path pathspec stars"),
+        ("[a", "[a", "stars"),
+    ],
+)
+def test_dialects_differ(pattern: str, text: str, dialects: str) -> None:
+    compiled = {name: dialect(pattern) for name, dialect in DIALECTS.items()}
+    fitting = [name.replace(" ", "_") for name, one in compiled.items() if one is not None and one.fullmatch(text)]
+    assert fitting == dialects.split()
+
+
+def test_an_invalid_glob_fits_nothing() -> None:
+    assert not matches("[a", "[a")
+    assert matches("a*", "a/b")
+    assert not matches("a*", "a/b", separator="/")
