@@ -100,7 +100,6 @@ if TYPE_CHECKING:
     from commodore.argocd.model.application import Destination as Destination
     from commodore.argocd.model.application import read_application as read_application
     from commodore.argocd.model.fields import Fields as Fields
-    from commodore.argocd.model.fields import kind_of as kind_of
     from commodore.argocd.model.plugins import PluginProgram as PluginProgram
     from commodore.argocd.model.plugins import PluginRule as PluginRule
     from commodore.argocd.planning.generate_paths import GENERATE_PATHS as GENERATE_PATHS

@@ -10,6 +10,7 @@ from typing import Any
 from commodore.base.diagnostics import Diagnostics
 from commodore.base.errors import CommodoreError
 from commodore.base.events import Warned
+from commodore.base.fields import kind_of
 from commodore.fleet.conflicts import Writes, describe_conflicts, overridden
 from commodore.fleet.dependencies import (
     Dependency,
@@ -21,7 +22,7 @@ from commodore.fleet.dependencies import (
     unknown_applications,
     unmet,
 )
-from commodore.fleet.findings import at, cells_in_words, dotted, kind_of
+from commodore.fleet.findings import at, cells_in_words, dotted
 from commodore.fleet.merging import Path_, merge
 from commodore.fleet.patches import active, strategies_of
 from commodore.fleet.paths import MISSING, value_at

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from commodore.base.errors import CommodoreError, InputError, Location, did_you_mean
+from commodore.base.fields import kind_of
 from commodore.base.printable import printable
 from commodore.base.values.versions import find_version
-from commodore.fleet.findings import kind_of, shown
+from commodore.fleet.findings import shown
 from commodore.fleet.merging import leaves, overlap, same
 from commodore.fleet.paths import MISSING, Missing, Path_, strategy_path, value_at
 from commodore.fleet.repository.model import APPLICATIONS, PatchFile, TypeConfig

@@ -43,14 +43,6 @@ def _compact(value: object) -> str:
     return repr(value) if isinstance(value, str) else str(value)
 
 
-def kind_of(value: object) -> str:
-    """What a value is, in words."""
-    if value is None:
-        return "null"
-    kinds = {bool: "a boolean", int: "a number", float: "a number", str: "a text", dict: "a map", list: "a list"}
-    return kinds.get(type(value), "a date")
-
-
 def pointer(path: Sequence[object]) -> str:
     """A path in a file as JSON Pointer; `/` for the whole file."""
     return "/" + "/".join(str(step).replace("~", "~0").replace("/", "~1") for step in path)

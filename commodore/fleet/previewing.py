@@ -8,11 +8,11 @@ from typing import Any
 
 from commodore.base.context import Context
 from commodore.base.errors import InputError, UsageError
+from commodore.base.fields import kind_of
 from commodore.base.files.staging import temporary_folder
 from commodore.base.files.workspace import guard_disk
 from commodore.base.yaml import load, load_rendered
 from commodore.fleet.charts import sample_cluster
-from commodore.fleet.findings import kind_of
 from commodore.fleet.generating import GenerateOptions, Selection, check_known, prepare
 from commodore.fleet.helm import Helm, HelmRefused
 from commodore.fleet.output import cell_folder

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from commodore.base.errors import InputError
 from commodore.base.kubernetes.images import ImageReference, InvalidImageError, read_images, read_repository
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.observe.fields import Fields
@@ -201,14 +202,15 @@ def read_object(value: Mapping[str, Any]) -> tuple[KargoObject, list[str]] | Non
     reader = _READERS.get((group, str(value.get("kind", ""))))
     if reader is None:
         return None
-    fields = Fields(value)
-    found = reader(fields)
+    noted: list[InputError] = []
+    found = reader(Fields(value, noted=noted))
     if not found.meta.name:
         raise UnreadableError("it has no name")
-    if fields.problems and isinstance(found, Stage | Freight):
+    problems = [one.message for one in noted]
+    if problems and isinstance(found, Stage | Freight):
         # Half of a history, or of what a Freight carries, would look like a drift.
-        raise UnreadableError("; ".join(fields.problems))
-    return found, fields.problems
+        raise UnreadableError("; ".join(problems))
+    return found, problems
 
 
 def _meta(fields: Fields) -> Meta:
@@ -218,7 +220,7 @@ def _meta(fields: Fields) -> Meta:
         name=meta.text("name"),
         uid=meta.text("uid"),
         created=meta.time("creationTimestamp"),
-        deleting=meta.has("deletionTimestamp"),
+        deleting="deletionTimestamp" in meta,
         labels=_pairs(meta, "labels"),
         annotations=_pairs(meta, "annotations"),
     )
@@ -226,7 +228,7 @@ def _meta(fields: Fields) -> Meta:
 
 def _pairs(fields: Fields, key: str) -> Mapping[str, str]:
     pairs = fields.fields(key)
-    return {str(name): pairs.text(name) for name in pairs.values}
+    return {str(name): pairs.text(name) for name in pairs.data}
 
 
 def _annotated(meta: Meta, word: str) -> bool:
@@ -238,7 +240,7 @@ def _application(fields: Fields) -> Application:
     summary = status.fields("summary")
     texts = list(summary.texts("images"))
     if len(texts) > (most := DEFAULT_LIMITS.observed_images):
-        fields.problems.append(f"status.summary.images has more than {most} images: the others are ignored")
+        summary.complain("images", f"has more than {most} images: the others are ignored")
     images, invalid = read_images(texts[:most])
     operation = status.fields("operationState")
     sync = status.fields("sync")
@@ -250,7 +252,7 @@ def _application(fields: Fields) -> Application:
         revisions=tuple(filter(None, (sync.text("revision"), *sync.texts("revisions")))),
         operation=operation.text("phase"),
         operation_finished=operation.time("finishedAt"),
-        deployed=max(filter(None, (one.time("deployedAt") for one in status.each("history"))), default=None),
+        deployed=max(filter(None, (one.time("deployedAt") for one in status.items("history"))), default=None),
         health=status.fields("health").text("status"),
     )
 
@@ -282,7 +284,7 @@ def _origin(fields: Fields) -> str:
 
 
 def _images(fields: Fields) -> Iterator[ImageReference]:
-    for one in fields.each("images"):
+    for one in fields.items("images"):
         try:
             repository = read_repository(one.text("repoURL"))
         except InvalidImageError:
@@ -297,29 +299,29 @@ def _others(fields: Fields) -> frozenset[tuple[str, ...]]:
         "artifacts": ("artifactType", "subscriptionName", "version"),
     }
     return frozenset(
-        (kind, *(one.text(key) for key in parts)) for kind, parts in keys.items() for one in fields.each(kind)
+        (kind, *(one.text(key) for key in parts)) for kind, parts in keys.items() for one in fields.items(kind)
     )
 
 
 def _stage(fields: Fields) -> Stage:
     spec, status = fields.fields("spec"), fields.fields("status")
     template = spec.fields("promotionTemplate").fields("spec")
-    newest = next(status.each("freightHistory"), Fields({}, problems=fields.problems))
+    newest = next(status.items("freightHistory"), Fields({}))
     last = status.fields("lastPromotion")
-    current = status.fields("currentPromotion").text("name") if status.has("currentPromotion") else ""
-    request = status.fields("currentPromotionRequest").text("name") if status.has("currentPromotionRequest") else ""
+    current = status.fields("currentPromotion").text("name") if "currentPromotion" in status else ""
+    request = status.fields("currentPromotionRequest").text("name") if "currentPromotionRequest" in status else ""
     return Stage(
         meta=_meta(fields),
-        requests=tuple(_request(one) for one in spec.each("requestedFreight")),
-        targets=spec.has("targets"),
-        steps=template.items("steps"),
-        variables=(*spec.items("vars"), *template.items("vars")),
+        requests=tuple(_request(one) for one in spec.items("requestedFreight")),
+        targets="targets" in spec,
+        steps=tuple(template.values("steps")),
+        variables=(*spec.values("vars"), *template.values("vars")),
         history=tuple(_contents(one, one.text("name"), origin) for origin, one in newest.entries("items")),
-        verifications=tuple(one.text("phase") for one in newest.each("verificationHistory")),
+        verifications=tuple(one.text("phase") for one in newest.items("verificationHistory")),
         last=_last_promotion(last) if last.text("name") else None,
         current=current or request or ("unnamed" if _is_promoting(status) else ""),
         auto_promotion=status.flag("autoPromotionEnabled"),
-        holds=status.has("autoPromotionHolds"),
+        holds="autoPromotionHolds" in status,
     )
 
 
@@ -329,7 +331,7 @@ def _last_promotion(last: Fields) -> PromotionReference:
 
 
 def _is_promoting(status: Fields) -> bool:
-    return bool(status.fields("currentPromotion").values or status.fields("currentPromotionRequest").values)
+    return bool(status.fields("currentPromotion").data or status.fields("currentPromotionRequest").data)
 
 
 def _request(fields: Fields) -> Request:
@@ -354,26 +356,26 @@ def _warehouse(fields: Fields) -> Warehouse:
 
 
 def _subscriptions(spec: Fields) -> Iterator[Subscription]:
-    for one in spec.each("subscriptions"):
+    for one in spec.items("subscriptions"):
         image = one.fields("image")
-        if not image.values:
+        if not image.data:
             continue
         try:
             repository = read_repository(image.text("repoURL")).name
         except InvalidImageError as error:
-            spec.problems.append(f"{image.path}.repoURL names no repository: {error}")
+            image.complain("repoURL", f"names no repository: {error}")
             continue
         yield Subscription(repository, image.text("imageSelectionStrategy") == "Digest")
 
 
 def _discovered(artifacts: Fields) -> Mapping[str, frozenset[str]]:
     tags: dict[str, frozenset[str]] = {}
-    for one in artifacts.each("images"):
+    for one in artifacts.items("images"):
         try:
             repository = read_repository(one.text("repoURL")).name
         except InvalidImageError:
             continue
-        tags[repository] = tags.get(repository, frozenset()) | {found.text("tag") for found in one.each("references")}
+        tags[repository] = tags.get(repository, frozenset()) | {found.text("tag") for found in one.items("references")}
     return tags
 
 

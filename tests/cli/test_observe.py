@@ -211,7 +211,7 @@ def test_findings(call: Call, given: Callable[..., str]) -> None:
     broken["status"]["freightHistory"] = "none"
     code, out, err = call("observe", "plan", given(*drifted(broken)), "-o", "json", "--at", NOW)
     assert (code, decisions(out)[0]["reason"]) == (1, "StageNotFound")
-    assert "Stage prod: status.freightHistory must be a list, not this text [CMD-OBS-002]" in err
+    assert "Stage prod: status.freightHistory must be a list, not text [CMD-OBS-002]" in err
     odd = application()
     odd["status"]["summary"]["images"] = "nginx"
     code, out, err = call("observe", "plan", given(*drifted(odd)), "-o", "json", "--at", NOW)

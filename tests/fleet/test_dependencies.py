@@ -81,7 +81,7 @@ def test_a_jsonpath_may_ask_for_the_dimensions_if_they_are_values(world: World, 
 def test_the_hint_tells_that_only_the_type_differs() -> None:
     lack = unmet(dependency("/certs/ready", True), VALUES)
     assert lack is not None
-    assert (lack.in_words, lack.hint) == ("/certs/ready is 'true', not true", "a text, not a boolean")
+    assert (lack.in_words, lack.hint) == ("/certs/ready is 'true', not true", "text, not true")
 
 
 def test_live_state_is_asked_only_where_it_is_given() -> None:

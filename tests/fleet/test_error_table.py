@@ -48,7 +48,7 @@ ERRORS: list[tuple[str, dict[str, str | None], list[str]]] = [
     (
         "CMD-FLT-003",
         config("dimensions: [environments, sectors, regions]", "dimensions: x"),
-        ["/dimensions is a text ('x'), must be a list"],
+        ["/dimensions is text ('x'), must be a list"],
     ),
     ("CMD-FLT-003", {CONFIG_FILE: "- a\n"}, ["/ is a list, must be a map"]),
     (
@@ -81,7 +81,7 @@ ERRORS: list[tuple[str, dict[str, str | None], list[str]]] = [
     ),
     ("CMD-FLT-003", {f"{APP}/values.yaml": "applications: {1: {}}"}, ["the key 1 is a number", "quote it"]),
     ("CMD-FLT-003", {CONFIG_FILE: CONFIG + "generator: {chart: ../x}\n"}, ["/generator/chart is '../x'"]),
-    ("CMD-FLT-003", {f"{APP}/metadata.yaml": "owners: a\n"}, ["/owners is a text ('a'), must be a list"]),
+    ("CMD-FLT-003", {f"{APP}/metadata.yaml": "owners: a\n"}, ["/owners is text ('a'), must be a list"]),
     (
         "CMD-FLT-004",
         config(
@@ -416,7 +416,7 @@ WARNINGS: list[tuple[str, dict[str, str | None], list[str]]] = [
     (
         "CMD-FLT-022",
         {f"{APP}/int/values.yaml": patch("syncPolicy: {syncOptions: x}")},
-        ["replaces a list by a text at applications.web.syncPolicy.syncOptions", f"{APP}/values.yaml:10"],
+        ["replaces a list by text at applications.web.syncPolicy.syncOptions", f"{APP}/values.yaml:10"],
     ),
     (
         "CMD-FLT-081",

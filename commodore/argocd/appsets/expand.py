@@ -17,10 +17,10 @@ from commodore.argocd.appsets.patch import patched
 from commodore.argocd.appsets.schema import TEMPLATE, typed
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.model import Cluster
-from commodore.argocd.model.fields import boolean_of, unquoted
 from commodore.base.context import Context
 from commodore.base.diagnostics import Diagnostic, Diagnostics, Severity, Subject
 from commodore.base.errors import CommodoreError, InputError, PolicyError
+from commodore.base.fields import boolean_of, unquoted
 from commodore.base.yaml.kube_yaml import read_documents
 
 API_VERSION: Final = "argoproj.io/v1alpha1"

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from commodore.argocd.model.fields import wrong_type
+from commodore.argocd.model.fields import Fields
 from commodore.base.errors import Location, did_you_mean
 from commodore.base.yaml.kube_scalars import scalar_text
 
@@ -214,10 +214,10 @@ def typed(value: Any, kind: Kind, path: str, place: Location) -> Any:
         return _scalar(value, kind.type, path, place)
     if isinstance(kind, ListOf):
         if not isinstance(value, list):
-            raise wrong_type(path, "a list", value, place)
+            raise Fields.wrong_type(path, "a list", value, place)
         return [_filled(typed(item, kind.items, f"{path}[{at}]", place), kind.items) for at, item in enumerate(value)]
     if not isinstance(value, Mapping):
-        raise wrong_type(path, "a map", value, place)
+        raise Fields.wrong_type(path, "a map", value, place)
     if isinstance(kind, MapOf):
         found = {key: typed(item, kind.values, f"{path}.{key}", place) for key, item in value.items()}
         return {key: _filled(item, kind.values) for key, item in found.items()}
@@ -254,11 +254,11 @@ def _filled(value: Any, kind: Kind) -> Any:
 def _scalar(value: Any, wanted: str, path: str, place: Location) -> Any:
     if wanted == "text":
         if not isinstance(value, str | int | float):
-            raise wrong_type(path, "text", value, place)
+            raise Fields.wrong_type(path, "text", value, place)
         return scalar_text(value)
     if wanted == "flag":
         if not isinstance(value, bool):
-            raise wrong_type(path, "true or false", value, place)
+            raise Fields.wrong_type(path, "true or false", value, place)
     elif isinstance(value, bool) or not isinstance(value, int):
-        raise wrong_type(path, "a whole number", value, place)
+        raise Fields.wrong_type(path, "a whole number", value, place)
     return value

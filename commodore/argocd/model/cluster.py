@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from commodore.argocd.model.fields import Fields, wrong_type
+from commodore.argocd.model.fields import Fields
 from commodore.base.errors import InputError, Location
 
 SECRET_TYPE = "argocd.argoproj.io/secret-type"  # noqa: S105 - the name of a label
@@ -68,4 +68,4 @@ def secret_text(secret: Fields, key: str) -> str:
     try:
         return base64.b64decode(encoded, validate=True).decode()
     except (binascii.Error, ValueError):
-        raise wrong_type(f"data.{key}", "base64 of text", encoded, secret.place) from None
+        raise Fields.wrong_type(f"data.{key}", "base64 of text", encoded, secret.place) from None

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from commodore.argocd.model.fields import Fields, wrong_type
+from commodore.argocd.model.fields import Fields
 from commodore.base.errors import InputError, Location
 
 SourceType = Literal["Helm", "Kustomize", "Directory", "Plugin"]
@@ -300,7 +300,7 @@ def _count(fields: Fields) -> int:
             return int(count)
         except ValueError:
             pass
-    raise wrong_type(fields.at("count"), "a whole number", count, fields.place)
+    raise Fields.wrong_type(fields.at("count"), "a whole number", count, fields.place)
 
 
 def _without_empty(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from commodore.base.errors import InputError, UsageError, did_you_mean
+from commodore.base.fields import kind_of
 from commodore.base.printable import counted
 
 ParameterPath = tuple[str | int, ...]
@@ -118,7 +119,7 @@ def _missing(value: Any, path: Sequence[str | int], depth: int) -> InputError:
         count = counted(len(value), "item")
         what = f"has {count}, and no [{segment}]" if isinstance(segment, int) else f"is a list, and has no {segment!r}"
     else:
-        what = f"is {_kind(value)}, and has no {segment!r}"
+        what = f"is {kind_of(value)}, and has no {segment!r}"
     what = what.replace("has no key", "has no parameter") if not depth else what
     return InputError("CMD-INV-041", f"{owner} {what}", hint=_hint(value, path, depth))
 
@@ -149,11 +150,3 @@ def _joined_key(keys: Sequence[str], path: Sequence[str | int], depth: int) -> s
     """The key with dots that was taken for several."""
     rest = ".".join(str(segment) for segment in path[depth:])
     return max((key for key in keys if "." in key and f"{rest}.".startswith(f"{key}.")), key=len, default="")
-
-
-def _kind(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true or false"
-    if isinstance(value, (int, float)):
-        return "a number"
-    return "null" if value is None else "a text"

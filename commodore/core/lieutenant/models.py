@@ -9,6 +9,7 @@ from typing import Any
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError, InputError, raise_all
 from commodore.base.events import Noted, Warned
+from commodore.base.fields import kind_of
 from commodore.base.names import RESERVED_CLASSES, check_name
 
 REQUIRED_FACTS = ("cloud", "distribution")
@@ -130,7 +131,7 @@ def _warn_of_values(cluster_id: str, facts: Mapping[str, Any], context: Context)
             context.announce(
                 Warned(
                     "CMD-API-024",
-                    f"fact {name!r} of cluster {cluster_id} is {_kind(value)}, not text",
+                    f"fact {name!r} of cluster {cluster_id} is {kind_of(value)}, not text",
                     hint="write the value in quotes",
                 )
             )
@@ -155,10 +156,10 @@ class _Reader:
             self._object = value
         elif prefix:
             self.complain(
-                "CMD-API-021", f"has {_kind(value)} as {prefix.rstrip('.')}, expected an object", _OBJECT_HINT
+                "CMD-API-021", f"has {kind_of(value)} as {prefix.rstrip('.')}, expected an object", _OBJECT_HINT
             )
         else:
-            self.complain("CMD-API-021", f"is {_kind(value)}, expected an object", _OBJECT_HINT)
+            self.complain("CMD-API-021", f"is {kind_of(value)}, expected an object", _OBJECT_HINT)
 
     def has(self, key: str) -> bool:
         return key in self._object
@@ -172,7 +173,7 @@ class _Reader:
             if self._sound:
                 self.complain("CMD-API-020", f"has no {self._prefix}{key}", _SET_HINT)
         else:
-            self.complain("CMD-API-021", f"has {_kind(value)} as {self._prefix}{key}, expected text", _TEXT_HINT)
+            self.complain("CMD-API-021", f"has {kind_of(value)} as {self._prefix}{key}, expected text", _TEXT_HINT)
         return ""
 
     def name(self, key: str, *, reserved: bool = False) -> str:
@@ -192,7 +193,7 @@ class _Reader:
             return inherited
         value = self._object[key]
         if value is not None and not isinstance(value, str):
-            self.complain("CMD-API-021", f"has {_kind(value)} as {self._prefix}{key}, expected text", _TEXT_HINT)
+            self.complain("CMD-API-021", f"has {kind_of(value)} as {self._prefix}{key}, expected text", _TEXT_HINT)
             return None
         return value or None
 
@@ -201,7 +202,9 @@ class _Reader:
         if value is None:
             return {}
         if not isinstance(value, Mapping):
-            self.complain("CMD-API-021", f"has {_kind(value)} as {self._prefix}{key}, expected an object", _OBJECT_HINT)
+            self.complain(
+                "CMD-API-021", f"has {kind_of(value)} as {self._prefix}{key}, expected an object", _OBJECT_HINT
+            )
             return {}
         return dict(value)
 
@@ -225,7 +228,7 @@ class _Reader:
             if value is None or value == "":
                 self.complain("CMD-API-023", f"has no fact {fact!r}", "set the fact on the cluster in Lieutenant")
             elif not isinstance(value, str):
-                self.complain("CMD-API-021", f"has {_kind(value)} as fact {fact!r}, expected text", _TEXT_HINT)
+                self.complain("CMD-API-021", f"has {kind_of(value)} as fact {fact!r}, expected text", _TEXT_HINT)
 
     def complain(self, code: str, what: str, hint: str = "") -> None:
         self._report(code, f"{self._label} {what}", hint)
@@ -238,18 +241,3 @@ def _label(value: object, kind: str) -> str:
     """How messages call an object: by its id where it has one."""
     name = value.get("id") if isinstance(value, Mapping) else None
     return f"{kind} {name!r}" if isinstance(name, str) and name else f"the {kind}"
-
-
-def _kind(value: object) -> str:
-    """What a value is, in the words of JSON."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "a boolean"
-    if isinstance(value, int | float):
-        return "a number"
-    if isinstance(value, str):
-        return "text"
-    if isinstance(value, Mapping):
-        return "an object"
-    return "a list" if isinstance(value, list) else f"a {type(value).__name__}"

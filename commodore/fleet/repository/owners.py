@@ -13,11 +13,12 @@ from typing import Any
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError, InputError, Location, did_you_mean, raise_all
 from commodore.base.events import Warned
+from commodore.base.fields import kind_of
 from commodore.base.files.tree import files
 from commodore.base.gotemplate import CallProblem, search_regexp
 from commodore.base.printable import some_of
 from commodore.core.sources.git import Git
-from commodore.fleet.findings import at, kind_of, shown
+from commodore.fleet.findings import at, shown
 from commodore.fleet.repository.config import read_config
 from commodore.fleet.repository.files import Document, parse_document
 from commodore.fleet.repository.layout import CHARTS, CONFIG, METADATA, OWNERS

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from commodore.base.errors import CommodoreError, InputError, Location, did_you_mean
+from commodore.base.fields import kind_of
 from commodore.base.names import check_name
 from commodore.base.yaml.json_schemas import meant_errors, types_in_words
-from commodore.fleet.findings import kind_of, pointer, shown
+from commodore.fleet.findings import pointer, shown
 from commodore.fleet.repository.files import Document
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from commodore.argocd import GENERATE_PATHS, Fields, kind_of
+from commodore.argocd import GENERATE_PATHS, Fields
 from commodore.base.errors import CommodoreError, InputError, Location, did_you_mean
 from commodore.base.events import Warned
+from commodore.base.fields import kind_of
 from commodore.base.values.versions import is_exact
 from commodore.core.lieutenant import Cluster
 from commodore.core.sources.git import Author, normalize, redact, repository_key

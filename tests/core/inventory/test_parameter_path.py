@@ -96,7 +96,7 @@ def test_values_are_found(text: str, value: object) -> None:
     [
         ("argcd.images", "the hierarchy has no parameter 'argcd'", "did you mean 'argocd'?"),
         ("argocd.image", "parameter argocd has no key 'image'", "did you mean 'images'?"),
-        ("argocd.images.argocd.tag.x", "parameter argocd.images.argocd.tag is a text, and has no 'x'", "look at"),
+        ("argocd.images.argocd.tag.x", "parameter argocd.images.argocd.tag is text, and has no 'x'", "look at"),
         ("argocd.hosts.x", "parameter argocd.hosts is a list, and has no 'x'", "its items are [0] to [1]"),
         ("argocd.hosts[2]", "parameter argocd.hosts has 2 items, and no [2]", "its items are [0] to [1]"),
         ("argocd.empty[0]", "parameter argocd.empty has 0 items, and no [0]", "the list is empty"),

@@ -119,8 +119,8 @@ def test_wrong_types_are_named_in_the_words_of_json() -> None:
         "cluster 'c-one' has text as gitRepo, expected an object",
         "cluster 'c-one' has a list as facts, expected an object",
         "cluster 'c-one' has text as dynamicFacts, expected an object",
-        "tenant 't-one' has a boolean as gitRepo.url, expected text",
-        "tenant 't-one' has an object as globalGitRepoURL, expected text",
+        "tenant 't-one' has true as gitRepo.url, expected text",
+        "tenant 't-one' has a map as globalGitRepoURL, expected text",
         "tenant 't-one' has a list as tenantGitRepoRevision, expected text",
         "cluster 'c-one' has a number as globalGitRepoRevision, expected text",
     ]
@@ -191,6 +191,6 @@ def test_facts_that_are_not_text_are_kept_and_announced() -> None:
     parsed = parse_cluster(cluster(facts=facts), tenant(), {}, make_context(announce=collected.append), source="x")
     assert parsed.facts == facts
     assert [(e.code, e.message) for e in collected if isinstance(e, Warned)] == [
-        ("CMD-API-024", "fact 'flag' of cluster c-one is a boolean, not text"),
+        ("CMD-API-024", "fact 'flag' of cluster c-one is true, not text"),
         ("CMD-API-024", "fact 'version' of cluster c-one is a number, not text"),
     ]
