@@ -71,9 +71,10 @@ def check_references(
         wanted = [path.encode(), *_encoded(reference.tag)]
         if not any(text in content for text in wanted for content in contents):
             found.add(
-                Warned(
+                Diagnostic(
                     "CMD-TEST-023",
                     f"{reference.tag!r} of {reference.place} does not occur in the output",
+                    "warning",
                     hint="ignore this if the case does not use the parameter; otherwise the component drops it",
                 )
             )

@@ -108,12 +108,14 @@ class Diagnostic:
         """The diagnostic as an error of its family."""
         return _FAMILIES[self.family](self.code, self.message, hint=self.hint, locations=self.locations)
 
-    def as_event(self) -> Warned | Noted:
-        """The diagnostic as an event: a warning, or a note."""
+    def as_warning(self) -> Warned:
+        """The diagnostic as a warning that is announced."""
         about = f"Application {self.subject.application}: " if self.subject.application else ""
-        if self.severity == "warning":
-            return Warned(self.code, f"{about}{self.message}", self.hint)
-        return Noted(f"note: {about}{self.message} [{self.code}]" + (f"; {self.hint}" if self.hint else ""))
+        return Warned(self.code, f"{about}{self.message}", self.hint)
+
+    def as_note(self) -> Noted:
+        """The diagnostic as a note that is announced."""
+        return Noted(f"note: {self.message} [{self.code}]" + (f"; {self.hint}" if self.hint else ""))
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready data, keys in a fixed order."""
@@ -202,8 +204,10 @@ class Diagnostics:
 
     def announce(self, announce: Announce) -> None:
         """Announce the warnings, then the notes."""
-        for one in (*self.added("warning"), *self.added("info")):
-            announce(one.as_event())
+        for one in self.added("warning"):
+            announce(one.as_warning())
+        for one in self.added("info"):
+            announce(one.as_note())
 
     def raise_errors(self) -> None:
         """Raise the errors, if there are any.

@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from commodore.hydrate.serving import Watched as Watched
     from commodore.hydrate.walk import PUSH_STAGE as PUSH_STAGE
     from commodore.hydrate.walk import Hydrated as Hydrated
-    from commodore.hydrate.walk import as_warning as as_warning
     from commodore.hydrate.walk import hydrate as hydrate
     from commodore.hydrate.walk import requests_of as requests_of
     from commodore.hydrate.watching import Backoff as Backoff

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from commodore.base.diagnostics import Diagnostic
 from commodore.base.errors import CommodoreError, InputError
 from commodore.base.events import Warned, stage
 from commodore.core.sources.git import Git, redact
@@ -205,8 +204,8 @@ def _found(run: Run, group: Group) -> Iterator[Warned]:
     labels = {f"{one.namespace or run.job.settings.namespace}/{one.name}" for one in group.members}
     labels |= {one.name for one in group.members}
     for one in run.diagnostics.found():
-        if one.subject.application in labels and (warned := as_warning(one)) is not None:
-            yield warned
+        if one.subject.application in labels and one.severity == "warning":
+            yield one.as_warning()
 
 
 def _rounds(run: Run, planned: Sequence[Planned]) -> list[list[Planned]]:
@@ -233,12 +232,6 @@ def _steps(run: Run, planned: Planned) -> list[Planned]:
             hint="run once without --each-commit",
         )
     return [replace(planned, group=replace(group, dry_sha=sha)) for sha in commits] or [planned]
-
-
-def as_warning(found: Diagnostic) -> Warned | None:
-    """A finding of rendering as a warning; None if it is none."""
-    about = f"Application {found.subject.application}: " if found.subject.application else ""
-    return Warned(found.code, f"{about}{found.message}", found.hint) if found.severity == "warning" else None
 
 
 def _if_ready(planned: Planned, ready: Callable[[Group], bool]) -> Planned:

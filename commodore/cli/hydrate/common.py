@@ -48,7 +48,7 @@ def opened(ctx: click.Context, sources: Sequence[Source], values: Mapping[str, A
     from commodore.base.diagnostics import Diagnostics
     from commodore.base.files.workspace import Workspace
     from commodore.core.sources.git import RepositoryStore
-    from commodore.hydrate import Run, as_warning, read_sources
+    from commodore.hydrate import Run, read_sources
 
     diagnostics = Diagnostics()
     workspace = Workspace.at(working_dir(ctx))
@@ -62,9 +62,9 @@ def opened(ctx: click.Context, sources: Sequence[Source], values: Mapping[str, A
         found = read_sources(places, context.limits, shown)
         job = _job(found, store, values, context, diagnostics)
         yield Run(replace(job, rights=rights, catalogs=catalogs), store, context, diagnostics)
-    for warned in map(as_warning, diagnostics.found()):
-        if warned is not None:
-            context.announce(warned)
+    for one in diagnostics.found():
+        if one.severity == "warning":
+            context.announce(one.as_warning())
 
 
 @contextlib.contextmanager

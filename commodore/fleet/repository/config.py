@@ -18,9 +18,7 @@ Prefix = tuple[str, ...]
 Style = Literal["charts", "manifests"]
 # What the schema says of a node without the list of the next dimension: the key is missing or has nothing, or there is
 # a text for the node.
-_CHILDLESS = re.compile(
-    r": (/sequence(?:/[^/ ]+/\d+)+)(?: has no '([^']+)'$|/([^/ ]+) is (?:empty|null), | is text )"
-)
+_CHILDLESS = re.compile(r": (/sequence(?:/[^/ ]+/\d+)+)(?: has no '([^']+)'$|/([^/ ]+) is (?:empty|null), | is text )")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
