@@ -32,9 +32,7 @@ from commodore.clusters.outcome import ClusterOutcome
 from commodore.clusters.report.model import WaveResult
 from commodore.clusters.task import values_of
 from commodore.core.lieutenant import Cluster, Tenant
-from commodore.core.review import DiffLine
-from commodore.core.review.file_groups import FileGroups, Hunk
-from commodore.core.review.placeholders import Placeholders
+from commodore.core.review import DiffLine, FileGroups, Hunk, Placeholders
 
 KINDS = ("one", "all")
 _FILES = 5

@@ -116,14 +116,14 @@ if TYPE_CHECKING:
     from commodore.base.diagnostics import Severity as Severity
     from commodore.base.diagnostics import Subject as Subject
     from commodore.base.kubernetes.images import ImageReference as ImageReference
-    from commodore.core.review.object_diff import ABSENT as ABSENT
-    from commodore.core.review.object_diff import FieldChange as FieldChange
-    from commodore.core.review.object_diff import Flag as Flag
-    from commodore.core.review.object_diff import Item as Item
-    from commodore.core.review.object_diff import Key as Key
-    from commodore.core.review.object_diff import NoiseRule as NoiseRule
-    from commodore.core.review.object_diff import ObjectChange as ObjectChange
-    from commodore.core.review.object_diff import PlacedObject as PlacedObject
-    from commodore.core.review.object_diff import path_text as path_text
+    from commodore.core.review import ABSENT as ABSENT
+    from commodore.core.review import FieldChange as FieldChange
+    from commodore.core.review import Flag as Flag
+    from commodore.core.review import Item as Item
+    from commodore.core.review import Key as Key
+    from commodore.core.review import NoiseRule as NoiseRule
+    from commodore.core.review import ObjectChange as ObjectChange
+    from commodore.core.review import PlacedObject as PlacedObject
+    from commodore.core.review import path_text as path_text
 
 __getattr__ = lazy_exports(__name__)

@@ -9,8 +9,8 @@ from commodore.argocd.comparing import Difference
 from commodore.base.diagnostics import Diagnostic, Severity, Subject
 from commodore.base.errors import Location
 from commodore.base.sarif import sarif_log
-from commodore.core.review.object_diff import FLAGS
-from commodore.core.review.object_diff import Severity as Danger
+from commodore.core.review import FLAGS
+from commodore.core.review import Severity as Danger
 
 _SEVERITIES: dict[Danger, Severity] = {"critical": "error", "high": "error", "medium": "warning"}
 

@@ -29,8 +29,8 @@ from commodore.catalog.publish import stage as stage
 from commodore.catalog.publish import staged_tree as staged_tree
 from commodore.catalog.publish import tree_digest as tree_digest
 from commodore.catalog.publish import unchanged as unchanged
-from commodore.core.review.file_changes import ChangeSummary as ChangeSummary
-from commodore.core.review.file_changes import FileDiff as FileDiff
+from commodore.core.review import ChangeSummary as ChangeSummary
+from commodore.core.review import FileDiff as FileDiff
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

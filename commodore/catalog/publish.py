@@ -30,8 +30,7 @@ from commodore.catalog._local_changes import (
     record_output,
 )
 from commodore.catalog._same import files_of, holds
-from commodore.core.review import DiffLine, DiffMode
-from commodore.core.review.file_changes import ChangeSummary, FileDiff, describe
+from commodore.core.review import ChangeSummary, DiffLine, DiffMode, FileDiff, describe
 from commodore.core.sources.git import (
     Author,
     Entry,

@@ -11,7 +11,7 @@ from commodore.base.errors import CommodoreError, InputError
 from commodore.base.files.tree import files, is_hidden
 from commodore.base.files.workspace import guard_disk
 from commodore.base.yaml import load_all
-from commodore.core.review.object_diff import PlacedObject, Review, review, tally
+from commodore.core.review import PlacedObject, Review, review, tally
 from commodore.core.sources.git import Git, check_version, read_blobs, staged_changes
 
 _REFS = "refs/"

@@ -12,7 +12,7 @@ from commodore.base.errors import Location
 from commodore.base.kubernetes import ObjectKey, key_of
 from commodore.base.kubernetes.schemas import ApiKind, Kubernetes, Schemas, api_kind, show_release
 from commodore.catalog.views import is_object
-from commodore.core.review.object_diff import PlacedObject, as_json
+from commodore.core.review import PlacedObject, as_json
 
 _Rule = Literal["schema", "removed-api", "unknown-api", "deprecated-api", "duplicate", "unusable-schema"]
 _WARNINGS = frozenset({"deprecated-api", "unusable-schema"})

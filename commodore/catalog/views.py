@@ -8,7 +8,7 @@ from typing import Any
 
 from commodore.base.kubernetes import ObjectKey, key_of
 from commodore.base.kubernetes.images import ImageReference
-from commodore.core.review.object_diff import PlacedObject, images_of
+from commodore.core.review import PlacedObject, images_of
 
 
 @dataclass(frozen=True, slots=True)

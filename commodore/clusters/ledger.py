@@ -13,7 +13,7 @@ from commodore.clusters.journal import Journal, RunFolder
 from commodore.clusters.outcome import ClusterOutcome
 from commodore.clusters.report.model import FleetReport, as_pins
 from commodore.clusters.task import Compiled
-from commodore.core.review.file_groups import FileGroup, FileGroups, Hunk
+from commodore.core.review import FileGroup, FileGroups, Hunk
 from commodore.core.sources.git import Pin
 
 

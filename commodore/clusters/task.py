@@ -21,8 +21,7 @@ from commodore.catalog import moved_meanwhile, pending_file, tree_digest
 from commodore.catalog.pipeline import CatalogCompile, Shared, StagedCatalog, publish_catalog, stage_catalog
 from commodore.clusters.outcome import ClusterOutcome
 from commodore.core.lieutenant import Cluster, ClusterSource
-from commodore.core.review.file_groups import Hunk
-from commodore.core.review.placeholders import Placeholders
+from commodore.core.review import Hunk, Placeholders
 from commodore.core.sources.git import Git, RemoteAnswers
 
 Done = TypeVar("Done")

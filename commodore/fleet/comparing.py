@@ -9,10 +9,18 @@ from pathlib import Path
 from commodore.base.context import Context
 from commodore.base.errors import UsageError
 from commodore.base.limits import Limits
-from commodore.core.review import ChangeKind, DiffLine, TreeChange, compare_trees
-from commodore.core.review.file_groups import FileGroup, FileGroups, Hunk
-from commodore.core.review.placeholders import Placeholders
-from commodore.core.review.textdiff import diff_lines
+from commodore.core.review import (
+    ChangeKind,
+    DiffLine,
+    FileDiff,
+    FileGroup,
+    FileGroups,
+    Hunk,
+    Placeholders,
+    TreeChange,
+    compare_trees,
+    diff_lines,
+)
 from commodore.core.sources.git import Git, read_blobs
 from commodore.fleet.objects import ObjectChanges, object_changes
 from commodore.fleet.output import Files, read_rendered
@@ -91,7 +99,6 @@ def group_changes(
     Args:
         singulars: the names of one node of each dimension.
     """
-    from commodore.core.review.file_changes import FileDiff  # not needed as long as nothing changes
 
     groups = FileGroups()
     for file in change.files:

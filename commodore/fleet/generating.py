@@ -20,8 +20,7 @@ from commodore.base.programs.threads import threads
 from commodore.base.programs.workers import usable_cpus
 from commodore.core.render.chart_results import ChartResults
 from commodore.core.results.caches import result_cache, usable
-from commodore.core.review import TreeChange
-from commodore.core.review.file_groups import FileGroup
+from commodore.core.review import FileGroup, TreeChange
 from commodore.fleet.cells import CellValues, Status, merge_fleet
 from commodore.fleet.chart_files import Chart, read_chart
 from commodore.fleet.charts import cell_chart, chart_yaml

@@ -16,14 +16,15 @@ from commodore.cli.main import run
 from commodore.clusters.outcome import ClusterOutcome
 from commodore.clusters.report.model import FleetReport
 from commodore.clusters.report.rendering import render_markdown, render_text
-from commodore.core.review.changes import FileChange, TreeChange
-from commodore.core.review.diff import render
-from commodore.core.review.object_diff import (
+from commodore.core.review import (
+    FileChange,
     PlacedObject,
     Review,
+    TreeChange,
     html_report,
     json_report,
     markdown_report,
+    render,
     review,
     text_report,
 )

@@ -20,7 +20,7 @@ from commodore.base.sarif import sarif_log
 from commodore.cli.main import run
 from commodore.cli.shell.console import Console
 from commodore.core.inventory.lint import Report, as_github
-from commodore.core.review.diff import DiffLine
+from commodore.core.review import DiffLine
 from tests.world.cluster import ROOT
 from tests.world.folders import write_files
 from tests.world.terminal import run_on_terminal

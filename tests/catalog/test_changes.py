@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from commodore.catalog import ChangeSummary, stage
-from commodore.core.review.file_changes import describe
+from commodore.core.review import describe
 from commodore.core.sources.git import stage_all, staged_changes
 from tests.catalog.conftest import Run
 from tests.world.context import make_context

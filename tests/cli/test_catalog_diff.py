@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from commodore.core.review.object_diff import FLAGS
+from commodore.core.review import FLAGS
 from tests.world.cluster import ROOT
 from tests.world.repos import git
 

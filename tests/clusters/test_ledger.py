@@ -12,10 +12,7 @@ from commodore.clusters.journal import new_run
 from commodore.clusters.ledger import Ledger, may_be_repaired
 from commodore.clusters.outcome import ClusterOutcome
 from commodore.clusters.task import Compiled
-from commodore.core.review import DiffLine
-from commodore.core.review.file_changes import FileDiff
-from commodore.core.review.file_groups import Hunk
-from commodore.core.review.placeholders import Placeholders
+from commodore.core.review import DiffLine, FileDiff, Hunk, Placeholders
 
 OUTCOMES = tuple(ClusterOutcome(name, "", "t-one", "one") for name in ("c-1", "c-2", "c-3"))
 

@@ -10,7 +10,7 @@ from commodore.argocd.normalising.paths import pointer_steps
 from commodore.argocd.rendering import Rendered
 from commodore.base.errors import InputError, did_you_mean
 from commodore.base.kubernetes import ObjectKey, key_of
-from commodore.core.review.object_diff import ABSENT, Masks, field_changes, mask_object, path_text
+from commodore.core.review import ABSENT, Masks, field_changes, mask_object, path_text
 
 Stages = Sequence[tuple[str, Sequence[Rendered]]]
 

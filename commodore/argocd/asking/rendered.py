@@ -13,7 +13,7 @@ from commodore.argocd.rendering import Opened, PartlyRendered, Rendered
 from commodore.base.diagnostics import Diagnostics, Subject
 from commodore.base.errors import CommodoreError, Findings
 from commodore.base.kubernetes import key_of
-from commodore.core.review.object_diff import GONE, KindPointer
+from commodore.core.review import GONE, KindPointer
 
 Stage = Literal["desired", "manifests"]
 

@@ -25,15 +25,7 @@ from commodore.argocd.sarif import as_sarif
 from commodore.argocd.trees import Tree as Files
 from commodore.base.diagnostics import Diagnostic
 from commodore.base.errors import Location
-from commodore.core.review.object_diff import (
-    COMMENT_BYTES,
-    Flag,
-    ObjectChange,
-    Review,
-    html_report,
-    markdown_report,
-    text_report,
-)
+from commodore.core.review import COMMENT_BYTES, Flag, ObjectChange, Review, html_report, markdown_report, text_report
 
 _TITLE = "Argo CD changes"
 

@@ -17,7 +17,7 @@ from commodore.base.diagnostics import Diagnostic, Diagnostics, Subject
 from commodore.base.errors import CommodoreError, InputError
 from commodore.base.kubernetes import ObjectKey, key_of
 from commodore.base.printable import some_of
-from commodore.core.review.object_diff import PlacedObject, compare, path_text
+from commodore.core.review import PlacedObject, compare, path_text
 
 _SKIPPED = frozenset(("CMD-ARGO-420", "CMD-ARGO-904"))  # what is not done by decision, or for want of a library
 Status = Literal["PASS", "FAIL", "SKIPPED", "UNKNOWN"]

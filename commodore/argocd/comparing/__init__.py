@@ -7,16 +7,7 @@ from commodore.argocd.comparing.changed import Considered
 from commodore.argocd.comparing.diff import ComparisonOptions, Wanted, diff
 from commodore.argocd.comparing.reads import Reads, reads_of
 from commodore.argocd.comparing.sides import Side, find_merge_base, find_side, pair_of
-from commodore.core.review.object_diff import (
-    ABSENT,
-    FieldChange,
-    Flag,
-    Item,
-    Key,
-    ObjectChange,
-    PlacedObject,
-    path_text,
-)
+from commodore.core.review import ABSENT, FieldChange, Flag, Item, Key, ObjectChange, PlacedObject, path_text
 
 __all__ = [
     "ABSENT",

@@ -15,7 +15,7 @@ from commodore.argocd.normalising import Normaliser
 from commodore.base.diagnostics import Diagnostics
 from commodore.base.errors import Location
 from commodore.base.kubernetes.objects import ObjectKey
-from commodore.core.review.object_diff import (
+from commodore.core.review import (
     Comparison,
     FieldChange,
     Flag,

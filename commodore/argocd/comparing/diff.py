@@ -45,7 +45,8 @@ from commodore.base.diagnostics import Diagnostic, Diagnostics, Severity, Subjec
 from commodore.base.errors import CommodoreError
 from commodore.base.kubernetes.objects import ObjectKey
 from commodore.base.printable import some_of
-from commodore.core.review.object_diff import (
+from commodore.core.review import (
+    CONTEXT,
     DEFAULT_NOISE,
     Comparison,
     Flag,
@@ -58,7 +59,6 @@ from commodore.core.review.object_diff import (
     mark_noise,
     review_of,
 )
-from commodore.core.review.textdiff import CONTEXT
 from commodore.core.sources.git import redact
 
 _MASS_APPLICATIONS = 3

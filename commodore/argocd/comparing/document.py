@@ -6,9 +6,7 @@ from collections import Counter
 from typing import Any
 
 from commodore.argocd.comparing.applications import Difference, State
-from commodore.core.review.object_diff import Group
-from commodore.core.review.object_diff.json_report import change_data, key_data
-from commodore.core.review.object_diff.shown import change_lines, group_title
+from commodore.core.review import Group, change_data, change_lines, group_title, key_data
 
 _STATES: dict[str, State] = {
     "added": "added",

@@ -9,8 +9,7 @@ from typing import Any
 from commodore.argocd.comparing.applications import Difference
 from commodore.base.kubernetes import ObjectKey, key_of
 from commodore.base.kubernetes.images import ImageReference
-from commodore.core.review.object_diff import KindPointer, images_of
-from commodore.core.review.object_diff.json_report import key_data
+from commodore.core.review import KindPointer, images_of, key_data
 
 
 @dataclass(frozen=True, slots=True)

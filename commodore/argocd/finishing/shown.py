@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from commodore.argocd.finishing.hooks import hook_phases
 from commodore.base.errors import UsageError
-from commodore.core.review.object_diff import KindPointer
+from commodore.core.review import KindPointer
 
 
 @dataclass(frozen=True, slots=True)

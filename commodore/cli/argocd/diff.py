@@ -72,7 +72,7 @@ def _show(difference: Difference, values: Mapping[str, Any], console: Console) -
         show_review(difference.review, console, full=values["full"], command="commodore argocd diff")
         console.status(_counts(difference))
     elif values["out"] == "stat":
-        from commodore.core.review.object_diff import summary
+        from commodore.core.review import summary
 
         console.result(summary(difference.review))
     else:

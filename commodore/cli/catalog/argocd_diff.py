@@ -13,7 +13,7 @@ from commodore.cli.shell.review import ARGOCD_TITLE, show_review
 
 if TYPE_CHECKING:
     from commodore.argocd import Difference
-    from commodore.core.review.object_diff import Review
+    from commodore.core.review import Review
 
 _AGAIN = "commodore argocd diff --path catalog --base HEAD"
 
@@ -51,7 +51,7 @@ def show_argocd_diff(folder: Path, form: str, console: Console) -> None:
 
 
 def _print(review: Review, form: str, console: Console) -> None:
-    from commodore.core.review.object_diff import COMMENT_BYTES, html_report, markdown_report
+    from commodore.core.review import COMMENT_BYTES, html_report, markdown_report
 
     if form == "markdown":
         report = markdown_report(review, title=ARGOCD_TITLE, budget=COMMENT_BYTES, whole=_AGAIN)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from commodore.catalog.pipeline import CatalogCompile
     from commodore.core.engine import Engine
     from commodore.core.lieutenant import ClusterSource
-    from commodore.core.review.object_diff import Review
+    from commodore.core.review import Review
 
 
 @click.group(

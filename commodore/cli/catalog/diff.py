@@ -18,7 +18,7 @@ from commodore.cli.shell.options import options
 from commodore.cli.shell.review import check_flags, dangers, markdown, noise_of, show_review
 
 if TYPE_CHECKING:
-    from commodore.core.review.object_diff import Review
+    from commodore.core.review import Review
 
 _FAILED = 2  # as `diff`: 0 for no difference, 1 for differences
 
@@ -49,7 +49,7 @@ def catalog_diff(ctx: click.Context, /, folder: Path | None, **values: Any) -> i
 
 def _review(folder: Path, values: Mapping[str, Any]) -> Review:
     from commodore.catalog import objects_of
-    from commodore.core.review.object_diff import review
+    from commodore.core.review import review
 
     noise = noise_of(values)
     check_flags(values["fail_on"])
@@ -59,7 +59,7 @@ def _review(folder: Path, values: Mapping[str, Any]) -> Review:
 
 
 def _show(found: Review, values: Mapping[str, Any], console: Console) -> None:
-    from commodore.core.review.object_diff import html_report, json_report, summary
+    from commodore.core.review import html_report, json_report, summary
 
     form = values["out"]
     if form == "json":

@@ -13,7 +13,7 @@ from commodore.base.events import ignore
 from commodore.base.limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
-    from commodore.core.review.object_diff import ObjectChange, PlacedObject
+    from commodore.core.review import ObjectChange, PlacedObject
 
 SELECTING = ("instance", "kind", "namespace", "object_name", "file")
 """The options that choose objects."""

@@ -24,7 +24,7 @@ from commodore.cli.shell.lazy import LazyCommand, LazyGroup
 from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
-    from commodore.core.review.file_groups import FileGroup
+    from commodore.core.review import FileGroup
     from commodore.fleet import FleetState, Generated, ObjectChanges, Selection
 
 _DIMENSIONS = {"environment": "environments", "sector": "sectors", "region": "regions"}

@@ -17,8 +17,7 @@ from commodore.cli.shell.console import Console
 if TYPE_CHECKING:
     from commodore.catalog import Move
     from commodore.catalog.pipeline import CatalogResult
-    from commodore.core.review.object_diff import Review
-    from commodore.core.review.object_diff.model import ObjectKind
+    from commodore.core.review import ObjectKind, Review
 
 _KINDS: tuple[ObjectKind, ...] = ("added", "changed", "removed", "moved")
 _SHOWN_SECONDS = 0.1

@@ -10,7 +10,7 @@ from commodore.base.errors import UsageError, did_you_mean
 from commodore.cli.shell.console import Console, paint
 
 if TYPE_CHECKING:
-    from commodore.core.review.object_diff import NoiseRule, Review
+    from commodore.core.review import NoiseRule, Review
 
 ARGOCD_TITLE = "Argo CD changes"
 _ANY = "any"
@@ -22,7 +22,7 @@ def check_flags(wanted: Iterable[str]) -> None:
     Raises:
         UsageError: CMD-CLI-030, one is none.
     """
-    from commodore.core.review.object_diff import FLAGS
+    from commodore.core.review import FLAGS
 
     for name in wanted:
         if name != _ANY and name not in FLAGS:
@@ -46,7 +46,7 @@ def noise_of(values: Mapping[str, Any]) -> tuple[NoiseRule, ...]:
     Raises:
         UsageError: CMD-CLI-032, a value of `--hide` does not say what.
     """
-    from commodore.core.review.object_diff import DEFAULT_NOISE
+    from commodore.core.review import DEFAULT_NOISE
 
     hidden = tuple(map(_noise_rule, values["hide"]))
     return hidden if values["noise"] else (*DEFAULT_NOISE, *hidden)
@@ -54,7 +54,7 @@ def noise_of(values: Mapping[str, Any]) -> tuple[NoiseRule, ...]:
 
 def _noise_rule(text: str) -> NoiseRule:
     """One value of `--hide`."""
-    from commodore.core.review.object_diff import NoiseRule
+    from commodore.core.review import NoiseRule
 
     if text.startswith("/"):
         return NoiseRule("place", text)
@@ -74,7 +74,7 @@ def markdown(found: Review, values: Mapping[str, Any], *, title: str, whole: str
     Raises:
         UsageError: CMD-CLI-031, there is too little room.
     """
-    from commodore.core.review.object_diff import markdown_report
+    from commodore.core.review import markdown_report
 
     if values["max_bytes"] < 4096:
         raise UsageError("CMD-CLI-031", "--max-bytes is less than 4096", hint="a report needs 4096 bytes at least")
@@ -94,7 +94,7 @@ def show_review(
     Args:
         command: what shows it again.
     """
-    from commodore.core.review.object_diff import text_report
+    from commodore.core.review import text_report
 
     folded = not full and sys.stdout.isatty()
     lines = list(text_report(found, folded=folded))

@@ -156,8 +156,7 @@ def _show(
     """Print what is different in the manifests since the last good run: a diff, or for machines one object."""
     from commodore.catalog import ChangeSummary, review_trees
     from commodore.cli.shell.review import show_review
-    from commodore.core.review import compare_trees, render
-    from commodore.core.review.object_diff import json_report
+    from commodore.core.review import compare_trees, json_report, render
 
     change = compare_trees(old, new, console.context.limits)
     lines = list(render(change, old, new, console.context.limits, what.diff_mode)) if what.how == "text" else []

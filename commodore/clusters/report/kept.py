@@ -16,7 +16,7 @@ from commodore.base.files.workspace import guard_disk
 from commodore.clusters.journal import list_runs, runs
 from commodore.clusters.outcome import ClusterOutcome
 from commodore.clusters.report.model import VERSION, FleetReport, WaveResult, pins_of
-from commodore.core.review.file_groups import FileGroup, merge_groups
+from commodore.core.review import FileGroup, merge_groups
 
 _STATES = ("failed", "refused", "interrupted", "not-begun", "compiled", "published")
 """States of waves, the worst first: that of a merged wave is the worst of its shards."""

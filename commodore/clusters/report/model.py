@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore.clusters.outcome import ClusterOutcome
-from commodore.core.review.file_groups import FileGroup
+from commodore.core.review import FileGroup
 
 VERSION = 1
 

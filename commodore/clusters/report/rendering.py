@@ -8,8 +8,7 @@ from itertools import groupby
 
 from commodore.base.printable import counted, in_markdown, printable_lines
 from commodore.clusters.report.model import FleetReport, error_groups
-from commodore.core.review.file_groups import FileGroup
-from commodore.core.review.object_diff.markdown_report import COMMENT_BYTES, fenced, fit
+from commodore.core.review import COMMENT_BYTES, FileGroup, fenced, fit_blocks
 
 _NAMED = 4
 _LEFT_OUT_BYTES = 80
@@ -91,7 +90,7 @@ def render_markdown(report: FleetReport, budget: int = COMMENT_BYTES) -> str:
     for is_plain, part in groupby(lines, key=lambda line: line[0] in ("plain", "title", "error")):
         texts = [text for _, text in part]
         blocks.append("\n".join(map(_escaped, texts)) if is_plain else fenced([_unindented(text) for text in texts]))
-    shown, left_out = fit(((f"{block}\n\n",) for block in blocks), budget - _LEFT_OUT_BYTES)
+    shown, left_out = fit_blocks(((f"{block}\n\n",) for block in blocks), budget - _LEFT_OUT_BYTES)
     if left_out:
         shown.append(f"{len(left_out)} parts of the report are left out: there is no room for them.\n")
     return "".join(shown)

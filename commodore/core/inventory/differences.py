@@ -10,8 +10,7 @@ from commodore.base.errors import InputError
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.base.yaml import dump_flush
 from commodore.core.inventory.parameter_path import ParameterPath, format_path, key_text, look_up
-from commodore.core.review import DiffLine
-from commodore.core.review.textdiff import diff_lines
+from commodore.core.review import DiffLine, diff_lines
 
 Change = Literal["added", "removed", "changed"]
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from commodore.base.context import Context
-from commodore.core.review import ChangeKind, DiffLine, DiffMode, FileChange, TreeChange, render
+from commodore.core.review.changes import ChangeKind, FileChange, TreeChange
+from commodore.core.review.diff import DiffMode, render
+from commodore.core.review.textdiff import DiffLine
 from commodore.core.sources.git import RawChange, read_blobs
 
 _SUBMODULE: Final = "160000"

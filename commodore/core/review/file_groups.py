@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from commodore.core.review.object_diff import mask_text
+from commodore.core.review.masking import mask_text
 from commodore.core.review.placeholders import Placeholders
 
 if TYPE_CHECKING:

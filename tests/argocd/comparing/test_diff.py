@@ -10,7 +10,7 @@ import pytest
 from commodore.argocd.comparing import Difference
 from commodore.argocd.comparing.document import difference_data
 from commodore.base.errors import CommodoreError, InputError, UsageError
-from commodore.core.review.object_diff import html_report, markdown_report, text_report
+from commodore.core.review import html_report, markdown_report, text_report
 from tests.argocd.comparing.conftest import URL, Trees, app, config
 
 

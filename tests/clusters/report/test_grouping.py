@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from commodore.catalog import FileDiff
 from commodore.clusters.task import values_of
 from commodore.core.lieutenant import Cluster, Tenant
-from commodore.core.review import DiffLine
-from commodore.core.review.file_groups import FileGroups, Hunk
-from commodore.core.review.placeholders import Placeholders
+from commodore.core.review import DiffLine, FileGroups, Hunk, Placeholders
 
 TENANT = Tenant("t-one", "Tenant", "https://x/t.git", "https://x/g.git", None, None)
 

@@ -10,7 +10,7 @@ import pytest
 from commodore.clusters import FleetReport, read_report, render_markdown, render_text
 from commodore.clusters.outcome import ClusterOutcome
 from commodore.clusters.report.model import WaveResult
-from commodore.core.review.file_groups import FileGroup, Hunk
+from commodore.core.review import FileGroup, Hunk
 
 
 @pytest.mark.requirement("FC9")

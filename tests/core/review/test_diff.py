@@ -7,14 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from commodore.base.limits import DEFAULT_LIMITS, Limits
-from commodore.core.review import (
-    DiffLine,
-    DiffMode,
-    FileChange,
-    TreeChange,
-    compare_trees,
-    render,
-)
+from commodore.core.review import DiffLine, DiffMode, FileChange, TreeChange, compare_trees, render
 
 MODES: list[DiffMode] = ["plain", "ignore-yaml-formatting", "kapitan-0.29-to-0.30"]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from commodore.base.errors import InputError
 from commodore.base.yaml.yaml_in import load_all
-from commodore.core.review.object_diff.lists import align
-from commodore.core.review.object_diff.model import ABSENT, FieldChange, Key, Path, in_path_order
-from commodore.core.review.object_diff.values import is_same
+from commodore.core.review.lists import align
+from commodore.core.review.model import ABSENT, FieldChange, Key, Path, in_path_order
+from commodore.core.review.values import is_same
 
 _DEPTH = 100
 """Steps that are taken into an object; what lies deeper is compared as a whole."""

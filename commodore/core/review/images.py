@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from commodore.base.kubernetes.images import ImageReference, parse_image
-from commodore.core.review.object_diff.pointers import KindPointer
+from commodore.core.review.pointers import KindPointer
 
 _CONTAINERS = frozenset({"containers", "initContainers", "ephemeralContainers"})
 

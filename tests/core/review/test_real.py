@@ -11,18 +11,10 @@ from pathlib import Path
 import pytest
 
 from commodore.catalog import objects_of, read_revision
-from commodore.core.review.object_diff import (
-    PlacedObject,
-    compare,
-    html_report,
-    json_report,
-    markdown_report,
-    review,
-    text_report,
-)
-from commodore.core.review.object_diff.values import identity
-from tests.core.review.object_diff.applying import apply_comparison, mirrored
-from tests.core.review.object_diff.test_model import sort_keys
+from commodore.core.review import PlacedObject, compare, html_report, json_report, markdown_report, review, text_report
+from commodore.core.review.values import identity
+from tests.core.review.applying import apply_comparison, mirrored
+from tests.core.review.test_model import sort_keys
 from tests.world.context import make_context
 from tests.world.repos import git
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from commodore.core.review.object_diff.flags import Flag
-from commodore.core.review.object_diff.grouping import Group
-from commodore.core.review.object_diff.review import Review
-from commodore.core.review.object_diff.shown import (
+from commodore.core.review.flags import Flag
+from commodore.core.review.grouping import Group
+from commodore.core.review.reviewing import Review
+from commodore.core.review.shown import (
     change_lines,
     flag_name,
     flag_objects,

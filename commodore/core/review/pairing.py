@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from commodore.base.kubernetes.objects import ObjectKey, key_of
-from commodore.core.review.object_diff.fields import field_changes
-from commodore.core.review.object_diff.model import Comparison, ObjectChange, PlacedObject, in_object_order
-from commodore.core.review.object_diff.values import identity, is_same, leaves, similarity
+from commodore.core.review.fields import field_changes
+from commodore.core.review.model import Comparison, ObjectChange, PlacedObject, in_object_order
+from commodore.core.review.values import identity, is_same, leaves, similarity
 
 RENAME_SIMILARITY = 0.6
 """The share of leaves that two objects of one kind must have in common to count as one that was renamed."""

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from commodore.base.printable import in_markdown, only_printable, printable
-from commodore.core.review.object_diff.flags import Flag
-from commodore.core.review.object_diff.grouping import Group
-from commodore.core.review.object_diff.review import Review
-from commodore.core.review.object_diff.shown import (
+from commodore.core.review.flags import Flag
+from commodore.core.review.grouping import Group
+from commodore.core.review.reviewing import Review
+from commodore.core.review.shown import (
     change_lines,
     flag_objects,
     group_title,
@@ -54,13 +54,13 @@ def markdown_report(review: Review, *, title: str = "Changes", budget: int = COM
     table, left_flags = _flag_table(review.flags, left // 2)
     parts.append(table)
     left -= _size(table)
-    texts, short = fit(((_group(one), _folded(one)) for one in review.groups), left)
+    texts, short = fit_blocks(((_group(one), _folded(one)) for one in review.groups), left)
     if short or left_flags:
         texts.append(_left_out([review.groups[number] for number in short], left_flags, whole))
     return "".join([*parts, *texts])
 
 
-def fit(blocks: Iterable[Sequence[str]], budget: int) -> tuple[list[str], list[int]]:
+def fit_blocks(blocks: Iterable[Sequence[str]], budget: int) -> tuple[list[str], list[int]]:
     """Take of each block the first form that still fits into a number of bytes, or nothing.
 
     Returns:

@@ -8,13 +8,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commodore.core.review.object_diff import (
-    PlacedObject,
-    compare,
-    field_changes,
-)
-from commodore.core.review.object_diff.values import identity, is_same
-from tests.core.review.object_diff.applying import apply_changes, apply_comparison, mirrored, mirrored_field
+from commodore.core.review import PlacedObject, compare, field_changes
+from commodore.core.review.values import identity, is_same
+from tests.core.review.applying import apply_changes, apply_comparison, mirrored, mirrored_field
 
 SCALARS = st.one_of(
     st.none(),

@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 
 from commodore.base.yaml import load
-from commodore.core.review.object_diff import (
+from commodore.core.review import (
     FLAGS,
     FieldChange,
     PlacedObject,
     Review,
     compare,
     field_changes,
+    images_of,
     path_text,
     review,
     tally,
 )
-from commodore.core.review.object_diff.images import images_of
 
 
 def placed(text: str, file: str = "a.yaml") -> PlacedObject:

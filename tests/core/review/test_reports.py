@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from commodore.core.review.object_diff import (
+from commodore.core.review import (
     FLAGS,
     Part,
     PlacedObject,

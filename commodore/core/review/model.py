@@ -134,7 +134,7 @@ class ObjectChange:
         old_key, new_key: what names it; equal unless it was renamed. Both are set for added and removed objects too.
         old, new: the object on each side, None where it is not.
         fields: what differs and is shown.
-        hidden: what differs and is noise (see `commodore.core.review.object_diff.noise`).
+        hidden: what differs and is noise (see `commodore.core.review.noise`).
         ignored: the paths of fields that are shown and usually are not, each with the reason.
     """
 

@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from commodore.core.review.object_diff.model import Item
-from commodore.core.review.object_diff.values import identity, leaves, similarity
+from commodore.core.review.model import Item
+from commodore.core.review.values import identity, leaves, similarity
 
 _BY_FIELD: dict[str, tuple[tuple[str, ...], ...]] = {
     "ports": (("containerPort", "protocol"), ("port", "protocol"), ("containerPort",), ("port",), ("name",)),

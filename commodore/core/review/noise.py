@@ -7,17 +7,8 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from commodore.core.review.object_diff.model import (
-    Comparison,
-    FieldChange,
-    Item,
-    Key,
-    ObjectChange,
-    Path,
-    path_text,
-    step_name,
-)
-from commodore.core.review.object_diff.pointers import KindPointer
+from commodore.core.review.model import Comparison, FieldChange, Item, Key, ObjectChange, Path, path_text, step_name
+from commodore.core.review.pointers import KindPointer
 
 _TEMPLATES = (
     (),

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from commodore.core.review.object_diff.flags import FLAGS, Flag
-from commodore.core.review.object_diff.model import Comparison, FieldChange, ObjectChange, path_text
-from commodore.core.review.object_diff.values import identity
+from commodore.core.review.flags import FLAGS, Flag
+from commodore.core.review.model import Comparison, FieldChange, ObjectChange, path_text
 from commodore.core.review.textdiff import CONTEXT
+from commodore.core.review.values import identity
 
 
 @dataclass(frozen=True, slots=True)

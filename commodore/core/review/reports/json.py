@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from commodore.base.kubernetes.objects import ObjectKey
-from commodore.core.review.object_diff.model import ABSENT, FieldChange, ObjectChange, path_text
-from commodore.core.review.object_diff.review import Review
-from commodore.core.review.object_diff.values import as_json
+from commodore.core.review.model import ABSENT, FieldChange, ObjectChange, path_text
+from commodore.core.review.reviewing import Review
+from commodore.core.review.values import as_json
 
 SCHEMA_VERSION = 1
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from commodore.core.review.object_diff.flags import Flag, flags_of
-from commodore.core.review.object_diff.grouping import Group, group
-from commodore.core.review.object_diff.masking import mask
-from commodore.core.review.object_diff.model import Comparison, ObjectChange, PlacedObject
-from commodore.core.review.object_diff.noise import DEFAULT_NOISE, NoiseRule, hide_noise
-from commodore.core.review.object_diff.pairing import compare
-from commodore.core.review.object_diff.pointers import KindPointer
+from commodore.core.review.flags import Flag, flags_of
+from commodore.core.review.grouping import Group, group
+from commodore.core.review.masking import mask
+from commodore.core.review.model import Comparison, ObjectChange, PlacedObject
+from commodore.core.review.noise import DEFAULT_NOISE, NoiseRule, hide_noise
+from commodore.core.review.pairing import compare
+from commodore.core.review.pointers import KindPointer
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,16 +9,9 @@ from importlib import resources
 from typing import Any
 
 from commodore.base.printable import printable
-from commodore.core.review.object_diff.grouping import Group
-from commodore.core.review.object_diff.review import Review
-from commodore.core.review.object_diff.shown import (
-    change_lines,
-    group_title,
-    object_name,
-    others_of,
-    part_rows,
-    summary,
-)
+from commodore.core.review.grouping import Group
+from commodore.core.review.reviewing import Review
+from commodore.core.review.shown import change_lines, group_title, object_name, others_of, part_rows, summary
 
 _TEMPLATE = "templates/diff-report.html"
 _FEW_PARTS = 8

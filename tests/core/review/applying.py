@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from commodore.core.review.object_diff import Comparison, FieldChange, ObjectChange, PlacedObject
-from commodore.core.review.object_diff.model import ABSENT, Item, Key, Path, in_object_order, in_path_order
-from commodore.core.review.object_diff.pairing import identity
+from commodore.core.review import ABSENT, Comparison, FieldChange, Item, Key, ObjectChange, Path, PlacedObject
+from commodore.core.review.model import in_object_order, in_path_order
+from commodore.core.review.pairing import identity
 
 
 def apply_changes(old: Any, changes: Iterable[FieldChange]) -> Any:

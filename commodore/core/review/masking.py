@@ -9,9 +9,9 @@ from typing import Any
 
 from commodore.base.errors import InputError
 from commodore.base.yaml.yaml_out import dump_stream
-from commodore.core.review.object_diff.fields import embedded_documents, field_changes
-from commodore.core.review.object_diff.model import Comparison, ObjectChange, PlacedObject
-from commodore.core.review.object_diff.pointers import KindPointer
+from commodore.core.review.fields import embedded_documents, field_changes
+from commodore.core.review.model import Comparison, ObjectChange, PlacedObject
+from commodore.core.review.pointers import KindPointer
 
 _REFERENCE = re.compile(r"\?\{[^{}]*\}")
 """A reference to a secret, which names it and is none."""

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from commodore.base.kubernetes.objects import ObjectKey
 from commodore.base.values.versions import goes_back
-from commodore.core.review.object_diff.images import images_of
-from commodore.core.review.object_diff.model import (
+from commodore.core.review.images import images_of
+from commodore.core.review.model import (
     ABSENT,
     Comparison,
     FieldChange,
@@ -22,7 +22,7 @@ from commodore.core.review.object_diff.model import (
     path_text,
     step_name,
 )
-from commodore.core.review.object_diff.pointers import KindPointer
+from commodore.core.review.pointers import KindPointer
 
 Severity = Literal["critical", "high", "medium"]
 

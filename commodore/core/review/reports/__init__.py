@@ -1,0 +1,1 @@
+"""A review as text, Markdown, HTML and JSON."""
