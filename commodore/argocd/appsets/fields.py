@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from commodore.argocd.appsets.fasttemplate import render_simple
 from commodore.argocd.appsets.functions import template_functions
 from commodore.base.errors import InputError, Location
 from commodore.base.gotemplate import LimitProblem, ParseProblem, RefusedFunction, Template, TemplateProblem
@@ -106,3 +106,29 @@ class Texts:
 def _sound(text: str) -> str:
     """A text with replacement characters for bytes that are no UTF-8, as JSON has it."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace") if not text.isascii() else text
+
+
+_TEMPLATE: Final = re.compile(r"\{\{.*\}\}")  # on one line
+
+
+def render_simple(text: str, params: Mapping[str, object]) -> str:
+    """A text with its tags replaced. What names no parameter stays as it is written.
+
+    Raises:
+        ParseProblem: a tag is not closed.
+    """
+    if _TEMPLATE.search(text) is None:
+        return text
+    parts = []
+    at = 0
+    while (start := text.find("{{", at)) >= 0:
+        end = text.find("}}", start + 2)
+        if end < 0:
+            raise ParseProblem(
+                f'cannot find end tag="}}}}" in the template="{text}" starting from "{text[start + 2 :]}"'
+            )
+        parts.append(text[at:start])
+        value = params.get(text[start + 2 : end].strip())
+        parts.append(value if isinstance(value, str) else text[start : end + 2])
+        at = end + 2
+    return "".join([*parts, text[at:]])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import re
+import unicodedata
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from commodore.argocd.appsets.transliteration import in_ascii
 from commodore.base.errors import CommodoreError
 from commodore.base.gotemplate import CallProblem, Function, Table, clock_functions, function, sprig, to_floats, to_yaml
 from commodore.base.yaml.kube_yaml import read_documents
@@ -102,3 +102,31 @@ def template_functions(moment: datetime | None = None) -> Mapping[str, Function]
         moment: what `now` says; None if it is refused.
     """
     return {**sprig(), **(clock_functions(moment) if moment is not None else {}), **_TABLE}
+
+
+# Pairs of a letter and what stands for it; those with accents are taken apart before.
+_LATIN: Final = "ßss æae œoe øo đd ðd łl þth ħh ıi ĸk ŀl ŋng ŧt ŉn ſs ƒf əe"
+_GREEK: Final = "αa βb γg δd εe ζz ηe θth ιi κk λl μm νn ξx οo πp ρr σs ςs τt υu φph χkh ψps ωo"
+_CYRILLIC: Final = (
+    "аa бb вv гg дd еe ёio жzh зz иi йi кk лl мm нn оo пp рr сs тt уu фf хkh цts чch шsh щshch ъ' ыy ь' эe юiu яia"
+    " іi їi єie ґg ўu ђdj јj љlj њnj ћtsh џdzh"
+)
+_SIGNS: Final = "‐- ‑- ‒- –- —- ―- ’' ‘' “\" ”\""
+_LETTERS: Final = {pair[0]: pair[1:] for pair in " ".join((_LATIN, _GREEK, _CYRILLIC, _SIGNS)).split()}
+
+
+def in_ascii(text: str) -> tuple[str, str]:
+    """A text in lower case with ASCII characters only, and the letters and digits that nothing here stands for."""
+    plain: list[str] = []
+    unknown: list[str] = []
+    for character in unicodedata.normalize("NFC", text.lower()):
+        apart = unicodedata.normalize("NFKD", character)
+        if character in _LETTERS:
+            plain.append(_LETTERS[character])
+            continue
+        for part in apart:
+            if part.isascii() or part in _LETTERS:
+                plain.append(_LETTERS.get(part, part))
+            elif unicodedata.category(part)[0] in "LN":
+                unknown.append(part)
+    return "".join(plain), "".join(unknown)

@@ -8,7 +8,6 @@ import zlib
 from typing import Final
 
 from commodore.base.gotemplate.functions.casing import camel_case, kebab_case, snake_case
-from commodore.base.gotemplate.functions.lists import texts
 from commodore.base.gotemplate.printing import plain
 from commodore.base.gotemplate.problems import CallProblem
 from commodore.base.gotemplate.quoting import quoted
@@ -391,3 +390,12 @@ def _sha512(text: str) -> str:
 @function(TABLE, "adler32sum", "string")
 def _adler32(text: str) -> str:
     return str(zlib.adler32(encoded(text)))
+
+
+def texts(value: Value) -> list[str]:
+    """The items of a list as texts, without nils; a single value as a list of one; nil as an empty list."""
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        return [value if isinstance(value, str) else plain(value)]
+    return [item if isinstance(item, str) else plain(item) for item in value if item is not None]

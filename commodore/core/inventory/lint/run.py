@@ -17,8 +17,8 @@ from commodore.core.inventory.files import class_files, has_patterns
 from commodore.core.inventory.lint.applications import Applications
 from commodore.core.inventory.lint.class_file import FILES, UNREADABLE, ClassFile, read_class_file
 from commodore.core.inventory.lint.deprecated import DeprecatedParameters
-from commodore.core.inventory.lint.duplicates import DuplicateKeys
 from commodore.core.inventory.lint.filters import Filters
+from commodore.core.inventory.lint.keys import DuplicateKeys, TopLevelKeys
 from commodore.core.inventory.lint.linter import Linter
 from commodore.core.inventory.lint.missing_url import MissingUrl
 from commodore.core.inventory.lint.model import Report, Skipped
@@ -27,7 +27,6 @@ from commodore.core.inventory.lint.removals import Removals
 from commodore.core.inventory.lint.schema import Schema, without_repeated
 from commodore.core.inventory.lint.secrets import SecretReferences
 from commodore.core.inventory.lint.specs import Components, Packages
-from commodore.core.inventory.lint.top_level import TopLevelKeys
 
 LINTERS: Final = MappingProxyType(
     {

@@ -1,9 +1,11 @@
-"""The linter `top-level-keys`: keys of a class file that reclass passes over, with all that is below them."""
+"""The linters `top-level-keys`, keys that reclass passes over, and `duplicate-keys`, keys that are twice in a map."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
+
+from yaml import MappingNode, Node, SequenceNode
 
 from commodore.base.diagnostics import Diagnostic, Rule
 from commodore.base.errors import did_you_mean
@@ -41,3 +43,42 @@ class TopLevelKeys(Linter):
 def _is_misspelt(name: str) -> bool:
     """Whether a key is one letter beside a known one. `parameter` and the like have a meaning in other files."""
     return any(one_slip(name, known) and f"{name}s" != known for known in _KNOWN)
+
+
+DUPLICATE: Final = Rule("duplicate-key", "error", "A key is twice in one map.")
+
+
+class DuplicateKeys(Linter):
+    """Looks at the whole file, and at keys as they are written: `a` and `~a` are two."""
+
+    name = "duplicate-keys"
+    summary = "Keys that are twice in one map."
+    rules = (DUPLICATE,)
+
+    def read(self, file: ClassFile) -> Iterator[Diagnostic]:
+        for path, node in _maps(file.root):
+            first: dict[tuple[str, Any], Node] = {}
+            for key, _ in node.value:
+                same = first.setdefault((key.tag, str(key.value)), key)
+                if same is not key:
+                    parameter = f"{path}.{key_text(key)}" if path else key_text(key)
+                    message = f"the key {key_text(key)!r} is already set in line {same.start_mark.line + 1}"
+                    hint = "keep one of them; reclass refuses the file"
+                    yield file.finding(self.name, DUPLICATE, key, message, parameter=parameter, hint=hint)
+
+
+def _maps(root: Node) -> Iterator[tuple[str, MappingNode]]:
+    """The maps as they are written, those behind `<<` and those that a duplicate hides too."""
+    seen: set[int] = set()
+    stack: list[tuple[str, Node]] = [("", root)]
+    while stack:
+        path, node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, MappingNode):
+            yield path, node
+            members = [(f"{path}.{key_text(key)}" if path else key_text(key), value) for key, value in node.value]
+            stack += reversed(members)
+        elif isinstance(node, SequenceNode):
+            stack += reversed([(f"{path}[{index}]", item) for index, item in enumerate(node.value)])
