@@ -20,7 +20,7 @@ LEVELS = (
     ("acquiring", "planning"),
     ("appsets", "trees"),
     ("configuration",),
-    ("diagnostics", "line_worker", "model"),
+    ("diagnostics", "model"),
 )
 
 

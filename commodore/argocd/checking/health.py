@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from commodore.argocd.configuration import ArgoSettings, ResourceOverride
-from commodore.argocd.line_worker import LineWorker, WorkerEnded
 from commodore.base.diagnostics import Diagnostics, Subject
 from commodore.base.errors import CommodoreError, EnvironmentFault, InputError
 from commodore.base.kubernetes import key_of
 from commodore.base.names import requirement
 from commodore.base.printable import printable
+from commodore.base.programs.python_children import LineWorker, WorkerEnded
 
 STATUSES = ("Healthy", "Progressing", "Suspended", "Degraded", "Missing", "Unknown")
 _SECONDS = 1.0

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from commodore.argocd.line_worker import LineWorker, WorkerEnded
 from commodore.base.errors import EnvironmentFault, InputError
 from commodore.base.printable import printable
+from commodore.base.programs.python_children import LineWorker, WorkerEnded
 
 _WORKER = "commodore.argocd.normalising.jq_worker"
 _LONGEST = 10_000

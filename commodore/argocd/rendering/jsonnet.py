@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +13,10 @@ from commodore.argocd.rendering.programs import takes_too_long
 from commodore.argocd.trees.paths import is_within
 from commodore.base.errors import InputError, PolicyError
 from commodore.base.printable import printable_lines
-from commodore.base.programs.child_processes import Child, child_environment
+from commodore.base.programs.python_children import ChildEnded
+from commodore.base.programs.running import Bounds, OutOfBounds
 from commodore.base.yaml.kube_yaml import read_json
-
-_WORKER = "commodore.argocd.rendering.jsonnet_worker"
+from commodore.core.render.jsonnet import Evaluated, JsonnetTask, evaluate_jsonnet
 
 
 def evaluate_files(unit: Unit, options: DirectoryOptions, files: list[Path]) -> dict[Path, list[Any]]:
@@ -33,24 +30,20 @@ def evaluate_files(unit: Unit, options: DirectoryOptions, files: list[Path]) -> 
     if not files:
         return {}
     libraries = [_library(unit, path) for path in options.libraries]
-    request = {
-        "root": str(unit.root),
-        "size": unit.context.limits.input_file_bytes,
-        "memory": unit.context.limits.rendering_bytes,
-        "files": list(map(str, files)),
-        # Later libraries win; the folder of the source is asked last.
-        "search": [*reversed(libraries), str(unit.folder)],
+    # Later libraries win; the folder of the source is asked last.
+    search = [*reversed(libraries), str(unit.folder)]
+    variables = {
         "ext_vars": _variables(unit, options.variables, code=False),
         "ext_codes": _variables(unit, options.variables, code=True),
         "tla_vars": _variables(unit, options.arguments, code=False),
         "tla_codes": _variables(unit, options.arguments, code=True),
     }
-    answers = _asked(unit, request)
+    wanted = [JsonnetTask(str(path), str(unit.root), search, **variables) for path in files]
     found = {}
-    for path, answer in zip(files, answers, strict=True):
+    for path, evaluated in zip(files, _evaluated(unit, wanted), strict=True):
         name = os.path.relpath(path, unit.folder)
-        found[path] = _objects(answer, name, unit)
-        report_read(unit, answer["imports"])
+        found[path] = _objects(evaluated, name, unit)
+        report_read(unit, evaluated.imports)
     return found
 
 
@@ -67,43 +60,33 @@ def _library(unit: Unit, path: str) -> str:
     return str(folder)
 
 
-def _asked(unit: Unit, request: dict[str, Any]) -> list[dict[str, Any]]:
-    seconds = unit.context.limits.argocd_source_seconds
+def _evaluated(unit: Unit, files: list[JsonnetTask]) -> list[Evaluated]:
+    limits = unit.context.limits
+    bounds = Bounds(limits.argocd_source_seconds, memory=limits.rendering_bytes)
     try:
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", _WORKER],
-            input=json.dumps(request).encode(),
-            capture_output=True,
-            timeout=seconds,
-            check=False,
-            cwd=unit.scratch,
-            env=child_environment(Child.PYTHON),
-        )
-    except subprocess.TimeoutExpired:
-        raise takes_too_long("Jsonnet", seconds) from None
-    if done.returncode != 0:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        return evaluate_jsonnet(files, limits.input_file_bytes, bounds, unit.context.cancellation)
+    except OutOfBounds:
+        raise takes_too_long("Jsonnet", bounds.seconds) from None
+    except ChildEnded as ended:
         raise InputError(
             "CMD-ARGO-404",
-            f"Jsonnet fails: {printable_lines(said[-1]) if said else f'exit code {done.returncode}'}",
+            f"Jsonnet fails: {printable_lines(ended.last) or f'exit code {ended.code}'}",
             hint="it may have used up stack or memory; look for endless recursion, or raise "
             "rendering_bytes with COMMODORE_LIMITS",
-        )
-    answers: list[dict[str, Any]] = json.loads(done.stdout)
-    return answers
+        ) from None
 
 
-def _objects(answer: dict[str, Any], name: str, unit: Unit) -> list[Any]:
-    if "outside" in answer:
+def _objects(evaluated: Evaluated, name: str, unit: Unit) -> list[Any]:
+    if evaluated.refused:
         raise PolicyError(
             "CMD-ARGO-408",
-            f"{name} imports {answer['outside']!r}, which is outside of the repository",
+            f"{name} imports {evaluated.refused[0][0]!r}, which is outside of the repository",
             hint="import files of the repository",
         )
-    if "error" in answer:
-        said = answer["error"].replace(f"{unit.root}/", "")
+    if evaluated.value is None:
+        said = evaluated.complaint.replace(f"{unit.root}/", "")
         raise InputError("CMD-ARGO-404", f"{name} does not evaluate: {printable_lines(said)}", hint="see what it says")
-    value = read_json(answer["value"], place=name)
+    value = read_json(evaluated.value, place=name)
     found = value if isinstance(value, list) else [value]
     if not all(isinstance(one, dict) for one in found):
         raise InputError(

@@ -6,18 +6,17 @@ Python's engine goes back and forth where RE2 does not. Where that may take long
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from commodore.base.cancellation import Cancellation
 from commodore.base.gotemplate.functions.re2 import compiled
 from commodore.base.gotemplate.problems import CallProblem
 from commodore.base.limits import DEFAULT_LIMITS
-from commodore.base.programs.child_processes import child_environment
+from commodore.base.programs.python_children import ChildEnded, ask_once
+from commodore.base.programs.running import Bounds, OutOfBounds
 from commodore.base.values.patterns import MANY_STEPS, steps
 
 SECONDS: Final = DEFAULT_LIMITS.regexp_seconds
@@ -85,21 +84,16 @@ def _slow(expression: str, pattern: re.Pattern[str], text: str, at: int) -> list
 
 
 def _in_process(pattern: re.Pattern[str], text: str, at: int) -> list[tuple[int, int]] | None:
+    request = [pattern.pattern, text, at]
     try:
-        done = subprocess.run(
-            [sys.executable, "-I", "-S", "-c", _WORKER],
-            env=child_environment(),
-            input=json.dumps([pattern.pattern, text, at]).encode(),
-            capture_output=True,
-            timeout=SECONDS,
-            check=True,
+        found: list[tuple[int, int]] | None = ask_once(
+            ["-I", "-S", "-c", _WORKER], request, Bounds(SECONDS), Cancellation()
         )
-    except subprocess.TimeoutExpired:
+    except OutOfBounds:
         raise CallProblem(
             f"the regular expression takes longer than {SECONDS:g} s; write it without nested repetitions, install the "
             "extra argocd, or raise regexp_seconds with COMMODORE_LIMITS"
         ) from None
-    except (OSError, subprocess.CalledProcessError) as error:
+    except (OSError, ChildEnded) as error:
         raise CallProblem(f"the regular expression cannot be used: {error}") from None
-    found: list[tuple[int, int]] | None = json.loads(done.stdout)
     return found

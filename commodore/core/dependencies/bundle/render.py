@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,14 +14,15 @@ from commodore.base.errors import CommodoreError, EnvironmentFault, InputError, 
 from commodore.base.events import Warned
 from commodore.base.files.workspace import is_inside
 from commodore.base.printable import only_printable
-from commodore.base.programs.child_processes import Child, child_environment
+from commodore.base.programs.python_children import ChildEnded
+from commodore.base.programs.running import Bounds, OutOfBounds
 from commodore.core.dependencies.bundle.jsonnetfile import FILE_NAME, JsonnetFile, parse_jsonnetfile, read_jsonnetfile
+from commodore.core.render.jsonnet import Evaluated, JsonnetTask, evaluate_jsonnet
 from commodore.core.sources.git import Git
 
 SOURCE_NAME = "jsonnetfile.jsonnet"
 
 _OUT_OF_MEMORY = (2, -signal.SIGABRT)  # how the Go runtime ends then
-_EVALUATOR = Path(__file__).with_name("_evaluate.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +61,12 @@ def effective_jsonnetfiles(requirers: Sequence[Requirer], context: Context) -> l
         if _tracks(one.folder, FILE_NAME, context):
             context.announce(_ignored(one))
     raise_all(errors)
-    texts = _evaluate(rendered, context)
+    evaluated = _evaluate(rendered, context)
     result: list[JsonnetFile | None] = []
     for one in requirers:
         try:
             if one in rendered:
-                result.append(_parse(one, *texts[rendered.index(one)], context))
+                result.append(_parse(one, evaluated[rendered.index(one)], context))
             elif (one.folder / FILE_NAME).is_file():
                 result.append(read_jsonnetfile(one.folder / FILE_NAME, context.limits))
             else:
@@ -92,29 +91,27 @@ def _check_variables(one: Requirer) -> list[CommodoreError]:
     ]
 
 
-def _evaluate(rendered: Sequence[Requirer], context: Context) -> list[tuple[bool, str]]:
+def _evaluate(rendered: Sequence[Requirer], context: Context) -> list[Evaluated]:
     if not rendered:
         return []
-    work = [[str(one.folder / SOURCE_NAME), dict(one.variables)] for one in rendered]
-    # Isolated: neither the current directory nor PYTHON* variables decide what is imported.
-    command = [sys.executable, "-I", str(_EVALUATOR), str(context.limits.jsonnetfile_memory)]
-    try:
-        child = subprocess.run(
-            command,
-            env=child_environment(Child.PYTHON),
-            input=json.dumps(work).encode(),
-            capture_output=True,
-            timeout=context.limits.jsonnetfile_timeout,
-            check=False,
+    limits = context.limits
+    files = [
+        JsonnetTask(
+            str(one.folder / SOURCE_NAME),
+            str(one.folder),
+            ext_vars={name: str(value) for name, value in one.variables.items()},
         )
-    except subprocess.TimeoutExpired:
-        raise _gave_up(rendered, f"it did not end within {context.limits.jsonnetfile_timeout:g} seconds") from None
-    if child.returncode in _OUT_OF_MEMORY:
-        raise _gave_up(rendered, f"it takes more than {context.limits.jsonnetfile_memory} bytes of memory")
-    if child.returncode != 0:
-        complaint = child.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise _gave_up(rendered, complaint[-1] if complaint else f"it ended with status {child.returncode}")
-    return [(bool(fine), str(text)) for fine, text in json.loads(child.stdout)]
+        for one in rendered
+    ]
+    bounds = Bounds(limits.jsonnetfile_timeout, memory=limits.jsonnetfile_memory)
+    try:
+        return evaluate_jsonnet(files, limits.input_file_bytes, bounds, context.cancellation)
+    except OutOfBounds:
+        raise _gave_up(rendered, f"it did not end within {bounds.seconds:g} seconds") from None
+    except ChildEnded as ended:
+        if ended.code in _OUT_OF_MEMORY:
+            raise _gave_up(rendered, f"it takes more than {bounds.memory} bytes of memory") from None
+        raise _gave_up(rendered, ended.last or f"it ended with status {ended.code}") from None
 
 
 def _gave_up(rendered: Sequence[Requirer], reason: str) -> EnvironmentFault:
@@ -126,10 +123,15 @@ def _gave_up(rendered: Sequence[Requirer], reason: str) -> EnvironmentFault:
     )
 
 
-def _parse(one: Requirer, fine: bool, text: str, context: Context) -> JsonnetFile:
+def _parse(one: Requirer, evaluated: Evaluated, context: Context) -> JsonnetFile:
     source = str(one.folder / SOURCE_NAME)
-    if fine:
-        return parse_jsonnetfile(text.encode(), source, context.limits)
+    if evaluated.value is not None:
+        return parse_jsonnetfile(evaluated.value.encode(), source, context.limits)
+    refused = [
+        f"the import of {name!r} {f'cannot be read: {why}' if why else 'is outside of the folder of the jsonnetfile'}"
+        for name, why in evaluated.refused
+    ]
+    text = "\n".join([*refused, evaluated.complaint])  # the place follows
     found = re.search(re.escape(source) + r":\(?(\d+):(\d+)", text)
     place = Location(source, int(found[1]), int(found[2])) if found else Location(source)
     first = next(line for line in text.splitlines() if line.strip())

@@ -1,4 +1,4 @@
-"""A process that answers requests one by one, so that one that does not end can be ended."""
+"""Python in processes of its own that take JSON and answer JSON, so that what does not end can be ended."""
 
 from __future__ import annotations
 
@@ -8,11 +8,53 @@ import selectors
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
-from commodore.base.programs.child_processes import start_program
+from commodore.base.cancellation import Cancellation
+from commodore.base.programs import running
+from commodore.base.programs.child_processes import Child, child_environment, start_program
 
+_BOOT = "import sys; sys.path[:] = sys.argv[2:]; import runpy; runpy.run_module(sys.argv[1], run_name='__main__')"
 _START = 60.0  # seconds until the first answer, in which the process starts
+
+
+class ChildEnded(Exception):
+    """A process has failed instead of answering.
+
+    Attributes:
+        code: its exit code, negative for a signal.
+        last: the last line of what it said.
+    """
+
+    def __init__(self, ended: running.Ended) -> None:
+        said = ended.said.decode("utf-8", "replace").strip().splitlines()
+        self.code = ended.code
+        self.last = said[-1] if said else ""
+        super().__init__(self.code, self.last)
+
+
+def of_module(name: str) -> list[str]:
+    """The words that run a module with the modules of this process: nothing else decides what is imported."""
+    return ["-I", "-c", _BOOT, name, *filter(None, sys.path)]
+
+
+def ask_once(words: Sequence[str], request: object, bounds: running.Bounds, cancellation: Cancellation) -> Any:
+    """The answer of a process that reads a request from standard input and writes its answer to standard output.
+
+    Args:
+        words: of the command line, after Python.
+
+    Raises:
+        OutOfBounds: it was ended.
+        ChildEnded: it has failed.
+    """
+    given = json.dumps(request).encode()
+    command = running.Command([sys.executable, *words], child_environment(Child.PYTHON), given=given)
+    ended = running.run(command, bounds, cancellation)
+    if ended.code:
+        raise ChildEnded(ended)
+    return json.loads(ended.output)
 
 
 class WorkerEnded(Exception):
@@ -70,7 +112,7 @@ class LineWorker:
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             self._process = start_program(
-                [sys.executable, "-P", "-m", self._module],
+                [sys.executable, *of_module(self._module)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
