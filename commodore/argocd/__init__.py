@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from commodore.argocd.configuration import read_policy as read_policy
     from commodore.argocd.configuration import read_settings as read_settings
     from commodore.argocd.configuration.installed import Installed as Installed
+    from commodore.argocd.diagnostics import is_partial as is_partial
     from commodore.argocd.discovery import Origin as Origin
     from commodore.argocd.discovery import Search as Search
     from commodore.argocd.discovery import remotes_of as remotes_of

@@ -49,3 +49,9 @@ def test_the_analysis_knows_no_terminal() -> None:
         text = path.read_text(encoding="utf-8")
         assert "import click" not in text
         assert "commodore.cli" not in text
+
+
+def test_others_import_the_face_alone() -> None:
+    others = (path for path in ARGOCD.parent.rglob("*.py") if ARGOCD not in path.parents)
+    past = {str(path.relative_to(ARGOCD.parent)) for path in others if imports(path)}
+    assert past == set()

@@ -175,7 +175,7 @@ def write_file(file: Path, text: str) -> None:
 
 def document(command: str, found: Sequence[Diagnostic], **parts: Any) -> dict[str, Any]:
     """The JSON-ready result of a command, with what every one has."""
-    from commodore.argocd.diagnostics import is_partial
+    from commodore.argocd import is_partial
 
     diagnostics = [one.as_dict() for one in found]
     return {
