@@ -80,7 +80,6 @@ SELECT = Setting(
     "Only Applications that fit all terms: project=GLOB, cluster=NAME|URL, namespace=GLOB (of the destination), labels "
     "as team=a or env in (dev,prod).",
     metavar="EXPR",
-    narrows=True,
 )
 KIND = Setting("kind", ("--kind",), "Only objects of this kind; may be repeated.", multiple=True, metavar="KIND")
 SKIPPED = (
