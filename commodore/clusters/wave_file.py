@@ -9,8 +9,9 @@ from typing import Any
 
 from commodore.base.errors import CommodoreError, InputError, UsageError, did_you_mean, raise_all
 from commodore.base.limits import Limits
+from commodore.base.values.units import age_seconds
 from commodore.clusters.waves import PUSHES, Amount, Match, Wave
-from commodore.fleet.repository.config import FleetConfig, Prefix, in_path, read_config, seconds
+from commodore.fleet.repository.config import FleetConfig, Prefix, in_path, read_config
 from commodore.fleet.repository.files import Document, read_document
 from commodore.fleet.repository.schema import schema_problems, static_schema
 
@@ -97,7 +98,7 @@ def _wave(entry: Mapping[str, Any]) -> Wave:
         max_failures=failures,
         max_changed=entry.get("max_changed"),
         manual=entry.get("gate") == "manual",
-        soak=seconds(entry.get("soak", "0s")),
+        soak=age_seconds(entry.get("soak", "0s")) or 0,
         parallel=entry.get("parallel") or PUSHES,
     )
 

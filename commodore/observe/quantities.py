@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
-_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
-_NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+)"
-_PART = re.compile(rf"({_NUMBER})(ns|us|µs|μs|ms|s|m|h)")
-_DURATION = re.compile(rf"(?:{_NUMBER}(?:ns|us|µs|μs|ms|s|m|h))+")
+from commodore.base.values.units import parse_go_duration
+
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
 
 # What is read can be added without leaving the years that Python knows.
 LATEST = datetime(9000, 1, 1, tzinfo=UTC)
@@ -18,12 +17,13 @@ _LONGEST = timedelta(days=365 * 900)
 def read_duration(text: str) -> timedelta | None:
     """A number of seconds (`30`) or a Go duration (`1h30m`), not negative; None if it is neither or too large."""
     text = text.strip()
-    if re.fullmatch(_NUMBER, text):
+    if _NUMBER.fullmatch(text):
         seconds = float(text)
-    elif _DURATION.fullmatch(text):
-        seconds = sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(text))
     else:
-        return None
+        nanoseconds = parse_go_duration(text)
+        if nanoseconds is None or nanoseconds < 0:
+            return None
+        seconds = nanoseconds / 1e9
     return timedelta(seconds=seconds) if seconds <= _LONGEST.total_seconds() else None
 
 

@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from commodore.argocd.normalising.quantities import canonical_duration, canonical_quantity
+from commodore.base.kubernetes.quantities import canonical_quantity
+from commodore.base.values.units import canonical_go_duration
 
 _CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
 BUILT_IN: dict[str, tuple[tuple[str, str], ...]] = {"argoproj.io/Rollout": (("spec.template.spec", "core/v1/PodSpec"),)}
@@ -125,7 +126,7 @@ def _written(type_: str, value: Any) -> Any:
 def _leaf(type_: str, value: Any) -> Any:
     if type_ == "quantity":
         return "0" if value is None else _or(canonical_quantity(value), value)
-    return _or(canonical_duration(value), value) if type_ == "duration" else value
+    return _or(canonical_go_duration(value), value) if type_ == "duration" else value
 
 
 def _or(written: str | None, value: Any) -> Any:

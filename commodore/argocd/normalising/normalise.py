@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import fnmatch
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,10 +17,9 @@ from commodore.argocd.normalising.paths import pointer_steps, remove_paths, remo
 from commodore.base.diagnostics import Diagnostic, Diagnostics, Subject
 from commodore.base.errors import InputError, Location
 from commodore.base.kubernetes import ObjectKey, key_of
+from commodore.base.values.units import parse_go_duration
 from commodore.base.yaml.kube_yaml import read_documents
 
-_SECONDS = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m)")
-_SCALE = {"ms": 0.001, "s": 1.0, "m": 60.0}
 _LONGEST = 60.0
 
 
@@ -202,8 +200,8 @@ def _ignored_status(options: Fields) -> str:
 
 
 def _seconds(text: str) -> float:
-    found = _SECONDS.fullmatch(text.strip())
-    return min(float(found[1]) * _SCALE[found[2]], _LONGEST) if found else 1.0
+    nanoseconds = parse_go_duration(text.strip())
+    return 1.0 if nanoseconds is None or nanoseconds < 0 else min(nanoseconds / 1e9, _LONGEST)
 
 
 def read_objects(content: bytes, place: str) -> list[dict[str, Any]]:

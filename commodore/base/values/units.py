@@ -1,8 +1,10 @@
-"""Ages and sizes as people write and read them."""
+"""Ages and sizes as people write and read them, and durations as Go does."""
 
 from __future__ import annotations
 
 import re
+from decimal import Decimal
+from typing import Final
 
 from commodore.base.errors import UsageError
 from commodore.base.printable import counted
@@ -11,7 +13,27 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _AGE = re.compile(r"([0-9]{1,9})([smhdw])")
 _SIZE = re.compile(r"([0-9]{1,15})(?:([KMGT])(?:iB|B)?|B)?", re.IGNORECASE)
+GO_UNITS: Final = {
+    "ns": 1,
+    "us": 10**3,
+    "µs": 10**3,
+    "μs": 10**3,
+    "ms": 10**6,
+    "s": 10**9,
+    "m": 60 * 10**9,
+    "h": 3600 * 10**9,
+}
+"""Nanoseconds of the units of Go's durations."""
+_GO_PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
+_GO_DURATION = re.compile(rf"([+-]?)(0|(?:{_GO_PART.pattern})+)")
+_LONGEST = 100  # characters of a duration that has a canonical form
 _STEPS = ((86400, "day"), (3600, "hour"), (60, "minute"))
+
+
+def age_seconds(text: str) -> int | None:
+    """Seconds of an age like `90s`, `15m`, `12h`, `30d` or `2w`; None if it is invalid."""
+    match = _AGE.fullmatch(text)
+    return int(match[1]) * _SECONDS[match[2]] if match is not None else None
 
 
 def parse_age(text: str) -> float:
@@ -20,10 +42,10 @@ def parse_age(text: str) -> float:
     Raises:
         UsageError: CMD-CACHE-001, it is none.
     """
-    match = _AGE.fullmatch(text)
-    if match is None:
+    seconds = age_seconds(text)
+    if seconds is None:
         raise UsageError("CMD-CACHE-001", f"{text!r} is not a valid age", hint="write it like 90m, 12h, 30d or 2w")
-    return float(int(match[1]) * _SECONDS[match[2]])
+    return float(seconds)
 
 
 def parse_size(text: str) -> int:
@@ -53,3 +75,42 @@ def age_text(seconds: float) -> str:
             count = int(seconds // length)
             return f"{counted(count, name)} ago"
     return "just now"
+
+
+def parse_go_duration(text: str) -> int | None:
+    """Nanoseconds of a duration of Go (`1h30m`, `-1.5s`, `0`); None if it is invalid, or needs more than 63 bits."""
+    match = _GO_DURATION.fullmatch(text)
+    if match is None:
+        return None
+    size = sum(int(Decimal(number) * GO_UNITS[unit]) for number, unit in _GO_PART.findall(match[2]))
+    if size >= 1 << 63:
+        return None
+    return -size if match[1] == "-" else size
+
+
+def go_duration_text(nanoseconds: int) -> str:
+    """A duration as Go prints it: `1h2m0.5s`."""
+    if nanoseconds == 0:
+        return "0s"
+    sign, size = ("-" if nanoseconds < 0 else ""), abs(nanoseconds)
+    for unit, name in ((10**3, "ns"), (10**6, "µs"), (10**9, "ms")):
+        if size < unit:
+            return f"{sign}{_fraction(size, unit // 1000)}{name}"
+    minutes, rest = divmod(size, 60 * 10**9)
+    hours, minutes = divmod(minutes, 60)
+    text = f"{_fraction(rest, 10**9)}s"
+    if minutes or hours:
+        text = f"{minutes}m{text}"
+    return sign + (f"{hours}h{text}" if hours else text)
+
+
+def canonical_go_duration(value: object) -> str | None:
+    """The form in which Go prints a duration that a file holds: `90m` is `1h30m0s`; None if it is invalid."""
+    nanoseconds = parse_go_duration(value) if isinstance(value, str) and len(value) <= _LONGEST else None
+    return go_duration_text(nanoseconds) if nanoseconds is not None else None
+
+
+def _fraction(size: int, unit: int) -> str:
+    whole, rest = divmod(size, unit)
+    digits = str(rest).zfill(len(str(unit)) - 1).rstrip("0") if rest else ""
+    return f"{whole}.{digits}" if digits else str(whole)

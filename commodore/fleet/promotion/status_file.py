@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,10 +13,11 @@ from typing import Any
 from commodore.base.errors import InputError, UsageError
 from commodore.base.files.workspace import guard_disk
 from commodore.base.limits import Limits
+from commodore.base.values.units import age_seconds
 from commodore.base.values.versions import find_version
 from commodore.fleet.dependencies import Live
 from commodore.fleet.paths import MISSING
-from commodore.fleet.repository.config import Prefix, in_path, seconds
+from commodore.fleet.repository.config import Prefix, in_path
 
 _WORDS = {"health": "health", "sync": "sync", "revision": "revision", "since": "since"}
 
@@ -81,11 +81,12 @@ def parse_duration(text: str) -> int:
     """A duration such as `15m` in seconds.
 
     Raises:
-        UsageError: CMD-FLT-092, it is none.
+        UsageError: CMD-FLT-092, it is invalid.
     """
-    if not re.fullmatch(r"[0-9]+[smhd]", text):
-        raise UsageError("CMD-FLT-092", f"{text!r} is no duration", hint="write it as 90s, 15m, 2h or 1d")
-    return seconds(text)
+    seconds = age_seconds(text)
+    if seconds is None:
+        raise UsageError("CMD-FLT-092", f"{text!r} is not a duration", hint="write it as 90s, 15m, 2h or 1d")
+    return seconds
 
 
 def named_cells(given: Sequence[str]) -> list[str]:

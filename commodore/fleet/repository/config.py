@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from commodore.base.errors import CommodoreError, InputError, Location, raise_all
 from commodore.base.limits import Limits
+from commodore.base.values.units import age_seconds
 from commodore.fleet.findings import shown
 from commodore.fleet.repository.files import Document, read_document
 from commodore.fleet.repository.schema import config_schema, schema_problems
@@ -19,7 +20,6 @@ Style = Literal["charts", "manifests"]
 # What the schema says of a node without the list of the next dimension: the key is missing or has nothing, or there is
 # a text for the node.
 _CHILDLESS = re.compile(r": (/sequence(?:/[^/ ]+/\d+)+)(?: has no '([^']+)'$|/([^/ ]+) is (?:empty|null), | is text )")
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,18 +204,13 @@ def _nodes(
             SequenceNode(
                 prefix,
                 data.get("promotion") == "manual",
-                seconds(soak),
+                age_seconds(soak) or 0,
                 soak,
                 _nodes(document, data[below], (*place, below), prefix, dimensions) if below else (),
                 document.at((*place, "name") if isinstance(item, dict) else place),
             )
         )
     return tuple(nodes)
-
-
-def seconds(duration: str) -> int:
-    """A duration such as `90s`, `30m`, `2h` or `1d` in seconds."""
-    return int(duration[:-1]) * _SECONDS[duration[-1]]
 
 
 def _types(document: Document, items: Sequence[Any]) -> Iterator[ClusterType]:

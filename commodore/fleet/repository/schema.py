@@ -95,7 +95,7 @@ def _levels(dimensions: Sequence[str]) -> dict[str, Any]:
     name = {"$ref": "#/$defs/name"}
     gate = {
         "promotion": {"enum": ["automated", "manual"]},
-        "soak": {"type": "string", "pattern": "^[0-9]+[smhd]$"},
+        "soak": {"type": "string", "pattern": "^[0-9]{1,9}[smhd]$"},
     }
     definitions: dict[str, Any] = {}
     for level, _ in enumerate(dimensions, 1):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
-from decimal import Decimal
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -13,20 +12,11 @@ from commodore.base.gotemplate.numbers import bounded_integer
 from commodore.base.gotemplate.problems import CallProblem, UnsteadyProblem
 from commodore.base.gotemplate.signatures import Function, Table, function
 from commodore.base.gotemplate.values import Int64, Object, Value, is_integer
+from commodore.base.values.units import GO_UNITS, go_duration_text, parse_go_duration
 
 TABLE: Final[Table] = {}
 _ZERO: Final = datetime(1, 1, 1, tzinfo=UTC)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_UNITS: Final = {
-    "ns": 1,
-    "us": 10**3,
-    "µs": 10**3,
-    "μs": 10**3,
-    "ms": 10**6,
-    "s": 10**9,
-    "m": 60 * 10**9,
-    "h": 3600 * 10**9,
-}
 
 
 class Time(Object):
@@ -164,15 +154,10 @@ def parsed_duration(text: str) -> int:
     Raises:
         CallProblem: it is none.
     """
-    match = re.fullmatch(r"([+-]?)(0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)", text, re.ASCII)
-    if match is None:
+    span = parse_go_duration(text)
+    if span is None:
         raise CallProblem(f'time: {_fault(text)} "{text}"')
-    total = Decimal(0)
-    for number, unit in re.findall(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)", match[2]):
-        total += int(Decimal(number) * _UNITS[unit])
-    if total >= 1 << 63:
-        raise CallProblem(f'time: invalid duration "{text}"')
-    return -int(total) if match[1] == "-" else int(total)
+    return span
 
 
 def _fault(text: str) -> str:
@@ -181,30 +166,9 @@ def _fault(text: str) -> str:
     unit = re.fullmatch(
         r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))*(?:\d+\.?\d*|\.\d+)([^\d.]+).*", text, re.DOTALL
     )
-    return f'unknown unit "{unit[1]}" in duration' if unit else "invalid duration"
-
-
-def duration_text(span: int) -> str:
-    """Nanoseconds as Go prints them, such as 1h2m0.5s."""
-    if span == 0:
-        return "0s"
-    sign, size = ("-" if span < 0 else ""), abs(span)
-    for unit, name in ((10**3, "ns"), (10**6, "µs"), (10**9, "ms")):
-        if size < unit:
-            return f"{sign}{_fraction(size, unit // 1000)}{name}"
-    seconds, rest = divmod(size, 10**9)
-    minutes, seconds = divmod(seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    text = _fraction(seconds * 10**9 + rest, 10**9) + "s"
-    if minutes or hours:
-        text = f"{minutes}m{text}"
-    return sign + (f"{hours}h{text}" if hours else text)
-
-
-def _fraction(size: int, unit: int) -> str:
-    whole, rest = divmod(size, unit)
-    digits = str(rest).zfill(len(str(unit)) - 1).rstrip("0") if rest else ""
-    return f"{whole}.{digits}" if digits else str(whole)
+    if unit is None or unit[1] in GO_UNITS:  # too long, if each number has its unit
+        return "missing unit in duration" if unit and text[-1] in "0123456789." else "invalid duration"
+    return f'unknown unit "{unit[1]}" in duration'
 
 
 @function(TABLE, "duration", "any")
@@ -212,7 +176,7 @@ def _duration(value: Value) -> str:
     seconds = 0
     if isinstance(value, Int64) or (isinstance(value, str) and re.fullmatch(r"[+-]?\d+", value, re.ASCII)):
         seconds = bounded_integer(value) if isinstance(value, str) else int(value)
-    return duration_text((seconds * 10**9 + (1 << 63)) % (1 << 64) - (1 << 63))
+    return go_duration_text((seconds * 10**9 + (1 << 63)) % (1 << 64) - (1 << 63))
 
 
 @function(TABLE, "durationRound", "any")
@@ -252,7 +216,7 @@ def clock_functions(moment: datetime) -> Table:
 
     def ago(value: Value) -> str:
         then = _moment(value, "UTC") if isinstance(value, Time) or is_integer(value) else moment
-        return duration_text(round((moment - then) / timedelta(seconds=1)) * 10**9)
+        return go_duration_text(round((moment - then) / timedelta(seconds=1)) * 10**9)
 
     return {
         "now": Function("now", (), lambda: Time(moment), variadic=False),

@@ -1,10 +1,10 @@
-"""Amounts and durations in one form."""
+"""Amounts in one form."""
 
 from __future__ import annotations
 
 import pytest
 
-from commodore.argocd.normalising.quantities import canonical_duration, canonical_quantity
+from commodore.base.kubernetes.quantities import canonical_quantity
 
 
 @pytest.mark.parametrize(
@@ -42,26 +42,3 @@ from commodore.argocd.normalising.quantities import canonical_duration, canonica
 )
 def test_amounts(written: object, canonical: str | None) -> None:
     assert canonical_quantity(written) == canonical
-
-
-@pytest.mark.parametrize(
-    ("written", "canonical"),
-    [
-        ("90m", "1h30m0s"),
-        ("1h", "1h0m0s"),
-        ("60s", "1m0s"),
-        ("1.5s", "1.5s"),
-        ("1500ms", "1.5s"),
-        ("250ms", "250ms"),
-        ("1us", "1µs"),
-        ("3ns", "3ns"),
-        ("-90s", "-1m30s"),
-        ("0", "0s"),
-        ("1h30", None),
-        ("soon", None),
-        ("", None),
-        (90, None),
-    ],
-)
-def test_durations(written: object, canonical: str | None) -> None:
-    assert canonical_duration(written) == canonical

@@ -1,4 +1,4 @@
-"""Amounts and durations in the one form in which Kubernetes writes them."""
+"""Amounts in the one form in which Kubernetes writes them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,10 @@ _DECIMAL_POWERS = {suffix: power for power, suffix in _DECIMAL.items()}
 _BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 _LONGEST = 100
 _NANO = 10**9
-_UNITS = (("h", 3600 * _NANO), ("m", 60 * _NANO), ("s", _NANO), ("ms", 10**6), ("us", 1000), ("ns", 1))
-_SCALES = {**dict(_UNITS), "µs": 1000, "μs": 1000}
-_DURATION_PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(h|ms|m|s|us|µs|μs|ns)")
 
 
 def canonical_quantity(value: object) -> str | None:
-    """The form in which Kubernetes writes an amount: `1000m` is `1`, `0.5Gi` is `512Mi`; None if it is none."""
+    """The form in which Kubernetes writes an amount: `1000m` is `1`, `0.5Gi` is `512Mi`; None if it is invalid."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     found = _QUANTITY.fullmatch(str(value).strip())
@@ -61,42 +58,3 @@ def _binary(number: Fraction) -> str:
 def _away_from_zero(number: Fraction) -> int:
     whole = -(-abs(number.numerator) // number.denominator)
     return whole if number >= 0 else -whole
-
-
-def canonical_duration(value: object) -> str | None:
-    """The form in which Go writes a duration: `90m` is `1h30m0s`; None if it is none."""
-    if not isinstance(value, str) or len(value) > _LONGEST:
-        return None
-    text = value[1:] if value[:1] in ("+", "-") else value
-    if text == "0":
-        return "0s"
-    total, position = Fraction(0), 0
-    while position < len(text):
-        part = _DURATION_PART.match(text, position)
-        if part is None:
-            return None
-        total += Fraction(part[1].rstrip(".")) * _SCALES[part[2]]
-        position = part.end()
-    nano = int(total)
-    if not text or nano >= 1 << 63:
-        return None
-    return ("-" if value[0] == "-" and nano else "") + _duration(nano)
-
-
-def _duration(nano: int) -> str:
-    if nano == 0:
-        return "0s"
-    if nano < _NANO:
-        unit, scale = next((unit, scale) for unit, scale in (("ms", 10**6), ("µs", 1000), ("ns", 1)) if nano >= scale)
-        return _number(Fraction(nano, scale)) + unit
-    hours, rest = divmod(nano, 3600 * _NANO)
-    minutes, rest = divmod(rest, 60 * _NANO)
-    seconds = _number(Fraction(rest, _NANO)) + "s"
-    if hours:
-        return f"{hours}h{minutes}m{seconds}"
-    return f"{minutes}m{seconds}" if minutes else seconds
-
-
-def _number(value: Fraction) -> str:
-    whole, part = divmod(value.numerator * 10**9 // value.denominator, 10**9)
-    return f"{whole}.{part:09d}".rstrip("0").rstrip(".") if part else str(whole)
