@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import ClassVar
 
 from commodore.base.errors import InputError, Location
+from commodore.base.fields import Fields, kind_of
 from commodore.base.files.workspace import guard_disk
 from commodore.base.limits import Limits
 from commodore.core.dependencies.bundle.remotes import Remote, check_name, check_version, clean_subdir, parse_remote
@@ -107,9 +107,11 @@ def parse_jsonnetfile(content: bytes, place: str, limits: Limits) -> JsonnetFile
         )
     if not content.strip():
         return JsonnetFile()
-    reader = _Reader(place, limits)
-    document = reader.table(_load(content, place), "")
-    version = document.get("version", 0)
+    value = _load(content, place)
+    if not isinstance(value, dict):
+        raise _malformed(f"{place} must be a map, not {kind_of(value)}", Location(place))
+    document = _Fields(value, "", _Place(place))
+    version = document.data.get("version", 0)
     if isinstance(version, bool) or not isinstance(version, int) or version not in (0, 1):
         raise InputError(
             "CMD-JB-002",
@@ -117,7 +119,7 @@ def parse_jsonnetfile(content: bytes, place: str, limits: Limits) -> JsonnetFile
             hint="set `version` to 1",
             locations=[place],
         )
-    entries = reader.array(document.get("dependencies"), "dependencies")
+    entries = document.values("dependencies")
     if len(entries) > limits.bundle_packages:
         raise InputError(
             "CMD-JB-003",
@@ -125,10 +127,9 @@ def parse_jsonnetfile(content: bytes, place: str, limits: Limits) -> JsonnetFile
             hint="split it, or remove dependencies that nothing imports",
             locations=[place],
         )
-    legacy = document.get("legacyImports")
     return JsonnetFile(
-        tuple(reader.dependency(entry, f"dependencies[{index}]") for index, entry in enumerate(entries)),
-        True if legacy is None else reader.flag(legacy, "legacyImports"),
+        tuple(_dependency(entry, limits) for entry in document.items("dependencies")),
+        document.flag("legacyImports", True),
     )
 
 
@@ -177,77 +178,53 @@ def _load(content: bytes, place: str) -> object:
         raise _malformed(f"{place} is not a jsonnetfile: it is nested too deeply", Location(place)) from None
 
 
+_SHAPE = 'a dependency looks like {"source": {"git": {"remote": URL, "subdir": FOLDER}}, "version": VERSION}'
+
+
 def _malformed(message: str, place: Location) -> InputError:
-    return InputError(
-        "CMD-JB-001",
-        message,
-        hint='a dependency looks like {"source": {"git": {"remote": URL, "subdir": FOLDER}}, "version": VERSION}',
-        locations=[place],
-    )
+    return InputError("CMD-JB-001", message, hint=_SHAPE, locations=[place])
 
 
-class _Reader:
-    """Takes values out of a parsed file; whatever has the wrong shape is an error that names file and key."""
+class _Place(Location):
+    """A file in which places are named by keys."""
 
-    def __init__(self, place: str, limits: Limits) -> None:
-        self.place = place
-        self.limits = limits
+    __slots__ = ()
 
-    def table(self, value: object, key: str) -> Mapping[str, object]:
-        return value if isinstance(value, dict) else self._refuse(value, key, "an object")
+    def at(self, path: str = "") -> Location:
+        """The file, with a key if one is given."""
+        return Location(f"{self.place}: {path}" if path else self.place)
 
-    def array(self, value: object, key: str) -> list[object]:
-        if value is None:
-            return []
-        return value if isinstance(value, list) else self._refuse(value, key, "a list")
 
-    def text(self, value: object, key: str) -> str:
-        if value is None:
-            return ""
-        return value if isinstance(value, str) else self._refuse(value, key, "a string")
+class _Fields(Fields):
+    """The fields of a jsonnetfile."""
 
-    def flag(self, value: object, key: str) -> bool:
-        return value if isinstance(value, bool) else self._refuse(value, key, "true or false")
+    __slots__ = ()
+    code: ClassVar[str] = "CMD-JB-001"
+    advice: ClassVar[str] = _SHAPE
 
-    def dependency(self, value: object, key: str) -> JsonnetDependency:
-        entry = self.table(value, key)
-        source = self._source(self.table(entry.get("source"), f"{key}.source"), f"{key}.source")
-        version = self.text(entry.get("version"), f"{key}.version")
-        name = self.text(entry.get("name"), f"{key}.name")
-        place = Location(f"{self.place}: {key}")
-        if isinstance(source, GitSource):
-            check_version(version, repr(source.name), place)
-        else:
-            version = ""
-        if name:
-            check_name(name, f"legacy name {name!r}", place, self.limits)
-        single = entry.get("single")
-        return JsonnetDependency(
-            source,
-            version,
-            self.text(entry.get("sum"), f"{key}.sum"),
-            single is not None and self.flag(single, f"{key}.single"),
-            name,
-        )
 
-    def _source(self, source: Mapping[str, object], key: str) -> GitSource | LocalSource:
-        git, local = source.get("git"), source.get("local")
-        if (git is None) == (local is None):
-            raise _malformed(f"{self.place}: {key} must have either `git` or `local`", Location(f"{self.place}: {key}"))
-        if git is not None:
-            table = self.table(git, f"{key}.git")
-            place = Location(f"{self.place}: {key}.git")
-            remote = parse_remote(self.text(table.get("remote"), f"{key}.git.remote"), place, self.limits)
-            subdir = clean_subdir(self.text(table.get("subdir"), f"{key}.git.subdir"), place, self.limits)
-            return GitSource(remote, subdir)
-        directory = self.text(self.table(local, f"{key}.local").get("directory"), f"{key}.local.directory")
-        if not directory or not directory.isprintable():
-            raise _malformed(
-                f"{self.place}: {key}.local.directory must name a folder", Location(f"{self.place}: {key}.local")
-            )
-        return LocalSource(directory)
+def _dependency(entry: _Fields, limits: Limits) -> JsonnetDependency:
+    source = _source(entry.fields("source"), limits)
+    version, name = entry.text("version"), entry.text("name")
+    place = entry.place.at(entry.path)
+    if isinstance(source, GitSource):
+        check_version(version, repr(source.name), place)
+    else:
+        version = ""
+    if name:
+        check_name(name, f"legacy name {name!r}", place, limits)
+    return JsonnetDependency(source, version, entry.text("sum"), entry.flag("single"), name)
 
-    def _refuse(self, value: object, key: str, expected: str) -> NoReturn:
-        found = "nothing" if value is None else json.dumps(value, ensure_ascii=False)[:60]
-        where = f"{self.place}: {key}" if key else self.place
-        raise _malformed(f"{where} must be {expected}, found {found}", Location(where))
+
+def _source(source: _Fields, limits: Limits) -> GitSource | LocalSource:
+    git, local = source.optional("git"), source.optional("local")
+    if git is not None and local is None:
+        place = git.place.at(git.path)
+        remote = parse_remote(git.text("remote"), place, limits)
+        return GitSource(remote, clean_subdir(git.text("subdir"), place, limits))
+    if local is None or git is not None:
+        raise _malformed(f"{source.path} must have either `git` or `local`", source.place.at(source.path))
+    directory = local.text("directory")
+    if not directory or not directory.isprintable():
+        raise _malformed(f"{local.at('directory')} must name a folder", local.place.at(local.path))
+    return LocalSource(directory)
