@@ -27,10 +27,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from commodore.catalog import FileDiff
 from commodore.clusters import FleetReport, read_report, render_text
+from commodore.clusters.compiled import values_of
 from commodore.clusters.journal import Journal, RunFolder, new_run
 from commodore.clusters.outcome import ClusterOutcome
 from commodore.clusters.report.model import WaveResult
-from commodore.clusters.task import values_of
 from commodore.core.lieutenant import Cluster, Tenant
 from commodore.core.review import DiffLine, FileGroups, Hunk, Placeholders
 

@@ -7,9 +7,9 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import replace
 
 from commodore.base.events import ClusterBegun, ClusterEnded, WaveBegun
+from commodore.clusters.compiled import Compiled
 from commodore.clusters.opening import Run
 from commodore.clusters.outcome import ClusterOutcome
-from commodore.clusters.task import Compiled
 
 Begun = Mapping[str, Future[Compiled | None]]
 """Clusters that threads work on, by id; the result is what can be published in this process, if anything."""

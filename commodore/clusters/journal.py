@@ -1,4 +1,4 @@
-"""What a run is about to do and what it has done, on the disk, so that another process can go on with it.
+"""The plan and the entries of a run, on the disk, so that another process can go on with it.
 
 Below `fleet/runs/<run>/` lie `plan.json`, written before the first cluster is begun, and `journal.jsonl`, one object a
 line, each on the disk before the run goes on.
@@ -49,11 +49,11 @@ class RunFolder:
         return self.path / "report.json"
 
     def log(self, cluster: str) -> Path:
-        """What was announced about a cluster, one JSON object a line."""
+        """The events of a cluster, one JSON object a line."""
         return self.path / "logs" / f"{cluster}.jsonl"
 
     def read_plan(self) -> dict[str, Any]:
-        """What the run was to do.
+        """The plan of the run.
 
         Raises:
             InputError: CMD-FLT-115, that is damaged.
@@ -72,7 +72,7 @@ class RunFolder:
         return InputError("CMD-FLT-115", f"{path} is damaged", hint="begin a new run", locations=[str(path)])
 
     def entries(self) -> Iterator[dict[str, Any]]:
-        """What the journal holds. A last line that was cut off when the run was killed does not count."""
+        """The entries of the journal. A last line that was cut off when the run was killed does not count."""
         with guard_disk(self.journal):
             text = self.journal.read_bytes() if self.journal.is_file() else b""
         *lines, _ = text.split(b"\n")
@@ -84,7 +84,7 @@ class RunFolder:
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether there is something to go on with."""
+        """True if there is something to go on with."""
         return self.plan.is_file() and not any(entry.get("event") == _ENDED for entry in self.entries())
 
     @property

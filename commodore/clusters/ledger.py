@@ -9,10 +9,10 @@ from typing import Any
 
 from commodore.base.errors import PolicyError
 from commodore.base.exhaustion import is_exhaustion
+from commodore.clusters.compiled import Compiled
 from commodore.clusters.journal import Journal, RunFolder
 from commodore.clusters.outcome import ClusterOutcome
 from commodore.clusters.report.model import FleetReport, as_pins
-from commodore.clusters.task import Compiled
 from commodore.core.review import FileGroup, FileGroups, Hunk
 from commodore.core.sources.git import Pin
 

@@ -29,9 +29,10 @@ from commodore.base.limits import Limits
 from commodore.base.programs.workers import usable_cpus
 from commodore.catalog.pipeline import CatalogCompile, Shared, StagedCatalog
 from commodore.catalog.stages import open_engine
+from commodore.clusters.compiled import Compiled
 from commodore.clusters.outcome import FAILURES_IN_A_ROW, ClusterOutcome
 from commodore.clusters.request import DaskOptions
-from commodore.clusters.task import UNKNOWN_COMMIT, ClusterWork, Compiled, Keep, ThreadEvents
+from commodore.clusters.task import UNKNOWN_COMMIT, ClusterWork, Keep, ThreadEvents
 from commodore.core.lieutenant import Cluster, ClusterSource
 from commodore.core.sources.git import Pin, RemoteAnswers, redact
 from commodore.core.tools import find_tools
@@ -69,7 +70,7 @@ class _Answer:
 
     @property
     def may_pass(self) -> bool:
-        """Whether the cluster failed for a reason that another worker may not have."""
+        """True if the cluster failed for a reason that another worker may not have."""
         return bool(self.worker) and self.compiled.outcome.may_pass
 
 
@@ -96,7 +97,7 @@ class _Given:
 
 
 class _Member(distributed.WorkerPlugin):  # type: ignore[misc]
-    """What a worker process keeps for all clusters of a run: the engine, and what remotes have."""
+    """The engine and the answers of remotes that a worker process keeps for all clusters of a run."""
 
     def __init__(self, request: CatalogCompile, limits: Limits) -> None:
         self._request = request
@@ -113,7 +114,7 @@ class _Member(distributed.WorkerPlugin):  # type: ignore[misc]
         self._shared: Shared | None = None
 
     def shared(self) -> Shared:
-        """What clusters have in common.
+        """The engine and the answers that clusters have in common.
 
         Raises:
             EnvironmentFault: the engine cannot work here.
@@ -137,7 +138,7 @@ class _Member(distributed.WorkerPlugin):  # type: ignore[misc]
 
 
 def _versions(limits: Limits) -> dict[str, str]:
-    """What must be the same on all machines."""
+    """The versions that must be the same on all machines."""
     tools = find_tools(Context(lambda _: None, limits), _TOOLS)
     return {
         "commodore": __version__,
@@ -159,7 +160,7 @@ async def _leave(run: str, dask_worker: Any) -> None:
 
 
 def _perform(task: _Task) -> _Answer:
-    """What a worker does with a task, one at a time."""
+    """Do a task, one at a time."""
     worker = distributed.get_worker()
     member: _Member = worker.plugins[task.run]
     with member.lock:
@@ -285,7 +286,7 @@ class DaskWork:
 
     @property
     def threads(self) -> int:
-        """How many clusters are worked on at once."""
+        """The number of clusters that are worked on at once."""
         return min(len(self._usable), self._most or len(self._usable))
 
     def _look(self) -> None:
@@ -368,7 +369,7 @@ class DaskWork:
         return answer.compiled
 
     def _tried(self, task: _Task, context: Context) -> _Answer:
-        """What a worker answers. After an environment's error another one tries again, if there is one."""
+        """The answer of a worker. After an environment's error another one tries again, if there is one."""
         local, number = self._local, 1
         answer = self._ask(task)
         self._count(answer)
@@ -410,7 +411,7 @@ class DaskWork:
         )
 
     def _ask(self, task: _Task, avoided: str = "") -> _Answer:
-        """What a worker answers; the one to avoid is asked only if there is no other.
+        """The answer of a worker; the one to avoid is asked only if there is no other.
 
         The task is for the workers that there are; if all of them are gone, for those that have come since. Work that
         is done twice does no harm: see `ClusterWork.publish`.
@@ -540,7 +541,7 @@ def _announcing_logs(context: Context) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _reaching(scheduler: str) -> Iterator[None]:
-    """What Dask raises where it cannot reach its scheduler, as the error that ends a run.
+    """Translate what Dask raises where it cannot reach its scheduler, as the error that ends a run.
 
     Raises:
         EnvironmentFault: CMD-FLT-106.

@@ -1,4 +1,4 @@
-"""What became of one cluster, as data that goes to the journal and the report."""
+"""The outcome of one cluster, as data that goes to the journal and the report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FAILED: tuple[State, ...] = ("failed", "timeout")
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a cluster has failed: its error as `CommodoreError.as_dict`, and the exit code of the error. `may_pass` says
+    """The failure of a cluster: its error as `CommodoreError.as_dict`, and the exit code of the error. `may_pass` says
     that another attempt may end otherwise.
     """
 
@@ -33,7 +33,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class ClusterOutcome:
-    """What became of a cluster so far.
+    """The outcome of a cluster so far.
 
     Attributes:
         state: `changed` is compiled and not pushed; `pushed` has changed, too.
@@ -87,7 +87,7 @@ class ClusterOutcome:
 
     @classmethod
     def parse(cls, data: Mapping[str, Any]) -> ClusterOutcome:
-        """What `as_dict` has written.
+        """Read what `as_dict` has written.
 
         Raises:
             TypeError, KeyError: it is something else.

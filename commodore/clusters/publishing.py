@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from commodore.base.events import ClusterBegun
 from commodore.base.printable import some_of
+from commodore.clusters.compiled import Compiled
 from commodore.clusters.compiling import announce_outcome
 from commodore.clusters.opening import Run
 from commodore.clusters.outcome import ClusterOutcome
-from commodore.clusters.task import Compiled
 from commodore.clusters.waves import Wave
 from commodore.fleet import FleetState, read_states
 
@@ -68,7 +68,7 @@ def soak(run: Run, wave: Wave, *, is_last: bool) -> str:
 
 
 def unhealthy(state: FleetState, clusters: Iterable[str]) -> Iterator[str]:
-    """What keeps clusters from being healthy and in sync, in words. Of which nothing is known, is not."""
+    """The reasons why clusters are not healthy and in sync. One of which nothing is known is not."""
     for name in clusters:
         applications = state.cells.get(name)
         if not applications:

@@ -1,38 +1,19 @@
-"""`fleet compile`: all clusters of a run, wave by wave. Nothing is pushed that was not judged.
+"""`fleet compile`: all clusters of a run. Plan it, open it, and roll it out; see `docs/explanation/architecture.md`.
 
-Read and plan, then for each wave compile, judge, publish, soak. Each step takes the run and the state of its ledger,
-and writes what it has done there before the next step relies on it. So a run that was killed at any moment can go on:
-clusters that are done are not done again, and what was compiled and not pushed is compiled again, and pushed if it is
-what was judged.
+A run that was killed at any moment can go on: clusters that are done are not done again, and what was compiled and not
+pushed is compiled again, and pushed if it is what was judged.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from datetime import UTC, datetime
-
 from commodore.base.context import Context
-from commodore.base.errors import InputError
-from commodore.base.events import WaveEnded
-from commodore.base.files.workspace import Workspace, write_atomically
-from commodore.clusters.compiling import Begun, begin, finish
-from commodore.clusters.judging import judge, refusal
-from commodore.clusters.opening import Run, open_run, with_workers
-from commodore.clusters.outcome import FAILURES_IN_A_ROW
+from commodore.base.files.workspace import Workspace
+from commodore.clusters.opening import open_run
 from commodore.clusters.planning import plan_run
-from commodore.clusters.publishing import publish, soak
-from commodore.clusters.report.model import FleetReport, WaveResult, pins_of
+from commodore.clusters.report.model import FleetReport
 from commodore.clusters.request import FleetCompile
+from commodore.clusters.rollout import Ask, roll_out
 from commodore.clusters.sources import FleetSource
-from commodore.clusters.waves import Wave
-from commodore.version import __version__
-
-_GOOD = ("compiled", "published")
-Ask = Callable[[Wave, FleetReport], bool]
-"""Is shown a wave that is good, and says whether to publish it."""
 
 
 def compile_fleet(request: FleetCompile, source: FleetSource, ask: Ask, context: Context) -> FleetReport:
@@ -52,100 +33,4 @@ def compile_fleet(request: FleetCompile, source: FleetSource, ask: Ask, context:
     with folder.locked(context.limits):
         plan = plan_run(request, source, context)
         with open_run(plan, source, folder.root, context) as run:
-            return _roll_out(run, ask)
-
-
-def _roll_out(run: Run, ask: Ask) -> FleetReport:
-    """All waves, as long as they are good."""
-    results: dict[str, WaveResult] = {}
-    try:
-        with with_workers(run) as run:
-            _waves(run, ask, results)
-        if all(result.state in _GOOD for result in results.values()):
-            run.ledger.end()  # else it can go on once the cause is removed
-    except BaseException:
-        run.stop()
-        _write(run, report_of(run, results))
-        raise
-    report = report_of(run, results)
-    _write(run, report)
-    return report
-
-
-def _waves(run: Run, ask: Ask, results: dict[str, WaveResult]) -> None:
-    """Add the result of each wave that has its turn."""
-    waves = [(wave, run.plan.ids(wave)) for wave, _ in run.plan.own]
-    pool = ThreadPoolExecutor(run.work.threads, thread_name_prefix="cluster")
-    try:
-        ahead: Begun = {}
-        if run.plan.request.ahead and run.plan.request.request.push:
-            for _, ids in waves:
-                ahead = {**ahead, **begin(run, pool, ids, {})}
-        for wave, ids in waves:
-            results[wave.name] = WaveResult(wave.name, "interrupted", wave=wave.as_dict())
-            results[wave.name] = _wave(run, wave, begin(run, pool, ids, ahead), results, ask)
-            run.context.announce(WaveEnded(wave.name, results[wave.name].state))
-            if results[wave.name].state not in _GOOD:
-                break
-        if any(not future.done() for future in ahead.values()):
-            run.stop()  # what was begun ahead, of waves that have no turn
-    except BaseException:
-        run.stop()
-        raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _wave(run: Run, wave: Wave, begun: Begun, results: Mapping[str, WaveResult], ask: Ask) -> WaveResult:
-    """Compile a wave, judge it, publish it, and let it soak."""
-    result, request = results[wave.name], run.plan.request
-    ids = run.plan.ids(wave)
-    compiled = finish(run, wave.name, begun)
-    if run.is_exhausted:
-        reason = f"{FAILURES_IN_A_ROW} clusters in a row failed as this machine lacks something; no more were begun"
-        return replace(result, state="failed", reason=reason)
-    if not request.request.push:
-        return replace(result, state="compiled")
-    state = run.ledger.state
-    if wave.name not in state.judged:
-        approval = "" if wave.name in request.approved else f"--resume {run.folder.name} --approve {wave.name}"
-        refused = judge(result, wave, state.of(ids), approval, lambda: ask(wave, report_of(run, results)))
-        if refused is not None:
-            return refused
-        run.ledger.write("judged", wave=wave.name)
-    publish(run, wave, state.of(ids), compiled)
-    reason = refusal(wave, run.ledger.state.of(ids))
-    if reason:
-        return replace(result, state="failed", reason=reason)
-    reason = soak(run, wave, is_last=wave is run.plan.own[-1][0])
-    if reason:
-        return replace(result, state="refused", reason=reason, exit_code=InputError.exit_code)
-    return replace(result, state="published")
-
-
-def report_of(run: Run, results: Mapping[str, WaveResult]) -> FleetReport:
-    """The report of everything so far."""
-    plan, request, state = run.folder.read_plan(), run.plan.request, run.ledger.state
-    assert run.shared.answers is not None
-    return FleetReport(
-        run=run.folder.name,
-        started=plan["started"],
-        finished=datetime.now(UTC).isoformat(timespec="seconds"),
-        commodore=__version__,
-        digest=plan["digest"],
-        planned=len(plan["clusters"]),
-        push=request.request.push,
-        shard=None if request.shard is None else (request.shard.index, request.shard.of),
-        pins=pins_of(run.shared.answers.pins),
-        waves=tuple(
-            results.get(wave.name) or WaveResult(wave.name, "not-begun", wave=wave.as_dict())
-            for wave, _ in run.plan.own
-        ),
-        clusters=tuple(sorted(state.outcomes.values(), key=lambda one: one.id)),
-        groups=run.ledger.groups(),
-        folder=run.folder.path,
-    )
-
-
-def _write(run: Run, report: FleetReport) -> None:
-    write_atomically(run.folder.report, json.dumps(report.as_dict(), indent=2).encode() + b"\n", durable=True)
+            return roll_out(run, ask)

@@ -1,4 +1,4 @@
-"""Which clusters of those that are known are compiled."""
+"""The selection of the clusters that are compiled."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from commodore.base.printable import some_of
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What a list of clusters says about one of them. Whether it is complete is seen when it is compiled."""
+    """A cluster as it is listed. Compiling it shows whether that is complete."""
 
     id: str
     display_name: str
@@ -38,7 +38,7 @@ class Candidate:
         )
 
     def has_fact(self, name: str, pattern: str) -> bool:
-        """Whether a fact is there and fits a pattern with `*` and `?`."""
+        """True if a fact is there and fits a pattern with `*` and `?`."""
         value = self.facts.get(name)
         if value is None or isinstance(value, dict | list):
             return False
@@ -57,7 +57,7 @@ class Shard:
         """A shard written as `2/3`.
 
         Raises:
-            UsageError: CMD-FLT-116, it is none.
+            UsageError: CMD-FLT-116, the text has another form.
         """
         index, slash, of = text.partition("/")
         if slash and all(part.isascii() and part.isdigit() for part in (index, of)) and 1 <= int(index) <= int(of):
@@ -65,7 +65,7 @@ class Shard:
         raise UsageError("CMD-FLT-116", f"invalid shard {text!r}: expected I/N", hint="write it as 1/3, 2/3 and 3/3")
 
     def holds(self, cluster: str) -> bool:
-        """Whether a cluster belongs to it. That does not depend on which other clusters there are."""
+        """True if a cluster belongs to it. That does not depend on which other clusters there are."""
         return int(hashlib.sha256(cluster.encode()).hexdigest(), 16) % self.of == self.index - 1
 
 
@@ -73,7 +73,7 @@ def parse_fact(text: str) -> tuple[str, str]:
     """A fact and a pattern for its value, written as `region=eu-*`.
 
     Raises:
-        UsageError: CMD-FLT-124, it is none.
+        UsageError: CMD-FLT-124, the text has another form.
     """
     name, equals, pattern = text.partition("=")
     if not name or not equals:
@@ -83,7 +83,7 @@ def parse_fact(text: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class ClusterSelection:
-    """Which clusters are wanted; what is empty chooses nothing.
+    """A selection of clusters; what is empty selects all.
 
     Attributes:
         ids: these clusters.
@@ -98,7 +98,7 @@ class ClusterSelection:
     exclude: tuple[str, ...] = ()
 
     def choose(self, known: Sequence[Candidate]) -> tuple[Candidate, ...]:
-        """The clusters that are wanted, by id.
+        """The selected clusters, by id.
 
         Raises:
             InputError: CMD-FLT-100, a cluster is unknown; CMD-FLT-101, a tenant or fact is, or no cluster is left.

@@ -1,4 +1,4 @@
-"""Where the clusters of a fleet come from: the Lieutenant API, or cluster files. Each thing is asked for once."""
+"""Sources of clusters: the Lieutenant API, or cluster files. Each object is asked for once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SUFFIXES = (".yml", ".yaml", ".json")
 
 
 class FleetSource(ClusterSource, Protocol):
-    """Who knows clusters, and can list them."""
+    """A source that can list its clusters."""
 
     def list(self, context: Context) -> Sequence[Mapping[str, Any]]:
         """The objects of all clusters.

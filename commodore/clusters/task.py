@@ -8,7 +8,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -19,9 +19,9 @@ from commodore.base.exhaustion import judge, refusal
 from commodore.base.files.workspace import Workspace, remove_tree
 from commodore.catalog import moved_meanwhile, pending_file, tree_digest
 from commodore.catalog.pipeline import CatalogCompile, Shared, StagedCatalog, publish_catalog, stage_catalog
+from commodore.clusters.compiled import Compiled, compiled
 from commodore.clusters.outcome import ClusterOutcome
 from commodore.core.lieutenant import Cluster, ClusterSource
-from commodore.core.review import Hunk, Placeholders
 from commodore.core.sources.git import Git, RemoteAnswers
 
 Done = TypeVar("Done")
@@ -38,7 +38,7 @@ class Work(Protocol):
 
     @property
     def threads(self) -> int:
-        """How many clusters are worked on at once."""
+        """The number of clusters that are worked on at once."""
 
     def compile(self, one: ClusterOutcome, context: Context) -> Compiled:
         """Compile a cluster; whatever is wrong is in the outcome."""
@@ -78,25 +78,11 @@ class ThreadEvents:
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
-    """What compiling a cluster came to.
-
-    Attributes:
-        hunks: its changes.
-        staged: what can be published in this process; None if it has failed.
-    """
-
-    outcome: ClusterOutcome
-    hunks: tuple[Hunk, ...] = ()
-    staged: StagedCatalog | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ClusterWork:
     """Works on clusters, in several threads at once.
 
     Attributes:
-        request: how each of them is compiled; its cluster and workspace are not looked at.
+        request: how each of them is compiled; its cluster and workspace are ignored.
         clusters: the folder with a workspace for each.
         shared: what they have in common.
         events: the router of the shared engine's events.
@@ -131,7 +117,8 @@ class ClusterWork:
         def attempt(context: Context) -> Compiled:
             known = _Remembering(self.source)
             staged = stage_catalog(self._request(one), known, self.shared, context)
-            return _compiled(one, staged, known.cluster)
+            assert known.cluster is not None, "it was compiled"
+            return compiled(one, staged, known.cluster)
 
         try:
             with self._logged(one, context) as context:
@@ -246,7 +233,7 @@ class ClusterWork:
     def _tried(
         self, one: ClusterOutcome, attempt: Callable[[Context], Done], context: Context
     ) -> tuple[Done, int, float]:
-        """What an attempt gives, the number of attempts that it took, and the seconds of the last one.
+        """The result of an attempt, the number of attempts that it took, and the seconds of the last one.
 
         Raises:
             _Failed: none was good.
@@ -326,45 +313,6 @@ class _Remembering:
         self.source.report(cluster, body)
 
 
-def _compiled(one: ClusterOutcome, staged: StagedCatalog, cluster: Cluster | None) -> Compiled:
-    assert cluster is not None, "it was compiled"
-    result, change = staged.result, staged.result.change
-    placeholders = Placeholders(values_of(cluster))
-    hunks = tuple(Hunk.of(file, placeholders) for file in change.files)
-    outcome = replace(
-        one,
-        state="changed" if change.changed else "unchanged",
-        rendered=result.rendered,
-        reused=result.reused,
-        brought=result.brought,
-        tree=tree_digest(staged.request.workspace),
-        base_commit=staged.clone.sha,
-        summary={name: count for name, count in asdict(change.summary).items() if count},
-        groups=tuple(hunk.id for hunk in hunks),
-        notices=result.notices,
-    )
-    kept = replace(staged, result=replace(result, change=replace(change, files=())))  # a fleet's would be many
-    return Compiled(outcome, hunks, kept if change.changed else None)
-
-
-def values_of(cluster: Cluster) -> Iterator[tuple[str, str]]:
-    """The values of a cluster with their names, its own before facts: what equal changes may differ in."""
-    yield "cluster.name", cluster.id
-    yield "cluster.display_name", cluster.display_name
-    yield "cluster.tenant", cluster.tenant.id
-    yield "cluster.catalog_url", cluster.catalog_url
-    yield from _texts("facts", cluster.facts)
-    yield from _texts("dynamic_facts", cluster.dynamic_facts)
-
-
-def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(value, Mapping):
-        for key in value:
-            yield from _texts(f"{name}.{key}", value[key])
-    elif isinstance(value, str | int) and not isinstance(value, bool):
-        yield name, str(value)
-
-
 def _settled(one: ClusterOutcome, staged: StagedCatalog, pushed: Sequence[str], context: Context) -> ClusterOutcome:
     """The outcome where the remote has the trees already: by a push of this run, or by another one."""
     clone = staged.clone
@@ -382,7 +330,7 @@ def _found(one: ClusterOutcome, commit: str, pushed: Sequence[str]) -> ClusterOu
 
 
 def _has_moved(staged: StagedCatalog, context: Context) -> bool:
-    """Whether the clone is at another commit than the change was staged on: another process has committed it."""
+    """True if the clone is at another commit than the change was staged on: another process has committed it."""
     head = Git(staged.clone.path, context).run(["rev-parse", "--verify", "--quiet", "HEAD"], check=False)
     return head.text != staged.clone.sha
 

@@ -33,7 +33,7 @@ class Amount:
         return amount if not amount.percent or amount.number <= 100 else None
 
     def of(self, clusters: int) -> int:
-        """How many of so many clusters it is."""
+        """The number that it is of so many clusters."""
         return self.number * clusters // 100 if self.percent else self.number
 
     def __str__(self) -> str:
@@ -42,7 +42,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Which clusters belong to a wave: those for which everything holds that is given; nothing given is all."""
+    """The clusters of a wave: all for which everything holds that is given."""
 
     ids: tuple[str, ...] = ()
     tenants: tuple[str, ...] = ()
@@ -59,8 +59,7 @@ class Match:
         if self.most is None:
             return fitting
         fitting.sort(key=lambda one: hashlib.sha256(one.id.encode()).hexdigest())
-        wanted = self.most.of(len(fitting))
-        return fitting[: max(1, wanted)]
+        return fitting[: max(1, self.most.of(len(fitting)))]
 
     def _fits(self, one: Candidate) -> bool:
         return (
@@ -95,7 +94,7 @@ class Wave:
     place: Location | None = field(default=None, compare=False, repr=False)
 
     def as_dict(self) -> dict[str, Any]:
-        """What decides about it, as JSON-ready data."""
+        """The options that decide about it, as JSON-ready data."""
         return {
             "name": self.name,
             "max_failures": str(self.max_failures),
@@ -182,7 +181,7 @@ def _unknown_names(wave: Wave, clusters: Sequence[Candidate]) -> Iterator[Commod
 
 
 def _pointless(waves: Sequence[Wave], clusters: Sequence[Candidate]) -> Iterator[CommodoreError]:
-    """What is wrong with waves that have no cluster, or leave none to the later ones."""
+    """The errors of waves that have no cluster, or leave none to the later ones."""
     assigned, _ = _divide(clusters, waves)
     for wave, ones in assigned:
         if not ones and not wave.clusters.is_all and wave.origin != "sequence":

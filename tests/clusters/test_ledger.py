@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from commodore.base.errors import EnvironmentFault, PolicyError
+from commodore.clusters.compiled import Compiled
 from commodore.clusters.journal import new_run
 from commodore.clusters.ledger import Ledger, may_be_repaired
 from commodore.clusters.outcome import ClusterOutcome
-from commodore.clusters.task import Compiled
 from commodore.core.review import DiffLine, FileDiff, Hunk, Placeholders
 
 OUTCOMES = tuple(ClusterOutcome(name, "", "t-one", "one") for name in ("c-1", "c-2", "c-3"))

@@ -56,7 +56,7 @@ def fleet_compile(ctx: click.Context, /, clusters: tuple[str, ...], **values: An
 
 
 def _wanted(ctx: click.Context, ids: tuple[str, ...], values: Mapping[str, Any], console: Console) -> FleetCompile:
-    """What the options ask for."""
+    """The request that the options describe."""
     from commodore.base.files.workspace import Workspace
     from commodore.catalog.pipeline import CatalogCompile
     from commodore.clusters import ClusterSelection, FleetCompile, Shard, parse_fact
@@ -144,7 +144,7 @@ def _pins(path: Path | None) -> Mapping[tuple[str, str], str]:
 
 
 def _source(ctx: click.Context, values: Mapping[str, Any], console: Console, stack: ExitStack) -> FleetSource:
-    """Where the clusters come from."""
+    """The source of the clusters."""
     from commodore.clusters import ApiFleet, read_cluster_files
 
     check_dynamic_facts(values["dynamic_fact"], ctx)

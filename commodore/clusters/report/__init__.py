@@ -1,1 +1,1 @@
-"""What a run over many clusters came to."""
+"""The report of a run over many clusters."""

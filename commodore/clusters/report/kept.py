@@ -26,7 +26,7 @@ def report_file(root: Path, run: str) -> Path:
     """The report of a run below the working directory `root`; of the newest one with a report if `run` is empty.
 
     Raises:
-        InputError: CMD-FLT-115, there is none.
+        InputError: CMD-FLT-115, there is no such report.
     """
     known = [one for one in runs(root / "fleet") if one.report.is_file()]
     for one in known:

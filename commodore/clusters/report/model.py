@@ -16,7 +16,7 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class WaveResult:
-    """What became of a wave.
+    """The outcome of a wave.
 
     Attributes:
         state: `compiled` (nothing was to be pushed), `published`, `failed`, `refused` (not approved, or not
@@ -39,7 +39,7 @@ class WaveResult:
 
 @dataclass(frozen=True, slots=True)
 class FleetReport:
-    """What a run came to, for one shard or for all of the fleet.
+    """The report of a run, for one shard or for all of the fleet.
 
     Attributes:
         run: its name.

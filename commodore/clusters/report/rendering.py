@@ -67,8 +67,8 @@ def _clusters(ids: Sequence[str], report: FleetReport, full: bool) -> str:
     if full or len(names) <= _NAMED:
         return ", ".join(names)
     tenants = Counter(one.tenant for one in report.clusters if one.id in set(names))
-    told = ", ".join(f"{tenant} {count}" for tenant, count in tenants.most_common())
-    return f"{counted(len(names), 'cluster')} of {sum(report.totals.values()) or len(report.clusters)} ({told})"
+    counts = ", ".join(f"{tenant} {count}" for tenant, count in tenants.most_common())
+    return f"{counted(len(names), 'cluster')} of {sum(report.totals.values()) or len(report.clusters)} ({counts})"
 
 
 def _errors(report: FleetReport) -> Iterator[Line]:

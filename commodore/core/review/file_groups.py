@@ -53,7 +53,7 @@ class Hunk:
 
     @classmethod
     def parse(cls, data: Mapping[str, Any]) -> Hunk:
-        """What `as_dict` has written."""
+        """Read what `as_dict` has written."""
         return cls(**{**data, "lines": tuple((style, text) for style, text in data.get("lines", ()))})
 
 
@@ -98,7 +98,7 @@ class FileGroup:
 
     @classmethod
     def parse(cls, data: Mapping[str, Any]) -> FileGroup:
-        """What `as_dict` has written."""
+        """Read what `as_dict` has written."""
         lines = tuple((style, text) for style, text in data["diff"])
         example = Hunk(
             data["id"], data["values"], data["kind"], data["path"], data["normalised"], lines, data["left_out"]

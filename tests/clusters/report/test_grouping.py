@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commodore.catalog import FileDiff
-from commodore.clusters.task import values_of
+from commodore.clusters.compiled import values_of
 from commodore.core.lieutenant import Cluster, Tenant
 from commodore.core.review import DiffLine, FileGroups, Hunk, Placeholders
 

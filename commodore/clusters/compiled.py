@@ -1,0 +1,66 @@
+"""A cluster that is compiled: its outcome, its changes, and the catalog that is staged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from commodore.catalog import tree_digest
+from commodore.catalog.pipeline import StagedCatalog
+from commodore.clusters.outcome import ClusterOutcome
+from commodore.core.lieutenant import Cluster
+from commodore.core.review import Hunk, Placeholders
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """The end of the work on a cluster, successful or not.
+
+    Attributes:
+        hunks: its changes.
+        staged: what can be published in this process; None if it has failed.
+    """
+
+    outcome: ClusterOutcome
+    hunks: tuple[Hunk, ...] = ()
+    staged: StagedCatalog | None = None
+
+
+def compiled(one: ClusterOutcome, staged: StagedCatalog, cluster: Cluster) -> Compiled:
+    """The outcome and the changes of a cluster whose catalog is staged."""
+    result, change = staged.result, staged.result.change
+    placeholders = Placeholders(values_of(cluster))
+    hunks = tuple(Hunk.of(file, placeholders) for file in change.files)
+    outcome = replace(
+        one,
+        state="changed" if change.changed else "unchanged",
+        rendered=result.rendered,
+        reused=result.reused,
+        brought=result.brought,
+        tree=tree_digest(staged.request.workspace),
+        base_commit=staged.clone.sha,
+        summary={name: count for name, count in asdict(change.summary).items() if count},
+        groups=tuple(hunk.id for hunk in hunks),
+        notices=result.notices,
+    )
+    kept = replace(staged, result=replace(result, change=replace(change, files=())))  # a fleet's would be many
+    return Compiled(outcome, hunks, kept if change.changed else None)
+
+
+def values_of(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    """The values of a cluster with their names, its own before facts: what equal changes may differ in."""
+    yield "cluster.name", cluster.id
+    yield "cluster.display_name", cluster.display_name
+    yield "cluster.tenant", cluster.tenant.id
+    yield "cluster.catalog_url", cluster.catalog_url
+    yield from _texts("facts", cluster.facts)
+    yield from _texts("dynamic_facts", cluster.dynamic_facts)
+
+
+def _texts(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key in value:
+            yield from _texts(f"{name}.{key}", value[key])
+    elif isinstance(value, str | int) and not isinstance(value, bool):
+        yield name, str(value)
