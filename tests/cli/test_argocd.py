@@ -338,7 +338,7 @@ def test_apps(call: Call, tree: Path) -> None:
 
 
 @pytest.mark.requirement("D23", "D24", "D73")
-def test_apps_that_are_rendered(call: Call, tree: Path) -> None:
+def test_apps_that_are_rendered(call: Call, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tree / "apps" / "web.yaml"
     root = file.read_text().replace("web", "chart")
     (tree / "apps" / "chart.yaml").write_text(root)
@@ -348,7 +348,9 @@ def test_apps_that_are_rendered(call: Call, tree: Path) -> None:
     given = ("argocd", "apps", "--path", str(tree), "--self-url", "https://git.example.com/shop")
     code, out, _ = call(*given)
     assert (code, out.splitlines()[3].split()[-3:]) == (0, ["apps/chart.yaml:1", "by", "argocd/chart"])
-    assert "child" not in call(*given, "--discovery", "static")[1]
+    monkeypatch.setenv("COMMODORE_ARGOCD_DISCOVERY", "static")
+    assert "child" not in call(*given)[1]
+    monkeypatch.delenv("COMMODORE_ARGOCD_DISCOVERY")
     (tree / "chart" / "templates" / "b.yaml").write_text("{{ fail `x` }}")
     code, out, err = call(*given)
     assert (code, len(out.splitlines()), "[CMD-ARGO-405]" in err) == (2, 4, True)

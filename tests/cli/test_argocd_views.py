@@ -62,15 +62,23 @@ def test_images(run: Call) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "images"),
+    ("words", "hooks", "images"),
     [
-        ((), ["job:1", "nginx:1.3", "quay.io/x/y:1"]),
-        (("--hooks", "hide"), ["nginx:1.3", "quay.io/x/y:1"]),
-        (("--kind", "Job"), ["job:1"]),
-        (("--skip-kind", "Pod"), ["job:1"]),
+        ((), "show", ["job:1", "nginx:1.3", "quay.io/x/y:1"]),
+        ((), "hide", ["nginx:1.3", "quay.io/x/y:1"]),
+        (("--kind", "Job"), "show", ["job:1"]),
+        (("--skip-kind", "Pod"), "show", ["job:1"]),
     ],
 )
-def test_objects_that_count(run: Call, shop: Path, words: tuple[str, ...], images: list[str]) -> None:
+def test_objects_that_count(
+    run: Call,
+    shop: Path,
+    words: tuple[str, ...],
+    hooks: str,
+    images: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COMMODORE_ARGOCD_HOOKS", hooks)
     job = {
         "apiVersion": "batch/v1",
         "kind": "Job",

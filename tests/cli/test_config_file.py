@@ -218,3 +218,17 @@ def test_the_schema_takes_the_example_of_the_page() -> None:
     Draft202012Validator.check_schema(SCHEMA)
     assert list(Draft202012Validator(SCHEMA).iter_errors(load(example, place="example"))) == []
     assert list(Draft202012Validator(SCHEMA).iter_errors({"catalog": {"nothing": 1}})) != []
+
+
+def test_an_option_that_stands_in_files_alone(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, _, err = place.call("argocd", "apps", "--max-depth", "2")
+    assert (code, "CMD-CLI-018" in err) == (2, True)
+    assert "write 'max-depth: ...' below 'argocd:' there, or set COMMODORE_ARGOCD_MAX_DEPTH" in " ".join(err.split())
+    code, _, err = place.call("argocd", "diff", "--immutable", "apps/Deployment")
+    assert (code, "CMD-CLI-018" in err) == (2, True)
+    assert "max-depth" in place.call("argocd", "apps", "--help-all")[1]
+    assert "max-depth" not in place.call("argocd", "apps", "--help")[1]
+    place.write("argocd: {max-depth: 2}\n")
+    assert place.shown("argocd", "apps") == {("argocd apps", "max-depth"): 2}
+    monkeypatch.setenv("COMMODORE_ARGOCD_MAX_DEPTH", "3")
+    assert place.shown("argocd", "apps") == {("argocd apps", "max-depth"): "3"}

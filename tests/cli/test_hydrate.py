@@ -98,20 +98,21 @@ def test_write_access_comes_first(place: Place) -> None:
 
 
 @pytest.mark.requirement("H21", "H22")
-def test_options_in_the_application_and_in_git(place: Place) -> None:
+def test_options_in_the_application_and_in_git(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of files in the path of the source are merged over those that are inline."""
     dry = {"repoURL": place.remote.url, "targetRevision": "main", "path": "apps"}
     place.application("a", drySource={**dry, "directory": {"recurse": True, "exclude": "b/*"}})
 
-    def rendered(*options: str) -> tuple[int, list[int]]:
-        code, groups = place.run("--only", "a", "--dry-run", *options)
+    def rendered() -> tuple[int, list[int]]:
+        code, groups = place.run("--only", "a", "--dry-run")
         return code, [one["objects"] for group in groups for one in group["applications"]]
 
     assert rendered() == (0, [1])
     place.remote.commit({"apps/.argocd-source-argocd_a.yaml": "directory: {exclude: ''}\n"})
     place.remote.commit({"apps/.argocd-source.yaml": "directory: {exclude: ''}\n"})
     assert rendered() == (0, [2])
-    assert rendered("--options-in-git")[0] == 1
+    monkeypatch.setenv("COMMODORE_HYDRATE_OPTIONS_IN_GIT", "1")
+    assert rendered()[0] == 1
 
 
 @pytest.mark.requirement("H36")
@@ -253,13 +254,15 @@ def test_a_plan(place: Place) -> None:
         (["plan", "{empty}"], 1, "CMD-HYD-001"),
         (["render"], 2, "CMD-HYD-013"),
         (["plan", "{apps}", "--protect", "prod/*"], 4, "CMD-HYD-008"),
-        (["run", "{apps}", "--message-template", "{bad}"], 1, "CMD-HYD-025"),
+        (["run", "{apps}"], 1, "CMD-HYD-025"),
     ],
 )
-def test_errors(place: Place, words: list[str], code: int, error: str) -> None:
+def test_errors(place: Place, words: list[str], code: int, error: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (place.folder.parent / "empty").mkdir()
     (place.folder.parent / "bad").write_text("{{ if }}")
-    names = {"empty": place.folder.parent / "empty", "apps": place.folder, "bad": place.folder.parent / "bad"}
+    if error == "CMD-HYD-025":
+        monkeypatch.setenv("COMMODORE_HYDRATE_MESSAGE_TEMPLATE", str(place.folder.parent / "bad"))
+    names = {"empty": place.folder.parent / "empty", "apps": place.folder}
     given = [word.format(**names) if word.startswith("{") else word for word in words]
     found, _, err = place.call("-d", str(place.folder.parent / "work"), "hydrate", *given)
     assert (found, error in err) == (code, True)

@@ -408,5 +408,7 @@ def test_tools_of_a_version_of_argo_cd(call: Call, server: ReleaseServer, bare: 
     for version, expected in (("3.4", 0), ("3.5", 2)):
         words = ("--argocd-version", version, "--path", str(bare), "--offline")
         assert call("argocd", "apps", *words)[0] == 0
-        code, _, err = call("argocd", "apps", *words, "--exact-tools")
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setenv("COMMODORE_ARGOCD_EXACT_TOOLS", "1")
+            code, _, err = call("argocd", "apps", *words)
         assert (code, "Argo CD 3.5 runs 4.2.1" in err) == (expected, expected == 2)

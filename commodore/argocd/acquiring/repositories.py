@@ -27,7 +27,10 @@ from commodore.core.sources.git import RepositoryStore, normalize, redact
 
 _REFUSED = re.compile(r"(?i)^(-|[a-z0-9+.-]*::|file:|git:|/|\.)|[\x00-\x1f\x7f]")
 _LONGEST_REVISION = 255
-_OF_TREE = "fetch the revision into the checkout, or let the tree stand for all revisions by --self-revisions all"
+_OF_TREE = (
+    "fetch the revision into the checkout, or let the tree stand for all revisions "
+    "with `self-revisions: all` in .commodore.yaml"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,7 @@ class Texts:
             return InputError(
                 "CMD-ARGO-207",
                 f"{where} would give another value at every run: {said}",
-                hint="pass the value as a parameter; --fixed-time says what now is",
+                hint="pass the value as a parameter; fixed-time in .commodore.yaml says what now is",
                 locations=[self._place],
             )
         hint = _RAISE if isinstance(problem, LimitProblem) else f"its parameters are: {printable(known)}"

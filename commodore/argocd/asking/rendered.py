@@ -62,7 +62,7 @@ def render_applications(
     """Applications in their order with the objects that count. What fails is reported."""
     settings = opened.settings
     projects = Projects(settings, found)
-    stripped = pointers(options.shown.strip, "--strip")
+    stripped = pointers(options.shown.strip, "strip")
     order = options.shown.order or ("name" if options.stage == "desired" else "source")
     for application, made in opened.renderer.render_all(applications, options.jobs):
         label = f"{application.namespace or settings.namespace}/{application.name}"

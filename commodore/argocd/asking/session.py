@@ -336,7 +336,7 @@ def _moment(text: str) -> datetime:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise UsageError(
-            "CMD-ARGO-033", f"--fixed-time {text!r} is no time", hint="write it as 2026-01-31T12:00:00Z"
+            "CMD-ARGO-033", f"fixed-time {text!r} is no time", hint="write it as 2026-01-31T12:00:00Z"
         ) from None
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 

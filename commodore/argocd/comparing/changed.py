@@ -59,8 +59,8 @@ class Considered:
             *(_listed(self.changed_file) if self.changed_file else ()),
         }
         for option, patterns in (
-            ("--changed-include", self.changed_include),
-            ("--changed-ignore", self.changed_ignore),
+            ("changed-include", self.changed_include),
+            ("changed-ignore", self.changed_ignore),
         ):
             for text in patterns:
                 fits = PathPatterns((text,)).fit

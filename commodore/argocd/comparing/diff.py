@@ -98,17 +98,17 @@ class ComparisonOptions:
     @property
     def image_places(self) -> tuple[KindPointer, ...]:
         """Where objects name images in addition to what is known."""
-        return pointers(self.image_pointer, "--image-pointer")
+        return pointers(self.image_pointer, "image-pointer")
 
     @property
     def secrets(self) -> tuple[KindPointer, ...]:
         """Where objects have secrets in addition to what is known."""
-        return pointers(self.mask_kind, "--mask-kind")
+        return pointers(self.mask_kind, "mask-kind")
 
     @property
     def watched(self) -> Watched:
         """What counts as a danger in addition to what is known."""
-        return Watched(self.image_places, pointers(self.immutable, "--immutable", "/spec/selector"))
+        return Watched(self.image_places, pointers(self.immutable, "immutable", "/spec/selector"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,7 +169,7 @@ class Candidates:
                     "CMD-ARGO-120",
                     f"{what} given {times} with different values; the first one counts",
                     "warning",
-                    hint="keep one of them, or leave the others out by --ignore-path",
+                    hint="keep one of them, or leave the others out by ignore-path in .commodore.yaml",
                     locations=where[:_SHOWN_PLACES],
                 )
             )

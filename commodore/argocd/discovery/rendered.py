@@ -73,7 +73,7 @@ class Rounds:
                 "CMD-ARGO-107",
                 f"after {self.depth} rounds of rendering, Applications are left that may define others: {names}",
                 "warning",
-                "raise --max-depth, or see whether they define each other without end",
+                "raise max-depth in .commodore.yaml, or see whether they define each other without end",
                 locations=tuple(one.place for one in left[:3]),
             )
             self.found.add(reason)

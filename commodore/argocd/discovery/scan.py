@@ -72,7 +72,7 @@ def scan(tree: Tree, folder: Path, parsed: ParsedFiles, limits: Limits, found: D
             unopened = InputError(
                 "CMD-ARGO-101",
                 f"the file {name} cannot be opened, and may define Applications: {error.strerror}",
-                hint="make it readable, or leave it out with --ignore-path",
+                hint="make it readable, or leave it out with ignore-path in .commodore.yaml",
                 locations=[name],
             )
             _unread(scanned, found, name, unopened)
@@ -102,7 +102,7 @@ def _report_ignored(content: bytes, name: str, parsed: ParsedFiles, found: Diagn
                 "CMD-ARGO-009",
                 f"git ignores {name}, so Argo CD does not have what it defines, which is left out: {some_of(kinds)}",
                 "warning",
-                "track it with git, or leave it out with --ignore-path",
+                "track it with git, or leave it out with ignore-path in .commodore.yaml",
                 locations=(Location(name),),
             )
         )
@@ -285,7 +285,7 @@ def _report_unparsed(scanned: Scanned, found: Diagnostics, name: str, error: Inp
                 "CMD-ARGO-102",
                 f"{name} seems to be a template of Applications, and is not read: {why}",
                 "warning",
-                "look at what is made of it, and leave it out with --ignore-path",
+                "look at what is made of it, and leave it out with ignore-path in .commodore.yaml",
                 locations=places,
             )
         )
@@ -303,7 +303,7 @@ def _report_unparsed(scanned: Scanned, found: Diagnostics, name: str, error: Inp
                 "CMD-ARGO-102",
                 f"the file {name} cannot be read, and seems to hold settings of Argo CD: {why}",
                 "warning",
-                "correct it, or leave it out with --ignore-path",
+                "correct it, or leave it out with ignore-path in .commodore.yaml",
                 locations=places,
             )
         )

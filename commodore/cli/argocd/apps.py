@@ -26,7 +26,7 @@ def apps(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     """List the Applications that a folder defines.
 
     APP is NAME or NAMESPACE/NAME, or a pattern of these. Applications are defined in files, made by ApplicationSets,
-    and contained in what other Applications of the repository render, which are rendered for it unless --discovery is
+    and contained in what other Applications of the repository render, which are rendered for it unless `discovery` is
     static.
     """
     from commodore import argocd

@@ -26,6 +26,7 @@ CHANGED = (
         "Fail if it cannot be determined what an Application reads.",
         kind="switch",
         default=False,
+        in_files=True,
     ),
     Setting(
         "changed_include",
@@ -33,6 +34,7 @@ CHANGED = (
         "Only changed files that fit count, such as 'apps/**'; may be repeated.",
         multiple=True,
         metavar="GLOB",
+        in_files=True,
     ),
     Setting(
         "changed_ignore",
@@ -40,6 +42,7 @@ CHANGED = (
         "Changed files that fit do not count; may be repeated.",
         multiple=True,
         metavar="GLOB",
+        in_files=True,
     ),
     Setting(
         "changed_file",

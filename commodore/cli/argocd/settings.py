@@ -73,6 +73,7 @@ SELF_REVISIONS = Setting(
     kind="choice",
     choices=("branches", "all", "declared"),
     default="branches",
+    in_files=True,
 )
 SELECT = Setting(
     "select",
@@ -102,6 +103,7 @@ HOOKS = Setting(
     kind="choice",
     choices=("show", "hide"),
     default="show",
+    in_files=True,
 )
 STRIP = Setting(
     "strip",
@@ -109,6 +111,7 @@ STRIP = Setting(
     "Take this out of objects after rendering, of all or of a kind, such as /status; may be repeated.",
     multiple=True,
     metavar="[GROUP/KIND:]POINTER",
+    in_files=True,
 )
 APP = Setting(
     "app",
@@ -146,6 +149,7 @@ APIS_FROM_TREE = Setting(
     "Let charts also find the APIs of CustomResourceDefinitions in the files that go to the same cluster.",
     kind="switch",
     default=True,
+    in_files=True,
 )
 DISCOVERY = (
     Setting(
@@ -156,6 +160,7 @@ DISCOVERY = (
         kind="choice",
         choices=("full", "static"),
         default="full",
+        in_files=True,
     ),
     Setting(
         "max_depth",
@@ -164,6 +169,7 @@ DISCOVERY = (
         kind="integer",
         default=4,
         metavar="N",
+        in_files=True,
     ),
     Setting(
         "entry",
@@ -180,6 +186,7 @@ IGNORE_PATH = Setting(
     "Files or folders in which no Applications are looked for, such as 'examples/**'; may be repeated.",
     multiple=True,
     metavar="GLOB",
+    in_files=True,
 )
 DRY_SOURCES = Setting(
     "dry_sources",
@@ -187,6 +194,7 @@ DRY_SOURCES = Setting(
     "Render the dry source of Applications that are hydrated, instead of what was hydrated; comparisons do so by "
     "default.",
     kind="switch",
+    in_files=True,
 )
 REF = (
     Setting(
@@ -216,6 +224,7 @@ FIXED_TIME = Setting(
     ("--fixed-time",),
     "What `now` returns in templates of ApplicationSets; without it, they may not call `now`.",
     metavar="TIME",
+    in_files=True,
 )
 VERSION = Setting(
     "argocd_version",
@@ -331,6 +340,7 @@ LOOKED_AT = (
         "Make it an error if helm or kustomize is not the very version that Argo CD runs.",
         kind="switch",
         default=False,
+        in_files=True,
     ),
     *CAPABILITIES,
     APIS_FROM_TREE,
@@ -480,6 +490,7 @@ IMAGE_POINTER = Setting(
     "be repeated.",
     multiple=True,
     metavar="GROUP/KIND:POINTER",
+    in_files=True,
 )
 _COUNTED = (
     Setting(
@@ -489,6 +500,7 @@ _COUNTED = (
         kind="choice",
         choices=("both", "target", "none"),
         default="both",
+        in_files=True,
     ),
     Setting(
         "show_ignored_fields",
@@ -503,6 +515,7 @@ _COUNTED = (
         "What of a kind cannot be changed, its /spec/selector if no pointer is given; may be repeated.",
         multiple=True,
         metavar="GROUP/KIND[:POINTER]",
+        in_files=True,
     ),
     Setting(
         "mask_kind",
@@ -510,6 +523,7 @@ _COUNTED = (
         "Where objects of a kind have secrets, which are masked as those of Secrets are; may be repeated.",
         multiple=True,
         metavar="GROUP/KIND:POINTER",
+        in_files=True,
     ),
     IMAGE_POINTER,
     Setting(
@@ -518,6 +532,7 @@ _COUNTED = (
         "Take an Application that goes, and one that comes with the same sources and destination, for one.",
         kind="switch",
         default=False,
+        in_files=True,
     ),
     Setting(
         "group",

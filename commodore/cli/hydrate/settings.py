@@ -14,6 +14,7 @@ TEMPLATES = (
         "A file with the Go template of README.md; by default that of the installation, else the one built in.",
         kind="file",
         metavar="FILE",
+        in_files=True,
     ),
     Setting(
         "message_template",
@@ -21,6 +22,7 @@ TEMPLATES = (
         "A file with the Go template of commit messages; by default that of the installation, else the one built in.",
         kind="file",
         metavar="FILE",
+        in_files=True,
     ),
 )
 WRITTEN = (
@@ -62,6 +64,7 @@ READING = (
         "Let sourceHydrator win over a source beside it, as Argo CD does.",
         kind="switch",
         default=False,
+        in_files=True,
     ),
     Setting(
         "options_in_git",
@@ -69,6 +72,7 @@ READING = (
         "Refuse options of helm, kustomize and directories that are not in files of the dry commit.",
         kind="switch",
         default=False,
+        in_files=True,
     ),
 )
 GROUPS = (
@@ -100,7 +104,9 @@ GROUPS = (
         multiple=True,
         metavar="PATTERN",
     ),
-    Setting("notes", ("--notes/--no-notes",), "Keep notes of what is hydrated.", kind="switch", default=True),
+    Setting(
+        "notes", ("--notes/--no-notes",), "Keep notes of what is hydrated.", kind="switch", default=True, in_files=True
+    ),
 )
 STANDING = (
     Setting(
@@ -187,6 +193,7 @@ REQUESTING = (
         "Hydrate only dry commits whose signature git finds good.",
         kind="switch",
         default=False,
+        in_files=True,
     ),
     Setting(
         "git_author_name",
@@ -367,7 +374,9 @@ HYDRATE_COMMIT = (
     ),
     *COMMITTING,
     COMMIT_DATE,
-    Setting("notes", ("--notes/--no-notes",), "Keep notes of what is hydrated.", kind="switch", default=True),
+    Setting(
+        "notes", ("--notes/--no-notes",), "Keep notes of what is hydrated.", kind="switch", default=True, in_files=True
+    ),
     *REPORTS,
     output("text", "json"),
 )

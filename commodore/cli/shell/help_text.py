@@ -9,7 +9,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from commodore.cli.shell.config_file import check_configuration
+from commodore.cli.shell.config_file import check_configuration, long_names
 from commodore.cli.shell.settings.headings import FIRST, HEADINGS
 from commodore.cli.shell.variables import check_variables, variables_of
 
@@ -30,11 +30,20 @@ class HelpedOption(click.Option):
     Args:
         hidden_flags: these names.
         secret: its value is never shown.
+        in_files: files and variables set it, not the command line.
     """
 
-    def __init__(self, *args: Any, hidden_flags: tuple[str, ...] = (), secret: bool = False, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self,
+        *args: Any,
+        hidden_flags: tuple[str, ...] = (),
+        secret: bool = False,
+        in_files: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **{**kwargs, "hidden": in_files})
         self.hidden_flags = hidden_flags
+        self.in_files = in_files
         self.secret = secret
 
     @property
@@ -139,6 +148,9 @@ class Helped(click.Command):
             if records:
                 with formatter.section(title):
                     formatter.write_dl([(flags.ljust(width), text) for flags, text in records])
+        if not is_cut and (records := [_in_file(one, ctx) for one in self.params if _is_in_files(one)]):
+            with formatter.section("In .commodore.yaml, not on the command line"):
+                formatter.write_dl([(name.ljust(_COLUMN), text) for name, text in records])
         if is_cut:
             formatter.write_paragraph()
             more = len(every) - len(options) - 1  # --help-all stands here
@@ -175,6 +187,20 @@ def _help_all(*, is_hidden: bool) -> click.Option:
         help="Show all options and their variables, and exit.",
         allow_from_autoenv=False,
     )
+
+
+def _is_in_files(parameter: click.Parameter) -> bool:
+    return isinstance(parameter, HelpedOption) and parameter.in_files
+
+
+def _in_file(option: click.Parameter, ctx: click.Context) -> tuple[str, str]:
+    assert isinstance(option, HelpedOption)
+    option.hidden = False
+    try:
+        record = option.get_help_record(ctx)
+    finally:
+        option.hidden = True
+    return long_names(option)[0], record[1] if record else ""
 
 
 def _first_sentence(text: str) -> str:

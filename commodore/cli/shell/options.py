@@ -11,11 +11,12 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from commodore.base.errors import InputError
-from commodore.cli.shell.config_file import ConfigEntry, configured, long_names
+from commodore.base.errors import InputError, UsageError
+from commodore.cli.shell.config_file import ConfigEntry, command_words, configured, long_names
 from commodore.cli.shell.help_text import HelpedOption
 from commodore.cli.shell.settings.common import VERBOSE
 from commodore.cli.shell.settings.model import Setting, Settings, Source, Value
+from commodore.cli.shell.variables import variables_of
 
 Complete = Callable[[click.Context, click.Parameter, str], Any]
 """What the shell may complete: the context, the option and what is typed, to the texts that are meant perhaps."""
@@ -52,6 +53,8 @@ class _Option(HelpedOption):
 
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
         given = opts.get(self.name or "")
+        if self.in_files and self.name in opts and given != ():
+            raise _not_on_the_command_line(self, ctx)
         if self._narrows and (given == "" or (isinstance(given, list | tuple) and "" in given)):
             raise click.BadParameter("it is empty", ctx, self)
         if self.multiple and isinstance(given, list | tuple):
@@ -93,6 +96,16 @@ class _Option(HelpedOption):
                 locations=[entry.place],
             ) from error
         return value
+
+
+def _not_on_the_command_line(option: _Option, ctx: click.Context) -> UsageError:
+    name = long_names(option)[0]
+    group = (*command_words(ctx), "")[0]
+    return UsageError(
+        "CMD-CLI-018",
+        f"--{name} describes a repository: .commodore.yaml sets it, not the command line",
+        hint=f"write '{name}: ...' below '{group}:' there, or set {variables_of(option, ctx)[-1]}",
+    )
 
 
 def gather(ctx: click.Context, settings: Sequence[Setting]) -> Settings:
@@ -144,6 +157,7 @@ def _attributes(setting: Setting) -> dict[str, Any]:
         "hidden_flags": setting.aliases,
         "narrows": setting.narrows,
         "secret": setting.secret,
+        "in_files": setting.in_files,
     }
     if setting.environment:
         attributes["envvar"] = [setting.environment]

@@ -235,7 +235,7 @@ def _watched(old: Any, fields: Sequence[FieldChange], places: Sequence[KindPoint
         names = tuple(map(step_name, field.path))
         for place in wanted:
             if place.covers(names):
-                yield "immutable", f"{path_text(field.path)} cannot be changed: it is listed by --immutable"
+                yield "immutable", f"{path_text(field.path)} cannot be changed: it is listed by `immutable`"
 
 
 def _names(path: Path) -> tuple[str, ...]:

@@ -102,7 +102,7 @@ def test_a_revision_that_is_not_in_the_local_repository(checkout: Path, tmp_path
     with pytest.raises(CommodoreError) as caught:
         content(SearchRoot(checkout), "v3.0.0", tmp_path)
     assert caught.value.code == "CMD-ARGO-310"
-    assert "--self-revisions all" in caught.value.hint
+    assert "self-revisions: all" in caught.value.hint
 
 
 @pytest.mark.parametrize("wanted", ["branches", "declared"])

@@ -302,7 +302,7 @@ def test_which_changed_files_count(two: Trees) -> None:
 
 @pytest.mark.requirement("D64", "D66", "D67")
 def test_patterns_of_changed_files_that_fit_nothing(two: Trees) -> None:
-    with pytest.raises(UsageError, match="--changed-include 'tow/") as caught:
+    with pytest.raises(UsageError, match="changed-include 'tow/") as caught:
         two.diff(changed_include=("one/**", "tow/**"))
     assert caught.value.code == "CMD-ARGO-037"
     two.diff(changed_ignore=("tow/**",))

@@ -19,7 +19,8 @@ class Setting:
     `flags` as typed (`--push`, or `--force/--no-force` for a pair); `kind` says what its value is (a `folder` or
     `file` must exist); `multiple` options repeat; a `secret` value is never shown. `aliases` are further names that are
     taken and not shown. An option with `bare` may be given without a value, and has this one then. One that `narrows`
-    limits what a command does: without it more would be done, so an empty value of it is an error.
+    limits what a command does: without it more would be done, so an empty value of it is an error. One that is
+    `in_files` describes a repository, not a run: `.commodore.yaml` or a variable sets it, not the command line.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Setting:
     aliases: tuple[str, ...] = ()
     bare: str | None = None
     narrows: bool = False
+    in_files: bool = False
 
 
 @dataclass(frozen=True, slots=True)
