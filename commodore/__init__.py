@@ -26,5 +26,5 @@ if TYPE_CHECKING:
     from commodore.core.lieutenant import ClusterFile as ClusterFile
     from commodore.core.lieutenant import ClusterSource as ClusterSource
     from commodore.core.lieutenant import LieutenantApi as LieutenantApi
-
-__getattr__ = lazy_exports(__name__)
+else:
+    __getattr__ = lazy_exports(__name__)

@@ -126,5 +126,5 @@ if TYPE_CHECKING:
     from commodore.core.review import ObjectChange as ObjectChange
     from commodore.core.review import PlacedObject as PlacedObject
     from commodore.core.review import path_text as path_text
-
-__getattr__ = lazy_exports(__name__)
+else:
+    __getattr__ = lazy_exports(__name__)

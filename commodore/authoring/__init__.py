@@ -1,10 +1,9 @@
 """Components and packages as their authors see them."""
 
 from commodore.authoring.arguments import MINOR_ALLOW, PATCH_BLOCK, PATCH_V0_ALLOW, Choices, depname
-from commodore.authoring.cases import Case
 from commodore.authoring.component import ComponentCompile, ComponentSource, compile_component, watched_sources
 from commodore.authoring.component_suite import ComponentSuite
-from commodore.authoring.delete import Deletion, delete_component, plan_deletion
+from commodore.authoring.delete import delete_component, plan_deletion
 from commodore.authoring.fake_cluster import Facts
 from commodore.authoring.golden import GoldenDifference
 from commodore.authoring.hierarchy import HierarchyRequest, create_hierarchy
@@ -15,21 +14,17 @@ from commodore.authoring.package_suite import PackageSuite
 from commodore.authoring.slug import COMPONENT, PACKAGE, Kind
 from commodore.authoring.testing import CaseResult, CaseSource, CheckOptions, SuiteResult, run_suite
 from commodore.authoring.update import Updated, UpdateRequest, update_repository
-from commodore.catalog.stages.compiling import CompileOptions
 
 __all__ = [
     "COMPONENT",
-    "Case",
     "CaseResult",
     "CaseSource",
     "CheckOptions",
     "Choices",
-    "CompileOptions",
     "ComponentCompile",
     "ComponentSource",
     "ComponentSuite",
     "Created",
-    "Deletion",
     "Facts",
     "GoldenDifference",
     "HierarchyRequest",

@@ -1,7 +1,8 @@
 """Faces of rooms: what others may use, loaded when it is first asked for, so that a command starts with what it needs.
 
 A face is an `__init__` with one block of imports under `if TYPE_CHECKING:`, a line `from M import X as X` for each
-name. Type checkers and editors read the block as what the room exports; at run time the same lines say where a name is.
+name. Type checkers and editors read the block as what the room exports; at run time the same lines say where a name is,
+and `else:` gives the face its `__getattr__`, of which type checkers would believe that it has every name.
 """
 
 from __future__ import annotations

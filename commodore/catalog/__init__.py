@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from commodore.base.lazy_exports import lazy_exports
 from commodore.catalog._local_changes import find_work as find_work
-from commodore.catalog.assemble import Compiled as Compiled
 from commodore.catalog.assemble import assemble as assemble
 from commodore.catalog.assemble import warn_about_objects as warn_about_objects
 from commodore.catalog.message import commit_message as commit_message
@@ -13,7 +12,6 @@ from commodore.catalog.metadata import RepositoryVersion as RepositoryVersion
 from commodore.catalog.metadata import local_now as local_now
 from commodore.catalog.moves import Move as Move
 from commodore.catalog.moves import moves_since as moves_since
-from commodore.catalog.pending import Send as Send
 from commodore.catalog.pending import expect_report as expect_report
 from commodore.catalog.pending import pending_file as pending_file
 from commodore.catalog.pending import report_pending as report_pending
@@ -43,11 +41,9 @@ if TYPE_CHECKING:
     from commodore.catalog.validation import validate_objects as validate_objects
     from commodore.catalog.views import CatalogImage as CatalogImage
     from commodore.catalog.views import ImageChange as ImageChange
-    from commodore.catalog.views import ImagePlace as ImagePlace
-    from commodore.catalog.views import ListedObject as ListedObject
     from commodore.catalog.views import compare_images as compare_images
     from commodore.catalog.views import list_images as list_images
     from commodore.catalog.views import list_objects as list_objects
-
-# What compares objects takes a while to load, and a compile without changes compares nothing.
-__getattr__ = lazy_exports(__name__)
+else:
+    # What compares objects takes a while to load, and a compile without changes compares nothing.
+    __getattr__ = lazy_exports(__name__)

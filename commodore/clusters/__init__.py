@@ -28,5 +28,5 @@ if TYPE_CHECKING:
     from commodore.clusters.waves import Wave as Wave
     from commodore.clusters.waves import allow_failures as allow_failures
     from commodore.clusters.waves import canary as canary
-
-__getattr__ = lazy_exports(__name__)
+else:
+    __getattr__ = lazy_exports(__name__)

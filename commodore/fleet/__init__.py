@@ -8,7 +8,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from commodore.fleet.application_sets import ApplicationSetOptions as ApplicationSetOptions
     from commodore.fleet.application_sets import application_set as application_set
-    from commodore.fleet.comparing import RenderedDiff as RenderedDiff
     from commodore.fleet.comparing import diff_rendered as diff_rendered
     from commodore.fleet.drifting import Drifts as Drifts
     from commodore.fleet.drifting import drift as drift
@@ -21,14 +20,12 @@ if TYPE_CHECKING:
     from commodore.fleet.generating import check_output as check_output
     from commodore.fleet.generating import generate as generate
     from commodore.fleet.generating import stale_error as stale_error
-    from commodore.fleet.importing import Imported as Imported
     from commodore.fleet.importing import import_applications as import_applications
     from commodore.fleet.objects import ObjectChanges as ObjectChanges
     from commodore.fleet.previewing import preview as preview
     from commodore.fleet.promotion.changing import LocatedPatch as LocatedPatch
     from commodore.fleet.promotion.changing import find_patch as find_patch
     from commodore.fleet.promotion.changing import waits_of as waits_of
-    from commodore.fleet.promotion.folding import Fold as Fold
     from commodore.fleet.promotion.folding import loss_lines as loss_lines
     from commodore.fleet.promotion.gates import Conditions as Conditions
     from commodore.fleet.promotion.overview import Overview as Overview
@@ -57,5 +54,5 @@ if TYPE_CHECKING:
     from commodore.fleet.repository.schema import config_schema as config_schema
     from commodore.fleet.repository.schema import static_schema as static_schema
     from commodore.fleet.values_text import as_yaml as as_yaml
-
-__getattr__ = lazy_exports(__name__)
+else:
+    __getattr__ = lazy_exports(__name__)

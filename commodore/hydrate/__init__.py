@@ -54,5 +54,5 @@ if TYPE_CHECKING:
     from commodore.hydrate.walk import hydrate as hydrate
     from commodore.hydrate.walk import requests_of as requests_of
     from commodore.hydrate.watching import Backoff as Backoff
-
-__getattr__ = lazy_exports(__name__)
+else:
+    __getattr__ = lazy_exports(__name__)

@@ -13,13 +13,11 @@ if TYPE_CHECKING:
     from commodore.argocd.appsets.expand import Generated as Generated
     from commodore.argocd.appsets.fact_files import Facts as Facts
     from commodore.argocd.appsets.fact_files import read_facts as read_facts
-    from commodore.argocd.appsets.git_files import Checkout as Checkout
-    from commodore.argocd.appsets.git_files import Repositories as Repositories
     from commodore.argocd.appsets.model import ApplicationSet as ApplicationSet
     from commodore.argocd.appsets.model import read_set as read_set
     from commodore.argocd.appsets.model import read_sets as read_sets
     from commodore.argocd.appsets.needed import needed_facts as needed_facts
     from commodore.argocd.appsets.path_patterns import PathPatterns as PathPatterns
     from commodore.argocd.appsets.selectors import selects as selects
-
-__getattr__ = lazy_exports(__name__)
+else:
+    __getattr__ = lazy_exports(__name__)

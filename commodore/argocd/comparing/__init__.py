@@ -5,22 +5,13 @@ from __future__ import annotations
 from commodore.argocd.comparing.applications import Difference, Rules, State, Verdict
 from commodore.argocd.comparing.changed import Considered
 from commodore.argocd.comparing.diff import ComparisonOptions, Wanted, diff
-from commodore.argocd.comparing.reads import Reads, reads_of
+from commodore.argocd.comparing.reads import reads_of
 from commodore.argocd.comparing.sides import Side, find_merge_base, find_side, pair_of
-from commodore.core.review import ABSENT, FieldChange, Flag, Item, Key, ObjectChange, PlacedObject, path_text
 
 __all__ = [
-    "ABSENT",
     "ComparisonOptions",
     "Considered",
     "Difference",
-    "FieldChange",
-    "Flag",
-    "Item",
-    "Key",
-    "ObjectChange",
-    "PlacedObject",
-    "Reads",
     "Rules",
     "Side",
     "State",
@@ -30,6 +21,5 @@ __all__ = [
     "find_merge_base",
     "find_side",
     "pair_of",
-    "path_text",
     "reads_of",
 ]

@@ -8,7 +8,7 @@ from commodore.argocd.configuration.installation import Installation, read_insta
 from commodore.argocd.configuration.model import ArgoSettings, Provenanced
 from commodore.argocd.configuration.plugin_policy import read_policy
 from commodore.argocd.configuration.profiles import NEWEST, Followed, Profile, choose_profile
-from commodore.argocd.configuration.read import Candidates, read_candidates, read_file, read_settings, take_values
+from commodore.argocd.configuration.read import Candidates, read_candidates, read_file, read_settings
 
 __all__ = [
     "ArgoSettings",
@@ -27,5 +27,4 @@ __all__ = [
     "read_installation",
     "read_policy",
     "read_settings",
-    "take_values",
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from commodore.argocd.finishing.finish import desired, in_namespace, manifests, opened
 from commodore.argocd.finishing.hooks import hook_phases
-from commodore.argocd.finishing.scopes import Scopes
 from commodore.argocd.finishing.shown import Shown, pointers
 
-__all__ = ["Scopes", "Shown", "desired", "hook_phases", "in_namespace", "manifests", "opened", "pointers"]
+__all__ = ["Shown", "desired", "hook_phases", "in_namespace", "manifests", "opened", "pointers"]

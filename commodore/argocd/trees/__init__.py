@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from commodore.argocd.trees.commit import commit_tree, merge_base, repository_of, resolve
-from commodore.argocd.trees.ignored import IgnoredFiles, covers
+from commodore.argocd.trees.ignored import covers
 from commodore.argocd.trees.kustomizations import (
     KUSTOMIZATIONS,
     PulledChart,
@@ -17,7 +17,6 @@ from commodore.argocd.trees.revisions import OwnRevisions, SelfRevisions, own_re
 from commodore.argocd.trees.tree import Tree, folder_tree, is_git
 
 __all__ = [
-    "IgnoredFiles",
     "KUSTOMIZATIONS",
     "OwnRevisions",
     "ParsedFiles",

@@ -27,5 +27,5 @@ if TYPE_CHECKING:
     from commodore.core.confinement.programs import start as start
     from commodore.core.confinement.views import view_of as view_of
     from commodore.core.confinement.words import split_words as split_words
-
-__getattr__ = lazy_exports(__name__)
+else:
+    __getattr__ = lazy_exports(__name__)

@@ -6,7 +6,6 @@ from commodore.base.lazy_exports import lazy_exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from commodore.core.engine.cache.instance_records import FilesRead as FilesRead
     from commodore.core.engine.cache.instance_records import InstanceRecord as InstanceRecord
     from commodore.core.engine.cache.instance_records import changed_reads as changed_reads
     from commodore.core.engine.cache.instance_records import read_place as read_place
@@ -18,5 +17,5 @@ if TYPE_CHECKING:
     from commodore.core.engine.model import CompiledInstance as CompiledInstance
     from commodore.core.engine.model import CompileRequest as CompileRequest
     from commodore.core.engine.model import InstanceJob as InstanceJob
-
-__getattr__ = lazy_exports(__name__)
+else:
+    __getattr__ = lazy_exports(__name__)

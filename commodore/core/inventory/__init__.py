@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from commodore.core.inventory.differences import compare_parameters as compare_parameters
     from commodore.core.inventory.differences import render_difference as render_difference
     from commodore.core.inventory.files import class_files as class_files
-    from commodore.core.inventory.filter_definitions import FilterProblem as FilterProblem
     from commodore.core.inventory.filter_definitions import check_filter as check_filter
     from commodore.core.inventory.hierarchy import ClassLinks as ClassLinks
     from commodore.core.inventory.hierarchy import cluster_parameters as cluster_parameters
@@ -44,5 +43,5 @@ if TYPE_CHECKING:
     from commodore.core.inventory.targets import bootstrap_target as bootstrap_target
     from commodore.core.inventory.targets import instance_target as instance_target
     from commodore.core.inventory.targets import standalone_target as standalone_target
-
-__getattr__ = lazy_exports(__name__)
+else:
+    __getattr__ = lazy_exports(__name__)

@@ -30,5 +30,5 @@ if TYPE_CHECKING:
     from commodore.core.lieutenant.tokens import given_token as given_token
     from commodore.core.lieutenant.tokens import held_token as held_token
     from commodore.core.lieutenant.tokens import resolve_token as resolve_token
-
-__getattr__ = lazy_exports(__name__)
+else:
+    __getattr__ = lazy_exports(__name__)

@@ -76,5 +76,5 @@ if TYPE_CHECKING:
     from commodore.core.review.textdiff import LineStyle as LineStyle
     from commodore.core.review.textdiff import diff_lines as diff_lines
     from commodore.core.review.values import as_json as as_json
-
-__getattr__ = lazy_exports(__name__)
+else:
+    __getattr__ = lazy_exports(__name__)

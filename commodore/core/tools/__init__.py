@@ -6,7 +6,6 @@ from commodore.base.lazy_exports import lazy_exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from commodore.core.tools.find import TOOL_NAMES as TOOL_NAMES
     from commodore.core.tools.find import Tool as Tool
     from commodore.core.tools.find import ToolOrigin as ToolOrigin
     from commodore.core.tools.find import ask_versions as ask_versions
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from commodore.core.tools.install import NOT_NEEDED as NOT_NEEDED
     from commodore.core.tools.install import Choice as Choice
     from commodore.core.tools.install import InstallOutcome as InstallOutcome
-    from commodore.core.tools.install import check_tool as check_tool
     from commodore.core.tools.install import install_tool as install_tool
     from commodore.core.tools.install import managed_tools as managed_tools
     from commodore.core.tools.install import missing_tools as missing_tools
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     from commodore.core.tools.library_versions import CoreLibrary as CoreLibrary
     from commodore.core.tools.library_versions import core_libraries as core_libraries
     from commodore.core.tools.pins import KNOWN_VERSIONS as KNOWN_VERSIONS
-    from commodore.core.tools.pins import Pins as Pins
     from commodore.core.tools.pins import known_pins as known_pins
     from commodore.core.tools.releases import GITHUB_API as GITHUB_API
     from commodore.core.tools.releases import Platform as Platform
@@ -42,5 +39,5 @@ if TYPE_CHECKING:
     from commodore.core.tools.toolbox import profile_toolbox as profile_toolbox
     from commodore.core.tools.version_numbers import named_version as named_version
     from commodore.core.tools.version_numbers import tool_version as tool_version
-
-__getattr__ = lazy_exports(__name__)
+else:
+    __getattr__ = lazy_exports(__name__)

@@ -4,31 +4,23 @@ from __future__ import annotations
 
 from commodore.catalog.stages.explaining._as_dict import as_dict
 from commodore.catalog.stages.explaining.explaining import explain_manifest
-from commodore.catalog.stages.explaining.locate import Manifest
 from commodore.catalog.stages.explaining.model import (
     CompileEntry,
     ComponentCheckout,
-    ExplainedChart,
     FieldPlace,
     FilterUse,
     ManifestExplanation,
-    ObjectPlace,
     ParameterCandidate,
-    ReadFile,
     ReadParameter,
 )
 
 __all__ = [
     "CompileEntry",
     "ComponentCheckout",
-    "ExplainedChart",
     "FieldPlace",
     "FilterUse",
-    "Manifest",
     "ManifestExplanation",
-    "ObjectPlace",
     "ParameterCandidate",
-    "ReadFile",
     "ReadParameter",
     "as_dict",
     "explain_manifest",

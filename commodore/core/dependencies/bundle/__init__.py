@@ -11,7 +11,6 @@ from commodore.core.dependencies.bundle.jsonnetfile import GitSource, JsonnetDep
 from commodore.core.dependencies.bundle.remotes import Remote
 from commodore.core.dependencies.bundle.render import Requirer, effective_jsonnetfiles
 from commodore.core.dependencies.bundle.sources import LibrarySources
-from commodore.core.dependencies.bundle.walk import VersionConflict
 from commodore.core.dependencies.bundle.workspace_bundle import BundledComponent, bundle, bundle_component
 
 __all__ = [
@@ -25,7 +24,6 @@ __all__ = [
     "LocalSource",
     "Remote",
     "Requirer",
-    "VersionConflict",
     "bundle",
     "bundle_component",
     "effective_jsonnetfiles",

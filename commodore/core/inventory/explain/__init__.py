@@ -6,23 +6,19 @@ from commodore.core.inventory.explain.locating import locate_settings
 from commodore.core.inventory.explain.model import (
     ClassFilePlace,
     Contribution,
-    Effect,
     ExplainedPart,
     Explanation,
     FileOrigin,
-    Outcome,
     ParameterReference,
 )
 
 __all__ = [
     "ClassFilePlace",
     "Contribution",
-    "Effect",
     "ExplainedPart",
     "Explaining",
     "Explanation",
     "FileOrigin",
-    "Outcome",
     "ParameterReference",
     "as_dict",
     "explain_parameter",

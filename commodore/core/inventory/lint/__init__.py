@@ -10,12 +10,10 @@ if TYPE_CHECKING:
     from commodore.core.inventory.lint.formats import as_json as as_json
     from commodore.core.inventory.lint.formats import as_sarif as as_sarif
     from commodore.core.inventory.lint.model import Report as Report
-    from commodore.core.inventory.lint.model import Skipped as Skipped
     from commodore.core.inventory.lint.run import ALIASES as ALIASES
     from commodore.core.inventory.lint.run import ALL as ALL
     from commodore.core.inventory.lint.run import LINTERS as LINTERS
     from commodore.core.inventory.lint.run import LintRequest as LintRequest
     from commodore.core.inventory.lint.run import lint as lint
-    from commodore.core.inventory.lint.run import select_linters as select_linters
-
-__getattr__ = lazy_exports(__name__)
+else:
+    __getattr__ = lazy_exports(__name__)

@@ -16,5 +16,5 @@ if TYPE_CHECKING:
     from commodore.core.lieutenant.login.renewal import current_login as current_login
     from commodore.core.lieutenant.login.token_source import TokenSource as TokenSource
     from commodore.core.lieutenant.login.verification import Identity as Identity
-
-__getattr__ = lazy_exports(__name__)
+else:
+    __getattr__ = lazy_exports(__name__)

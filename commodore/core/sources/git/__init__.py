@@ -6,7 +6,6 @@ from commodore.base.context import GitRights
 from commodore.core.sources.git._export import check_out_tree
 from commodore.core.sources.git._recovery import recover
 from commodore.core.sources.git._redirects import NOT_FOLLOWED
-from commodore.core.sources.git._refs import Kind, RemoteRefs, Revision
 from commodore.core.sources.git._worktree_files import rejoin
 from commodore.core.sources.git.bare_stores import CloneStore, CommitStore
 from commodore.core.sources.git.changes import LocalChanges, inspect
@@ -17,7 +16,7 @@ from commodore.core.sources.git.mirrors import Mirrors
 from commodore.core.sources.git.publish import PublishedClone, PushOutcome, commit, push, unstage, was_overtaken
 from commodore.core.sources.git.repository import Repository
 from commodore.core.sources.git.rights import Login, anonymous_variables
-from commodore.core.sources.git.runner import Git, GitResult, clean_environment, last_words, with_settings
+from commodore.core.sources.git.runner import Git, clean_environment, last_words, with_settings
 from commodore.core.sources.git.staging import (
     Entry,
     RawChange,
@@ -42,10 +41,8 @@ __all__ = [
     "Entry",
     "FETCH_STAGE",
     "Git",
-    "GitResult",
     "GitRights",
     "HeldTree",
-    "Kind",
     "LocalChanges",
     "Login",
     "Mirrors",
@@ -55,11 +52,9 @@ __all__ = [
     "PushOutcome",
     "RawChange",
     "RemoteAnswers",
-    "RemoteRefs",
     "RemoteState",
     "Repository",
     "RepositoryStore",
-    "Revision",
     "anonymous_variables",
     "author_from",
     "bare_url",

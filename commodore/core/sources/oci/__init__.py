@@ -9,11 +9,8 @@ if TYPE_CHECKING:
     from commodore.core.sources.oci.reference import at_version as at_version
     from commodore.core.sources.oci.reference import parse_reference as parse_reference
     from commodore.core.sources.oci.registry import CHART as CHART
-    from commodore.core.sources.oci.registry import CONTENT as CONTENT
-    from commodore.core.sources.oci.registry import Descriptor as Descriptor
-    from commodore.core.sources.oci.registry import Manifest as Manifest
     from commodore.core.sources.oci.registry import Registries as Registries
     from commodore.core.sources.oci.registry import content_layer as content_layer
-
-# What talks to registries takes a while to load, and most runs ask none.
-__getattr__ = lazy_exports(__name__)
+else:
+    # What talks to registries takes a while to load, and most runs ask none.
+    __getattr__ = lazy_exports(__name__)
