@@ -11,7 +11,6 @@ ARGOCD = Path(__file__).parents[2] / "commodore" / "argocd"
 LEVELS = (
     ("__init__", "testing"),
     ("asking",),
-    ("sarif",),
     ("comparing",),
     ("discovery",),
     ("checking", "normalising"),

@@ -11,6 +11,7 @@ from commodore.argocd import comparing
 from commodore.argocd.appsets import ApplicationSet
 from commodore.argocd.asking.layout import Layout, stream, write_layout
 from commodore.argocd.asking.rendered import RenderedApplication
+from commodore.argocd.asking.sarif import as_sarif
 from commodore.argocd.checking import Outcome
 from commodore.argocd.comparing import Side, State
 from commodore.argocd.comparing.document import difference_data
@@ -21,7 +22,6 @@ from commodore.argocd.diagnostics import is_partial
 from commodore.argocd.discovery import Origin
 from commodore.argocd.model import Cluster, KnownRepository
 from commodore.argocd.model.application import Destination
-from commodore.argocd.sarif import as_sarif
 from commodore.argocd.trees import Tree as Files
 from commodore.base.diagnostics import Diagnostic
 from commodore.base.errors import Location

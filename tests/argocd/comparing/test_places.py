@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from commodore.argocd.sarif import as_sarif
+from commodore.argocd.asking.sarif import as_sarif
 from tests.argocd.comparing.conftest import URL, Trees, app, config
 
 CHART = {"Chart.yaml": "{apiVersion: v2, name: other, version: 1.0.0}", "templates/a.yaml": config("a")}

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from commodore.argocd.asking.sarif import as_sarif
 from commodore.argocd.comparing import Difference
 from commodore.argocd.comparing.document import difference_data
-from commodore.argocd.sarif import as_sarif
 from commodore.base.errors import InputError
 from commodore.core.review import html_report, markdown_report, text_report
 from tests.argocd.comparing.conftest import URL, Trees, app, config
