@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from commodore.base.errors import InputError
 from commodore.base.files.tree import walk
 from commodore.base.yaml.kube_yaml import read_documents
 from commodore.core.confinement.policy import check_source
-from commodore.core.render.kustomizations import FILES, is_remote, named_sources
+from commodore.core.render.kustomizations import FILES, all_named, is_remote
 from commodore.core.sources.git import redact
 
 KUSTOMIZATIONS = FILES
@@ -123,18 +122,9 @@ def check_sources(folder: Path, root: Path) -> None:
             raise FileNotFoundError(path)
         return Path(path).read_bytes()
 
-    pending, seen = [str(folder)], set[str]()
-    while pending and len(seen) < _MOST:
-        place = os.path.normpath(pending.pop())
-        if place in seen:
-            continue
-        seen.add(place)
-        with contextlib.suppress(InputError):  # kustomize tells that
-            for name in named_sources(place, read):
-                if is_remote(name):
-                    check_source(name, f"the base {redact(name)}")
-                elif os.path.isdir(inner := os.path.join(place, name)):
-                    pending.append(inner)
+    for _, name in all_named(str(folder), read, _MOST, is_strict=False):
+        if is_remote(name):
+            check_source(name, f"the base {redact(name)}")
 
 
 def _named(file: Path) -> Parts | None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from commodore.base.errors import InputError
 from commodore.base.yaml.kube_yaml import read_documents
 
 FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
@@ -21,6 +22,43 @@ _REMOTE = re.compile(r"[a-z+]+(::|://)|git@|(www\.)?(github|gitlab|bitbucket)\.[
 def is_remote(source: str) -> bool:
     """Whether a kustomization is no local folder."""
     return _REMOTE.match(source) is not None
+
+
+def all_named(
+    folder: str,
+    read: Callable[[str], bytes],
+    most: int,
+    *,
+    enter: Callable[[str], None] = lambda _: None,
+    is_strict: bool = True,
+) -> Iterator[tuple[str, str]]:
+    """What a kustomization names, and what local folders among that name in turn: the folder of the kustomization that
+    names it, and the name.
+
+    Args:
+        read: see `named_sources`.
+        most: how many folders are looked at.
+        enter: is called with each folder before it is looked at.
+        is_strict: raise an error for a file that is no YAML, which kustomize reports, too.
+
+    Raises:
+        CommodoreError: see `named_sources`; what `enter` raises.
+    """
+    pending, seen = [folder], set[str]()
+    while pending and len(seen) < most:
+        place = os.path.normpath(pending.pop())
+        if place in seen:
+            continue
+        seen.add(place)
+        enter(place)
+        if not os.path.isdir(place):
+            continue
+        with contextlib.suppress(*() if is_strict else (InputError,)):
+            for name in named_sources(place, read):
+                yield place, name
+                inner = os.path.join(place, name)
+                if not is_remote(name) and os.path.isdir(inner):
+                    pending.append(inner)
 
 
 def named_sources(folder: str, read: Callable[[str], bytes]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from commodore.core.confinement.helm_options import reads_environment
 from commodore.core.confinement.hosts import host_of
 from commodore.core.engine.cache.static_key import WRAPPER
 from commodore.core.engine.kapitan.shell import quote_paths
-from commodore.core.render.kustomizations import is_remote, named_sources
+from commodore.core.render.kustomizations import all_named, is_remote
 from commodore.core.sources.git import redact
 
 _TARGET = "${compiled_target_dir}"
@@ -164,21 +164,13 @@ def check_kustomization(confinement: Confinement, folder: str) -> None:
     Raises:
         PolicyError: it is made of something that may not be read, or comes from where nothing may be fetched.
     """
-    seen: set[str] = set()
-    above = [folder]
-    while above and len(seen) <= confinement.limits.kustomizations:
-        place = above.pop()
-        if place in seen:
-            continue
-        seen.add(place)
-        confinement.check_open(place, "kustomization")
-        if not os.path.isdir(place):
-            continue
-        for name in named_sources(place, confinement.read):
-            inner = os.path.normpath(os.path.join(place, name))
-            if is_remote(name) or (host_of(name) and not os.path.lexists(inner)):
-                # a repository on this machine may be a private one of the user
-                source = "file://localhost" if _FILE_URL.match(name) else name
-                confinement.policy.require_host(source, f"the base {redact(name)}")
-            elif os.path.isdir(inner):
-                above.append(inner)
+    for place, name in all_named(
+        folder,
+        confinement.read,
+        confinement.limits.kustomizations + 1,
+        enter=lambda place: confinement.check_open(place, "kustomization"),
+    ):
+        if is_remote(name) or (host_of(name) and not os.path.lexists(os.path.join(place, name))):
+            # a repository on this machine may be a private one of the user
+            source = "file://localhost" if _FILE_URL.match(name) else name
+            confinement.policy.require_host(source, f"the base {redact(name)}")
