@@ -117,8 +117,8 @@ class Diagnostic:
         """The diagnostic as a note that is announced."""
         return Noted(f"note: {self.message} [{self.code}]" + (f"; {self.hint}" if self.hint else ""))
 
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready data, keys in a fixed order."""
+    def as_plain(self) -> dict[str, Any]:
+        """The data of documents, see `commodore.base.documents`; keys in a fixed order."""
         return {
             "code": self.code,
             "severity": self.severity,

@@ -79,7 +79,7 @@ def test_errors_keep_their_places_and_families() -> None:
         ("CMD-ARGO-103", "input", "argocd/a"),
         ("CMD-ARGO-420", "policy", "argocd/a"),
     ]
-    assert found.found()[0].as_dict()["locations"] == [{"place": "x", "line": 3, "column": None}]
+    assert found.found()[0].as_plain()["locations"] == [{"place": "x", "line": 3, "column": None}]
 
 
 @pytest.mark.requirement("D75")

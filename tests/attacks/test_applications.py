@@ -469,7 +469,7 @@ def test_sets_that_climb_or_grow(cloned: Argo, secret: Secret, way: str) -> None
     made: object = None
     with contextlib.suppress(CommodoreError):
         made = [one.data for one in expander.expand(read_set(value, Location("set.yaml", 1)))]
-    told = [one.as_dict() for one in cloned.found.found()]
+    told = [one.as_plain() for one in cloned.found.found()]
     assert not made
     assert secret.text not in json.dumps([made, told])
     assert any(one["severity"] in ("error", "warning") for one in told) or made is None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from commodore.base.context import Context
+from commodore.base.documents import plain
 from commodore.base.errors import CommodoreError, InternalError, UsageError
 from commodore.base.events import Event, StageFinished, StageStarted
 from commodore.base.exhaustion import judge, refusal
@@ -177,7 +178,7 @@ def document(command: str, found: Sequence[Diagnostic], **parts: Any) -> dict[st
     """The JSON-ready result of a command, with what every one has."""
     from commodore.argocd import is_partial
 
-    diagnostics = [one.as_dict() for one in found]
+    diagnostics = plain(found)
     return {
         "schema": f"commodore.argocd/{command}/v1",
         **parts,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from commodore.base.documents import plain
 from commodore.base.printable import printable
 from commodore.base.xml_report import Case, junit
 from commodore.cli.argocd.analysis import FAILED, Analysis, document
@@ -56,7 +57,7 @@ def _show(outcomes: Sequence[Outcome], form: str, console: Console, found: Seque
                 "application": one.name,
                 "status": one.status,
                 "objects": one.objects,
-                "problems": [problem.as_dict() for problem in one.problems],
+                "problems": plain(one.problems),
             }
             for one in outcomes
         ]

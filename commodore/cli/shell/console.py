@@ -16,7 +16,7 @@ import click
 
 from commodore.base.context import Context
 from commodore.base.diagnostics import Diagnostic
-from commodore.base.documents import document
+from commodore.base.documents import document, plain
 from commodore.base.errors import CommodoreError, Findings
 from commodore.base.events import (
     ClusterEnded,
@@ -149,7 +149,7 @@ class Console:
         ]
         if self.log_format == "json":
             for one in chosen:
-                self.record("Diagnostic", one.as_dict())
+                self.record("Diagnostic", plain(one))
             return
         if wanted == "all":
             for one in chosen:
