@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,10 +11,9 @@ from typing import Any
 
 from commodore.base.context import Context
 from commodore.base.errors import InputError
+from commodore.base.values.commits import is_commit
 
 NAME = ".cruft.json"
-
-_COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +104,7 @@ def _parse(path: Path, content: Any) -> CruftFile:
     context = other.get("context")
     if not isinstance(template, str) or not template:
         raise _invalid(path, "'template' is not the URL of a template")
-    if not isinstance(commit, str) or not _COMMIT.fullmatch(commit):
+    if not isinstance(commit, str) or not is_commit(commit):
         raise _invalid(path, "'commit' is not a commit's full id")
     if checkout is not None and not isinstance(checkout, str):
         raise _invalid(path, "'checkout' is neither a revision nor null")

@@ -8,7 +8,6 @@ could not reach Lieutenant. Lieutenant keeps one report of a cluster: only that 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,14 +17,13 @@ from commodore.base.context import Context
 from commodore.base.errors import CommodoreError
 from commodore.base.files.sealed import seal, unseal
 from commodore.base.files.workspace import Workspace, guard_disk, remove_tree, write_atomically
+from commodore.base.values.commits import is_commit
 from commodore.catalog.message import SUBJECT
 from commodore.core.sources.git import Git, PublishedClone
 
 _LABEL = ("pending reports",)
 Send = Callable[[Mapping[str, Any]], None]
 """Sends one report for the cluster of the run; raises a CommodoreError when it fails."""
-
-_COMMIT = re.compile(r"[0-9a-f]{40,64}")
 
 
 def pending_file(workspace: Workspace) -> Path:
@@ -149,7 +147,7 @@ def _entries(kept: Any) -> list[dict[str, Any]]:
     if isinstance(kept, dict):
         return [{"commit": "", "report": kept}]
     for entry in kept:
-        if entry["commit"] and not _COMMIT.fullmatch(entry["commit"]):
+        if entry["commit"] and not is_commit(entry["commit"]):
             raise ValueError(entry["commit"])
         entry["report"].items()
     return list(kept)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, Literal
 
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError
+from commodore.base.values.commits import is_commit
 from commodore.base.values.versions import find_version
 from commodore.base.yaml import load, load_all
 from commodore.fleet.output import Files, read_rendered
@@ -17,8 +17,6 @@ from commodore.fleet.promotion.status_file import AppState, FleetState, revision
 from commodore.fleet.repository.config import read_config
 from commodore.fleet.repository.layout import RENDERED, choose
 from commodore.fleet.repository.model import APPLICATIONS
-
-_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +119,7 @@ def _other_revision(wanted: str, live: AppState) -> str:
     exact, found = find_version(wanted), find_version(live.revision)
     if exact is not None and found is not None:
         return live.revision if exact != found else ""
-    both = bool(_COMMIT.fullmatch(wanted) and _COMMIT.fullmatch(live.revision))
+    both = is_commit(wanted) and is_commit(live.revision)
     return live.revision if both and wanted != live.revision else ""
 
 

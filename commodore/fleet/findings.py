@@ -43,11 +43,6 @@ def _compact(value: object) -> str:
     return repr(value) if isinstance(value, str) else str(value)
 
 
-def pointer(path: Sequence[object]) -> str:
-    """A path in a file as JSON Pointer; `/` for the whole file."""
-    return "/" + "/".join(str(step).replace("~", "~0").replace("/", "~1") for step in path)
-
-
 def dotted(path: Sequence[object]) -> str:
     """A path in values, for people."""
     return ".".join(printable(str(step)) for step in path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from commodore.base.values.pointers import pointer_steps
 from commodore.fleet.repository.model import APPLICATIONS, SECTIONS
 
 Path_ = tuple[object, ...]
@@ -23,7 +24,7 @@ def strategy_path(text: str, sections: Sequence[str]) -> Path_:
     Args:
         sections: those that a first segment may name; `applications` is meant else.
     """
-    steps = [step.replace("~1", "/").replace("~0", "~") for step in text.removeprefix("/").split("/")]
+    steps = pointer_steps(text)
     if steps[0] in (*SECTIONS, *sections):
         return tuple(steps)
     return (APPLICATIONS, *steps)

@@ -201,7 +201,7 @@ def _done(
 
 def _found(run: Run, group: Group) -> Iterator[Warned]:
     """The warnings among the diagnostics of a group's Applications."""
-    labels = {f"{one.namespace or run.job.settings.namespace}/{one.name}" for one in group.members}
+    labels = {run.job.settings.label(one.namespace, one.name) for one in group.members}
     labels |= {one.name for one in group.members}
     for one in run.diagnostics.found():
         if one.subject.application in labels and one.severity == "warning":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -11,6 +10,7 @@ from typing import Any
 from commodore.base.errors import InputError
 from commodore.base.kubernetes.images import ImageReference, InvalidImageError, read_images, read_repository
 from commodore.base.limits import DEFAULT_LIMITS
+from commodore.base.values.commits import is_commit
 from commodore.observe.fields import Fields
 
 KARGO_GROUP = "kargo.akuity.io"
@@ -19,7 +19,6 @@ AUTHORIZED_STAGE = "kargo.akuity.io/authorized-stage"
 PREFIXES = ("kargo-observer.mkutlak.github.io", "kargo-observer.kutlak.cc", "observe.commodore.dev")
 SWITCHES = frozenset(f"{prefix}/{word}" for prefix in PREFIXES for word in ("ignore", "observe"))
 FINISHED_PHASES = frozenset({"Succeeded", "Failed", "Errored", "Aborted"})
-_SHA1 = re.compile(r"[0-9a-f]{40}")
 FINISHED_VERIFICATIONS = frozenset({"Successful", "Failed", "Error", "Aborted", "Inconclusive"})
 
 
@@ -185,7 +184,7 @@ KargoObject = Application | Stage | Freight | Warehouse | Promotion
 
 def short_name(freight: str) -> str:
     """The first seven digits of a Freight's name, as Kargo shows it; a name of another form as it is."""
-    return freight[:7] if _SHA1.fullmatch(freight) else freight
+    return freight[:7] if is_commit(freight) else freight
 
 
 class UnreadableError(ValueError):

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from commodore.argocd.normalising.paths import pointer_steps
+from commodore.argocd.normalising.paths import checked_pointer
 from commodore.argocd.rendering import Rendered
 from commodore.base.errors import InputError, did_you_mean
 from commodore.base.kubernetes import ObjectKey, key_of
@@ -93,7 +93,7 @@ def _changes(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) 
 
 
 def _at(value: Any, pointer: str) -> Any:
-    for step in pointer_steps(pointer):
+    for step in checked_pointer(pointer):
         if isinstance(value, Mapping) and step in value:
             value = value[step]
         elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):

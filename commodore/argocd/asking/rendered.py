@@ -65,7 +65,7 @@ def render_applications(
     stripped = pointers(options.shown.strip, "strip")
     order = options.shown.order or ("name" if options.stage == "desired" else "source")
     for application, made in opened.renderer.render_all(applications, options.jobs):
-        label = f"{application.namespace or settings.namespace}/{application.name}"
+        label = settings.label(application.namespace, application.name)
         instance = settings.instance_name(application.namespace, application.name)
         failure = made if isinstance(made, PartlyRendered) else None
         given = made.objects if isinstance(made, PartlyRendered) else made

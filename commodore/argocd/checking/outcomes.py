@@ -100,7 +100,7 @@ class Tester:
     def _tried(
         self, application: Application, made: tuple[Rendered, ...] | CommodoreError, scripts: HealthScripts
     ) -> _Tried:
-        label = f"{application.namespace or self.settings.namespace}/{application.name}"
+        label = self.settings.label(application.namespace, application.name)
         collected = Diagnostics()
         try:
             objects = self._finished(application, made, collected)

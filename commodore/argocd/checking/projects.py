@@ -134,7 +134,7 @@ class _Report:
     def __init__(
         self, application: Application, settings: ArgoSettings, severity: Severity, found: Diagnostics
     ) -> None:
-        self._label = f"{application.namespace or settings.namespace}/{application.name}"
+        self._label = settings.label(application.namespace, application.name)
         self._place = application.place
         self._severity = severity
         self._found = found

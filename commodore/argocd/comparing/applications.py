@@ -104,7 +104,7 @@ class Edition:
 
     @property
     def label(self) -> str:
-        return f"{self.application.namespace or self.settings.namespace}/{self.application.name}"
+        return self.settings.label(self.application.namespace, self.application.name)
 
     @property
     def names(self) -> tuple[str, ...]:

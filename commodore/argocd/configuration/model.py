@@ -146,6 +146,10 @@ class ArgoSettings:
         """The options of `kustomize build`, of a registered version or the built-in one."""
         return self[f"kustomize.buildOptions.{version}"] or self["kustomize.buildOptions"]
 
+    def label(self, namespace: str, name: str) -> str:
+        """`namespace/name` of an Application, in the controller's namespace if it names none."""
+        return f"{namespace or self.namespace}/{name}"
+
     def instance_name(self, namespace: str, name: str) -> str:
         """What an Application is called in tracking and as instance."""
         return name if namespace in ("", self.namespace) else f"{namespace}_{name}"

@@ -103,7 +103,7 @@ class Chain:
             if isinstance(rendered, CommodoreError):
                 yield application, rendered
                 continue
-            label = f"{application.namespace or self.opened.settings.namespace}/{application.name}"
+            label = self.opened.settings.label(application.namespace, application.name)
             try:
                 yield application, [one.data for one in opened(rendered, label, Diagnostics())]
             except CommodoreError as error:

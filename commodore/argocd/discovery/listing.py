@@ -98,7 +98,7 @@ class Listing:
 
     def label(self, application: Application) -> str:
         """An Application as `namespace/name`."""
-        return f"{application.namespace or self.settings.namespace}/{application.name}"
+        return self.settings.label(application.namespace, application.name)
 
     def report_failures(self, found: Diagnostics, but: Iterable[Application] = ()) -> None:
         """Report why Applications could not be rendered to look for further ones.

@@ -63,7 +63,7 @@ def _tracker(application: Application, settings: ArgoSettings) -> Tracker:
 
 
 def _label(application: Application, settings: ArgoSettings) -> str:
-    return f"{application.namespace or settings.namespace}/{application.name}"
+    return settings.label(application.namespace, application.name)
 
 
 def opened(objects: Iterable[Rendered], application: str, found: Diagnostics) -> tuple[Rendered, ...]:

@@ -13,7 +13,7 @@ from commodore.argocd.model.application import Application
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.normalising.jq import Jq, reads_environment
 from commodore.argocd.normalising.known_types import BUILT_IN, is_known, rewrite
-from commodore.argocd.normalising.paths import pointer_steps, remove_paths, remove_pointer
+from commodore.argocd.normalising.paths import checked_pointer, remove_paths, remove_pointer
 from commodore.base.diagnostics import Diagnostic, Diagnostics, Subject
 from commodore.base.errors import InputError, Location
 from commodore.base.kubernetes import ObjectKey, key_of
@@ -55,7 +55,7 @@ class Normaliser:
 
     def __init__(self, application: Application, settings: ArgoSettings, found: Diagnostics) -> None:
         self._found = found
-        self._label = f"{application.namespace or settings.namespace}/{application.name}"
+        self._label = settings.label(application.namespace, application.name)
         self._jq = Jq(_seconds(settings.parameter("controller.ignore.normalizer.jq.timeout")))
         options = _compare_options(settings)
         self._aggregated = options.flag("ignoreAggregatedRoles")
@@ -160,7 +160,7 @@ class Normaliser:
         valid = []
         for pointer in pointers:
             try:
-                valid.append(tuple(pointer_steps(pointer)))
+                valid.append(tuple(checked_pointer(pointer)))
             except InputError as error:
                 message = f"{error.message}, and ignores nothing"
                 places = (place,) if place is not None else ()

@@ -8,12 +8,13 @@ from typing import Any
 
 from commodore.base.errors import InputError
 from commodore.base.printable import printable
+from commodore.base.values.pointers import pointer_steps
 
 Step = str | int
 _INDEX = re.compile(r"0|[1-9][0-9]*")
 
 
-def pointer_steps(pointer: str) -> list[str]:
+def checked_pointer(pointer: str) -> list[str]:
     """The steps of a JSON pointer (RFC 6901).
 
     Raises:
@@ -25,7 +26,7 @@ def pointer_steps(pointer: str) -> list[str]:
             f"invalid JSON pointer {printable(pointer[:200])!r}",
             hint="it begins with '/'; write '~1' for a '/' within a name",
         )
-    return [step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/")]
+    return pointer_steps(pointer)
 
 
 def remove_pointer(data: Any, steps: Sequence[str]) -> bool:

@@ -137,7 +137,7 @@ class Renderer:
         if not source.path and not source.chart:
             return []
         instance = self.settings.instance_name(application.namespace, application.name)
-        label = f"{application.namespace or self.settings.namespace}/{application.name}"
+        label = self.settings.label(application.namespace, application.name)
         noter = _Noter(self.found, label, number)
         if source.chart:
             chart = self.charts.chart(source.repo_url, source.chart, source.revision)

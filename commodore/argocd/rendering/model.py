@@ -132,7 +132,7 @@ class Unit:
             output, way = self.kept.output(program, described, files, run)
         except Unavailable as error:
             raise unavailable(error) from error
-        label = f"{self.application.namespace or self.settings.namespace}/{self.application.name}"
+        label = self.settings.label(self.application.namespace, self.application.name)
         self.context.announce(Obtained(f"what {program} writes for {label}", "", "", way))
         return output
 

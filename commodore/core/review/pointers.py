@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from commodore.base.kubernetes.objects import key_of
+from commodore.base.values.pointers import pointer_steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class KindPointer:
         group, _, kind = of.rpartition("/")
         if of and not kind:
             raise ValueError(text)
-        return cls(group, kind, tuple(one.replace("~1", "/").replace("~0", "~") for one in pointer[1:].split("/")))
+        return cls(group, kind, tuple(pointer_steps(pointer)))
 
     def fits(self, content: Any) -> bool:
         """Whether an object is of the kind."""

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from commodore.base.errors import CommodoreError, InputError, Location, did_you_mean
 from commodore.base.fields import kind_of
 from commodore.base.names import check_name
+from commodore.base.values.pointers import pointer_text
 from commodore.base.yaml.json_schemas import meant_errors, types_in_words
-from commodore.fleet.findings import pointer, shown
+from commodore.fleet.findings import shown
 from commodore.fleet.repository.files import Document
 
 if TYPE_CHECKING:
@@ -157,34 +158,34 @@ def _wrong_keys(document: Document, data: Any, path: tuple[object, ...]) -> Iter
 
 def _explain(document: Document, error: ValidationError) -> Iterator[CommodoreError]:
     path = tuple(error.absolute_path)
-    found, where = error.instance, f"{pointer(path)} is {shown(error.instance)}"
+    found, where = error.instance, f"{pointer_text(path)} is {shown(error.instance)}"
     wanted: Any = error.validator_value
     match error.validator:
         case "type":
-            yield _wrong(document, path, f"{pointer(path)} is {_found(found)}, must be {types_in_words(wanted)}")
+            yield _wrong(document, path, f"{pointer_text(path)} is {_found(found)}, must be {types_in_words(wanted)}")
         case "required":
             for key in (key for key in wanted if key not in found):
-                yield _wrong(document, path, f"{pointer(path)} has no {key!r}", f"add {key!r}")
+                yield _wrong(document, path, f"{pointer_text(path)} has no {key!r}", f"add {key!r}")
         case "additionalProperties":
             known = error.schema.get("properties", {})
             for key in (key for key in found if key not in known):
                 hint = did_you_mean(str(key), known) or f"known are {', '.join(known)}"
-                yield _wrong(document, (*path, key), f"{pointer((*path, key))} is unknown", hint)
+                yield _wrong(document, (*path, key), f"{pointer_text((*path, key))} is unknown", hint)
         case "enum":
             words = ", ".join(map(str, wanted))
             hint = did_you_mean(str(found), map(str, wanted))
             yield _wrong(document, path, f"{where}, must be one of {words}", hint)
         case "anyOf":
-            yield _wrong(document, path, f"{pointer(path)} is {_found(found)}, must be a name or a map")
+            yield _wrong(document, path, f"{pointer_text(path)} is {_found(found)}, must be a name or a map")
         case "minItems" | "minProperties":
-            yield _wrong(document, path, f"{pointer(path)} is empty, must have at least one entry")
+            yield _wrong(document, path, f"{pointer_text(path)} is empty, must have at least one entry")
         case "uniqueItems":
             return  # read_config says which, and where
         case "maxItems":
-            yield _wrong(document, path, f"{pointer(path)} has {len(found)} entries, must have at most {wanted}")
+            yield _wrong(document, path, f"{pointer_text(path)} has {len(found)} entries, must have at most {wanted}")
         case "not":
             yield _wrong(
-                document, (*path, found), f"{pointer((*path, found))} has a reserved name", "choose another one"
+                document, (*path, found), f"{pointer_text((*path, found))} has a reserved name", "choose another one"
             )
         case _:
             yield _wrong_text(document, error, path, found)
@@ -208,7 +209,7 @@ def _wrong_text(document: Document, error: ValidationError, path: tuple[object, 
         except InputError as wrong:
             return wrong.about(at=[location])
     wanted = f"of the form {pattern}" if pattern else f"as {error.validator} {error.validator_value} wants it"
-    return _wrong(document, path, f"{pointer(path)} is {shown(found)}, must be {wanted}")
+    return _wrong(document, path, f"{pointer_text(path)} is {shown(found)}, must be {wanted}")
 
 
 def _found(value: Any) -> str:

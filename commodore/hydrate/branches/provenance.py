@@ -13,12 +13,12 @@ from urllib.parse import urlsplit
 from commodore.base.context import Context
 from commodore.base.errors import EnvironmentFault, PolicyError
 from commodore.base.events import Announce, Warned
+from commodore.base.values.commits import is_commit
 from commodore.core.sources.git import Git, RemoteState, Repository, RepositoryStore, redact, redact_text
 from commodore.hydrate.model import CommitRequest, DryCommit, Reference
 
 _FORMAT = "%H%n%an <%ae>%n%aI"
 _TRAILER = "Argocd-reference-commit-"
-_SHA = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
 _LONGEST_MESSAGE = 1 << 20
 
@@ -229,7 +229,7 @@ def _json_text(value: str) -> str | None:
 
 
 def _sha(value: str) -> str | None:
-    return value if _SHA.fullmatch(value) else None
+    return value if is_commit(value) else None
 
 
 def _url(value: str) -> str | None:

@@ -20,6 +20,7 @@ from commodore.base.context import Context
 from commodore.base.errors import CommodoreError, InputError, Location, PolicyError
 from commodore.base.files.workspace import guard_disk, write_atomically
 from commodore.base.limits import Limits
+from commodore.base.values.commits import COMMIT
 from commodore.core.sources.git import Author, GitRights, RepositoryStore, redact, repository_key
 from commodore.hydrate.branches.destination import open_destination
 from commodore.hydrate.branches.layout import check_branch, manifest, objects_of, output_path
@@ -30,7 +31,6 @@ from commodore.hydrate.publishing.publishing import publish
 SCHEMA = 1
 _INDEX = "bundle.json"
 _GROUP = re.compile(r"[0-9a-f]{12}")
-_SHA = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _INPUTS = re.compile(r"sha256:[0-9a-f]{64}")
 
 
@@ -211,7 +211,7 @@ class _Reader:
         reference = commit.pop("reference")
         dry = DryCommit(**_texts(commit), reference=Reference(**_texts(reference)) if reference else None)
         datetime.fromisoformat(dry.date)
-        for text, form in ((data["group"], _GROUP), (data["inputs"], _INPUTS), (dry.sha, _SHA)):
+        for text, form in ((data["group"], _GROUP), (data["inputs"], _INPUTS), (dry.sha, COMMIT)):
             if not form.fullmatch(text):
                 raise _damaged(self._folder, f"{text!r} has not the form that is expected")
         scope = Scope(str(data["dryRepo"]), _list(data["dryRevisions"]), _list(data["written"]))

@@ -22,6 +22,7 @@ from commodore.base.context import Context
 from commodore.base.errors import CommodoreError, EnvironmentFault, InputError, did_you_mean
 from commodore.base.events import StageAdvanced, StageGrown, Warned
 from commodore.base.files.sealed import read_note, write_note
+from commodore.base.values.commits import is_commit
 from commodore.core.dependencies.bundle.exports import Export, ExportCache
 from commodore.core.dependencies.bundle.jsonnetfile import GitSource
 from commodore.core.dependencies.bundle.remotes import Remote
@@ -30,7 +31,6 @@ from commodore.core.sources.git import FETCH_STAGE, Git, RemoteState, Repository
 if TYPE_CHECKING:
     from commodore.core.confinement import TrustPolicy
 
-_FULL_SHA = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}")
 # What is not a ref's name but still names a commit: an abbreviation, a walk along the history, `git describe`.
 _EXPRESSION = re.compile(r"[0-9a-fA-F]{4,63}|.*[~^].*|.+-\d+-g[0-9a-f]{4,64}")
 
@@ -138,7 +138,7 @@ class LibrarySources:
             )
 
     def _commit(self, remote: Remote, version: str) -> str:
-        if _FULL_SHA.fullmatch(version):
+        if is_commit(version.lower()):
             return version.lower()
         if (remote, version) not in self._commits:
             self._commits[remote, version] = self._look_up_version(remote, version)
@@ -226,7 +226,7 @@ class LibrarySources:
     def _remembered(self, remote: Remote, version: str) -> str:
         """The commit a version was when it was last asked for, for runs without network; empty if it never was."""
         sha = read_note(self._memory(remote), _VERSIONS).get(version)
-        return sha if isinstance(sha, str) and _FULL_SHA.fullmatch(sha) else ""
+        return sha if isinstance(sha, str) and is_commit(sha.lower()) else ""
 
     def _remember(self, remote: Remote, version: str, sha: str) -> None:
         path = self._memory(remote)

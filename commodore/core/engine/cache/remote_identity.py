@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from commodore.base.files.sealed import read_note, write_note
 from commodore.base.files.workspace import write_atomically
 from commodore.base.limits import Limits
 from commodore.base.programs.threads import threads
+from commodore.base.values.commits import is_commit
 from commodore.core.engine.cache.keys import SOURCE, Key
 from commodore.core.engine.cache.portable_paths import tree_digest
 from commodore.core.sources import git
@@ -32,7 +32,6 @@ from commodore.core.sources.fetching import (
     commit_key,
 )
 
-FULL_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 NO_REF = "\0default"
 _COMMIT = "commit"
 
@@ -91,7 +90,7 @@ def cache_key(key: Key, identity: str) -> CacheKey | None:
         chart, version = rest
         return chart_key(source, chart, version)
     ref, submodules, folder = rest
-    commit = ref if FULL_COMMIT.fullmatch(ref) else identity
+    commit = ref if is_commit(ref) else identity
     return commit_key(source, commit, submodules=submodules == "True", folder=folder)
 
 
@@ -202,7 +201,7 @@ class SourceIdentities:
 
     def _last_commit(self, key: Key) -> str | None:
         commit = read_note(self._commit_file(self._commits, key), _COMMIT).get("commit") if self._commits else None
-        return commit if isinstance(commit, str) and FULL_COMMIT.fullmatch(commit) else None
+        return commit if isinstance(commit, str) and is_commit(commit) else None
 
     def _remember(self, key: Key, commit: str) -> None:
         if self._commits is not None:
@@ -216,14 +215,14 @@ class SourceIdentities:
 def _needs_network(key: Key) -> bool:
     if key[1] == "helm":
         return False
-    return key[1] == "http" or FULL_COMMIT.fullmatch(key[3]) is None
+    return key[1] == "http" or not is_commit(key[3])
 
 
 def commits_of(source: str, refs: Sequence[str | None], context: Context) -> dict[str | None, str] | None:
     """The commit of each ref of a repository, None if one cannot be told. A full commit id needs no lookup, the others
     ask once. The ref None is the default branch.
     """
-    known: dict[str | None, str] = {ref: ref for ref in refs if ref is not None and FULL_COMMIT.fullmatch(ref)}
+    known: dict[str | None, str] = {ref: ref for ref in refs if ref is not None and is_commit(ref)}
     names = [ref for ref in dict.fromkeys(refs) if ref not in known]
     if not names:
         return known

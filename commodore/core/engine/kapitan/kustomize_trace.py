@@ -20,8 +20,9 @@ from urllib.parse import parse_qs, urlsplit
 from commodore.base import yaml as manifests
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError
+from commodore.base.values.commits import is_commit
 from commodore.core.engine.cache.keys import SOURCE
-from commodore.core.engine.cache.remote_identity import FULL_COMMIT, NO_REF, SourceIdentities
+from commodore.core.engine.cache.remote_identity import NO_REF, SourceIdentities
 from commodore.core.engine.cache.trace import TraceRecorder
 from commodore.core.render.kustomizations import ADDRESS, BASES, FILES, PLUGINS, is_remote, strings_of
 from commodore.core.sources import git
@@ -177,7 +178,7 @@ class Kustomize:
         if git.redact(fetch.url) != fetch.url:  # however kustomize has found it in the name
             raise ValueError("a URL holds a credential")
         key = SOURCE.key("git", fetch.url, NO_REF if ref == "HEAD" else ref, "kustomize", "")
-        self._reads.note(key, "fixed" if FULL_COMMIT.fullmatch(ref) else fetch.commit)
+        self._reads.note(key, "fixed" if is_commit(ref) else fetch.commit)
         self._sources.tell(key, fetch.commit)
         self._inside(fetch, inner or "", set())
 

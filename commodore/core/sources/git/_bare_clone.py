@@ -9,8 +9,9 @@ from pathlib import Path
 from commodore.base.context import Context
 from commodore.base.files.tree import files
 from commodore.base.files.workspace import copy_tree, guard_disk, remove_tree, replace_tree
+from commodore.base.values.commits import is_commit
 from commodore.core.sources.git._empty_repository import Blueprint
-from commodore.core.sources.git._refs import FULL_SHA, RemoteRefs
+from commodore.core.sources.git._refs import RemoteRefs
 from commodore.core.sources.git._remote_config import add_remote, is_remote
 from commodore.core.sources.git.ls_remote import RemoteState
 from commodore.core.sources.git.runner import Git
@@ -28,14 +29,14 @@ def own_tips(bare: Path) -> dict[str, str] | None:
         packed = bare / "packed-refs"
         for line in packed.read_text(encoding="utf-8").splitlines() if packed.exists() else []:
             sha, _, name = line.partition(" ")
-            if FULL_SHA.match(sha):
+            if is_commit(sha):
                 tips[name] = sha
             elif not line.startswith(("#", "^")):
                 return None
         loose = [path for _, path in files(bare / "refs", links=True) if path.is_file()]
         for path in loose + list((bare / "worktrees").glob("*/HEAD")):
             name, content = path.relative_to(bare).as_posix(), path.read_text(encoding="utf-8").strip()
-            if FULL_SHA.match(content):
+            if is_commit(content):
                 tips[name] = content
             elif not name.startswith("refs/remotes/") and not content.startswith("ref: refs/heads/"):
                 return None

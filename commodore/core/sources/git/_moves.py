@@ -17,7 +17,7 @@ from commodore.base.errors import EnvironmentFault
 from commodore.base.files.file_lock import HeldElsewhere, hold
 from commodore.base.files.workspace import guard_disk, remove_unfinished, write_atomically
 from commodore.base.limits import Limits
-from commodore.core.sources.git._refs import FULL_SHA
+from commodore.base.values.commits import is_commit
 from commodore.core.sources.git._worktree_files import read_worktree, write_state
 
 _NOTE = "commodore-move"
@@ -102,7 +102,7 @@ def read_move(git_dir: Path) -> Move | None:
         content = json.loads((git_dir / _NOTE).read_bytes())
         move = Move(content["head"], content["target"], content["branch"], tuple(content["known"]))
         names = [move.target, *move.known, *([] if move.head is None else [move.head])]
-        return move if all(map(FULL_SHA.match, names)) else None
+        return move if all(map(is_commit, names)) else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

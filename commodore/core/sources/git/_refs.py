@@ -15,6 +15,7 @@ from commodore.base.context import Context
 from commodore.base.files.sealed import read_note, write_note
 from commodore.base.files.tree import files
 from commodore.base.files.workspace import guard_disk
+from commodore.base.values.commits import is_commit
 from commodore.core.sources.git.runner import Git
 
 Kind = Literal["branch", "tag", "revision"]
@@ -23,7 +24,6 @@ BRANCHES = "refs/remotes/origin/"
 TAGS = "refs/tags/"
 DISCARDED = "refs/commodore/discarded/"
 
-FULL_SHA = re.compile(r"^[0-9a-f]{40}$|^[0-9a-f]{64}$")
 _ABBREVIATED = re.compile(r"^[0-9a-fA-F]{4,64}$")
 _DESCRIBED = re.compile(r"^.+-\d+-g[0-9a-f]{4,64}$")
 _SUFFIX = re.compile(r"[~^]")
@@ -157,7 +157,7 @@ def _list_refs(bare: Path, context: Context) -> RemoteRefs:
 
 def match_name(version: str, refs: RemoteRefs) -> tuple[str, Kind] | None:
     """The object a branch's or tag's name stands for; a branch beats a tag of the same name."""
-    if FULL_SHA.match(version):
+    if is_commit(version):
         return None  # an object id is never looked up as a name, so that a run may trust the copy it has
     if version in refs.branches:
         return refs.branches[version], "branch"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commodore.base.files.workspace import Workspace, guard_disk, is_inside, remove_tree, write_atomically
+from commodore.base.values.commits import is_commit
 from commodore.core.sources.git._empty_repository import is_plain
-from commodore.core.sources.git._refs import FULL_SHA
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
 _NEW = "initializing"  # why git locks a worktree that it is making
@@ -48,7 +48,7 @@ def read_worktree(folder: Path) -> WorktreeFiles | None:
     if common is None or head is None or back is None or (admin / back).resolve() != (folder / ".git").resolve():
         return None
     branch = head.removeprefix("ref: refs/heads/") if head.startswith("ref: refs/heads/") else None
-    sha = head if FULL_SHA.match(head) else None
+    sha = head if is_commit(head) else None
     return WorktreeFiles(folder, admin, (admin / common).resolve(), sha, branch)
 
 
@@ -65,7 +65,7 @@ def link_worktree(bare: Path, folder: Path, sha: str) -> bool:
         EnvironmentFault: the disk refused.
     """
     name = folder.name
-    if not (_PLAIN_NAME.fullmatch(name) and FULL_SHA.match(sha) and is_plain(bare)) or name.endswith(".lock"):
+    if not (_PLAIN_NAME.fullmatch(name) and is_commit(sha) and is_plain(bare)) or name.endswith(".lock"):
         return False
     with guard_disk(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -159,7 +159,7 @@ def rejoin(folder: Path) -> None:
 def read_state(admin: Path) -> str | None:
     """The commit that this program noted to have checked out last in a worktree, or nothing."""
     state = _read(admin / _STATE)
-    return state if state is not None and FULL_SHA.match(state) else None
+    return state if state is not None and is_commit(state) else None
 
 
 def write_state(admin: Path, sha: str) -> None:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from commodore.base.context import Context, GitRights
 from commodore.base.errors import CommodoreError, EnvironmentFault, InputError
 from commodore.base.events import Warned
+from commodore.base.values.commits import is_commit
 from commodore.core.sources.git import _refs
 from commodore.core.sources.git._bare_clone import (
     is_missing,
@@ -25,7 +26,7 @@ from commodore.core.sources.git._clean_note import Glance
 from commodore.core.sources.git._empty_repository import FALLBACK_BRANCH, Blueprint
 from commodore.core.sources.git._export import write_tree
 from commodore.core.sources.git._locks import clear_stale_locks, writing
-from commodore.core.sources.git._refs import FULL_SHA, NO_REFS, RemoteRefs, Revision
+from commodore.core.sources.git._refs import NO_REFS, RemoteRefs, Revision
 from commodore.core.sources.git._remote_config import (
     FETCH_REFSPEC,
     FETCH_TAGS,
@@ -231,7 +232,7 @@ class Repository:
 
     def fetch_commit(self, sha: str) -> bool:
         """Ask the remote for one commit that no branch or tag contains. Returns whether it is here now."""
-        if not FULL_SHA.match(sha):
+        if not is_commit(sha):
             return False
         with self.lock:
             if self.context.offline:
@@ -331,7 +332,7 @@ class Repository:
                 return False
             if name in refs.branches or name in refs.tags:
                 return True
-            if FULL_SHA.match(name):
+            if is_commit(name):
                 return self.has_commits([name])
             return state.branches == refs.branches and state.tags == refs.tags and self._is_resolvable(name)
 
@@ -372,10 +373,10 @@ class Repository:
             EnvironmentFault: offline, and the clone has no such version; or the commit that it was when the runs began
                 that share their answers is gone.
         """
-        if version is None or not FULL_SHA.match(version):
+        if version is None or not is_commit(version):
             self._check_names(version)
         found = self._look_up(self.default_branch() if version is None else version)
-        if version is not None and FULL_SHA.match(version):
+        if version is not None and is_commit(version):
             return found
         sha = self._queries.settle(self.url, version or "HEAD", found.sha)
         if sha != found.sha and not (self.has_commits([sha]) or self.fetch_commit(sha)):
@@ -505,7 +506,7 @@ class Repository:
     def _commit_of(self, expression: str, version: str) -> str:
         arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options"]
         answer = self.git.run([*arguments, expression + "^{commit}"], check=False)
-        if answer.returncode == 0 and FULL_SHA.match(answer.text):
+        if answer.returncode == 0 and is_commit(answer.text):
             return answer.text
         if self.git.run([*arguments, expression + "^{object}"], check=False).returncode == 0:
             raise InputError(

@@ -18,9 +18,9 @@ from commodore.base.errors import CommodoreError, EnvironmentFault, InputError, 
 from commodore.base.events import StageAdvanced, StageGrown
 from commodore.base.exhaustion import is_exhaustion
 from commodore.base.files.workspace import guard_disk
+from commodore.base.values.commits import is_commit
 from commodore.core.sources.git._bare_clone import looks_bare
 from commodore.core.sources.git._empty_repository import Blueprint
-from commodore.core.sources.git._refs import FULL_SHA
 from commodore.core.sources.git._remote_config import access
 from commodore.core.sources.git.identity import Author
 from commodore.core.sources.git.ls_remote import RemoteAnswers, RemoteQueries
@@ -238,7 +238,7 @@ class RepositoryStore:
         unless other working directories have fetched it.
         """
         asked = not repository.fetched and repository.can_be_mirrored
-        if all(version is not None and FULL_SHA.match(version) for version in wanted):
+        if all(version is not None and is_commit(version) for version in wanted):
             return asked
         with self._lock:
             self._followed.add(repository.url)
@@ -274,7 +274,7 @@ class RepositoryStore:
         mirrored = repository.obtain()
         if self.context.offline:
             return False
-        shas = sorted(version for version in wanted if version is not None and FULL_SHA.match(version))
+        shas = sorted(version for version in wanted if version is not None and is_commit(version))
         if len(shas) == len(wanted) and repository.has_commits(shas):
             return mirrored
         asked = self._fetch_if_needed(repository, wanted) or mirrored
