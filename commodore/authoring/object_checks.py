@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from commodore.authoring.kubernetes import NAMESPACED, REMOVED
 from commodore.base.context import Context
 from commodore.base.diagnostics import Diagnostic, Diagnostics
 from commodore.base.errors import CommodoreError, InputError
 from commodore.base.events import Event, Warned
 from commodore.base.kubernetes import ObjectKey, key_of
+from commodore.base.kubernetes.facts import NAMESPACED, REMOVED
 from commodore.base.yaml import load_all
 from commodore.core import refs
 

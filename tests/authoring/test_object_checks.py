@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from commodore.authoring.kubernetes import NAMESPACED, REMOVED
 from commodore.authoring.object_checks import check_objects, check_references
+from commodore.base.kubernetes.facts import NAMESPACED, REMOVED
 from commodore.base.yaml import dump, dump_stream
 from tests.authoring.suite_world import write
 from tests.world.context import make_context
