@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from commodore.base.gotemplate.functions import (
-    choices,
     data,
     dates,
     encodings,
-    kinds,
     numbers,
     paths,
     patterns,
@@ -22,9 +20,7 @@ from commodore.base.gotemplate.signatures import Table
 TABLES: Final[tuple[Table, ...]] = (
     text.TABLE,
     numbers.TABLE,
-    choices.TABLE,
     data.TABLE,
-    kinds.TABLE,
     encodings.TABLE,
     paths.TABLE,
     patterns.TABLE,

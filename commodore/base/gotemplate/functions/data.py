@@ -1,4 +1,4 @@
-"""Sprig's functions of lists and maps."""
+"""Sprig's functions of lists, maps and types, and those that choose."""
 
 from __future__ import annotations
 
@@ -6,12 +6,21 @@ import copy
 from collections.abc import Iterable
 from typing import Final
 
-from commodore.base.gotemplate.functions.kinds import deep_equal
 from commodore.base.gotemplate.functions.numbers import to_int
 from commodore.base.gotemplate.functions.text import strval
 from commodore.base.gotemplate.problems import CallProblem
 from commodore.base.gotemplate.signatures import NilMap, Table, function
-from commodore.base.gotemplate.values import Lists, NilList, Strings, Value, kind_name, same_list, truth, type_name
+from commodore.base.gotemplate.values import (
+    Lists,
+    NilList,
+    Object,
+    Strings,
+    Value,
+    kind_name,
+    same_list,
+    truth,
+    type_name,
+)
 
 TABLE: Final[Table] = {}
 _NIL: Final = "runtime error: invalid memory address or nil pointer dereference"
@@ -227,3 +236,86 @@ def _deep_copy(value: Value) -> Value:
     if value is None:
         raise CallProblem("reflect: call of reflect.Value.Type on zero Value")
     return copy.deepcopy(value)
+
+
+def deep_equal(left: Value, right: Value) -> bool:
+    """Whether two values are equal in type and content (reflect.DeepEqual)."""
+    if type_name(left) != type_name(right):
+        return False
+    if isinstance(left, list):
+        return len(left) == len(right) and all(map(deep_equal, left, right))
+    if isinstance(left, dict):
+        return left.keys() == right.keys() and all(deep_equal(left[key], right[key]) for key in left)
+    if isinstance(left, Object) and isinstance(right, Object) and left.fields():
+        return deep_equal(left.fields(), right.fields())
+    return bool(left == right)
+
+
+@function(TABLE, "deepEqual", "any any")
+def _deep_equal(left: Value, right: Value) -> bool:
+    return deep_equal(left, right)
+
+
+@function(TABLE, "typeOf", "any")
+def _type_of(value: Value) -> str:
+    return type_name(value)
+
+
+@function(TABLE, "typeIs", "string any")
+def _type_is(wanted: str, value: Value) -> bool:
+    return wanted == type_name(value)
+
+
+@function(TABLE, "typeIsLike", "string any")
+def _type_is_like(wanted: str, value: Value) -> bool:
+    return type_name(value) in (wanted, "*" + wanted)
+
+
+@function(TABLE, "kindOf", "any")
+def _kind_of(value: Value) -> str:
+    return kind_name(value)
+
+
+@function(TABLE, "kindIs", "string any")
+def _kind_is(wanted: str, value: Value) -> bool:
+    return wanted == kind_name(value)
+
+
+@function(TABLE, "default", "any ...any")
+def _default(fallback: Value, *given: Value) -> Value:
+    return given[0] if given and truth(given[0]) else fallback
+
+
+@function(TABLE, "empty", "any")
+def _empty(value: Value) -> bool:
+    return not truth(value)
+
+
+@function(TABLE, "coalesce", "...any")
+def _coalesce(*values: Value) -> Value:
+    return next(filter(truth, values), None)
+
+
+@function(TABLE, "all", "...any")
+def _all(*values: Value) -> bool:
+    return all(map(truth, values))
+
+
+@function(TABLE, "any", "...any")
+def _any(*values: Value) -> bool:
+    return any(map(truth, values))
+
+
+@function(TABLE, "compact mustCompact", "any")
+def _compact(value: Value) -> list[Value]:
+    return list(filter(truth, _items(value, "Cannot compact on type {}")))
+
+
+@function(TABLE, "ternary", "any any bool")
+def _ternary(yes: Value, no: Value, choice: bool) -> Value:
+    return yes if choice else no
+
+
+@function(TABLE, "fail", "string")
+def _fail(message: str) -> Value:
+    raise CallProblem(message)
