@@ -244,7 +244,7 @@ def test_private_means_private() -> None:
     assert found == []
 
 
-FACED = ("hydrate",)
+FACED = ("clusters", "fleet", "hydrate")
 """Systems that export all that the cli needs of them; the others are to follow."""
 
 

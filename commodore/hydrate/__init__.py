@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from commodore.hydrate.checking.status import survey as survey
     from commodore.hydrate.metrics import Seen as Seen
     from commodore.hydrate.model import Outcome as Outcome
+    from commodore.hydrate.model import Publishing as Publishing
     from commodore.hydrate.model import Result as Result
     from commodore.hydrate.model import Writing as Writing
     from commodore.hydrate.planning.groups import Planned as Planned
     from commodore.hydrate.planning.plan import Plan as Plan
     from commodore.hydrate.planning.plan import plan as plan
-    from commodore.hydrate.publishing.bundle import Publishing as Publishing
     from commodore.hydrate.publishing.bundle import publish_bundle as publish_bundle
     from commodore.hydrate.publishing.bundle import read_allowed as read_allowed
     from commodore.hydrate.publishing.bundle import read_bundle as read_bundle

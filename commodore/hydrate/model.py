@@ -1,16 +1,16 @@
-"""What hydration works on: Applications with a dry and a hydrated side, groups of them, and commits that are wanted."""
+"""Values of hydration: Applications with a dry and a hydrated side, groups of them, and commits that are wanted."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from commodore.base.errors import CommodoreError, Location
 from commodore.base.events import Warned
-from commodore.core.sources.git import Author, repository_key
+from commodore.core.sources.git import Author, GitRights, repository_key
 
 LAYOUT = 1
 """The version of what is written to hydrated branches. Another one renders everything again."""
@@ -36,7 +36,7 @@ class Catalog:
 
 @dataclass(frozen=True, slots=True)
 class Additional:
-    """A source that is rendered beside the dry one, or that has files for it.
+    """A source that is rendered in addition to the dry one, or that has files for it.
 
     Attributes:
         url, revision: of its repository; the revision of a git repository may be empty, which is `HEAD`.
@@ -50,13 +50,13 @@ class Additional:
     data: Mapping[str, Any]
 
     def is_elsewhere(self, member: Hydration) -> bool:
-        """Whether the source is in another git repository than the dry one of its Application."""
+        """Tell if the source is in another git repository than the dry one of its Application."""
         return not self.is_chart and repository_key(self.url) != repository_key(member.dry_url)
 
 
 @dataclass(frozen=True, slots=True)
 class Pins:
-    """The commits beside the dry one that something is rendered of.
+    """The commits, in addition to the dry one, that something is rendered of.
 
     Attributes:
         reference: of a catalog, the commit of the global configuration.
@@ -77,7 +77,7 @@ class Hydration:
     Attributes:
         dry_url, dry_revision, dry_path: where its sources are; the revision may be empty, which is `HEAD`.
         catalog: the compiled catalog that it is made of; None for the files at `dry_path`.
-        additional: sources beside the dry one.
+        additional: sources in addition to the dry one.
         url: the repository that is written to.
         sync_branch: the branch that is deployed.
         branch: the branch that is written to: `sync_branch`, or the one of `hydrateTo`.
@@ -107,7 +107,7 @@ class Hydration:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What becomes one commit: the Applications of one dry commit that write to one branch.
+    """The source of one commit: the Applications of one dry commit that write to one branch.
 
     Attributes:
         members: by output path.
@@ -145,7 +145,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class DryCommit:
-    """What is written down of a dry commit.
+    """The provenance of a dry commit, as branches record it.
 
     Attributes:
         author: `Name <mail>`.
@@ -163,7 +163,7 @@ class DryCommit:
 
 @dataclass(frozen=True, slots=True)
 class PathOutput:
-    """What is to be at one output path.
+    """The desired content of one output path.
 
     Attributes:
         objects: in the order in which they are written.
@@ -178,7 +178,7 @@ class PathOutput:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What is a group's own on a branch.
+    """The part of a branch that is a group's own.
 
     Attributes:
         dry_revisions: what the members follow; a path is the group's own if it follows one of these.
@@ -196,7 +196,7 @@ class CommitRequest:
 
     Attributes:
         group: the id of the group.
-        inputs: the digest of all that the output depends on beside the dry commit.
+        inputs: the digest of all that the output depends on in addition to the dry commit.
         follows: the dry branches whose newest commit it is; when one has moved, the commit is not wanted any more.
     """
 
@@ -215,7 +215,7 @@ class CommitRequest:
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """How commits are made.
+    """Rules for commits.
 
     Attributes:
         removal: what happens to paths that no Application writes any more.
@@ -235,8 +235,26 @@ class Writing:
 
 
 @dataclass(frozen=True, slots=True)
+class Publishing:
+    """Rules for publishing commits.
+
+    Attributes:
+        sign: the key to sign with, empty for git's own choice; None not to sign.
+        rights: what a push is let in by, to a URL to which Applications of some projects write.
+        allow_older: push although the branch of the sources has moved meanwhile, or a newer commit is hydrated.
+        dry: push nothing.
+    """
+
+    writing: Writing = Writing()
+    sign: str | None = None
+    rights: Callable[[str, frozenset[str]], GitRights | None] = lambda *_: None
+    allow_older: bool = False
+    dry: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class PathCounts:
-    """How many objects there are to be at an output path, and how many of them differ from what was there."""
+    """Counts of the objects of an output path, and of those that differ from what was there."""
 
     objects: int
     added: int
@@ -250,7 +268,7 @@ class PathCounts:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a group.
+    """The outcome of a group.
 
     Attributes:
         word: `committed`, `created`, `noted`, `hydrated`, `unaffected`, `unchanged`, `superseded`, `planned`, `waiting`
@@ -277,7 +295,7 @@ class Outcome:
 
 
 Result = Outcome | CommodoreError
-"""What became of a group: its outcome, or why there is none."""
+"""The outcome of a group, or the error that it failed with."""
 
 
 def revision_of(text: str) -> str | None:

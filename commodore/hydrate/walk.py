@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import threading
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from commodore.base.errors import CommodoreError, InputError
-from commodore.base.events import Warned, stage
+from commodore.base.events import Warned, ignore, stage
 from commodore.core.sources.git import Git, redact
 from commodore.hydrate.branches.destination import Destination
-from commodore.hydrate.branches.provenance import superseded
 from commodore.hydrate.model import CommitRequest, Group, Outcome, Result
 from commodore.hydrate.planning.abandoned import refusal
 from commodore.hydrate.planning.groups import Planned
 from commodore.hydrate.planning.plan import Plan, plan
 from commodore.hydrate.publishing.changes import kept_warning, stale_warning
-from commodore.hydrate.publishing.publishing import Published, Superseded, check_push, publish
+from commodore.hydrate.publishing.publishing import Published, check_push, publish_all
 from commodore.hydrate.reading.inputs import Run, read
 from commodore.hydrate.rendering.render import Rendered, dry_commits_of, render
 
@@ -30,19 +25,10 @@ _DOING = ("render", "unaffected", "remove", "abandoned")
 
 @dataclass(frozen=True, slots=True)
 class Hydrated:
-    """What became of the groups of a run, and why Applications were left out of it."""
+    """The results of the groups of a run, and the errors of Applications that were left out of it."""
 
     results: tuple[tuple[Planned, Result], ...]
     lost: tuple[CommodoreError, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Pushed:
-    """The results of commits by group, the seconds that each repository took, and the repositories afterwards."""
-
-    results: Mapping[str, Result]
-    seconds: Mapping[str, float]
-    destinations: Mapping[str, Destination]
 
 
 def hydrate(run: Run, ready: Callable[[Group], bool] = lambda _: True) -> Hydrated:
@@ -63,10 +49,17 @@ def hydrate(run: Run, ready: Callable[[Group], bool] = lambda _: True) -> Hydrat
         for several in rounds:
             rendered = render(_doing(several, refused), dry_commits)
             pushed = _publish(run, rendered, destinations)
-            destinations = pushed.destinations
-            results = {**refused, **_failed(rendered), **pushed.results}
-            said = _said_of_left(run, [one for one in several if one.group.id not in results])
-            done += _done(run, several, rendered, said, results, pushed)
+            destinations = {**destinations, **{key: one.destination for key, one in pushed.items()}}
+            results: dict[str, Result] = {**refused, **_failed(rendered)}
+            for published in pushed.values():
+                results |= published.results
+            made_of = {one.planned.group.id: one for one in rendered}
+            for one in several:
+                if one.group.id in made_of:
+                    one = _reported(run, made_of[one.group.id], pushed)
+                elif one.decision == "hydrated" and one.group.id not in results:
+                    one = _reported_as_left(run, one)
+                done.append((one, results.get(one.group.id) or _left(one, destinations[one.group.key])))
     return Hydrated(tuple(done), made.lost)
 
 
@@ -94,12 +87,12 @@ def _refusals(
     refused: dict[str, CommodoreError] = {}
     closed: dict[str, CommodoreError | None] = {}
     for one in _doing(planned, ()):
-        if one.decision == "abandoned" and run.job.writing.removal != "delete":
+        if one.decision == "abandoned" and run.job.publishing.writing.removal != "delete":
             refused[one.group.id] = refusal(one)
             continue
         key = one.group.key
         if key not in closed:
-            closed[key] = None if run.job.dry_run else _push_error(destinations[key])
+            closed[key] = None if run.job.publishing.dry else _push_error(destinations[key])
         if (error := closed[key]) is not None:
             refused[one.group.id] = error
     return refused
@@ -113,90 +106,33 @@ def _push_error(destination: Destination) -> CommodoreError | None:
     return None
 
 
-def _publish(run: Run, rendered: Sequence[Rendered], destinations: Mapping[str, Destination]) -> _Pushed:
-    by_key: dict[str, list[CommitRequest]] = {}
+def _publish(run: Run, rendered: Sequence[Rendered], destinations: Mapping[str, Destination]) -> dict[str, Published]:
+    work: dict[str, tuple[Destination, list[CommitRequest]]] = {}
     for one in rendered:
         if isinstance(one.result, CommitRequest):
-            by_key.setdefault(one.planned.group.key, []).append(one.result)
-    if not by_key:
-        return _Pushed({}, {}, destinations)
-    one_by_one = threading.Lock()
-
-    def reasons(asked: Sequence[tuple[CommitRequest, str]]) -> list[str]:
-        if run.job.allow_older:
-            return [""] * len(asked)
-        with one_by_one:  # destinations may have sources in common
-            return superseded(run.store, asked)
-
-    number = sum(map(len, by_key.values()))
-    pushing = contextlib.nullcontext() if run.job.dry_run else stage(run.context.announce, PUSH_STAGE, number)
-    with pushing:
-        work = [(destinations[key], several) for key, several in by_key.items()]
-        done = dict(zip(by_key, _publish_all(run, work, reasons), strict=True))
-    return _Pushed(
-        {group: result for published, _ in done.values() for group, result in published.results.items()},
-        {key: seconds for key, (_, seconds) in done.items()},
-        {**destinations, **{key: published.destination for key, (published, _) in done.items()}},
-    )
+            key = one.planned.group.key
+            work.setdefault(key, (destinations[key], []))[1].append(one.result)
+    how, number = run.job.publishing, sum(len(several) for _, several in work.values())
+    with stage(ignore if how.dry or not work else run.context.announce, PUSH_STAGE, number):
+        return publish_all(run.store, work, how)
 
 
-def _publish_all(
-    run: Run, work: Sequence[tuple[Destination, Sequence[CommitRequest]]], reasons: Superseded
-) -> list[tuple[Published, float]]:
-    """Publish to several destinations at the same time: one that is slow does not hold back others."""
-
-    def publish_one(destination: Destination, requests: Sequence[CommitRequest]) -> tuple[Published, float]:
-        began = time.monotonic()
-        try:
-            published = publish(destination, requests, reasons, dry=run.job.dry_run)
-        except CommodoreError as error:
-            published = Published(dict.fromkeys((one.group for one in requests), error), destination)
-        return published, time.monotonic() - began
-
-    if len(work) == 1:
-        return [publish_one(*work[0])]
-    with ThreadPoolExecutor(run.context.limits.git_threads, thread_name_prefix="push") as pool:
-        try:
-            return list(pool.map(publish_one, *zip(*work, strict=True)))
-        except BaseException:  # do not wait for pushes then, least of all at Ctrl-C
-            pool.shutdown(wait=False, cancel_futures=True)
-            run.store.close()
-            raise
+def _reported(run: Run, rendered: Rendered, pushed: Mapping[str, Published]) -> Planned:
+    """A group that was rendered, with its warnings and seconds."""
+    group, seconds = rendered.planned.group, rendered.seconds
+    if isinstance(rendered.result, CommitRequest):
+        seconds += pushed[group.key].seconds
+    return replace(rendered.planned, warnings=(*rendered.warnings, *_found(run, group)), seconds=seconds)
 
 
-def _said_of_left(run: Run, planned: Sequence[Planned]) -> dict[str, tuple[Warned, ...]]:
-    """Warn of what is on the branches of groups that are hydrated, and is not theirs: each run says it."""
-    said: dict[str, tuple[Warned, ...]] = {}
-    for one in planned:
-        if one.decision == "hydrated":
-            branch = f"{one.group.branch} of {redact(one.group.first.url)}"
-            stale = (stale_warning(one.stale, branch),) if one.stale else ()
-            kept = (kept_warning(one.edits, branch),) if one.edits else ()
-            said[one.group.id] = (*stale, *kept)
-            for warned in said[one.group.id]:
-                run.context.announce(warned)
-    return said
-
-
-def _done(
-    run: Run,
-    planned: Sequence[Planned],
-    rendered: Sequence[Rendered],
-    said: Mapping[str, tuple[Warned, ...]],
-    results: Mapping[str, Result],
-    pushed: _Pushed,
-) -> Iterator[tuple[Planned, Result]]:
-    """Each group with its warnings and seconds, and what became of it."""
-    by_group = {one.planned.group.id: one for one in rendered}
-    for one in planned:
-        group, seconds = one.group, 0.0
-        warnings = said.get(group.id)
-        if (made := by_group.get(group.id)) is not None:
-            pushing = pushed.seconds.get(group.key, 0.0) if isinstance(made.result, CommitRequest) else 0.0
-            warnings, seconds = made.warnings, made.seconds + pushing
-        if warnings is not None:
-            one = replace(one, warnings=(*warnings, *_found(run, group)), seconds=seconds)
-        yield one, results.get(group.id) or _left(one, pushed.destinations[group.key])
+def _reported_as_left(run: Run, planned: Planned) -> Planned:
+    """Warn of what is on the branch of a group that is hydrated, and is not the group's: each run says it."""
+    branch = f"{planned.group.branch} of {redact(planned.group.first.url)}"
+    stale = (stale_warning(planned.stale, branch),) if planned.stale else ()
+    kept = (kept_warning(planned.edits, branch),) if planned.edits else ()
+    for warned in (*stale, *kept):
+        run.context.announce(warned)
+    return replace(planned, warnings=(*stale, *kept, *_found(run, planned.group)))
 
 
 def _found(run: Run, group: Group) -> Iterator[Warned]:

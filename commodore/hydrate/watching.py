@@ -25,7 +25,7 @@ class Backoff:
     _failed: dict[str, _Failure] = field(default_factory=dict)
 
     def is_ready(self, group: Group) -> bool:
-        """Whether a group may be tried now."""
+        """Tell if a group may be tried now."""
         failure = self._failed.get(group.id)
         return failure is None or failure.dry_sha != group.dry_sha or failure.until <= self.clock()
 

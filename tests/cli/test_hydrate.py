@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from commodore.base.events import StageStarted
-from commodore.cli.hydrate.watch import Ending
+from commodore.cli.hydrate.watch import GracefulShutdown
 from commodore.hydrate.serving import Bell
 from commodore.hydrate.walk import PUSH_STAGE
 from tests.cli.hydrated_place import CONFIG, Place
@@ -522,7 +522,7 @@ def test_a_push_ends_before_the_watcher(place: Place, tmp_path: Path, signals: i
 
 
 def test_a_push_may_not_go_on_for_ever() -> None:
-    with Ending(0.01).at_sigterm() as ending:
+    with GracefulShutdown(0.01).at_sigterm() as ending:
         ending.on_event(StageStarted(PUSH_STAGE))
         os.kill(os.getpid(), signal.SIGTERM)
         with pytest.raises(KeyboardInterrupt):

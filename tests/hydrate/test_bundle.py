@@ -15,10 +15,9 @@ import pytest
 from commodore.base.errors import CommodoreError, InputError, PolicyError
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.core.sources.git import RepositoryStore
-from commodore.hydrate.model import CommitRequest, Writing
+from commodore.hydrate.model import CommitRequest, Publishing, Writing
 from commodore.hydrate.publishing.bundle import (
     Allowed,
-    Publishing,
     publish_bundle,
     read_allowed,
     read_bundle,

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from commodore.base.errors import UsageError
-from commodore.cli.hydrate.common import held, pushing, result_data, writing_of
+from commodore.cli.hydrate.common import held, publishing_of, result_data
 from commodore.cli.hydrate.report import report
 from commodore.cli.hydrate.settings import HYDRATE_COMMIT
 from commodore.cli.shell.console import console_of, working_dir
@@ -27,7 +27,7 @@ def commit(ctx: click.Context, /, bundle: Path, **values: Any) -> int:
     """
     from commodore.base.files.workspace import Workspace
     from commodore.core.sources.git import RepositoryStore
-    from commodore.hydrate import Publishing, publish_bundle, read_allowed, read_bundle
+    from commodore.hydrate import publish_bundle, read_allowed, read_bundle
 
     console = console_of(ctx)
     context = console.context
@@ -39,24 +39,12 @@ def commit(ctx: click.Context, /, bundle: Path, **values: Any) -> int:
         )
     requests = read_bundle(bundle, [read_allowed(one) for one in values["allow"]], context.limits)
     workspace = Workspace.at(working_dir(ctx))
-    sign = values["sign"]
     with (
-        pushing(values, context) as rights,
+        publishing_of(values, context) as publishing,
         held(workspace, context),
         RepositoryStore(workspace.repositories, context) as store,
     ):
-        results = publish_bundle(
-            requests,
-            store,
-            context,
-            Publishing(
-                writing_of(values),
-                sign="" if sign == "default" else sign,
-                rights=rights,
-                allow_older=values["allow_older"],
-                dry=values["dry_run"],
-            ),
-        )
+        results = publish_bundle(requests, store, context, publishing)
     groups = [
         (result_data({"id": one.group, "branch": one.branch}, result), one.branch, result) for one, result in results
     ]

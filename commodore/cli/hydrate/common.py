@@ -1,9 +1,9 @@
-"""What the commands of `hydrate` share: the job that options describe, and how groups are shown."""
+"""Shared by the commands of `hydrate`: the job that options describe, and how groups are shown."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,10 +18,8 @@ from commodore.cli.shell.lieutenant import connect
 if TYPE_CHECKING:
     from commodore.base.diagnostics import Diagnostics
     from commodore.base.files.workspace import Workspace
-    from commodore.core.sources.git import GitRights, RepositoryStore
-    from commodore.hydrate import Catalogs, Found, Job, Planned, Result, Rules, Run, Texts, Writing
-
-Rights = Callable[[str, frozenset[str]], "GitRights | None"]
+    from commodore.core.sources.git import RepositoryStore
+    from commodore.hydrate import Catalogs, Found, Job, Planned, Publishing, Result, Rules, Run, Texts
 
 NOTHING = "CMD-HYD-001"
 """The code of sources without Applications to hydrate."""
@@ -31,7 +29,7 @@ Source = Path | str
 
 
 class _SourceType(click.Path):
-    """What exists on this machine, and URLs as they are."""
+    """Files and folders that exist on this machine, and URLs as they are."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         return value if "://" in str(value) else super().convert(value, param, ctx)
@@ -53,7 +51,7 @@ def opened(ctx: click.Context, sources: Sequence[Source], values: Mapping[str, A
     diagnostics = Diagnostics()
     workspace = Workspace.at(working_dir(ctx))
     with (
-        pushing(values, context) as rights,
+        publishing_of(values, context) as publishing,
         held(workspace, context),
         RepositoryStore(workspace.repositories, context) as store,
         _present(sources, values.get("dry_sha") or "", store) as (places, shown),
@@ -61,7 +59,7 @@ def opened(ctx: click.Context, sources: Sequence[Source], values: Mapping[str, A
     ):
         found = read_sources(places, context.limits, shown)
         job = _job(found, store, values, context, diagnostics)
-        yield Run(replace(job, rights=rights, catalogs=catalogs), store, context, diagnostics)
+        yield Run(replace(job, publishing=publishing, catalogs=catalogs), store, context, diagnostics)
     for one in diagnostics.found():
         if one.severity == "warning":
             context.announce(one.as_warning())
@@ -114,7 +112,7 @@ def _present(
 def _catalogs(
     ctx: click.Context, workspace: Workspace, values: Mapping[str, Any], context: Context
 ) -> Iterator[Catalogs]:
-    """What compiles catalogs, in working directories below that one. The API is connected to when one is asked for."""
+    """A compiler of catalogs, in working directories below that one. The API is connected to when one is asked for."""
     from commodore.core.lieutenant import ClusterFile, ClusterSource, LieutenantApi
     from commodore.hydrate import Catalogs
 
@@ -136,24 +134,12 @@ def _catalogs(
 
 
 @contextlib.contextmanager
-def pushing(values: Mapping[str, Any], context: Context) -> Iterator[Rights]:
-    """What pushes are let in by, as the options say; files of keys are there as long as the block runs."""
+def publishing_of(values: Mapping[str, Any], context: Context) -> Iterator[Publishing]:
+    """The rules for publishing, by the options; files of keys are there as long as the block runs."""
     from commodore.base.files.staging import temporary_folder
-    from commodore.hydrate import read_credentials
+    from commodore.hydrate import Publishing, Writing, read_credentials
 
-    place = values.get("push_credentials")
-    if place is None:
-        yield lambda *_: None
-        return
-    with temporary_folder() as folder:
-        yield read_credentials(place, folder, context).rights
-
-
-def writing_of(values: Mapping[str, Any]) -> Writing:
-    """How commits are made, by the options."""
-    from commodore.hydrate import Writing
-
-    return Writing(
+    writing = Writing(
         removal=values.get("removed", "report"),
         edited=values.get("edited", "refuse"),
         rewrite=values.get("rewrite", False),
@@ -163,6 +149,19 @@ def writing_of(values: Mapping[str, Any]) -> Writing:
         notes=values["notes"],
         dated_dry=values.get("commit_date") == "dry",
     )
+    sign = values.get("sign")
+    how = Publishing(
+        writing,
+        sign="" if sign == "default" else sign,
+        allow_older=values.get("allow_older", False),
+        dry=values.get("dry_run", False),
+    )
+    place = values.get("push_credentials")
+    if place is None:
+        yield how
+        return
+    with temporary_folder() as folder:
+        yield replace(how, rights=read_credentials(place, folder, context).rights)
 
 
 def _job(
@@ -180,18 +179,13 @@ def _job(
     texts = templates_of(settings, values["readme_template"], values["message_template"], found.texts)
     texts.check()
     given = author_from(values.get("git_author_name"), values.get("git_author_email"), context.announce)
-    sign = values.get("sign")
     return Job(
         found=expanded(found, settings, context, diagnostics, store),
         settings=settings,
         rules=rules_of(values, texts, context),
-        writing=writing_of(values),
         only=Narrowing(tuple(values["only"]), tuple(values["branch"]), tuple(values["repo"])),
         protect=tuple(values["protect"]),
         author=given or author_of(settings, found.author),
-        sign="" if sign == "default" else sign,
-        dry_run=values.get("dry_run", False),
-        allow_older=values.get("allow_older", False),
         lenient=values["lenient"],
         options_in_git=values["options_in_git"],
         dry_sha=values.get("dry_sha") or "",
@@ -204,7 +198,7 @@ def _job(
 
 
 def rules_of(values: Mapping[str, Any], texts: Texts, context: Context) -> Rules:
-    """How Applications are rendered, by the options."""
+    """The rules for rendering, by the options."""
     from commodore.hydrate import Rules, renderer_versions
 
     allowed = tuple(values["allow_secret"])
@@ -268,7 +262,7 @@ def result_data(told: Mapping[str, Any], result: Result, planned: Planned | None
 
 
 def _member_data(path: str, result: Result) -> dict[str, Any]:
-    """What became of an output path; the numbers of objects are there if it was rendered."""
+    """The result of an output path; the numbers of objects are there if it was rendered."""
     if isinstance(result, CommodoreError):
         return {"outcome": "failed"}
     counts = result.counts.get(path)
@@ -276,7 +270,7 @@ def _member_data(path: str, result: Result) -> dict[str, Any]:
 
 
 def _outcome_data(result: Result) -> dict[str, Any]:
-    """What became of a group as JSON-ready data."""
+    """The result of a group as JSON-ready data."""
     if isinstance(result, CommodoreError):
         return {"outcome": "failed", "reason": result.message, "error": result.as_dict()}
     return {
@@ -293,7 +287,7 @@ def _outcome_data(result: Result) -> dict[str, Any]:
 
 
 def outcome_lines(branch: str, result: Result) -> Iterator[str]:
-    """What became of a group, for people."""
+    """The result of a group, for people."""
     if isinstance(result, CommodoreError):
         yield f"{branch}  failed"
         return

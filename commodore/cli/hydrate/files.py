@@ -14,7 +14,7 @@ from commodore.base.errors import CommodoreError, UsageError
 from commodore.cli.hydrate.common import Source, opened, report_left_out
 from commodore.cli.hydrate.report import report, shown
 from commodore.cli.shell.console import Console, working_dir
-from commodore.cli.shell.watch import announce_change
+from commodore.cli.shell.watch import announce_change, until_ended
 
 if TYPE_CHECKING:
     from commodore.base.files.watching import WatchedPaths
@@ -60,7 +60,7 @@ def watch_files(ctx: click.Context, sources: Sequence[Source], values: Mapping[s
 
     limits = replace(console.context.limits, lock_wait=console.context.limits.watch_lock_wait)
     context = Context(console.announce, limits, values["offline"])
-    try:
+    with until_ended(console):
         for names in Watch(_watched(ctx, sources, values), limits=limits).batches():
             if names:
                 announce_change(names, console)
@@ -74,8 +74,6 @@ def watch_files(ctx: click.Context, sources: Sequence[Source], values: Mapping[s
                     raise
                 console.error(error)
             console.status("Waiting for changes (Ctrl-C ends).")
-    except KeyboardInterrupt:
-        console.status("Ended watching.")
 
 
 def _watched(ctx: click.Context, sources: Sequence[Source], values: Mapping[str, Any]) -> WatchedPaths:

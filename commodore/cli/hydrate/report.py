@@ -1,4 +1,4 @@
-"""What became of hydrated groups: on the terminal, and in files for jobs."""
+"""Reports of hydrated groups: on the terminal, and in files for jobs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Shown = Sequence[tuple[dict[str, Any], str, "Result"]]
 
 
 def shown(results: Iterable[tuple[Planned, Result]]) -> Shown:
-    """What became of groups of a plan."""
+    """The results of groups of a plan."""
     return [
         (result_data(group_data(planned), result, planned), planned.group.branch, result) for planned, result in results
     ]

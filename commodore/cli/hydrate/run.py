@@ -69,7 +69,7 @@ def plan(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> i
 
 
 def _is_settled(planned: Planned, edited: str) -> bool:
-    """Whether a run would change nothing, and the branch holds nothing but what its Applications render."""
+    """Tell if a run would change nothing, and the branch holds nothing but what its Applications render."""
     return planned.decision == "hydrated" and not planned.stale and (edited == "keep" or not planned.edits)
 
 

@@ -6,7 +6,7 @@ import contextlib
 import random
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,8 @@ from commodore.base.events import Event, StageFinished, StageStarted
 from commodore.cli.hydrate.common import Source, opened, report_left_out
 from commodore.cli.hydrate.report import report, shown
 from commodore.cli.shell.console import Console
+from commodore.cli.shell.interruption import handling
+from commodore.cli.shell.watch import until_ended
 
 if TYPE_CHECKING:
     from commodore.hydrate import Backoff, Planned, Result, Run, Seen, Watched
@@ -41,17 +43,15 @@ def watch(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, Any
             "--watch polls the remotes, and --offline contacts none",
             hint="leave one of them out; --dry-run --watch-files looks at files, and pushes nothing",
         )
-    try:
-        with _watched(values) as watched, Ending(console.context.limits.hydrate_grace).at_sigterm() as ending:
-            loop = _Loop(ctx, sources, console, watched, Backoff(time.monotonic), ending)
-            while True:
-                loop.look({**values, "hard": watched.begin()})
-                ending.check()
-                pause = values["interval"] * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
-                console.status(f"Looking again in {pause:.0f} s (Ctrl-C ends).")
-                watched.bell.wait(pause)
-    except KeyboardInterrupt:
-        console.status("Ended watching.")
+    graceful = GracefulShutdown(console.context.limits.hydrate_grace)
+    with until_ended(console), _watched(values) as watched, graceful.at_sigterm() as shutdown:
+        loop = _Loop(ctx, sources, console, watched, Backoff(time.monotonic), shutdown)
+        while True:
+            loop.look({**values, "hard": watched.begin()})
+            shutdown.check()
+            pause = values["interval"] * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
+            console.status(f"Looking again in {pause:.0f} s (Ctrl-C ends).")
+            watched.bell.wait(pause)
 
 
 @contextlib.contextmanager
@@ -64,22 +64,13 @@ def _watched(values: dict[str, Any]) -> Iterator[Watched]:
     token = file.read_text(encoding="utf-8").strip() if file is not None else ""
     with contextlib.closing(Bell()) as bell, contextlib.ExitStack() as kept:
         watched = Watched(values["interval"], time.monotonic, token, bell)
-        kept.enter_context(_handling(signal.SIGHUP, lambda *_: bell.ring()))
+        kept.enter_context(handling(lambda *_: bell.ring(), signal.SIGHUP))
         if values["listen"]:
             kept.enter_context(serving(values["listen"], watched.pages()))
         yield watched
 
 
-@contextlib.contextmanager
-def _handling(number: signal.Signals, handler: Callable[..., None]) -> Iterator[None]:
-    before = signal.signal(number, handler)
-    try:
-        yield
-    finally:
-        signal.signal(number, before)
-
-
-class Ending:
+class GracefulShutdown:
     """Ends the watcher at SIGTERM: at once, but a push that goes on may come to its end, and nothing begins after it.
     Another SIGTERM waits for nothing.
 
@@ -92,9 +83,9 @@ class Ending:
         self._is_pushing = self._is_wanted = False
 
     @contextlib.contextmanager
-    def at_sigterm(self) -> Iterator[Ending]:
+    def at_sigterm(self) -> Iterator[GracefulShutdown]:
         """Take SIGTERM as long as the block runs. It is a KeyboardInterrupt in the main thread."""
-        with _handling(signal.SIGTERM, self._terminate), _handling(signal.SIGALRM, _interrupt):
+        with handling(self._terminate, signal.SIGTERM), handling(_interrupt, signal.SIGALRM):
             try:
                 yield self
             finally:
@@ -142,7 +133,7 @@ class _Loop:
     console: Console
     watched: Watched
     backoff: Backoff
-    ending: Ending
+    shutdown: GracefulShutdown
 
     def look(self, values: dict[str, Any]) -> None:
         """Hydrate what has changed, and show it. What fails is shown, and tried again at another look."""
@@ -172,11 +163,11 @@ class _Loop:
     def _announce(self, event: Event) -> None:
         self.watched.metrics.on_event(event)
         self.console.announce(event)
-        self.ending.on_event(event)
+        self.shutdown.on_event(event)
 
 
 def _is_same(result: Result) -> bool:
-    """Whether something was compiled, and nothing is new."""
+    """Tell if something was compiled, and nothing is new."""
     return not isinstance(result, CommodoreError) and result.word == "unchanged"
 
 

@@ -17,7 +17,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 _WAKING = signal.SIGURG  # does nothing by itself; nothing here asks for urgent data
 _PAUSES = (
@@ -64,12 +64,19 @@ def without_interruptions() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = [(number, signal.signal(number, signal.SIG_IGN)) for number in (signal.SIGINT, signal.SIGTERM)]
+    with handling(signal.SIG_IGN, signal.SIGINT, signal.SIGTERM):
+        yield
+
+
+@contextlib.contextmanager
+def handling(handler: signal.Handlers | Callable[..., None], *numbers: signal.Signals) -> Iterator[None]:
+    """Let signals have another handler as long as the block runs. To be called by the main thread."""
+    before = [(number, signal.signal(number, handler)) for number in numbers]
     try:
         yield
     finally:
-        for number, handler in before:
-            signal.signal(number, handler)
+        for number, former in before:
+            signal.signal(number, former)
 
 
 def _interrupt_soon(thread: int) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -93,13 +94,19 @@ def watch(what: WatchedCompile, console: Console, *, limits: Limits = DEFAULT_LI
     listener = _Listener(console)
     watched = Watch(what.sources, limits=limits)
     listen = watched.listen(listener.on_event)
+    with until_ended(console), open_engine(what.options, Context(listen, limits)) as engine:
+        good: Mapping[str, bytes] = read_trees(what.output)
+        for names in watched.batches():
+            listener.begin()
+            good = _run(what, names, good, engine, listen, console)
+            watched.learn(engine.files_read())
+
+
+@contextlib.contextmanager
+def until_ended(console: Console) -> Iterator[None]:
+    """Work until the user ends it: that is no failure."""
     try:
-        with open_engine(what.options, Context(listen, limits)) as engine:
-            good: Mapping[str, bytes] = read_trees(what.output)
-            for names in watched.batches():
-                listener.begin()
-                good = _run(what, names, good, engine, listen, console)
-                watched.learn(engine.files_read())
+        yield
     except KeyboardInterrupt:
         console.status("Ended watching.")
 

@@ -140,7 +140,7 @@ class Destination:
         return frozenset(groups or [branch]) if is_made and is_alone else frozenset()
 
     def is_made_by_hydration(self, branch: str) -> bool:
-        """Whether the newest commit of a branch is one of a hydration."""
+        """Tell if the newest commit of a branch is one of a hydration."""
         head = self.heads.get(branch)
         if not head:
             return False
@@ -148,7 +148,7 @@ class Destination:
         return is_made_by_hydration(self.past_of(head, branch).commits[0], blobs_at(self.git, [place]).get(place))
 
     def is_noted(self, branch: str) -> bool:
-        """Whether a hydration has seen the head of a branch."""
+        """Tell if a hydration has seen the head of a branch."""
         head = self.heads.get(branch)
         return head is not None and is_ours(self.past_of(head, branch).commits[0].note)
 

@@ -19,7 +19,7 @@ from commodore.hydrate.branches.records import NOTES, Note, examine, is_hydrated
 from commodore.hydrate.model import Scope
 
 ANCESTORS = 50
-"""How many commits of a branch are searched for one that was hydrated."""
+"""The most commits of a branch that are searched for one that was hydrated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Edit:
 
     @property
     def is_of_manifest(self) -> bool:
-        """Whether the manifest is the only file that was changed."""
+        """Tell if the manifest is the only file that was changed."""
         return self.files == {MANIFEST}
 
 
@@ -134,13 +134,13 @@ def _newest(git: Git, base: str, head: str, folder: str) -> str:
 
 
 def is_ours(note: bytes) -> bool:
-    """Whether a note is one of a hydration by this program."""
+    """Tell if a note is one of a hydration by this program."""
     read = read_note(note) if note else None
     return read is not None and read.is_ours
 
 
 def is_made_by_hydration(commit: PastCommit, root: bytes | None) -> bool:
-    """Whether a commit without a note was made by a hydration: its author date is that of the dry commit.
+    """Tell if a commit without a note was made by a hydration: its author date is that of the dry commit.
 
     Args:
         root: its `hydrator.metadata`; None if it has none.

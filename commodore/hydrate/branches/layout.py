@@ -30,7 +30,7 @@ METADATA = "hydrator.metadata"
 MANIFEST = "manifest.yaml"
 README = "README.md"
 FILES = (README, METADATA, MANIFEST)
-"""What is written to an output path, in name order."""
+"""The files of an output path, in name order."""
 
 OPTIONS = ("helm", "kustomize", "directory")
 """Keys of a dry source that say how it is rendered."""
@@ -75,7 +75,7 @@ def manifest(objects: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 def count_changes(old: bytes | None, objects: Sequence[Mapping[str, Any]]) -> PathCounts:
-    """How a manifest that is there differs from objects, whichever program wrote it and in whichever order.
+    """Count the differences between a manifest that is there and objects, in whichever order.
 
     Args:
         old: None if there is none; one that cannot be read counts as an object that is removed.
@@ -94,7 +94,7 @@ def count_changes(old: bytes | None, objects: Sequence[Mapping[str, Any]]) -> Pa
 
 
 def is_same_manifest(old: bytes, objects: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a manifest that is there has these objects."""
+    """Tell if a manifest that is there has these objects."""
     return not count_changes(old, objects).differs
 
 
@@ -127,7 +127,7 @@ def attributes(old: bytes | None) -> bytes:
 
 
 def root_data(dry_url: str, commit: DryCommit) -> dict[str, Any]:
-    """What the metadata of a branch says, by its keys; empty values are left out."""
+    """The metadata of a branch, by its keys; empty values are left out."""
     return _present(
         {
             "repoURL": redact(dry_url),
@@ -144,7 +144,7 @@ def root_data(dry_url: str, commit: DryCommit) -> dict[str, Any]:
 def path_data(
     hydration: Hydration, commands: Sequence[str], tools: Mapping[str, str], pins: Pins = NO_PINS
 ) -> dict[str, Any]:
-    """What the metadata of an output path says beyond that, or in its place.
+    """The metadata of an output path beyond those of the branch, or in their place.
 
     Args:
         pins: its reference counts more than that of the dry commit.
@@ -178,7 +178,7 @@ def _dry_source(hydration: Hydration) -> dict[str, Any]:
 
 
 def recorded_source(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """What metadata of an output path record of its Application, in a form that can be compared; `options` are absent
+    """The Application that metadata of an output path record, in a form that can be compared; `options` are absent
     in those of older versions.
     """
     source, applications = metadata.get("drySource"), metadata.get("applications")
@@ -218,7 +218,7 @@ def metadata(data: Mapping[str, Any]) -> bytes:
 
 
 def read_metadata(content: bytes | None) -> dict[str, Any]:
-    """What `hydrator.metadata` says; empty if it is absent or no JSON object."""
+    """Read `hydrator.metadata`; empty if it is absent or no JSON object."""
     try:
         data = json.loads(content or b"")
     except ValueError:
@@ -300,7 +300,7 @@ def output_path(path: str, place: Location) -> str:
 
 
 def _refusal(part: str) -> str:
-    """Why a part of a path cannot be a folder; empty if it can."""
+    """The reason why a part of a path cannot be a folder; empty if it can."""
     if part == "..":
         return "has a part '..'"
     if _GIT_FOLDER.match(_IGNORED.sub("", part)):

@@ -24,7 +24,7 @@ _LONGEST_MESSAGE = 1 << 20
 
 
 def read_commit(repository: Path, sha: str, context: Context) -> DryCommit:
-    """What is written down of a commit.
+    """Read the provenance of a commit.
 
     Args:
         repository: a repository that has it.
@@ -100,7 +100,7 @@ def check_signature(repository: Path, sha: str, tags: Iterable[str], context: Co
 
 
 def superseded(store: RepositoryStore, requests: Sequence[tuple[CommitRequest, str]]) -> list[str]:
-    """Why commits are not wanted any more, as their sources have moved on; empty for those that are. Each dry
+    """The reasons why commits are not wanted any more: their sources have moved on. Empty for the others. Each dry
     repository is asked once.
 
     Args:
@@ -127,7 +127,7 @@ def superseded(store: RepositoryStore, requests: Sequence[tuple[CommitRequest, s
 
 
 def _moved(repository: Repository, sha: str, branch: str, tip: str) -> str:
-    """Why a commit is not wanted whose branch is at `tip` by now; empty if it is gone."""
+    """The reason why a commit is not wanted whose branch is at `tip` by now; empty if it is gone."""
     if tip and is_older(repository, sha, tip):
         return f"the branch {branch} of the sources has moved meanwhile; run again"
     what = "was rewritten" if tip else "is gone"
@@ -142,7 +142,7 @@ def _moved(repository: Repository, sha: str, branch: str, tip: str) -> str:
 
 
 def is_older(repository: Repository, sha: str, known: str) -> bool:
-    """Whether a commit is an ancestor of another one; not if one of both is nowhere to be had."""
+    """Tell if a commit is an ancestor of another one; not if one of both is nowhere to be had."""
     try:
         repository.ensure_present()
         if not all(repository.has_commits([one]) or repository.fetch_commit(one) for one in (sha, known)):

@@ -1,4 +1,4 @@
-"""What a hydrated branch records: the notes of its commits, and whose its paths are."""
+"""Records of a hydrated branch: the notes of its commits, and the owners of its paths."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOTES = "refs/notes/hydrator.metadata"
 
 @dataclass(frozen=True, slots=True)
 class NotedGroup:
-    """What is noted of a group.
+    """The note of a group.
 
     Attributes:
         inputs: the digest of all that its output depended on besides the dry commit.
@@ -31,7 +31,7 @@ class NotedGroup:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is noted of a commit.
+    """The note of a commit.
 
     Attributes:
         dry_sha: the dry commit that was last looked at; the only key that other programs read.
@@ -49,7 +49,7 @@ class Note:
 
     @property
     def is_ours(self) -> bool:
-        """Whether this program wrote it, or added to it."""
+        """Tell if this program wrote it, or added to it."""
         return bool(self.groups)
 
     def text(self) -> str:
@@ -118,7 +118,7 @@ def examine(metadata: Mapping[str, bytes], scope: Scope, adopt: Collection[str])
 
 
 def is_hydrated_here(metadata: bytes | None) -> bool:
-    """Whether metadata of an output path are those of this program."""
+    """Tell if metadata of an output path are those of this program."""
     return str(read_metadata(metadata).get("hydrator", "")).split("/")[0] == HYDRATOR
 
 

@@ -1,4 +1,4 @@
-"""What is written in words: the README of an output path, and the message of a commit. Both are Go templates."""
+"""Texts of a hydrated branch: the README of an output path, and the message of a commit. Both are Go templates."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ Answer = Literal["same", "different", "cannot"]
 
 @dataclass(frozen=True, slots=True)
 class PathCheck:
-    """What was found at an output path.
+    """The check of an output path.
 
     Attributes:
         reason: why it differs, or cannot be compared; empty if it is the same.
@@ -198,7 +198,7 @@ def _as_recorded(application: Mapping[str, Any], metadata: Mapping[str, Any]) ->
 
 
 def _options_changed(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """Why options may have changed that metadata do not record; empty if they did not."""
+    """The reason to think that options have changed that metadata do not record; empty without one."""
     if "options" in recorded_source(recorded)["source"]:
         return ""
     if recorded.get("commands") == now.get("commands"):
@@ -231,7 +231,7 @@ def _diff(rendered: Sequence[Mapping[str, Any]], there: bytes, path: str, limits
 
 
 def _tools(then: Any, now: Any) -> str:
-    """How the versions of tools differ; empty if they do not."""
+    """The differences of the versions of tools; empty without any."""
     before, after = (one if isinstance(one, Mapping) else {} for one in (then, now))
     differing = [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)]
     shown = (f"{name} {before.get(name, 'unknown')} then, {after.get(name, 'none')} now" for name in differing)

@@ -1,4 +1,4 @@
-"""What hydrated branches are at, and what lies on them."""
+"""The status of hydrated branches: their commits, and the paths on them."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _status(plan: Plan, several: Sequence[Planned]) -> BranchStatus:
 
 
 def commits_behind(run: Run, several: Sequence[Planned]) -> int | None:
-    """How many dry commits are newer than those that are noted, of the group for which they are most; None if that is
+    """Count the dry commits that are newer than the noted ones, of the group for which they are most; None if that is
     not known.
     """
     counts = []

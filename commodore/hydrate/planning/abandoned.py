@@ -24,7 +24,7 @@ def find_abandoned(
     hydrations: Sequence[Hydration],
     job: Job,
 ) -> list[Planned]:
-    """What no Application hydrates any more in a repository, as groups of the Applications that are recorded there.
+    """The paths of a repository that no Application hydrates any more, as groups of recorded Applications.
 
     Args:
         groups: all that hydrate to the repository.
@@ -100,7 +100,7 @@ def _hydration(data: Mapping[str, Any], url: str, branch: str, path: str) -> Hyd
 
 
 def _is_of(member: Hydration, groups: Sequence[Group]) -> bool:
-    """Whether a path belongs to a group that there is: it is stale there."""
+    """Tell if a path belongs to a present group: it is stale there."""
     key, revision = repository_key(member.dry_url), member.dry_revision or "HEAD"
     return any(one.dry_key == key and revision in {m.dry_revision or "HEAD" for m in one.members} for one in groups)
 

@@ -12,12 +12,12 @@ from commodore.hydrate.branches.edits import NO_EDITS, Edit, as_text
 from commodore.hydrate.branches.layout import path_data, read_metadata, recorded_source
 from commodore.hydrate.branches.provenance import is_older
 from commodore.hydrate.branches.records import Note, NotedGroup
-from commodore.hydrate.model import Group, Hydration, Pins, Scope
+from commodore.hydrate.model import Group, Hydration, Pins, Scope, Writing
 from commodore.hydrate.planning.groups import Planned, inputs_digest, is_affected
 from commodore.hydrate.reading.inputs import Run
 
 _SHOWN = 5
-"""How many names a reason lists."""
+"""The most names that a reason lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,10 @@ class Decider:
 
     run: Run
     _changed: dict[tuple[str, str, str], list[str] | None] = field(default_factory=dict)
+
+    @property
+    def _writing(self) -> Writing:
+        return self.run.job.publishing.writing
 
     def decide(self, group: Group, destination: Destination, scope: Scope, pins: Mapping[str, Pins]) -> Planned:
         """The decision for a group.
@@ -38,14 +42,14 @@ class Decider:
         note = destination.note_of(group.branch) or Note()
         noted = note.groups.get(group.id, NotedGroup())
         head = destination.heads.get(group.branch, "")
-        stale = destination.owned(head, scope).stale if head and self.run.job.writing.removal != "keep" else ()
+        stale = destination.owned(head, scope).stale if head and self._writing.removal != "keep" else ()
         edits = self._edits(group, destination, scope, stale)
         planned = Planned(group, "render", "", inputs, noted.dry_sha, stale, edits)
         decision, reason = self._decision(planned, noted, destination)
         if decision in ("hydrated", "unaffected"):
             if edits and not self._are_kept(group, destination, note, edits):
                 decision, reason = "render", f"others have edited {as_text(edits)}"
-            elif stale and self.run.job.writing.removal == "delete":
+            elif stale and self._writing.removal == "delete":
                 decision, reason = "remove", f"no Application writes any more to {_listed(stale)}"
         return replace(planned, decision=decision, reason=reason)
 
@@ -60,7 +64,7 @@ class Decider:
 
     def _decision(self, planned: Planned, noted: NotedGroup, destination: Destination) -> tuple[str, str]:
         group, known = planned.group, noted.dry_sha
-        if self.run.job.writing.rewrite:
+        if self._writing.rewrite:
             return "render", "--rewrite"
         if self.run.job.hard or self.run.job.repo_map.find(group.first.dry_url) is not None:
             return "render", "it is to be rendered again"
@@ -82,7 +86,7 @@ class Decider:
     def _reasons(
         self, planned: Planned, noted: NotedGroup, changed: list[str] | None, destination: Destination
     ) -> list[str]:
-        """Why a group is rendered: what has changed since it was hydrated."""
+        """The reasons to render a group: the changes since it was hydrated."""
         group = planned.group
         reasons = []
         if not noted.dry_sha:
@@ -101,16 +105,16 @@ class Decider:
         if not edits:
             return NO_EDITS
         written = {one.path for one in group.members}
-        written |= set(stale) if self.run.job.writing.removal == "delete" else set()
+        written |= set(stale) if self._writing.removal == "delete" else set()
         return {path: edit for path, edit in edits.items() if path in written}
 
     def _are_kept(self, group: Group, destination: Destination, note: Note, edits: Mapping[str, Edit]) -> bool:
-        """Whether edits stay, and an earlier run has said so: then there is nothing to render."""
+        """Tell if edits stay, and an earlier run has said so: then there is nothing to render."""
         is_seen = destination.is_noted(group.branch) and edits.keys() <= note.edited.keys()
-        return self.run.job.writing.edited == "keep" and is_seen
+        return self._writing.edited == "keep" and is_seen
 
     def _is_too_old(self, group: Group, known: str) -> bool:
-        if not self.run.job.dry_sha or self.run.job.allow_older or known in ("", group.dry_sha):
+        if not self.run.job.dry_sha or self.run.job.publishing.allow_older or known in ("", group.dry_sha):
             return False
         return is_older(self.run.dry(group.first), group.dry_sha, known)
 
@@ -145,13 +149,13 @@ def _changed_inputs(planned: Planned, destination: Destination) -> str:
 
 
 def _is_changed(member: Hydration, metadata: Mapping[str, Any]) -> bool:
-    """Whether an Application is another one than metadata record; metadata of older versions do not record all."""
+    """Tell if an Application differs from what metadata record; metadata of older versions do not record all."""
     recorded = recorded_source(metadata)
     return "options" in recorded["source"] and recorded != recorded_source(path_data(member, (), {}))
 
 
 def _effect(group: Group, changed: list[str] | None) -> str:
-    """What a dry commit touches of the folders of a group's Applications."""
+    """The effect of a dry commit on the folders of a group's Applications."""
     if changed is None:
         return "and the earlier one is gone"
     touched = [one.name for one in group.members if any(_is_below(path, one.dry_path) for path in changed)]

@@ -78,7 +78,7 @@ def check_sizes(groups: Iterable[Group], most: int) -> None:
 
 
 def warn(groups: Iterable[Group], announce: Announce) -> None:
-    """Tell of branches that get commits of several dry commits."""
+    """Warn of branches that get commits of several dry commits."""
     by_branch: dict[tuple[str, str], list[Group]] = {}
     for one in groups:
         by_branch.setdefault((one.key, one.branch), []).append(one)
@@ -95,7 +95,7 @@ def warn(groups: Iterable[Group], announce: Announce) -> None:
 
 
 def inputs_digest(group: Group, options: Mapping[str, Any]) -> str:
-    """`sha256:` and a digest of all that the output of a group depends on beside its dry commit.
+    """`sha256:` and a digest of all that the output of a group depends on in addition to its dry commit.
 
     Args:
         options: what counts for all members, such as versions of tools and templates; JSON-ready.
@@ -118,7 +118,7 @@ def inputs_digest(group: Group, options: Mapping[str, Any]) -> str:
 
 
 def is_affected(group: Group, changed: Iterable[str]) -> bool:
-    """Whether changes of files of the dry repository can change what a group renders; unknown without the annotation.
+    """Tell if changes of files of the dry repository can change what a group renders; unknown without the annotation.
 
     Args:
         changed: paths in the dry repository.

@@ -1,4 +1,4 @@
-"""The second step: what is to be done for each group of Applications. Nothing is rendered or written."""
+"""The second step: decide what is to be done for each group of Applications. Nothing is rendered or written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from commodore.hydrate.reading.inputs import Inputs
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be done.
+    """Decisions for all groups.
 
     Attributes:
         destinations: the repositories that are written to, by their keys.
@@ -29,7 +29,7 @@ class Plan:
 
     @property
     def lost(self) -> tuple[CommodoreError, ...]:
-        """Why Applications were left out."""
+        """The errors of Applications that were left out."""
         return self.inputs.lost
 
     def by_branch(self) -> list[list[Planned]]:
@@ -64,7 +64,7 @@ def plan(inputs: Inputs) -> Plan:
     planned = [
         decider.decide(one, destinations[one.key], inputs.scope(one), inputs.pins(one, run.context)) for one in taken
     ]
-    if job.writing.removal != "keep":
+    if job.publishing.writing.removal != "keep":
         for key, destination in destinations.items():
             own = [one for one in made if one.key == key]
             planned += find_abandoned(destination, own, inputs.members, job)
@@ -72,12 +72,11 @@ def plan(inputs: Inputs) -> Plan:
 
 
 def _destinations(inputs: Inputs, taken: Iterable[Group]) -> dict[str, Destination]:
-    run = inputs.run
+    run, how = inputs.run, inputs.run.job.publishing
     opened: dict[str, Destination] = {}
     for one in taken:
         if one.key not in opened:
             url = one.first.url
-            rights = run.job.rights(url, inputs.projects(one.key))
-            repository = run.store.repository(url)
-            opened[one.key] = open_destination(repository, run.context, run.job.writing, run.job.sign, rights)
+            rights = how.rights(url, inputs.projects(one.key))
+            opened[one.key] = open_destination(run.store.repository(url), run.context, how.writing, how.sign, rights)
     return opened

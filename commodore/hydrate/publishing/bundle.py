@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
@@ -21,12 +21,11 @@ from commodore.base.errors import CommodoreError, InputError, Location, PolicyEr
 from commodore.base.files.workspace import guard_disk, write_atomically
 from commodore.base.limits import Limits
 from commodore.base.values.commits import COMMIT
-from commodore.core.sources.git import Author, GitRights, RepositoryStore, redact, repository_key
-from commodore.hydrate.branches.destination import open_destination
+from commodore.core.sources.git import Author, RepositoryStore, redact, repository_key
+from commodore.hydrate.branches.destination import Destination, open_destination
 from commodore.hydrate.branches.layout import check_branch, manifest, objects_of, output_path
-from commodore.hydrate.branches.provenance import superseded
-from commodore.hydrate.model import CommitRequest, DryCommit, PathOutput, Reference, Result, Scope, Writing
-from commodore.hydrate.publishing.publishing import publish
+from commodore.hydrate.model import CommitRequest, DryCommit, PathOutput, Publishing, Reference, Result, Scope
+from commodore.hydrate.publishing.publishing import publish_all
 
 SCHEMA = 1
 _INDEX = "bundle.json"
@@ -42,26 +41,8 @@ class Allowed:
     branches: str
 
     def permits(self, url: str, branch: str) -> bool:
-        """Whether a branch is one of these."""
+        """Tell if a branch is one of these."""
         return repository_key(self.url) == repository_key(url) and fnmatchcase(branch, self.branches)
-
-
-@dataclass(frozen=True, slots=True)
-class Publishing:
-    """How the commits of a bundle are published.
-
-    Attributes:
-        sign: the key to sign with, empty for git's own choice; None not to sign.
-        rights: what a push is let in by, to a URL to which Applications of some projects write.
-        allow_older: push although the sources have moved meanwhile.
-        dry: push nothing.
-    """
-
-    writing: Writing
-    sign: str | None = None
-    rights: Callable[[str, frozenset[str]], GitRights | None] = lambda *_: None
-    allow_older: bool = False
-    dry: bool = False
 
 
 def read_allowed(text: str) -> Allowed:
@@ -135,21 +116,17 @@ def publish_bundle(
     by_destination: dict[str, list[CommitRequest]] = {}
     for one in requests:
         by_destination.setdefault(repository_key(one.url), []).append(one)
-    results: list[tuple[CommitRequest, Result]] = []
-
-    def reasons(asked: Sequence[tuple[CommitRequest, str]]) -> list[str]:
-        return [""] * len(asked) if how.allow_older else superseded(store, asked)
-
-    for several in by_destination.values():
+    work: dict[str, tuple[Destination, list[CommitRequest]]] = {}
+    results: dict[str, Mapping[str, Result]] = {}
+    for key, several in by_destination.items():
         url = several[0].url
         try:
-            repository, rights = store.repository(url), how.rights(url, _projects(several))
-            destination = open_destination(repository, context, how.writing, how.sign, rights)
-            done = publish(destination, several, reasons, dry=how.dry).results
+            rights = how.rights(url, _projects(several))
+            work[key] = open_destination(store.repository(url), context, how.writing, how.sign, rights), several
         except CommodoreError as error:
-            done = dict.fromkeys((one.group for one in several), error)
-        results += [(one, done[one.group]) for one in several]
-    return results
+            results[key] = dict.fromkeys((one.group for one in several), error)
+    results |= {key: published.results for key, published in publish_all(store, work, how).items()}
+    return [(one, results[key][one.group]) for key, several in by_destination.items() for one in several]
 
 
 def _projects(requests: Iterable[CommitRequest]) -> frozenset[str]:

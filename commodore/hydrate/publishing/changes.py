@@ -1,4 +1,4 @@
-"""What a commit changes on its branch: paths that differ, paths that go, and edits of others that stay or are lost."""
+"""Changes of a commit to its branch: paths that differ, paths that go, and edits of others that stay or are lost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FEW = 3
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What a commit is to stand on.
+    """The state that a commit is to stand on.
 
     Attributes:
         entries: the files of the commit that it stands on.
@@ -39,7 +39,7 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a commit is to do to its base.
+    """The change that a commit makes to its base.
 
     Attributes:
         paths: what is written.

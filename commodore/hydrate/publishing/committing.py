@@ -62,7 +62,7 @@ class Built:
 
     @property
     def is_new(self) -> bool:
-        """Whether there is a commit that was not there before."""
+        """Tell if there is a commit that was not there before."""
         return self.commit in self.branches.values() and self.commit != self.base
 
 

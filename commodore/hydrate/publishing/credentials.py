@@ -1,4 +1,4 @@
-"""What pushes are let in by: Secrets as Argo CD's commit server has them, in files."""
+"""Credentials for pushes: Secrets as Argo CD's commit server has them, in files."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Credential:
         return self.values.get("url", "")
 
     def fits(self, url: str, projects: frozenset[str]) -> bool:
-        """Whether it is for a repository, to which Applications of these projects write."""
+        """Tell if it is for a repository, to which Applications of these projects write."""
         project = self.values.get("project", "")
         if project and projects != {project}:
             return False
@@ -78,7 +78,7 @@ class Credentials:
     context: Context
 
     def rights(self, url: str, projects: frozenset[str]) -> GitRights | None:
-        """What a push to a repository is let in by; None for git's own ways.
+        """The rights for a push to a repository; None for git's own ways.
 
         Raises:
             InputError: CMD-HYD-081, two Secrets are for it; CMD-HYD-080, the Secret cannot be used.

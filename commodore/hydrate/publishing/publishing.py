@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import random
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
 from commodore.base.errors import CommodoreError, EnvironmentFault
 from commodore.base.events import Warned
-from commodore.core.sources.git import Author, redact
+from commodore.core.sources.git import Author, RepositoryStore, redact
 from commodore.hydrate.branches.destination import Destination, notes_head
 from commodore.hydrate.branches.files import manifest_diff
+from commodore.hydrate.branches.provenance import superseded
 from commodore.hydrate.branches.records import NOTES, Note, NotedGroup, read_note
-from commodore.hydrate.model import CommitRequest, Outcome, Result
+from commodore.hydrate.model import CommitRequest, Outcome, Publishing, Result
 from commodore.hydrate.publishing.committing import Built, Stamp, build, commit_notes, keep, stamp_of
 from commodore.hydrate.publishing.pushing import Pushed, push
 
@@ -22,24 +25,26 @@ _HEADS = "refs/heads/"
 _SHORTEST, _LONGEST = 0.05, 2.0  # seconds of a pause before the next attempt
 
 Superseded = Callable[[Sequence[tuple[CommitRequest, str]]], Sequence[str]]
-"""Why commits are not wanted, each with the dry commit that is noted for its group; empty for those that are."""
+"""Gives the reasons why commits, each with the noted dry commit of its group, are not wanted; empty for the others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What became of commits, and the repository afterwards.
+    """The results of commits, and the repository afterwards.
 
     Attributes:
         results: by the group of the request.
+        seconds: how long it took.
     """
 
     results: Mapping[str, Result]
     destination: Destination
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """What one attempt is to push.
+    """The commits and notes that one attempt is to push.
 
     Attributes:
         number: how many attempts there were before.
@@ -93,7 +98,7 @@ def publish(
             parts = {one.group: work.built[one.group] for one in waiting if _is_there(work.built[one.group], answer)}
             there |= parts
             to = to.with_heads({**to.heads, **_branches(parts.values())})
-            if there and answer.answers.get(NOTES) == "refused":
+            if answer.answers.get(NOTES) == "refused":
                 why = f"the server refuses them: {answer.words.get(NOTES, '')}"
                 to = _concluded_without_notes(to, work, waiting, results, there, why)
                 waiting = [one for one in waiting if one.group not in results]
@@ -107,6 +112,42 @@ def publish(
         to = to.fetched()
         checked = False
     return Published(results, to)
+
+
+def publish_all(
+    store: RepositoryStore, work: Mapping[str, tuple[Destination, Sequence[CommitRequest]]], how: Publishing
+) -> dict[str, Published]:
+    """Publish to several destinations at the same time: one that is slow does not hold back others.
+
+    Args:
+        store: the clones of the dry repositories.
+    """
+    one_by_one = threading.Lock()
+
+    def reasons(asked: Sequence[tuple[CommitRequest, str]]) -> list[str]:
+        if how.allow_older:
+            return [""] * len(asked)
+        with one_by_one:  # destinations may have sources in common
+            return superseded(store, asked)
+
+    def publish_one(to: Destination, requests: Sequence[CommitRequest]) -> Published:
+        began = time.monotonic()
+        try:
+            done = publish(to, requests, reasons, dry=how.dry)
+        except CommodoreError as error:
+            done = Published(dict.fromkeys((one.group for one in requests), error), to)
+        return replace(done, seconds=time.monotonic() - began)
+
+    if len(work) < 2:  # a thread would answer an interruption later
+        return {key: publish_one(*one) for key, one in work.items()}
+    threads = next(iter(work.values()))[0].context.limits.git_threads
+    with ThreadPoolExecutor(threads, thread_name_prefix="push") as pool:
+        try:
+            return dict(zip(work, pool.map(publish_one, *zip(*work.values(), strict=True)), strict=True))
+        except BaseException:  # do not wait for pushes then, least of all at Ctrl-C
+            pool.shutdown(wait=False, cancel_futures=True)
+            store.close()
+            raise
 
 
 def check_push(to: Destination) -> None:
@@ -232,7 +273,7 @@ def _left_superseded(
 
 
 def _is_there(built: Built, answer: Pushed) -> bool:
-    """Whether a server has the branches of a commit, also one that does not take several refs together."""
+    """Tell if a server has the branches of a commit, also one that does not take several refs together."""
     return bool(built.branches) and all(answer.answers.get(_HEADS + name) == "pushed" for name in built.branches)
 
 
@@ -272,14 +313,16 @@ def _concluded_without_notes(
     there: Mapping[str, Built],
     why: str,
 ) -> Destination:
-    """Take in the commits that the server has, with a warning about notes that it does not have."""
+    """Take in the commits that the server has, if any, with a warning about notes that it does not have."""
+    pushed = [one for one in waiting if one.group in there]
+    if not pushed:
+        return to
     warned = Warned(
         "CMD-HYD-036",
         f"the branches of {redact(to.repository.url)} were pushed, the notes were not: {why}",
         hint="the next run tries again; add --no-notes if the server takes no notes",
     )
     to.context.announce(warned)
-    pushed = [one for one in waiting if one.group in there]
     done = _concluded(to, replace(work, refs={}), pushed, {}, there=there)
     for group, result in done.results.items():
         if isinstance(result, Outcome):
@@ -295,9 +338,7 @@ def _given_up(
     there: Mapping[str, Built],
 ) -> Published:
     """The end after the last attempt."""
-    if any(one.group in there for one in waiting):
-        why = "others have pushed some at the same time"
-        to = _concluded_without_notes(to, work, waiting, results, there, why)
+    to = _concluded_without_notes(to, work, waiting, results, there, "others have pushed some at the same time")
     for request in waiting:
         built = work.built[request.group]
         if request.group not in results and (built.branches or built.commit in work.notes):

@@ -11,7 +11,7 @@ from commodore.base.errors import EnvironmentFault
 from commodore.core.sources.git import GitRights, Repository, last_words, redact_text, was_overtaken
 
 _LOST_RACE = re.compile(r"cannot lock ref|incorrect old value|reference already exists|failed to lock")
-"""What servers say of all refs of an atomic push when another push was quicker."""
+"""The words of servers for all refs of an atomic push when another push was quicker."""
 _ATOMIC_SIBLING = re.compile(r"\(atomic (push|transaction) fail(ed|ure)\)")
 _NOT_ATOMIC = "the receiving end does not support --atomic push"
 _UNKNOWN_USER = re.compile(r"could not read (Username|Password) for")
@@ -24,7 +24,7 @@ Answer = Literal["pushed", "moved", "refused", "held"]
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """What a remote answered.
+    """The answer of a remote.
 
     Attributes:
         answers: by ref. `held` are those that were not taken as another one was refused.

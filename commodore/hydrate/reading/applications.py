@@ -35,7 +35,7 @@ _OLD_WORDS = {"drySources": "drySource", "writeTo": "hydrateTo"}
 
 
 def is_hydrated(application: Mapping[str, Any]) -> bool:
-    """Whether an Application has a source hydrator."""
+    """Tell if an Application has a source hydrator."""
     spec = application.get("spec")
     return isinstance(spec, Mapping) and spec.get("sourceHydrator") is not None
 
@@ -127,7 +127,7 @@ def _hydrator(spec: Fields, name: str, *, is_entry: bool) -> Fields:
 
 
 def _settings(hydrator: Fields) -> dict[str, Any]:
-    """What counts for what is rendered, but for what has a field of its own."""
+    """The fields that count for rendering, without those that have a field of their own."""
     dry = hydrator.fields("drySource")
     settings = {key: dry.raw(key) for key in (*_OPTIONS, "catalog", "ref") if key in dry}
     if "additionalSources" in hydrator:
@@ -136,7 +136,7 @@ def _settings(hydrator: Fields) -> dict[str, Any]:
 
 
 class _Origin(NamedTuple):
-    """Where something dry comes from, and the repository that is written to if none is named."""
+    """The origin of something dry, and the repository that is written to by default."""
 
     url: str
     revision: str
@@ -273,17 +273,15 @@ def _is_catalog(entry: Fields) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What Applications are read as.
+    """Applications as they were read.
 
     Attributes:
         hydrations: each with the Application as it is written.
-        errors: what is wrong with the others.
-        branches: those that the others name.
+        failed: the errors of the others, each with the branch that it names.
     """
 
     hydrations: tuple[tuple[Hydration, Mapping[str, Any]], ...]
-    errors: tuple[CommodoreError, ...]
-    branches: frozenset[str]
+    failed: tuple[tuple[str, CommodoreError], ...]
 
 
 def read_all(
@@ -295,21 +293,17 @@ def read_all(
 ) -> Read:
     """All hydrations of Applications; one that is wrong does not keep others from being read."""
     hydrations: list[tuple[Hydration, Mapping[str, Any]]] = []
-    errors: list[CommodoreError] = []
-    branches = set[str]()
-    for application, place in applications:
+    failed: list[tuple[str, CommodoreError]] = []
+    for data, place in applications:
         try:
-            hydration = read_hydration(
-                application, place, lenient=lenient, options_in_git=options_in_git, clusters=clusters
-            )
-            hydrations.append((hydration, application))
+            one = read_hydration(data, place, lenient=lenient, options_in_git=options_in_git, clusters=clusters)
+            hydrations.append((one, data))
         except CommodoreError as error:
-            errors.append(error)
-            branches.add(branch_of(application))
-    return Read(tuple(hydrations), tuple(errors), frozenset(branches))
+            failed.append((_branch_of(data), error))
+    return Read(tuple(hydrations), tuple(failed))
 
 
-def branch_of(application: Mapping[str, Any]) -> str:
+def _branch_of(application: Mapping[str, Any]) -> str:
     """The branch that an Application names, however wrong it is otherwise; empty if it names none."""
     spec = application.get("spec")
     hydrator = spec.get("sourceHydrator") if isinstance(spec, Mapping) else None

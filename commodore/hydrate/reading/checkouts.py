@@ -16,7 +16,7 @@ from commodore.hydrate.model import Group
 
 _SHA_1 = 40  # digits
 _SHOWN = 5
-"""How many names a warning lists."""
+"""The most names that a warning lists."""
 
 
 def warn_of_edits(places: Iterable[Path], groups: Iterable[Group], context: Context) -> None:

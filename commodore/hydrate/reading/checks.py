@@ -68,7 +68,7 @@ def _forbidden(hydration: Hydration, url: str) -> PolicyError:
 
 
 def is_permitted(url: str, patterns: Iterable[str]) -> bool:
-    """Whether a repository fits patterns of `sourceRepos`: some that permit it, and none with `!` that does not.
+    """Tell if a repository fits patterns of `sourceRepos`: some that permit it, and none with `!` that does not.
 
     `*` fits a part of a path, `**` and a `*` alone fit everything.
     """

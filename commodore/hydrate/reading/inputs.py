@@ -13,7 +13,7 @@ from commodore.base.errors import CommodoreError, InputError, raise_all
 from commodore.core.sources.git import Repository, RepositoryStore, repository_key
 from commodore.hydrate.branches.provenance import reference_to
 from commodore.hydrate.model import Group, Hydration, Pins, Scope, revision_of
-from commodore.hydrate.reading.applications import Read, read_all, warn_of_other_sources
+from commodore.hydrate.reading.applications import read_all, warn_of_other_sources
 from commodore.hydrate.reading.checks import check_dry_branch, check_projects, check_promotions, check_together
 from commodore.hydrate.reading.job import Job
 
@@ -50,7 +50,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What a run has read.
+    """Everything that a run has read.
 
     Attributes:
         run: its job removes nothing if an Application is wrong: what that one writes is not known.
@@ -132,14 +132,17 @@ def read(run: Run) -> Inputs:
     job = run.job
     clusters = job.catalogs.cluster if job.catalogs is not None else None
     listed = read_all(job.found.applications, lenient=job.lenient, options_in_git=job.options_in_git, clusters=clusters)
-    good = [(one, data) for one, data in listed.hydrations if one.branch not in listed.branches]
+    errors, blocked = [error for _, error in listed.failed], {branch for branch, _ in listed.failed}
+    good = [(one, data) for one, data in listed.hydrations if one.branch not in blocked]
     if job.lenient:
         warn_of_other_sources([(data, one.place) for one, data in good], run.context.announce)
     if not good:
-        raise_all(listed.errors)
-    if listed.errors:
-        run = replace(run, job=replace(job, writing=replace(job.writing, removal="keep")))
-    lost = _lost(listed)
+        raise_all(errors)
+    if errors:
+        how = job.publishing
+        how = replace(how, writing=replace(how.writing, removal="keep"))
+        run = replace(run, job=replace(job, publishing=how))
+    lost = [*errors, *map(_blocked, sorted({one.branch for one, _ in listed.hydrations} & blocked))]
     members = tuple(one for one, _ in good)
     job.only.check(members)
     check_together(members, job.protected, lost)
@@ -154,20 +157,12 @@ def read(run: Run) -> Inputs:
     return Inputs(run, members, present, (*lost, *unreachable), applications)
 
 
-def _lost(listed: Read) -> list[CommodoreError]:
-    """Why Applications are left out that are wrong, or write to the branch of one that is."""
-    blocked = sorted({one.branch for one, _ in listed.hydrations} & listed.branches)
-    return [
-        *listed.errors,
-        *(
-            InputError(
-                "CMD-HYD-044",
-                f"nothing is hydrated to the branch {branch}: one of its Applications is wrong",
-                hint="correct that Application",
-            )
-            for branch in blocked
-        ),
-    ]
+def _blocked(branch: str) -> InputError:
+    return InputError(
+        "CMD-HYD-044",
+        f"nothing is hydrated to the branch {branch}: one of its Applications is wrong",
+        hint="correct that Application",
+    )
 
 
 def _within_reach(run: Run, hydrations: Sequence[Hydration]) -> tuple[tuple[Hydration, ...], list[CommodoreError]]:

@@ -1,8 +1,8 @@
-"""What is to be hydrated, and how: all that a user says."""
+"""The job: all that a user says of a hydration."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -11,17 +11,17 @@ from typing import Any
 from commodore.argocd import ArgoSettings, RepoMap
 from commodore.base.context import Context
 from commodore.base.errors import InputError, did_you_mean, raise_all
-from commodore.core.sources.git import Author, GitRights, redact, repository_key
+from commodore.core.sources.git import Author, redact, repository_key
 from commodore.core.tools import find_tools
 from commodore.hydrate.branches.texts import Texts, read_template
-from commodore.hydrate.model import Group, Hydration, Order, SecretPolicy, Writing
+from commodore.hydrate.model import Group, Hydration, Order, Publishing, SecretPolicy
 from commodore.hydrate.reading.catalogs import Catalogs
 from commodore.hydrate.reading.sources import Found
 
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """Which groups are hydrated; of each kind, empty for all.
+    """A selection of groups; of each kind, empty for all.
 
     Attributes:
         names: of Applications; their whole groups count.
@@ -34,7 +34,7 @@ class Narrowing:
     repositories: tuple[str, ...] = ()
 
     def takes(self, group: Group) -> bool:
-        """Whether a group is among them."""
+        """Tell if a group is selected."""
         named = not self.names or any(member.name in self.names for member in group.members)
         keys = {repository_key(url) for url in self.repositories}
         placed = not keys or bool(keys & {group.dry_key, group.key})
@@ -69,7 +69,7 @@ EVERYTHING = Narrowing()
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What is rendered how.
+    """Rules for rendering.
 
     Attributes:
         secrets: what happens to Secrets with values.
@@ -88,7 +88,7 @@ class Rules:
     set_namespace: bool = False
 
     def as_dict(self) -> dict[str, Any]:
-        """What counts for the output."""
+        """The rules that count for the output."""
         texts = {"readme": self.texts.readme, "message": self.texts.message}
         namespace = {"setNamespace": True} if self.set_namespace else {}
         return {**texts, "order": self.order, "tools": dict(self.tools), **namespace}
@@ -96,32 +96,26 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is to be hydrated, and how.
+    """Everything that is said of a hydration.
 
     Attributes:
         author: of the commits; None is git's own identity.
-        dry_run: push nothing.
-        allow_older: push although the branch of the sources has moved meanwhile, or a newer commit is hydrated.
         dry_sha: the dry commit, instead of what revisions resolve to.
         each_commit: hydrate the dry commits since the last one, too, each by itself.
         twice: render twice, and compare.
         verify_dry: take dry commits with a good signature alone.
         hard: render all, whatever is noted.
         repo_map: folders that stand for dry repositories, whatever is committed; for dry runs.
-        rights: what a push is let in by, to a URL to which Applications of some projects write.
         catalogs: compiles those of clusters; None if no entry names one.
     """
 
     found: Found
     settings: ArgoSettings
     rules: Rules
-    writing: Writing
+    publishing: Publishing = field(default_factory=Publishing)
     only: Narrowing = EVERYTHING
     protect: tuple[str, ...] = ()
     author: Author | None = None
-    sign: str | None = None
-    dry_run: bool = False
-    allow_older: bool = False
     lenient: bool = False
     options_in_git: bool = False
     dry_sha: str = ""
@@ -130,7 +124,6 @@ class Job:
     verify_dry: bool = False
     hard: bool = False
     repo_map: RepoMap = field(default_factory=RepoMap)
-    rights: Callable[[str, frozenset[str]], GitRights | None] = lambda *_: None
     catalogs: Catalogs | None = None
 
     @property
@@ -140,7 +133,7 @@ class Job:
 
 
 def renderer_versions(context: Context) -> dict[str, str]:
-    """The versions of helm and kustomize, as far as they are there and say them."""
+    """The versions of helm and kustomize, if they are there and say them."""
     found = find_tools(context, ("helm", "kustomize"))
     return {name: tool.version for name, tool in found.items() if tool is not None and tool.version}
 

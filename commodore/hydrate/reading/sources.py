@@ -1,4 +1,4 @@
-"""Where Applications come from: files and folders that are named."""
+"""Sources of Applications: files and folders that are named."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ Placed = tuple[Mapping[str, Any], Location]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the sources hold.
+    """The content of the sources.
 
     Attributes:
         applications: with a source hydrator, each with its place, in the order of the files.
@@ -153,7 +153,7 @@ def read_sources(paths: Iterable[Path], limits: Limits, shown: Mapping[Path, str
 
 
 def _is_foreign_template(content: bytes) -> bool:
-    """Whether a file may have settings or projects, or be a template that other programs make some of."""
+    """Tell if a file may have settings or projects, or be a template that other programs make some of."""
     return b"{{" in content and b"sourceHydrator" not in content and CONFIG_KIND.encode() not in content
 
 
@@ -225,7 +225,7 @@ def expanded(
 
 
 def _with(found: Found, value: Mapping[str, Any], place: Location, folder: Path) -> Found:
-    """What was found, and one object more, if it counts."""
+    """Add an object to the content, if it counts."""
     kind, placed = value.get("kind"), (value, place)
     if kind == "Application" and is_hydrated(value):
         return replace(found, applications=(*found.applications, placed))
@@ -271,7 +271,7 @@ def _files(paths: Iterable[Path], limits: Limits) -> Iterator[Path]:
 
 
 def _is_of_interest(file: Path, limits: Limits) -> bool:
-    """Whether a file in a folder may hold what is looked for. Most files of large repositories do not; such a one may
+    """Tell if a file in a folder may hold what is looked for. Most files of large repositories do not; such a one may
     be larger than what is read otherwise.
     """
     most = limits.argocd_file_bytes

@@ -52,7 +52,7 @@ class GroupRenderer:
         commit: DryCommit,
         pins: Mapping[str, Pins] = MappingProxyType({}),
     ) -> tuple[PathOutput, ...]:
-        """What is to be at the output paths of a group.
+        """Render the content of the output paths of a group.
 
         Args:
             applications: the Applications of the group's members, by output path.

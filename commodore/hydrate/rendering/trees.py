@@ -1,4 +1,4 @@
-"""What hydrated branches would hold, as plain folders: nothing is asked of a remote, and nothing is pushed."""
+"""The content of hydrated branches as plain folders: nothing is asked of a remote, and nothing is pushed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from commodore.hydrate.branches import layout
 from commodore.hydrate.branches.provenance import read_commit
 from commodore.hydrate.model import Group, Hydration, Pins
 from commodore.hydrate.planning.groups import group as group_members
-from commodore.hydrate.reading.applications import branch_of, read_hydration, warn_of_other_sources
+from commodore.hydrate.reading.applications import read_all, warn_of_other_sources
 from commodore.hydrate.reading.checks import check_projects, check_together
 from commodore.hydrate.reading.sources import Placed
 from commodore.hydrate.rendering.group_renderer import GroupRenderer
@@ -23,7 +23,7 @@ from commodore.hydrate.rendering.group_renderer import GroupRenderer
 
 @dataclass(frozen=True, slots=True)
 class TreeGroup:
-    """What became of one group of Applications.
+    """The result of one group of Applications.
 
     Attributes:
         dry_sha, message: empty if it failed.
@@ -54,10 +54,12 @@ def render_trees(applications: Sequence[Placed], renderer: GroupRenderer, folder
     """
     folder = folder.resolve()
     warn_of_other_sources(applications, renderer.context.announce)
-    members, failed = _read(applications)
-    for branch, error in _conflicts([one for one, _ in members], renderer.settings.projects):
+    listed = read_all(applications, lenient=True)
+    failed: dict[str, list[CommodoreError]] = {}
+    conflicts = _conflicts([one for one, _ in listed.hydrations], renderer.settings.projects)
+    for branch, error in (*listed.failed, *conflicts):
         failed.setdefault(branch, []).append(error)
-    good = [(one, data) for one, data in members if one.branch not in failed]
+    good = [(one, data) for one, data in listed.hydrations if one.branch not in failed]
     done = [TreeGroup(branch, error=_joined(errors)) for branch, errors in failed.items()]
     by_path = {(one.branch, one.path): data for one, data in good}
     shas, unreachable = _commits([one for one, _ in good], renderer)
@@ -70,19 +72,6 @@ def render_trees(applications: Sequence[Placed], renderer: GroupRenderer, folder
     text = json.dumps([one.as_dict() for one in done], indent=1, ensure_ascii=False) + "\n"
     write_atomically(folder / "groups.json", text.encode("utf-8", "replace"), root=folder)
     return done
-
-
-def _read(
-    applications: Sequence[Placed],
-) -> tuple[list[tuple[Hydration, Mapping[str, Any]]], dict[str, list[CommodoreError]]]:
-    found: list[tuple[Hydration, Mapping[str, Any]]] = []
-    failed: dict[str, list[CommodoreError]] = {}
-    for data, place in applications:
-        try:
-            found.append((read_hydration(data, place, lenient=True), data))
-        except CommodoreError as error:
-            failed.setdefault(branch_of(data), []).append(error)
-    return found, failed
 
 
 def _conflicts(hydrations: Sequence[Hydration], projects: Sequence[Placed]) -> list[tuple[str, CommodoreError]]:
@@ -145,13 +134,8 @@ def _render(
         files = {layout.METADATA: layout.metadata(data), layout.ATTRIBUTES: layout.attributes(None)}
         for output in outputs:
             files |= layout.path_files(output, data)
-        _write(files, folder / "branches" / group.branch, folder)
+        for path, content in files.items():
+            write_atomically(folder / "branches" / group.branch / path, content, root=folder)
     except CommodoreError as error:
         return TreeGroup(group.branch, group.dry_sha, error=error)
     return TreeGroup(group.branch, group.dry_sha, message)
-
-
-def _write(files: Mapping[str, bytes], folder: Path, root: Path) -> None:
-    for path, content in files.items():
-        target = folder / path
-        write_atomically(target, content, root=root)
