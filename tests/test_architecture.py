@@ -445,7 +445,7 @@ POOLS = {
     "commodore/core/sources/git/ls_remote.py": "cancels its questions",
     "commodore/core/sources/git/store.py": "closes the store",
     "commodore/core/tools/latest.py": "asks servers only",
-    "commodore/hydrate/walk.py": "closes the store",
+    "commodore/hydrate/publishing/publishing.py": "closes the store",
 }
 
 

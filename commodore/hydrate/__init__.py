@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from commodore.hydrate.checking.status import BranchStatus as BranchStatus
     from commodore.hydrate.checking.status import commits_behind as commits_behind
     from commodore.hydrate.checking.status import survey as survey
-    from commodore.hydrate.metrics import Seen as Seen
     from commodore.hydrate.model import Outcome as Outcome
     from commodore.hydrate.model import Publishing as Publishing
     from commodore.hydrate.model import Result as Result
@@ -47,12 +46,13 @@ if TYPE_CHECKING:
     from commodore.hydrate.reading.sources import read_sources as read_sources
     from commodore.hydrate.rendering.group_renderer import GroupRenderer as GroupRenderer
     from commodore.hydrate.rendering.trees import render_trees as render_trees
-    from commodore.hydrate.serving import Bell as Bell
-    from commodore.hydrate.serving import Watched as Watched
     from commodore.hydrate.walk import PUSH_STAGE as PUSH_STAGE
     from commodore.hydrate.walk import Hydrated as Hydrated
     from commodore.hydrate.walk import hydrate as hydrate
     from commodore.hydrate.walk import requests_of as requests_of
-    from commodore.hydrate.watching import Backoff as Backoff
+    from commodore.hydrate.watching.metrics import Seen as Seen
+    from commodore.hydrate.watching.watched import Backoff as Backoff
+    from commodore.hydrate.watching.watched import Wakeup as Wakeup
+    from commodore.hydrate.watching.watched import Watched as Watched
 else:
     __getattr__ = lazy_exports(__name__)

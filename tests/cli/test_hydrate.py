@@ -16,7 +16,7 @@ import yaml
 
 from commodore.base.events import StageStarted
 from commodore.cli.hydrate.watch import GracefulShutdown
-from commodore.hydrate.serving import Bell
+from commodore.hydrate import Wakeup
 from commodore.hydrate.walk import PUSH_STAGE
 from tests.cli.hydrated_place import CONFIG, Place
 from tests.cli.test_watch import watching
@@ -461,13 +461,13 @@ def test_watching(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is committed while it waits is hydrated at the next look; Ctrl-C ends it, and is no failure."""
     looks = iter([lambda: place.change(2), lambda: None])
 
-    def wait(bell: Bell, seconds: float) -> None:
+    def wait(wakeup: Wakeup, seconds: float) -> None:
         look = next(looks, None)
         if look is None:
             raise KeyboardInterrupt
         look()
 
-    monkeypatch.setattr(Bell, "wait", wait)
+    monkeypatch.setattr(Wakeup, "wait", wait)
     code, out, _ = place.call(
         "-d", str(place.folder.parent / "work"), "hydrate", "run", str(place.folder), "--watch", "--branch", "env/dev"
     )
@@ -480,7 +480,7 @@ def test_a_watcher_answers(tmp_path: Path, call: Call, monkeypatch: pytest.Monke
     """Also if nothing can be hydrated yet."""
     found = []
 
-    def wait(bell: Bell, seconds: float) -> None:
+    def wait(wakeup: Wakeup, seconds: float) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", port)
         for path in ("/healthz", "/readyz"):
             connection.request("GET", path)
@@ -489,7 +489,7 @@ def test_a_watcher_answers(tmp_path: Path, call: Call, monkeypatch: pytest.Monke
             found.append(answer.status)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Bell, "wait", wait)
+    monkeypatch.setattr(Wakeup, "wait", wait)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

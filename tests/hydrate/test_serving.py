@@ -14,8 +14,8 @@ import pytest
 from commodore.base.events import StageFinished
 from commodore.core.serving import serving
 from commodore.core.sources.git import repository_key
-from commodore.hydrate.metrics import Metrics, Seen
-from commodore.hydrate.serving import Bell, Watched
+from commodore.hydrate.watching.metrics import Metrics, Seen
+from commodore.hydrate.watching.watched import Wakeup, Watched
 
 URL = "https://git.example.com/shop.git"
 
@@ -48,11 +48,11 @@ class Place:
 
 @pytest.fixture
 def place() -> Iterator[Place]:
-    clock, bell = Clock(), Bell()
-    watched = Watched(60.0, clock, "s3cret", bell)
+    clock, wakeup = Clock(), Wakeup()
+    watched = Watched(60.0, clock, "s3cret", wakeup)
     with serving(":0", watched.pages()) as port:
         yield Place(watched, clock, port)
-    bell.close()
+    wakeup.close()
 
 
 def test_probes(place: Place) -> None:
@@ -84,7 +84,7 @@ def test_requests_for_a_look(place: Place, body: dict[str, Any] | bytes, status:
     """Of what a forge sends, the URL of the repository counts alone."""
     place.watched.end(frozenset({repository_key(URL)}))
     assert place.hydrate(body) == status
-    place.watched.bell.wait(0 if status != 202 else 60)
+    place.watched.wakeup.wait(0 if status != 202 else 60)
     assert not place.watched.begin()
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from commodore.base.errors import InputError
 from commodore.hydrate.model import Group, Outcome, Result
 from commodore.hydrate.planning.groups import Planned
-from commodore.hydrate.watching import Backoff
+from commodore.hydrate.watching.watched import Backoff
 from tests.hydrate.test_planning import application, read
 
 FAILED = InputError("CMD-HYD-020", "no")

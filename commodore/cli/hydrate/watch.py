@@ -51,20 +51,20 @@ def watch(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, Any
             shutdown.check()
             pause = values["interval"] * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
             console.status(f"Looking again in {pause:.0f} s (Ctrl-C ends).")
-            watched.bell.wait(pause)
+            watched.wakeup.wait(pause)
 
 
 @contextlib.contextmanager
 def _watched(values: dict[str, Any]) -> Iterator[Watched]:
     """The state of the watcher, which is served if that is wanted. SIGHUP asks for a look, too."""
     from commodore.core.serving import serving
-    from commodore.hydrate import Bell, Watched
+    from commodore.hydrate import Wakeup, Watched
 
     file = values["listen_token"]
     token = file.read_text(encoding="utf-8").strip() if file is not None else ""
-    with contextlib.closing(Bell()) as bell, contextlib.ExitStack() as kept:
-        watched = Watched(values["interval"], time.monotonic, token, bell)
-        kept.enter_context(handling(lambda *_: bell.ring(), signal.SIGHUP))
+    with contextlib.closing(Wakeup()) as wakeup, contextlib.ExitStack() as kept:
+        watched = Watched(values["interval"], time.monotonic, token, wakeup)
+        kept.enter_context(handling(lambda *_: wakeup.wake(), signal.SIGHUP))
         if values["listen"]:
             kept.enter_context(serving(values["listen"], watched.pages()))
         yield watched

@@ -1,11 +1,11 @@
-"""The state of a watcher, and its pages: probes, metrics, and requests to look at once."""
+"""A watcher: groups that have failed, its wait, its state, and its pages: probes, metrics, requests to look at once."""
 
 from __future__ import annotations
 
 import json
 import os
 import select
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,27 +13,30 @@ from typing import Any
 from commodore.base.errors import CommodoreError
 from commodore.core.serving import Pages, Reply, probe
 from commodore.core.sources.git import repository_key
-from commodore.hydrate.metrics import Metrics
+from commodore.hydrate.model import Group, Result
+from commodore.hydrate.planning.groups import Planned
+from commodore.hydrate.watching.metrics import Metrics
 
+_FIRST_PAUSE, _LONGEST_PAUSE = 120.0, 1800.0  # seconds before a group that has failed is tried again
 _INTERVALS = 3  # a loop that was not seen for so many is not alive
 _URLS = ("clone_url", "git_http_url", "git_ssh_url", "ssh_url", "git_url", "html_url", "homepage", "url")
-"""Where the push events of forges have the URL of their repository."""
+"""The keys under which push events of forges have the URL of their repository."""
 
 
-class Bell:
+class Wakeup:
     """Ends a wait, from a signal's handler or another thread."""
 
     def __init__(self) -> None:
         self._reading, self._writing = os.pipe()
         os.set_blocking(self._writing, False)
 
-    def ring(self) -> None:
+    def wake(self) -> None:
         """End the wait that goes on, or the next one."""
-        with suppress(BlockingIOError):  # it rings already
+        with suppress(BlockingIOError):  # it is called already
             os.write(self._writing, b"x")
 
     def wait(self, seconds: float) -> None:
-        """Wait for so long, or until it rings."""
+        """Wait for so long, or until it is called."""
         if select.select([self._reading], [], [], seconds)[0]:
             os.read(self._reading, 1 << 16)
 
@@ -50,7 +53,7 @@ class Watched:
         interval: seconds between two looks.
         clock: gives seconds that only grow.
         token: what requests for a look must have; empty to refuse them.
-        bell: is rung by those that are let in.
+        wakeup: is called by those that are let in.
 
     Attributes:
         known: keys of the repositories that were hydrated from or to at the last look.
@@ -59,7 +62,7 @@ class Watched:
     interval: float
     clock: Callable[[], float]
     token: str
-    bell: Bell
+    wakeup: Wakeup
     metrics: Metrics = field(default_factory=Metrics)
     known: frozenset[str] = frozenset()
     _seen: float | None = None
@@ -67,13 +70,13 @@ class Watched:
     _hard: bool = False
 
     def begin(self) -> bool:
-        """A look begins. Returns whether everything is to be rendered."""
+        """Begin a look. Returns True if everything is to be rendered."""
         self._seen = self.clock()
         hard, self._hard = self._hard, False
         return hard
 
     def end(self, known: frozenset[str]) -> None:
-        """A look has ended well."""
+        """End a look that went well."""
         self._seen, self.known, self._ready = self.clock(), known, True
 
     @property
@@ -110,7 +113,7 @@ class Watched:
         if self._ready and urls and not self.known & set(_keys(urls)):
             return Reply(200, b"nothing is hydrated from this repository\n")
         self._hard = self._hard or data.get("hard") is True
-        self.bell.ring()
+        self.wakeup.wake()
         return Reply(202, b"looking\n")
 
 
@@ -127,3 +130,40 @@ def _keys(urls: list[str]) -> Iterator[str]:
             yield repository_key(url)
         except CommodoreError:
             continue
+
+
+@dataclass
+class Backoff:
+    """Remembers which groups have failed, and when each is to be tried again: after two minutes, then twice as long
+    each time, up to half an hour. A new dry commit is tried at once.
+
+    Args:
+        clock: gives seconds that only grow.
+    """
+
+    clock: Callable[[], float]
+    _failed: dict[str, _Failure] = field(default_factory=dict)
+
+    def is_ready(self, group: Group) -> bool:
+        """Tell if a group may be tried now."""
+        failure = self._failed.get(group.id)
+        return failure is None or failure.dry_sha != group.dry_sha or failure.until <= self.clock()
+
+    def learn(self, results: Iterable[tuple[Planned, Result]]) -> None:
+        """Take in what became of groups. Those that are not among them are forgotten."""
+        known, self._failed = self._failed, {}
+        for planned, result in results:
+            group, before = planned.group, known.get(planned.group.id)
+            if isinstance(result, CommodoreError):
+                again = before is not None and before.dry_sha == group.dry_sha
+                pause = min(before.pause * 2, _LONGEST_PAUSE) if before is not None and again else _FIRST_PAUSE
+                self._failed[group.id] = _Failure(group.dry_sha, pause, self.clock() + pause)
+            elif before is not None and planned.decision == "waiting":
+                self._failed[group.id] = before
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    dry_sha: str
+    pause: float
+    until: float

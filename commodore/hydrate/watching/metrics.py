@@ -1,4 +1,4 @@
-"""What a watcher measures, in the text format of Prometheus."""
+"""Metrics of a watcher, in the text format of Prometheus."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _GOOD = ("hydrated", "unaffected", "noted", "committed", "unchanged", "supersede
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What became of a group at a look.
+    """The outcome of a group at a look.
 
     Attributes:
         repository: the URL of what is written to, without credentials.

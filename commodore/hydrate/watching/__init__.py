@@ -1,0 +1,1 @@
+"""Watch: hydrate again and again, and answer probes meanwhile."""
