@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +19,10 @@ from commodore.base.yaml import dump, load_all
 from commodore.core.review import DiffLine, FileChange, TreeChange, compare_trees, render
 
 Kind = Literal["added", "removed", "changed", "moved", "text"]
+
+
+def _texts(lines: tuple[DiffLine, ...]) -> list[str]:
+    return [line.text for line in lines]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ class GoldenDifference:
     kind: Kind
     object: ObjectKey | None
     file: str
-    lines: tuple[DiffLine, ...] = ()
+    lines: tuple[DiffLine, ...] = field(default=(), metadata={"json": _texts})
 
     def __str__(self) -> str:
         return f"{self.object} in {self.file}" if self.object else self.file

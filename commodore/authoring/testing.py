@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -36,6 +36,10 @@ class CheckOptions:
     strict: bool = False
 
 
+def _rounded(seconds: float) -> float:
+    return round(seconds, 3)
+
+
 @dataclass(frozen=True, slots=True)
 class CaseResult:
     """What a test case came to.
@@ -50,7 +54,7 @@ class CaseResult:
 
     name: str
     status: Status
-    seconds: float
+    seconds: float = field(metadata={"json": _rounded})
     differences: tuple[GoldenDifference, ...] = ()
     findings: tuple[Diagnostic, ...] = ()
     errors: tuple[CommodoreError, ...] = ()
@@ -58,25 +62,6 @@ class CaseResult:
     @property
     def passed(self) -> bool:
         return self.status in ("ok", "updated")
-
-    def as_dict(self) -> dict[str, Any]:
-        """The result as JSON-ready data, for machine-readable output."""
-        return {
-            "case": self.name,
-            "status": self.status,
-            "seconds": round(self.seconds, 3),
-            "differences": [
-                {
-                    "kind": one.kind,
-                    "object": one.object._asdict() if one.object else None,
-                    "file": one.file,
-                    "diff": [line.text for line in one.lines],
-                }
-                for one in self.differences
-            ],
-            "findings": [{"code": one.code, "message": one.message, "hint": one.hint} for one in self.findings],
-            "errors": [error.as_dict() for error in self.errors],
-        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,25 @@ _FAMILIES: dict[str, type[CommodoreError]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class DiagnosticRecord:
+    """A diagnostic as documents for machines show it; see `Diagnostic` and `Subject`."""
+
+    code: str
+    severity: Severity
+    family: str
+    message: str
+    hint: str
+    application: str
+    set: str
+    source: int | str | None
+    object: str
+    locations: tuple[Location, ...]
+    escalated: bool
+    before: bool
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One finding.
 
@@ -117,23 +136,24 @@ class Diagnostic:
         """The diagnostic as a note that is announced."""
         return Noted(f"note: {self.message} [{self.code}]" + (f"; {self.hint}" if self.hint else ""))
 
-    def as_plain(self) -> dict[str, Any]:
-        """The data of documents, see `commodore.base.documents`; keys in a fixed order."""
-        return {
-            "code": self.code,
-            "severity": self.severity,
-            "family": self.family,
-            "message": self.message,
-            "hint": self.hint,
-            "application": self.subject.application,
-            "set": self.subject.set,
-            "source": self.subject.source,
-            "object": str(self.subject.object),
-            "locations": [{"place": one.place, "line": one.line, "column": one.column} for one in self.locations],
-            "escalated": self.escalated,
-            "before": self.before,
-            "count": self.count,
-        }
+    def as_plain(self) -> DiagnosticRecord:
+        """The diagnostic for machines; see `commodore.base.documents.plain`."""
+        subject = self.subject
+        return DiagnosticRecord(
+            self.code,
+            self.severity,
+            self.family,
+            self.message,
+            self.hint,
+            subject.application,
+            subject.set,
+            subject.source,
+            str(subject.object),
+            tuple(Location(one.place, one.line, one.column) for one in self.locations),
+            self.escalated,
+            self.before,
+            self.count,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import math
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from datetime import date, datetime, time
@@ -10,42 +12,81 @@ from enum import Enum
 from pathlib import PurePath
 from typing import Any
 
+VERSION = 1
+"""The version of the forms. Fields may be added within a version; none changes its meaning or goes."""
 
-def document(schema: str, data: Any, *, version: int = 1) -> dict[str, Any]:
+
+class Absent(Enum):
+    """A field of a document that is left out; its type names this class."""
+
+    ABSENT = "absent"
+
+
+ABSENT = Absent.ABSENT
+
+
+def document(schema: str, data: Any) -> dict[str, Any]:
     """The document that a command prints for machines.
 
     Args:
         schema: the name of the published JSON Schema, such as `argocd-diff`.
-        data: a dataclass or a mapping; its fields follow `schema` and `version`.
-        version: of the form. Fields may be added within a version; none changes its meaning or goes.
+        data: a dataclass; its fields follow `schema` and `version`.
     """
-    return {"schema": schema, "version": version, **plain(data)}
+    return {"schema": schema, "version": VERSION, **plain(data)}
+
+
+def document_text(schema: str, data: Any, *, indent: int | None = 2) -> str:
+    """A document as JSON without a final newline; with `indent=None` on one line."""
+    return json.dumps(document(schema, data), indent=indent)
 
 
 def plain(value: Any) -> Any:
     """A value as JSON-ready data.
 
-    Dataclasses become maps of their fields in order, without fields that have `metadata={"json": False}`; those with a
-    method `as_plain` are replaced by its result. Sets are sorted, paths and dates are texts.
+    Dataclasses become maps of their fields in order, then of the properties that their `json_properties` names. A field
+    with `metadata={"json": False}` is left out; with a function there, its result is taken. A method `as_plain` gives
+    what stands for the whole object. Named tuples are maps, sets are sorted; paths, dates, and numbers that JSON does
+    not know, are texts.
 
     Raises:
         TypeError: a value of a type that JSON has nothing for.
     """
-    if value is None or (isinstance(value, str | int | float | bool) and not isinstance(value, Enum)):
+    if value is None or type(value) in (str, int, bool):
         return value
+    if (as_plain := getattr(value, "as_plain", None)) is not None and not isinstance(value, type):
+        return plain(as_plain())
     if isinstance(value, Enum):
         return plain(value.value)
+    if isinstance(value, str | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        if (as_plain := getattr(value, "as_plain", None)) is not None:
-            return plain(as_plain())
-        fields = dataclasses.fields(value)
-        return {field.name: plain(getattr(value, field.name)) for field in fields if field.metadata.get("json", True)}
+        return _fields(value)
     if isinstance(value, Mapping):
-        return {str(plain(key)): plain(inner) for key, inner in value.items()}
+        return {_key(key): plain(inner) for key, inner in value.items()}
     if isinstance(value, AbstractSet):
         return sorted(map(plain, value))
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return plain(value._asdict())
     if isinstance(value, list | tuple):
         return [plain(inner) for inner in value]
-    if isinstance(value, PurePath | datetime | date | time):
+    if isinstance(value, PurePath | datetime | date | time | bytes):
         return str(value)
     raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    shown: dict[str, Any] = {}
+    for field in dataclasses.fields(value):
+        how = field.metadata.get("json", True)
+        if how:
+            inner = getattr(value, field.name)
+            shown[field.name] = inner if how is True else how(inner)
+    shown |= {name: getattr(value, name) for name in getattr(value, "json_properties", ())}
+    return {name: plain(inner) for name, inner in shown.items() if inner is not ABSENT}
+
+
+def _key(key: Any) -> str:
+    key = plain(key)
+    return key if isinstance(key, str) else json.dumps(key)

@@ -23,6 +23,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from commodore.base.documents import plain
+
 
 @dataclass(frozen=True, slots=True)
 class Location:
@@ -74,6 +76,17 @@ class Setting(Location):
         return cls(f"applications: {entry}", entry=entry)
 
 
+@dataclass(frozen=True, slots=True)
+class ErrorRecord:
+    """An error as documents for machines show it; see `CommodoreError`."""
+
+    code: str
+    family: str
+    message: str
+    hint: str
+    locations: tuple[Location, ...]
+
+
 class CommodoreError(Exception):
     """An error a user can act on.
 
@@ -123,14 +136,14 @@ class CommodoreError(Exception):
         return type(self)(self.code, self.message, hint=hint, locations=self.locations)
 
     def as_dict(self) -> dict[str, Any]:
-        """The error as JSON-ready data, for machine-readable output."""
-        return {
-            "code": self.code,
-            "family": self.family,
-            "message": self.message,
-            "hint": self.hint,
-            "locations": [{"place": loc.place, "line": loc.line, "column": loc.column} for loc in self.locations],
-        }
+        """The error as JSON-ready data."""
+        found: dict[str, Any] = plain(self)
+        return found
+
+    def as_plain(self) -> ErrorRecord:
+        """The error for machines; see `commodore.base.documents.plain`."""
+        places = tuple(Location(one.place, one.line, one.column) for one in self.locations)
+        return ErrorRecord(self.code, self.family, self.message, self.hint, places)
 
 
 class InputError(CommodoreError):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 from commodore.base.diagnostics import Diagnostic, Severity, Subject
 from commodore.base.errors import Location
@@ -16,6 +16,39 @@ from commodore.core.review import PlacedObject, as_json
 
 _Rule = Literal["schema", "removed-api", "unknown-api", "deprecated-api", "duplicate", "unusable-schema"]
 _WARNINGS = frozenset({"deprecated-api", "unusable-schema"})
+
+
+class KindCount(NamedTuple):
+    """A kind, and the number of its objects."""
+
+    kind: ApiKind
+    objects: int
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A problem as the document for machines shows it."""
+
+    rule: str
+    severity: Severity
+    object: ObjectKey
+    file: str
+    instance: str
+    message: str
+
+
+def _records(problems: tuple[Diagnostic, ...]) -> list[Problem]:
+    return [
+        Problem(
+            one.code,
+            one.severity,
+            ObjectKey(*one.subject.object),
+            one.locations[0].place,
+            str(one.subject.source),
+            one.message,
+        )
+        for one in problems
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +64,13 @@ class Validation:
     """
 
     release: str
-    problems: tuple[Diagnostic, ...]
+    problems: tuple[Diagnostic, ...] = field(metadata={"json": _records})
     objects: int
-    without_schema: tuple[tuple[ApiKind, int], ...]
+    without_schema: tuple[KindCount, ...]
 
     def count(self, severity: str) -> int:
         """How many errors, or warnings, there are."""
         return sum(one.severity == severity for one in self.problems)
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {
-            "kubernetes": self.release,
-            "objects": self.objects,
-            "problems": list(map(_record, self.problems)),
-            "withoutSchema": [{**kind._asdict(), "objects": count} for kind, count in self.without_schema],
-        }
 
 
 def validate_objects(objects: Iterable[PlacedObject], version: str | None = None) -> Validation:
@@ -72,25 +96,14 @@ def validate_objects(objects: Iterable[PlacedObject], version: str | None = None
         elif not kubernetes.owns(kind.group):
             without[kind] += 1
     problems.sort(key=lambda one: (one.locations[0].place, one.subject.object, one.code, one.message))
-    return Validation(show_release(release), tuple(problems), len(found), tuple(sorted(without.items())))
+    counts = tuple(KindCount(*one) for one in sorted(without.items()))
+    return Validation(show_release(release), tuple(problems), len(found), counts)
 
 
 def _problem(rule: _Rule, one: PlacedObject, message: str) -> Diagnostic:
     subject = Subject(source=one.source, object=key_of(one.content))
     severity: Severity = "warning" if rule in _WARNINGS else "error"
     return Diagnostic(rule, message, severity, subject=subject, locations=(Location(one.file),))
-
-
-def _record(one: Diagnostic) -> dict[str, Any]:
-    """A problem as JSON-ready data."""
-    return {
-        "rule": one.code,
-        "severity": one.severity,
-        "object": ObjectKey(*one.subject.object)._asdict(),
-        "file": one.locations[0].place,
-        "instance": one.subject.source,
-        "message": one.message,
-    }
 
 
 def _duplicates(objects: Iterable[PlacedObject]) -> Iterator[Diagnostic]:

@@ -17,19 +17,15 @@ class ListedObject:
 
     Attributes:
         key: what names it.
-        version: the version of its API, such as `apps/v1`.
+        api_version: the version of its API, such as `apps/v1`.
         file: the path of its file in the catalog.
         instance: the instance that made it; empty if that is not known.
     """
 
     key: ObjectKey
-    version: str
+    api_version: str
     file: str
     instance: str
-
-    def as_dict(self) -> dict[str, str]:
-        """JSON-ready."""
-        return {"apiVersion": self.version, **self.key._asdict(), "file": self.file, "instance": self.instance}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +42,6 @@ class CatalogImage:
 
     image: ImageReference
     places: tuple[ImagePlace, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        image = self.image
-        return {
-            "image": image.text,
-            "registry": image.registry,
-            "repository": image.repository,
-            "tag": image.tag,
-            "digest": image.digest,
-            "pinned": image.is_pinned,
-            "uses": [{**one.object.as_dict(), "place": one.place} for one in self.places],
-        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from commodore.fleet.drifting import Drifts as Drifts
     from commodore.fleet.drifting import drift as drift
     from commodore.fleet.examples import new_fleet as new_fleet
+    from commodore.fleet.findings import FindingsRecord as FindingsRecord
     from commodore.fleet.findings import by_severity as by_severity
     from commodore.fleet.generating import Generated as Generated
     from commodore.fleet.generating import GenerateOptions as GenerateOptions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError
@@ -35,16 +35,6 @@ class Drift:
     wanted: str = ""
     found: str = ""
 
-    def as_dict(self) -> dict[str, Any]:
-        """As JSON-ready data."""
-        return {
-            "kind": self.kind,
-            "application": self.application,
-            "cells": list(self.cells),
-            "wanted": self.wanted or None,
-            "found": self.found or None,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Drifts:
@@ -58,11 +48,6 @@ class Drifts:
     known: tuple[str, ...]
     unknown: tuple[str, ...]
     found: tuple[Drift, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """As JSON-ready data."""
-        drift = [one.as_dict() for one in self.found]
-        return {"known": list(self.known), "unknown": list(self.unknown), "drift": drift}
 
 
 def drift(root: Path, state: FleetState, context: Context) -> Drifts:

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
-from commodore.base.diagnostics import Diagnostics, Severity
-from commodore.base.errors import Location
+from commodore.base.diagnostics import Diagnostic, Diagnostics
+from commodore.base.errors import CommodoreError, Location
 from commodore.base.printable import NAMES_SHOWN, counted, printable, some_of
 
 
-def by_severity(found: Diagnostics) -> dict[str, Any]:
-    """All of it as JSON-ready data: errors, warnings and notes."""
-    lighter: tuple[tuple[str, Severity], ...] = (("warnings", "warning"), ("notes", "info"))
-    return {
-        "errors": [one.as_error().as_dict() for one in found.added("error")],
-        **{
-            name: [{"code": one.code, "message": one.message, "hint": one.hint} for one in found.added(severity)]
-            for name, severity in lighter
-        },
-    }
+@dataclass(frozen=True, slots=True)
+class FindingsRecord:
+    """Errors, warnings and notes about a fleet."""
+
+    errors: Sequence[CommodoreError]
+    warnings: Sequence[Diagnostic]
+    notes: Sequence[Diagnostic]
+
+
+def by_severity(found: Diagnostics) -> FindingsRecord:
+    """All of it for machines."""
+    errors = [one.as_error() for one in found.added("error")]
+    return FindingsRecord(errors, found.added("warning"), found.added("info"))
 
 
 _SHOWN = 80

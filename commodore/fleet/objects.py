@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from commodore.base.errors import CommodoreError, InputError, UsageError, did_you_mean
 from commodore.base.printable import some_of
@@ -39,10 +39,6 @@ class ObjectChange:
     name: str
     cells: tuple[str, ...]
 
-    def as_dict(self) -> dict[str, Any]:
-        """As JSON-ready data."""
-        return {"change": self.change, "kind": self.kind, "name": self.name, "cells": list(self.cells)}
-
 
 @dataclass(frozen=True, slots=True)
 class ObjectChanges:
@@ -60,16 +56,6 @@ class ObjectChanges:
     removed: tuple[str, ...]
     unknown: tuple[str, ...]
     names: frozenset[str]
-
-    def as_dict(self) -> dict[str, Any]:
-        """As JSON-ready data."""
-        return {
-            "objects": [one.as_dict() for one in self.objects],
-            "cells_added": list(self.added),
-            "cells_removed": list(self.removed),
-            "cells_unknown": list(self.unknown),
-            "partial": bool(self.unknown),
-        }
 
 
 def object_changes(change: TreeChange, old: Files, new: Files, depth: int, style: Style) -> ObjectChanges:

@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from commodore.observe.cases import DecisionCase, Kind, PlanOptions, Row, Step, Verdict
+from commodore.observe.cases import DecisionCase, Kind, PlanOptions, Row, Severity, Step, Verdict
 from commodore.observe.matching import Drift
 from commodore.observe.origins import decide_origins
-from commodore.observe.promotion import drift_data
 from commodore.observe.table import STAGE_ROWS
 from commodore.observe.worlds import StageName, StageWorld
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRecord:
+    """A decision about a Stage as documents for machines show it.
+
+    Attributes:
+        stage: as `namespace/name`.
+        drift: the versions that run and are not recorded.
+        candidates: names of Freights.
+        promotion: the Promotion to be created; null if none is.
+        retry_after: seconds; null if nothing is to be done until something changes.
+    """
+
+    kind: Kind
+    reason: str
+    message: str
+    stage: str
+    applications: Sequence[str]
+    drift: Sequence[Drift]
+    origin: str | None
+    freight: str | None
+    candidates: Sequence[str]
+    promotion: Mapping[str, Any] | None
+    retry_after: float | None
+    severity: Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +64,23 @@ class Decision:
     def message(self) -> str:
         return "; ".join((self.verdict.message, *self.notes))
 
-    def as_dict(self) -> dict[str, Any]:
-        """The decision as JSON-ready data."""
+    def as_plain(self) -> DecisionRecord:
+        """The decision for machines; see `commodore.base.documents.plain`."""
         verdict = self.verdict
-        return {
-            "kind": verdict.kind,
-            "reason": verdict.reason,
-            "message": self.message,
-            "stage": str(self.stage),
-            "applications": list(self.applications),
-            "drift": [drift_data(one) for one in self.drift],
-            "origin": verdict.origin or None,
-            "freight": verdict.freight or None,
-            "candidates": list(verdict.candidates),
-            "promotion": verdict.promotion,
-            "retry_after": None if verdict.retry_after is None else verdict.retry_after.total_seconds(),
-            "severity": verdict.severity,
-        }
+        return DecisionRecord(
+            verdict.kind,
+            verdict.reason,
+            self.message,
+            str(self.stage),
+            self.applications,
+            self.drift,
+            verdict.origin or None,
+            verdict.freight or None,
+            verdict.candidates,
+            verdict.promotion,
+            None if verdict.retry_after is None else verdict.retry_after.total_seconds(),
+            verdict.severity,
+        )
 
 
 def plan_stage(world: StageWorld, options: PlanOptions, now: datetime) -> Decision:

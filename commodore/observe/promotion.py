@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from commodore.base import documents
 from commodore.observe.kargo import KARGO_GROUP, PREFIXES, Promotion, Stage
 from commodore.observe.matching import Drift
 from commodore.observe.quantities import LATEST
@@ -94,7 +95,7 @@ def build_promotion(plan: PromotionPlan) -> dict[str, Any]:
     stage = plan.stage
     observed = {
         "applications": list(plan.applications),
-        "drift": [drift_data(one) for one in plan.drift],
+        "drift": documents.plain(plan.drift),
         "version": __version__,
     }
     prefix = plan.label_prefix
@@ -121,15 +122,6 @@ def build_promotion(plan: PromotionPlan) -> dict[str, Any]:
             **({"vars": list(stage.variables)} if stage.variables else {}),
             "steps": list(stage.steps),
         },
-    }
-
-
-def drift_data(drift: Drift) -> dict[str, Any]:
-    """A drift as JSON-ready data."""
-    return {
-        "repository": drift.repository,
-        "deployed": str(drift.deployed),
-        "recorded": [str(version) for version in drift.recorded],
     }
 
 

@@ -10,6 +10,7 @@ import pytest
 from commodore.argocd import Diagnostic, Diagnostics, Subject
 from commodore.argocd.diagnostics import STRICT
 from commodore.base.diagnostics import by_cause
+from commodore.base.documents import plain
 from commodore.base.errors import Findings, InputError, Location, PolicyError
 from commodore.cli.shell.error_pages import read_error_rooms
 from tests.conftest import ROOT
@@ -79,7 +80,7 @@ def test_errors_keep_their_places_and_families() -> None:
         ("CMD-ARGO-103", "input", "argocd/a"),
         ("CMD-ARGO-420", "policy", "argocd/a"),
     ]
-    assert found.found()[0].as_plain()["locations"] == [{"place": "x", "line": 3, "column": None}]
+    assert plain(found.found()[0])["locations"] == [{"place": "x", "line": 3, "column": None}]
 
 
 @pytest.mark.requirement("D75")

@@ -15,6 +15,7 @@ import pytest
 from commodore.argocd.acquiring import Mapped, RepoMap, Repositories
 from commodore.argocd.appsets import Expander, Facts, read_set
 from commodore.base.context import Context
+from commodore.base.documents import plain
 from commodore.base.errors import CommodoreError, Location
 from commodore.base.events import ignore
 from commodore.cli.main import run
@@ -469,7 +470,7 @@ def test_sets_that_climb_or_grow(cloned: Argo, secret: Secret, way: str) -> None
     made: object = None
     with contextlib.suppress(CommodoreError):
         made = [one.data for one in expander.expand(read_set(value, Location("set.yaml", 1)))]
-    told = [one.as_plain() for one in cloned.found.found()]
+    told = plain(cloned.found.found())
     assert not made
     assert secret.text not in json.dumps([made, told])
     assert any(one["severity"] in ("error", "warning") for one in told) or made is None

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from commodore.base.documents import plain
 from commodore.base.errors import InputError
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.base.printable import printable_lines
@@ -123,7 +124,7 @@ def test_differences_of_objects_on_a_page(mark: str) -> None:
 @pytest.mark.parametrize("mark", MARKS)
 def test_differences_of_objects_as_data(mark: str) -> None:
     for found in changes(MARKS[mark]):
-        text = json.dumps(json_report(found))
+        text = json.dumps(plain(json_report(found)))
         assert text.isascii()
         assert not UNSEEN.search(text)
 

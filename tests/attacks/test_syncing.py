@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from commodore.base.documents import plain
 from tests.authoring.sync_world import BRANCH, SyncWorld, sync_world
 from tests.world.github import TOKEN, Reply, failing
 from tests.world.loopback import LoopbackHandler, LoopbackServer
@@ -50,7 +51,7 @@ def test_a_redirect_of_the_api(syncing: SyncWorld, thief: LoopbackServer, status
     syncing.server.script(reply, times=9, path=f"/repos/{name}")
     result = syncing.sync()
     assert not result.passed
-    assert "CMD-SYNC-025" in repr([item.as_dict() for item in result.items])
+    assert "CMD-SYNC-025" in repr(plain(result.items))
     assert not [request for request in seen(thief) if TOKEN in request]
 
 
@@ -85,7 +86,7 @@ def test_a_server_that_repeats_the_token(syncing: SyncWorld, echo: str, status: 
     syncing.advance()
     syncing.server.script(failing(status, f"no entry for {echo}"), times=9, method="POST", path=f"/repos/{name}/pulls")
     result = syncing.sync()
-    told = repr([item.as_dict() for item in result.items]) + repr(syncing.collected)
+    told = repr(plain(result.items)) + repr(syncing.collected)
     told += repr(result.halted.as_dict()) if result.halted else ""
     assert re.search("CMD-SYNC-020|CMD-SYNC-021|CMD-SYNC-022|CMD-SYNC-023", told)
     assert TOKEN not in told

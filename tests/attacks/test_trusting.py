@@ -37,7 +37,7 @@ def run(world: ClusterWorld, witness: Witness) -> Remote:
 
 def explain(world: ClusterWorld, *arguments: str) -> tuple[int, list[dict[str, str]]]:
     result = world.run("-d", str(world.work), "trust", "explain", "c-run", "-o", "json", *arguments)
-    return result.code, json.loads(result.stdout)
+    return result.code, json.loads(result.stdout)["actions"]
 
 
 def test_a_command_that_the_policy_of_the_global_defaults_forbids(

@@ -79,7 +79,7 @@ class Tested(Result):
     @property
     def cases(self) -> dict[str, dict[str, Any]]:
         """The results on standard output by case."""
-        return {result["case"]: result for result in map(json.loads, self.stdout.splitlines())}
+        return {result["name"]: result for result in map(json.loads, self.stdout.splitlines())}
 
     @property
     def statuses(self) -> dict[str, str]:

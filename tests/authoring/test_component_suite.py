@@ -50,7 +50,7 @@ def test_a_life_of_golden_trees(demo: TestedComponent) -> None:
     assert (broken.code, broken.statuses) == (1, {"defaults": "ok", "other": "differs"})
     changed, gone = sorted(broken.cases["other"]["differences"], key=lambda one: str(one["kind"]))
     assert (changed["kind"], changed["object"]["name"], changed["file"]) == ("changed", "demo", "demo/demo/config.yaml")
-    assert [line for line in changed["diff"] if line[0] in "+-"] == ["-  answer: '43'", "+  answer: '44'"]
+    assert [line for line in changed["lines"] if line[0] in "+-"] == ["-  answer: '43'", "+  answer: '44'"]
     assert (gone["kind"], gone["file"]) == ("removed", "demo/stale.yaml")
     assert snapshot(demo.folder) == before
 

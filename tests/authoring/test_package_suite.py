@@ -55,7 +55,7 @@ def test_a_life_of_golden_trees(package: Path, tmp_path: Path, monkeypatch: pyte
     assert broken.statuses == {"defaults": "differs", "second": "ok", "wrong": "failed"}
     assert (calls.count("ls-remote"), calls.count("fetch")) == (1, 0)  # one component, in two cases
     (difference,) = broken.cases["defaults"]["differences"]
-    assert [line for line in difference["diff"] if line[0] in "+-"] == ["+  new: x"]
+    assert [line for line in difference["lines"] if line[0] in "+-"] == ["+  new: x"]
     assert [error["code"] for error in broken.cases["wrong"]["errors"]] == ["CMD-INV-002"]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from commodore.authoring.sync import sync_repositories
+from commodore.base.documents import plain
 from commodore.base.errors import UsageError
 from commodore.base.files.workspace import Workspace
 from commodore.base.limits import Limits
@@ -34,7 +35,7 @@ def test_a_change_of_the_template_becomes_a_pull_request(world: SyncWorld) -> No
     result = world.sync(labels=("template", "bot"))
     item, [pull] = only(result), world.server.pulls(name)
     short = world.template.sha("main")[:7]
-    assert (item.status, item.url, item.version) == ("created", pull["html_url"], f"main ({short})")
+    assert (item.status, item.url, item.template) == ("created", pull["html_url"], f"main ({short})")
     assert result.passed
     assert (pull["title"], pull["body"]) == ("Update from component template", f"Template version: main ({short})")
     assert (pull["head"]["ref"], pull["base"]["ref"]) == (BRANCH, "master")
@@ -382,7 +383,7 @@ def test_the_token_is_on_no_command_line_and_in_no_file(world: SyncWorld, monkey
     monkeypatch.setenv("GIT_TRACE2_EVENT", str(trace))
     result = world.sync()
     assert codes(result) == ["CMD-SYNC-012"]
-    seen = trace.read_text(encoding="utf-8") + repr(world.collected) + json.dumps(only(result).as_dict())
+    seen = trace.read_text(encoding="utf-8") + repr(world.collected) + json.dumps(plain(only(result)))
     assert "push" in seen
     assert world.server.token not in seen
     assert "Basic" not in seen

@@ -14,6 +14,7 @@ from commodore.cli.shell.lazy import LazyGroup
 from tests.cli import probe
 from tests.cli.hydrated_place import CONFIG, Place
 from tests.world.cluster import ClusterWorld
+from tests.world.documents import check_documents
 from tests.world.repos import GitWorld
 
 Shown = tuple[int, str, str]
@@ -26,7 +27,9 @@ def call(capfd: pytest.CaptureFixture[str]) -> Callable[..., Shown]:
     def call(*arguments: str) -> Shown:
         capfd.readouterr()
         code = run(list(arguments))
-        return (code, *capfd.readouterr())
+        out, err = capfd.readouterr()
+        check_documents(out)
+        return code, out, err
 
     return call
 

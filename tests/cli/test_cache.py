@@ -52,8 +52,8 @@ def test_info_for_programs(call: Call, results: list[Path]) -> None:
     assert told["folder"] == str(cache_folder())
     sections = {one["name"]: one for one in told["sections"]}
     assert sections["results"]["entries"] == 2
-    assert sections["results"]["oldestUse"] < sections["results"]["newestUse"]
-    assert sections["libraries"]["oldestUse"] is None
+    assert sections["results"]["oldest"] < sections["results"]["newest"]
+    assert sections["libraries"]["oldest"] is None
     assert "token" not in out
 
 
@@ -73,7 +73,7 @@ def test_prune_for_programs(call: Call, results: list[Path]) -> None:
     code, out, _ = call("-q", "cache", "prune", "--max-size", "150K", "-o", "json")
     assert code == 0
     told = json.loads(out)
-    assert told["dryRun"] is False
+    assert told["dry_run"] is False
     assert [(one["name"], one["removed"], one["left"]) for one in told["sections"]] == [("results", 1, 1)]
 
 

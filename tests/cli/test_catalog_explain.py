@@ -88,8 +88,8 @@ def test_for_programs(explain: Call) -> None:
     code, out, err = explain("app/config.yaml#ConfigMap/app.data.host", "-o", "json")
     assert (code, err) == (0, "")
     told = json.loads(out)
-    assert (told["manifest"], told["instance"], told["reused"]) == ("manifests/app/config.yaml", "app", False)
-    assert [one["explain"] for one in told["field"]["candidates"]] == [["inventory", "explain", "app.data.host"]]
+    assert (told["path"], told["instance"], told["reused"]) == ("manifests/app/config.yaml", "app", False)
+    assert [one["command"] for one in told["field"]["candidates"]] == [["inventory", "explain", "app.data.host"]]
 
 
 @pytest.mark.parametrize(

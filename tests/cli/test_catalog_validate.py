@@ -130,7 +130,9 @@ def test_objects_that_are_there_twice_and_kinds_without_schema(call: Call, tmp_p
     other = core("example.com/v1", "Other")
     rules, found = validate(call, tmp_path, other, other)
     assert rules == ["duplicate"]
-    assert found["withoutSchema"] == [{"group": "example.com", "version": "v1", "kind": "Other", "objects": 2}]
+    assert found["without_schema"] == [
+        {"kind": {"group": "example.com", "version": "v1", "kind": "Other"}, "objects": 2}
+    ]
     out = call("catalog", "validate", str(tmp_path))[1]
     assert "manifests/one/1.json: error: Other.example.com x: the object is there in manifests/one/0.json, too" in out
     assert "no schema is known for 2 objects: example.com/v1 Other" in out

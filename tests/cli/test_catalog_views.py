@@ -54,14 +54,17 @@ def test_objects(call: Call, catalog: Path) -> None:
 
 def test_chosen_objects_as_json(call: Call, catalog: Path) -> None:
     out = call("catalog", "objects", str(catalog), "--instance", "one", "-o", "json")[1]
-    assert json.loads(out) == [
+    assert json.loads(out)["objects"] == [
         {
-            "apiVersion": "v1", "group": "", "kind": "Pod", "namespace": "n", "name": "one",
-            "file": "manifests/one/pod.yaml", "instance": "one",
+            "key": {"group": "", "kind": "Pod", "namespace": "n", "name": "one"},
+            "api_version": "v1",
+            "file": "manifests/one/pod.yaml",
+            "instance": "one",
         }
-    ]  # fmt: skip
-    assert len(json.loads(call("catalog", "objects", str(catalog), "--revision", "HEAD", "-o", "json")[1])) == 2
-    assert json.loads(call("catalog", "objects", str(catalog), "--kind", "Service", "-o", "json")[1]) == []
+    ]
+    words = ("catalog", "objects", str(catalog), "-o", "json")
+    assert len(json.loads(call(*words, "--revision", "HEAD")[1])["objects"]) == 2
+    assert json.loads(call(*words, "--kind", "Service")[1])["objects"] == []
 
 
 def test_images_with_their_objects(call: Call, catalog: Path) -> None:
@@ -73,8 +76,9 @@ def test_images_with_their_objects(call: Call, catalog: Path) -> None:
         "quay.io/a/b:2",
         "  Pod n/two (c)  manifests/two/pod.yaml",
     ]
-    found = json.loads(call("catalog", "images", str(catalog), "-o", "json")[1])
-    assert [(one["repository"], one["tag"], one["pinned"], len(one["uses"])) for one in found] == [
+    found = json.loads(call("catalog", "images", str(catalog), "-o", "json")[1])["images"]
+    images = [(one["image"], len(one["places"])) for one in found]
+    assert [(one["repository"], one["tag"], one["is_pinned"], places) for one, places in images] == [
         ("library/nginx", "", False, 1),
         ("a/b", "1", True, 1),
         ("a/b", "2", True, 1),
@@ -89,7 +93,7 @@ def test_images_that_differ(call: Call, catalog: Path) -> None:
         "quay.io/a/b",
         "  + quay.io/a/b:2  Pod n/two",
     ]
-    found = json.loads(call(*words, "-o", "json")[1])
+    found = json.loads(call(*words, "-o", "json")[1])["changes"]
     assert [(one["repository"], len(one["removed"]), len(one["added"])) for one in found] == [
         ("docker.io/library/nginx", 0, 1),
         ("quay.io/a/b", 0, 1),

@@ -61,5 +61,5 @@ def test_what_is_wrong_has_a_cure_and_a_code(call: Call, monkeypatch: pytest.Mon
         "message": "there is none",
         "cure": "log in with `commodore login`, or give a token with --api-token (COMMODORE_API_TOKEN)",
         "code": "",
-        "exitCode": 3,
+        "exit_code": 3,
     }

@@ -64,7 +64,7 @@ def test_codes_are_listed_by_room(call: Call) -> None:
     assert dep.rstrip("\n") in out
     assert dep.startswith("DEP: ")
     _, out, _ = call("explain", "CMD-DEP", "-o", "json")
-    assert {one["code"].rpartition("-")[0] for one in json.loads(out)} == {"CMD-DEP"}
+    assert {one["code"].rpartition("-")[0] for one in json.loads(out)["codes"]} == {"CMD-DEP"}
 
 
 def test_an_unknown_code_gets_a_suggestion(call: Call) -> None:

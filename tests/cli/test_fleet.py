@@ -196,7 +196,7 @@ def test_init_makes_a_fleet_that_generates(fleet: Call, tmp_path: Path, style: s
 @pytest.mark.requirement("F58")
 def test_schemas(fleet: Call, tmp_path: Path) -> None:
     names = fleet("schema")[1].split()
-    assert names == json.loads(fleet("schema", "-o", "json")[1])
+    assert names == json.loads(fleet("schema", "-o", "json")[1])["names"]
     write_files(tmp_path, charts())
     for name in names:
         schema = json.loads(fleet("schema", name)[1])

@@ -66,7 +66,7 @@ def test_which_patch_is_not_clear(fleet: Call, words: tuple[str, ...]) -> None:
 
 def test_a_dry_run_and_json(fleet: Call, tmp_path: Path) -> None:
     code, out, _ = fleet("promote", *WEB, "--approve", "--dry-run", "-o", "json")
-    found = json.loads(out)[0]
+    found = json.loads(out)["steps"][0]
     assert (code, found["place"], found["writes"]) == (0, "prod/prod-1/r1", [f"{APP}/prod/prod-1/patch-001.yaml"])
     assert not (tmp_path / APP / "prod").exists()
 
@@ -193,7 +193,8 @@ def test_a_patch_whose_dependency_is_not_met_waits(waiting: Call, tmp_path: Path
     assert code == 5
     assert out.startswith("main/db/patch-9 waits: needs web >=6.0.0, which is 'v4.17.0' in 4 cells")
     assert not (tmp_path / "config/main/db/prod").exists()
-    (step,) = json.loads(waiting("promote", "--auto", "--all", "-o", "json", "--status", str(tmp_path / "s.json"))[1])
+    out = waiting("promote", "--auto", "--all", "-o", "json", "--status", str(tmp_path / "s.json"))[1]
+    (step,) = json.loads(out)["steps"]
     assert step["waits"].startswith("needs web >=6.0.0")
     code, out, err = waiting("promote", "main", "db", "patch-9", "--no-generate")  # by a person
     assert (code, out) == (0, "main/db/patch-9 goes to prod/prod-1/r1\n  prod/prod-1 stands for prod/prod-1/r1\n")

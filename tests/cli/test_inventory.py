@@ -193,11 +193,17 @@ def test_how_the_clusters_of_values_files_differ(call: Call, tmp_path: Path) -> 
     ]
     code, text, said = call(*words)
     assert (code, text.splitlines(), said) == (0, shown, "3 parameters differ: 1 added, 2 changed\n")
-    assert json.loads(call(*words, "-o", "json")[1])[1] == {"path": "extra", "change": "added", "right": [1]}
-    assert yaml.safe_load(call(*words, "-o", "yaml")[1])[0]["right"] == "c-bar"
+    found = json.loads(call(*words, "-o", "json")[1])["differences"]
+    assert found[1] == {
+        "path": "extra",
+        "change": "added",
+        "right": [1],
+    }
+    assert yaml.safe_load(call(*words, "-o", "yaml")[1])["differences"][0]["right"] == "c-bar"
     assert call(*words, "--path", "facts")[1] == "--- v.yml\n+++ w.yml\n@@ facts.region @@\n-x-fake-region\n+r\n"
     assert call("inventory", "show", "g", "-f", "v.yml", "--diff-values", "v.yml") == (0, "", "No parameters differ\n")
-    assert call("-q", "inventory", "show", "g", "-f", "v.yml", "--diff-values", "v.yml", "-o", "json")[1] == "[]\n"
+    same = call("-q", "inventory", "show", "g", "-f", "v.yml", "--diff-values", "v.yml", "-o", "json")[1]
+    assert json.loads(same)["differences"] == []
     assert call(*words, "--path", "extr")[0] == 1
 
 
@@ -205,15 +211,15 @@ def test_how_compiled_clusters_differ(call: Call, compiled: str, tmp_path: Path)
     """What only tells where and as what they were rendered is left out."""
     cluster(tmp_path / "other", {"nfs": "nfs"}, {"nfs": {"nfs": {"size": 3}}}, {"more": "${_instance}"})
     words = ["-d", compiled, "inventory", "show", "--diff-dir", "other", "-o", "json"]
-    assert json.loads(call(*words)[1]) == [
+    assert json.loads(call(*words)[1])["differences"] == [
         {"path": "more", "change": "added", "right": "cluster"},
         {"path": "nfs.size", "change": "changed", "left": 1, "right": 3},
         {"path": "nfs_two", "change": "removed", "left": {"size": 2}},
     ]
-    shown = json.loads(call(*words, "--instance", "nfs")[1])
+    shown = json.loads(call(*words, "--instance", "nfs")[1])["differences"]
     assert [one["path"] for one in shown] == ["more", "nfs.size", "nfs_two"]
     assert call(*words, "--instance", "nfs-two")[0] == 1
-    assert json.loads(call("inventory", "show", "g", "--diff-dir", compiled, "-o", "json")[1])
+    assert json.loads(call("inventory", "show", "g", "--diff-dir", compiled, "-o", "json")[1])["differences"]
 
 
 @pytest.mark.parametrize(

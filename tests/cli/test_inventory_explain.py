@@ -82,8 +82,8 @@ def test_as_json(explain: Call, compiled: Path) -> None:
     assert (code, err) == (0, "")
     assert (found["path"], found["value"], found["complete"]) == ("nfs.server", "h", True)
     (one,) = found["chain"]
-    assert (one["class"], one["line"], one["written"]) == ("defaults.nfs", 6, "${other:host}")
-    assert one["file"] == str(compiled / "dependencies" / "nfs" / "class" / "defaults.yml")
+    assert (one["source"]["name"], one["source"]["line"], one["value"]) == ("defaults.nfs", 6, "${other:host}")
+    assert one["source"]["file"] == str(compiled / "dependencies" / "nfs" / "class" / "defaults.yml")
     assert one["references"][0]["explanation"]["value"] == "h"
 
 

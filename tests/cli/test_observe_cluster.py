@@ -28,7 +28,7 @@ def cluster(tmp_path: Path) -> Iterator[Running]:
 
 
 def reasons(shown: str) -> list[str]:
-    return [one["reason"] for one in json.loads(shown)]
+    return [one["reason"] for one in json.loads(shown)["decisions"]]
 
 
 def test_a_plan_of_a_cluster(call: Call, cluster: Running) -> None:

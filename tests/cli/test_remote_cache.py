@@ -56,7 +56,7 @@ def test_a_second_machine_renders_nothing(tmp_path: Path, bucket: Bucket) -> Non
     )
     assert f"{bucket.url}: {len(written)} objects" in info.stdout
     told = {"url": bucket.url, "objects": len(written), "damaged": [], "not_trusted": []}
-    assert json.loads(verified.stdout) == {"dryRun": False, "stores": [told]}
+    assert json.loads(verified.stdout).items() >= {"dry_run": False, "stores": [told]}.items()
     assert f"would remove {len(written)} objects" in pruned.stdout
     assert bucket.names() == written
     offline = world.compile("-v", "--offline", "--no-cache", "--cache-mode", "off")

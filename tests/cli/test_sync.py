@@ -58,11 +58,13 @@ def test_results_as_json(call: Call, world: SyncWorld) -> None:
     code, out, err = call("--log-format", "json", *words)
     assert code == 0, err
     assert json.loads(out) == {
+        "schema": "sync-item",
+        "version": 1,
         "name": name,
         "status": "would-create",
         "reason": "",
         "url": "",
-        "version": f"main ({world.template.sha('main')[:7]})",
+        "template": f"main ({world.template.sha('main')[:7]})",
         "rejected": False,
         "error": None,
         "earlier": False,

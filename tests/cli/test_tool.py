@@ -219,7 +219,7 @@ def test_listing_as_json(call: Call, server: ReleaseServer, bare: Path) -> None:
     server.announce("kustomize", "5.8.1")
     code, out, _ = call("tool", "list", "-o", "json")
     assert code == 0
-    helm, jb, kustomize = json.loads(out)
+    helm, jb, kustomize = json.loads(out)["tools"]
     assert helm == {
         "name": "helm",
         "needed": True,
@@ -232,6 +232,7 @@ def test_listing_as_json(call: Call, server: ReleaseServer, bare: Path) -> None:
         "known": str(KNOWN_VERSIONS["helm"]),
         "latest": "4.2.0",
         "upgrade": "4.2.0",
+        "too_old": False,
     }
     assert (jb["name"], jb["needed"], jb["path"]) == ("jb", False, None)
     assert (kustomize["path"], kustomize["latest"], kustomize["upgrade"]) == (None, "5.8.1", None)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from commodore.base.documents import plain
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.observe import (
     ObjectText,
@@ -34,7 +35,7 @@ def planned(*texts: str) -> tuple[list[str], list[str]]:
     given = read_objects([ObjectText(f"file-{number}", text.encode()) for number, text in enumerate(texts)])
     worlds = build_worlds(given.objects, WatchScope(), holds=None, unreadable=given.unreadable)
     decisions = [plan_stage(world, PlanOptions(), NOW) for world in worlds]
-    assert all(list(explain(one)) and json.dumps(one.as_dict(), default=str) for one in decisions)
+    assert all(list(explain(one)) and json.dumps(plain(one)) for one in decisions)
     return [one.reason for one in decisions], [one.message for one in given.findings]
 
 

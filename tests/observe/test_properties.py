@@ -11,6 +11,7 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from commodore.base.documents import plain
 from commodore.base.kubernetes.images import read_image
 from commodore.observe import Decision
 from tests.observe.conftest import plan
@@ -120,11 +121,11 @@ def after(objects: Iterable[Object], decisions: Iterable[Decision], phase: str) 
 @pytest.mark.requirement("O27")
 @given(worlds(), st.randoms())
 def test_the_order_of_objects_does_not_matter(objects: list[Object], shuffler: random.Random) -> None:
-    expected = [one.as_dict() for one in plan(objects)]
+    expected = plain(plan(objects))
     shuffled = list(objects)
     shuffler.shuffle(shuffled)
-    assert [one.as_dict() for one in plan(shuffled)] == expected
-    assert [one.as_dict() for one in plan(copy.deepcopy(objects))] == expected
+    assert plain(plan(shuffled)) == expected
+    assert plain(plan(copy.deepcopy(objects))) == expected
 
 
 @pytest.mark.requirement("O9", "O27")
@@ -181,7 +182,7 @@ def test_what_is_never_recorded_ends(objects: list[Object], seed: int) -> None:
         if not promoting:
             return
         objects = after(objects, promoting, "Succeeded")
-    pytest.fail(f"still promoting: {[one.as_dict() for one in promoting]}")
+    pytest.fail(f"still promoting: {plain(promoting)}")
 
 
 @given(worlds())

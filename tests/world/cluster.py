@@ -28,6 +28,7 @@ from typing import Any
 import yaml
 
 from tests.world import lieutenant
+from tests.world.documents import check_documents
 from tests.world.program import Result, run_here
 from tests.world.repos import Content, GitWorld, Remote, git
 
@@ -263,6 +264,7 @@ class ClusterWorld:
             check=False,
             timeout=300,
         )
+        check_documents(done.stdout)
         return Result(done.returncode, done.stdout, done.stderr)
 
     def publish(self) -> None:

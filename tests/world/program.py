@@ -23,6 +23,7 @@ from commodore.cli.main import run
 from commodore.cli.shell.streams import PipeClosed, finish_streams, prepare_streams
 from commodore.core.engine.tasks import Task, TaskOutcome
 from commodore.core.engine.worker.pool import worker_pool
+from tests.world.documents import check_documents
 
 Pool = WorkerPool[Task, TaskOutcome]
 
@@ -128,7 +129,9 @@ def run_here(
         except PipeClosed:
             code = 141
         finish_streams()
-        return Result(code, *read())
+        out, err = read()
+        check_documents(out)
+        return Result(code, out, err)
 
 
 @contextlib.contextmanager

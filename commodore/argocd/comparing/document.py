@@ -6,7 +6,8 @@ from collections import Counter
 from typing import Any
 
 from commodore.argocd.comparing.applications import Difference, State
-from commodore.core.review import Group, change_data, change_lines, group_title, key_data
+from commodore.base.documents import plain
+from commodore.core.review import Group, change_lines, change_record, group_title
 
 _STATES: dict[str, State] = {
     "added": "added",
@@ -24,7 +25,7 @@ def difference_data(found: Difference) -> dict[str, Any]:
     review = found.review
     changes: dict[str, list[Any]] = {}
     for change in review.comparison.changes:
-        changes.setdefault(change.source, []).append(change_data(change))
+        changes.setdefault(change.source, []).append(plain(change_record(change)))
     kinds = Counter(change.kind for one in review.groups for change in one.changes)
     return {
         "summary": {
@@ -44,7 +45,7 @@ def difference_data(found: Difference) -> dict[str, Any]:
                 "name": flag.name,
                 "severity": flag.severity,
                 "application": flag.source,
-                "object": key_data(flag.key),
+                "object": plain(flag.key),
                 "message": flag.message,
             }
             for flag in review.flags
@@ -69,7 +70,7 @@ def _group(one: Group) -> dict[str, Any]:
     return {
         "title": group_title(one),
         "applications": list(dict.fromkeys(change.source for change in one.changes)),
-        "objects": [key_data(change.key) for change in one.changes],
+        "objects": [plain(change.key) for change in one.changes],
         "flags": sorted({flag.name for flag in one.flags}),
         "text": [line.text for line in change_lines(one)],
     }

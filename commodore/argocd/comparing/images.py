@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from commodore.argocd.comparing.applications import Difference
+from commodore.base.documents import plain
 from commodore.base.kubernetes import ObjectKey, key_of
 from commodore.base.kubernetes.images import ImageReference
-from commodore.core.review import KindPointer, images_of, key_data
+from commodore.core.review import KindPointer, images_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class Use:
             "tag": self.image.tag,
             "digest": self.image.digest,
             "application": self.application,
-            "object": key_data(self.key),
+            "object": plain(self.key),
             "place": self.place,
         }
         if self.change:

@@ -80,7 +80,7 @@ def prepare(work: SyncWork, item: Item) -> ItemResult | Change:
         templates=work.templates.open,
     )
     if not updated.changes or _is_noise(updated, before, read_cruft_file(clone.folder, work.context)):
-        return ItemResult(item.name, "up-to-date", version=updated.version)
+        return ItemResult(item.name, "up-to-date", template=updated.version)
     return Change(item, repository, clone, updated)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from commodore.authoring.slug import Kind
 from commodore.base.errors import CommodoreError
@@ -65,7 +65,7 @@ class ItemResult:
         name: as the list has it.
         reason: why it was skipped or put off, or what else is to be known.
         url: of the pull request.
-        version: of the template: revision and abbreviated commit.
+        template: its version: revision and abbreviated commit.
         rejected: some of the template's changes conflict, and were left out.
         error: why it failed.
         earlier: it was finished by the interrupted run that this one continues.
@@ -75,23 +75,10 @@ class ItemResult:
     status: Status
     reason: str = ""
     url: str = ""
-    version: str = ""
+    template: str = ""
     rejected: bool = False
     error: CommodoreError | None = None
     earlier: bool = False
-
-    def as_dict(self) -> dict[str, Any]:
-        """The result as JSON-ready data."""
-        return {
-            "name": self.name,
-            "status": self.status,
-            "reason": self.reason,
-            "url": self.url,
-            "version": self.version,
-            "rejected": self.rejected,
-            "error": self.error.as_dict() if self.error else None,
-            "earlier": self.earlier,
-        }
 
 
 @dataclass(frozen=True, slots=True)

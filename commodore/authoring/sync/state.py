@@ -87,7 +87,7 @@ def _plain(result: ItemResult) -> dict[str, Any]:
 
 
 def _result(item: dict[str, Any]) -> ItemResult:
-    texts = {name: item[name] for name in ("name", "reason", "url", "version")}
+    texts = {name: item[name] for name in ("name", "reason", "url", "template")}
     if not all(isinstance(text, str) for text in texts.values()) or item["status"] not in STATUSES:
         raise ValueError("not a result")
     return ItemResult(status=item["status"], rejected=item["rejected"] is True, earlier=True, **texts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 from commodore.base.limits import DEFAULT_LIMITS
 
@@ -48,6 +48,10 @@ class ImageVersion:
     def __str__(self) -> str:
         return f"{self.tag}@{self.digest}" if self.tag and self.digest else self.tag or self.digest
 
+    def as_plain(self) -> str:
+        """The version for machines; see `commodore.base.documents.plain`."""
+        return str(self)
+
     def matches(self, known: ImageVersion) -> bool:
         """Compare a deployed version with a known one. Digests decide if both sides have one."""
         if self.digest and known.digest:
@@ -64,6 +68,8 @@ class ImageReference:
         repository: the path in the registry.
         text: the reference as written, if it was kept.
     """
+
+    json_properties: ClassVar = ("is_pinned",)
 
     registry: str
     repository: str

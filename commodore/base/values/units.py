@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Final
 
@@ -114,3 +115,8 @@ def _fraction(size: int, unit: int) -> str:
     whole, rest = divmod(size, unit)
     digits = str(rest).zfill(len(str(unit)) - 1).rstrip("0") if rest else ""
     return f"{whole}.{digits}" if digits else str(whole)
+
+
+def moment_text(seconds: float | None) -> str | None:
+    """A moment, in seconds since 1970, as RFC 3339 in UTC."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

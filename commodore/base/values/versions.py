@@ -50,6 +50,10 @@ class Version:
     metadata: str = ""
     original: str = ""
 
+    def as_plain(self) -> str:
+        """The version for machines; see `commodore.base.documents.plain`."""
+        return str(self)
+
     def __str__(self) -> str:
         text = f"{self.major}.{self.minor}.{self.patch}"
         if self.prerelease:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
@@ -38,7 +37,7 @@ def show_results(result: SuiteResult, started: datetime, junit: Path | None, con
 
     for case in result.cases:
         if console.log_format == "json":
-            console.data(json.dumps(case.as_dict(), sort_keys=True))
+            console.document("test-case", case, form="line")
         else:
             for line in _lines(case):
                 console.result(line)

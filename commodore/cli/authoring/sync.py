@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,7 +87,7 @@ def _reporter(console: Console) -> Callable[[ItemResult], None]:
 
     def report(item: ItemResult) -> None:
         if console.log_format == "json":
-            console.data(json.dumps(item.as_dict(), sort_keys=True))
+            console.document("sync-item", item, form="line")
         elif item.error is not None:
             for error in item.error.errors if isinstance(item.error, Findings) else (item.error,):
                 named = error.message if item.name in error.message else f"{item.name}: {error.message}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -63,7 +62,7 @@ def _show(found: Review, values: Mapping[str, Any], console: Console) -> None:
 
     form = values["out"]
     if form == "json":
-        console.data(json.dumps(json_report(found), indent=2))
+        console.document("catalog-diff", json_report(found))
     elif form == "markdown":
         shown = markdown(found, values, title="Catalog changes", whole=_command(values))
         console.result(shown, newline=False)

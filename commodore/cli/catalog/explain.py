@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +29,12 @@ def catalog_explain(ctx: click.Context, /, manifest: str, **values: Any) -> None
     the parameters are shown that the instance has read and that have the value of the field.
     """
     from commodore.base.files.workspace import Workspace
-    from commodore.catalog.stages.explaining import as_dict, explain_manifest
+    from commodore.catalog.stages.explaining import explain_manifest
 
     console = console_of(ctx)
     folder = working_dir(ctx)
     found = explain_manifest(Workspace.at(folder), manifest, Path.cwd(), Context(ignore, DEFAULT_LIMITS))
     if values["output_format"] == "json":
-        console.data(json.dumps(as_dict(found), indent=2))
+        console.document("catalog-explain", found)
     else:
         console.result("\n".join(manifest_lines(found, () if folder == Path() else ("-d", str(folder)))))

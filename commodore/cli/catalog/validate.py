@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,7 +38,7 @@ def catalog_validate(ctx: click.Context, /, folder: Path | None, **values: Any) 
     found = validate_objects(objects, values["kubernetes_version"])
     console = console_of(ctx)
     if values["output_format"] == "json":
-        console.data(json.dumps(found.as_dict(), indent=2))
+        console.document("catalog-validate", found)
     else:
         for line in _lines(found):
             console.result(line)

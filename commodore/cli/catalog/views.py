@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,28 @@ from commodore.cli.shell.options import options
 if TYPE_CHECKING:
     from commodore.base.kubernetes import ObjectKey
     from commodore.catalog import CatalogImage, ImageChange
+    from commodore.catalog.views import ListedObject
+
+
+@dataclass(frozen=True, slots=True)
+class ListedObjects:
+    """The objects of a catalog."""
+
+    objects: tuple[ListedObject, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListedImages:
+    """The images that the objects of a catalog name."""
+
+    images: tuple[CatalogImage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ImageChanges:
+    """The images that only one of two catalogs names, by repository."""
+
+    changes: tuple[ImageChange, ...]
 
 
 @click.command("objects")
@@ -38,7 +61,7 @@ def catalog_objects(ctx: click.Context, /, folder: Path | None, **values: Any) -
     found = list_objects(selected_objects(folder or working_dir(ctx) / "catalog", values["revision"], values))
     console = console_of(ctx)
     if values["output_format"] == "json":
-        console.data(json.dumps([one.as_dict() for one in found], indent=2))
+        console.document("catalog-objects", ListedObjects(found))
         return
     rows = [(kind_name(one.key), one.key.namespace, one.key.name, one.instance, one.file) for one in found]
     for line in table(("KIND", "NAMESPACE", "NAME", "INSTANCE", "FILE"), rows):
@@ -63,29 +86,19 @@ def catalog_images(ctx: click.Context, /, folder: Path | None, **values: Any) ->
     found = list_images(selected_objects(place, values["revision"], values))
     if values["diff"] is None:
         if values["output_format"] == "json":
-            console.data(json.dumps([one.as_dict() for one in found], indent=2))
+            console.document("catalog-images", ListedImages(found))
         else:
             for line in _image_lines(found):
                 console.result(line)
         return
     changes = compare_images(list_images(selected_objects(place, values["diff"], values)), found)
     if values["output_format"] == "json":
-        shown = [
-            {
-                "repository": one.repository,
-                **{name: [image.as_dict() for image in getattr(one, name)] for name in _SIDES},
-            }
-            for one in changes
-        ]
-        console.data(json.dumps(shown, indent=2))
+        console.document("catalog-images-diff", ImageChanges(changes))
         return
     for line in _change_lines(changes):
         console.result(line)
     if not changes:
         console.status("The images are the same.")
-
-
-_SIDES = ("removed", "added")
 
 
 def _image_lines(found: tuple[CatalogImage, ...]) -> Iterator[str]:

@@ -11,6 +11,7 @@ import click
 
 from commodore.base.errors import CommodoreError, Findings, UsageError, did_you_mean, raise_all
 from commodore.base.printable import counted, printable_lines
+from commodore.cli.fleet.documents import SchemaNames, generated_fleet
 from commodore.cli.fleet.settings import (
     FLEET_APPLICATIONSET,
     FLEET_GENERATE,
@@ -134,7 +135,7 @@ def fleet_validate(ctx: click.Context, /, **values: Any) -> int:
         done = generate(Workspace.at(working_dir(ctx)), wanted, console.context, live)
         raise_all(done.unfinished)
     if values["out"] == "json":
-        console.data(json.dumps(by_severity(done.report), indent=2))
+        console.document("fleet-validate", by_severity(done.report))
     else:
         number = len(done.report.added("warning"))
         found = counted(number, "warning") if number else "no warnings"
@@ -213,7 +214,10 @@ def fleet_schema(ctx: click.Context, /, name: str, out: str) -> None:
     console = console_of(ctx)
     known = ("config", *STATIC_SCHEMAS)
     if not name:
-        console.data(json.dumps(known) if out == "json" else "\n".join(known))
+        if out == "json":
+            console.document("fleet-schema", SchemaNames(known))
+        else:
+            console.data("\n".join(known))
     elif name not in known:
         raise UsageError(
             "CMD-FLT-091",
@@ -248,9 +252,10 @@ def _errors_in(out: str, console: Console) -> Iterator[None]:
         yield
     except CommodoreError as error:
         if out == "json":
+            from commodore.fleet import FindingsRecord
+
             errors = error.errors if isinstance(error, Findings) else (error,)
-            found = {"errors": [one.as_dict() for one in errors], "warnings": [], "notes": []}
-            console.data(json.dumps(found, indent=2))
+            console.document("fleet-validate", FindingsRecord(errors, (), ()))
         raise
 
 
@@ -305,7 +310,7 @@ def _pair(text: str, option: str, form: str) -> tuple[str, str]:
 def show_generated(done: Generated, console: Console, out: str, *, dry_run: bool) -> None:
     """Say what changed in `rendered/`."""
     if out == "json":
-        console.data(json.dumps(_as_dict(done), indent=2))
+        console.document("fleet-generate", generated_fleet(done))
         return
     if dry_run:
         for line in group_lines(done.groups, len(done.cells)):
@@ -315,22 +320,6 @@ def show_generated(done: Generated, console: Console, out: str, *, dry_run: bool
     number = len(done.change.files)
     changed = f"{counted(number, 'file')} {'would change' if dry_run else 'changed'}" if number else "unchanged"
     console.result(f"{counted(len(done.cells), 'cell')}, {counted(done.files, 'file')}: {changed}")
-
-
-def _as_dict(done: Generated) -> dict[str, Any]:
-    from commodore.fleet import by_severity
-
-    groups = [one.as_dict("cells") for one in done.groups]
-    changes = [{"kind": file.kind, "path": file.new_path} for file in done.change.files]
-    return {
-        "cells": len(done.cells),
-        "files": done.files,
-        "changes": changes,
-        "groups": groups,
-        **done.objects.as_dict(),
-        **by_severity(done.report),
-        "errors": [one.as_dict() for one in (*done.removals, *done.unfinished)],
-    }
 
 
 _SHOWN_CELLS = 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import click
 from commodore.base.errors import UsageError
 from commodore.base.printable import counted, printable_lines
 from commodore.cli.fleet.commands import group_lines, object_lines, states_of
+from commodore.cli.fleet.documents import FleetImport, rendered_changes
 from commodore.cli.fleet.settings import FLEET_DIFF, FLEET_DRIFT, FLEET_IMPORT
 from commodore.cli.shell.console import console_of, working_dir
 from commodore.cli.shell.options import options
@@ -37,10 +37,7 @@ def fleet_diff(ctx: click.Context, /, revisions: tuple[str, ...], out: str) -> N
         raise UsageError("CMD-FLT-092", "more than two commits are given", hint="give one or two")
     found = diff_rendered(Workspace.at(working_dir(ctx)).root, revisions, console.context)
     if out == "json":
-        changes = [{"kind": file.kind, "path": file.new_path} for file in found.change.files]
-        groups = [one.as_dict("cells") for one in found.groups]
-        data = {"cells": found.cells, "changes": changes, "groups": groups, **found.objects.as_dict()}
-        console.data(json.dumps(data, indent=2))
+        console.document("fleet-diff", rendered_changes(found))
         return
     for line in (*group_lines(found.groups, found.cells), *object_lines(found.objects, found.cells, "")):
         console.result(line)
@@ -67,7 +64,7 @@ def fleet_drift(ctx: click.Context, /, **values: Any) -> int:
         raise UsageError("CMD-FLT-092", "nothing says what is deployed", hint="give files with --status")
     found = drift(Workspace.at(working_dir(ctx)).root, state, console.context)
     if values["out"] == "json":
-        console.data(json.dumps(found.as_dict(), indent=2))
+        console.document("fleet-drift", found)
     else:
         for line in _drift_lines(found):
             console.result(printable_lines(line))
@@ -113,7 +110,7 @@ def fleet_import(ctx: click.Context, /, cluster_type: str, files: tuple[Path, ..
             write_changes(dict(done.files), workspace.root)
     paths = [str(path.relative_to(workspace.root)) for path in done.files]
     if values["out"] == "json":
-        console.data(json.dumps({"files": paths, "applications": done.applications}, indent=2))
+        console.document("fleet-import", FleetImport(paths, done.applications))
         return
     for path, content in done.files.items():
         name = path.relative_to(workspace.root)

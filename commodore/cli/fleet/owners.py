@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from commodore.base.errors import raise_all
 from commodore.base.printable import printable
+from commodore.cli.fleet.documents import Approvers
 from commodore.cli.fleet.settings import FLEET_OWNERS_CHECK, FLEET_OWNERS_LIST
 from commodore.cli.shell.console import Console, console_of, working_dir
 from commodore.cli.shell.lazy import LazyCommand, LazyGroup
@@ -59,7 +59,7 @@ def owners_list(ctx: click.Context, /, path: str, **values: Any) -> None:
     console = console_of(ctx)
     found = _owners(ctx, values["base"], console).approvers(path.strip("/"))
     if values["out"] == "json":
-        console.data(json.dumps(found))
+        console.document("fleet-owners-list", Approvers(found))
     else:
         for one in found:
             console.result(printable(one))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import click
 from commodore.base.errors import CommodoreError, NotReady, UsageError, raise_all
 from commodore.base.printable import counted, printable_lines, some_of
 from commodore.cli.fleet.commands import states_of
+from commodore.cli.fleet.documents import FoldedPatch, PatchPlan, PromotedSteps
 from commodore.cli.fleet.settings import FLEET_FOLD, FLEET_GRAPH, FLEET_PLAN, FLEET_PROMOTE, FLEET_STATUS
 from commodore.cli.shell.console import Console, console_of, working_dir
 from commodore.cli.shell.options import options
@@ -164,7 +164,7 @@ def _generate(
 
 def _show_steps(steps: list[Step], console: Console, out: str, *, dry_run: bool) -> None:
     if out == "json":
-        console.data(json.dumps([step.as_dict() for step in steps], indent=2))
+        console.document("fleet-promote", PromotedSteps(steps))
         return
     for step in steps:
         for line in _step_lines(step, dry_run=dry_run):
@@ -211,7 +211,7 @@ def fleet_fold(ctx: click.Context, /, cluster_type: str, app: str, patch: str, *
     paths = [str(path.relative_to(workspace.root)) for path, content in done.writes.items() if content is not None]
     if values["out"] == "json":
         gone = [str(path.relative_to(workspace.root)) for path, content in done.writes.items() if content is None]
-        console.data(json.dumps({"writes": paths, "removes": gone, "changes": list(loss_lines(done))}, indent=2))
+        console.document("fleet-fold", FoldedPatch(paths, gone, list(loss_lines(done))))
     else:
         console.result(f"{found.name} {'would be' if values['dry_run'] else 'is'} folded into {', '.join(paths)}")
         for line in loss_lines(done):
@@ -236,9 +236,7 @@ def fleet_plan(ctx: click.Context, /, cluster_type: str, app: str, patch: str, *
     found = find_patch(load_fleet(Workspace.at(working_dir(ctx)).root, console.context), cluster_type, app, patch)
     steps, waits = list(plan(found, _options(values))), waits_of(found, found.merged())
     if values["out"] == "json":
-        total = sum(step.soak for step in steps)
-        data = {"waits": [one.as_dict() for one in waits], "steps": [step.as_dict() for step in steps], "soak": total}
-        console.data(json.dumps(data, indent=2))
+        console.document("fleet-plan", PatchPlan(waits, steps, sum(step.soak for step in steps)))
         return
     markdown = values["out"] == "markdown"
     for wait in waits:
@@ -255,8 +253,8 @@ def _place(step: PlannedStep) -> str:
 
 
 def _changes(step: PlannedStep) -> list[str]:
-    found = step.as_dict()["changes"]
-    changes = [f"{one['path']}: {one['before']} → {one['after']} ({counted(one['cells'], 'cell')})" for one in found]
+    found = step.as_plain().changes
+    changes = [f"{one.path}: {one.before} → {one.after} ({counted(one.cells, 'cell')})" for one in found]
     applied = f"applied in {step.applied} of {len(step.cells)}"
     return [*changes, *(f"{applied}, waits for {wait.in_words}" for wait in step.waits)]
 
@@ -294,7 +292,7 @@ def fleet_status(ctx: click.Context, /, **values: Any) -> None:
     state = states_of(ctx, values, console)
     found = survey(load_fleet(Workspace.at(working_dir(ctx)).root, context), state, narrowing)
     if values["out"] == "json":
-        console.data(json.dumps(found.as_dict(), indent=2))
+        console.document("fleet-status", found)
         return
     found.report.announce(context.announce)
     chosen = any(values[name] for name in ("app", "cell", "lagging"))

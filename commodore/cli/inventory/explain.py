@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -33,7 +32,7 @@ def explain(ctx: click.Context, /, path: str, **values: Any) -> int:
     """
     from commodore.base.files.workspace import Workspace
     from commodore.core.inventory import compiled_targets, parse_path
-    from commodore.core.inventory.explain import as_dict, explain_parameter, path_text, target_of
+    from commodore.core.inventory.explain import explain_parameter, path_text, target_of
 
     console = console_of(ctx)
     wanted = parse_path(path)
@@ -47,7 +46,7 @@ def explain(ctx: click.Context, /, path: str, **values: Any) -> int:
         except CommodoreError as error:
             raise _elsewhere(error) if chosen and preview.node == BOOTSTRAP_TARGET else error from None
     if values["output_format"] == "json":
-        console.data(json.dumps(as_dict(found), indent=2))
+        console.document("inventory-explain", found)
     else:
         console.result("\n".join(explanation_lines(found)))
     for one in found.everything():

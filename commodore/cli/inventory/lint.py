@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from commodore.base.documents import document_text
 from commodore.base.printable import counted
 from commodore.cli.inventory.settings import INVENTORY_LINT
 from commodore.cli.shell.console import console_of
@@ -32,7 +33,7 @@ def lint(ctx: click.Context, /, targets: tuple[Path, ...], **values: Any) -> int
     target: a glob pattern per line, anchored at the target if it begins with '/', else matching at any depth.
     """
     from commodore.base.files.workspace import write_atomically
-    from commodore.core.inventory.lint import LintRequest, as_github, as_json, as_sarif
+    from commodore.core.inventory.lint import LintRequest, as_github, as_sarif
     from commodore.core.inventory.lint import lint as lint_files
 
     console = console_of(ctx)
@@ -40,7 +41,7 @@ def lint(ctx: click.Context, /, targets: tuple[Path, ...], **values: Any) -> int
     report = lint_files(request, console.context)
     writers = {
         "text": lambda: "\n".join(_lines(report)),
-        "json": lambda: as_json(report),
+        "json": lambda: document_text("inventory-lint", report),
         "sarif": lambda: as_sarif(report),
         "github": lambda: "\n".join((*as_github(report), _summary(report))),
     }

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,35 @@ from commodore.cli.shell.lazy import LazyCommand, LazyGroup
 from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
-    from commodore.core.results.caches.maintenance import Survey
+    from commodore.core.results.caches.maintenance import Pruned, Survey, Verified
+
+
+@dataclass(frozen=True, slots=True)
+class CacheInfo:
+    """The contents of the caches.
+
+    Attributes:
+        sections: the parts of the cache; `oldest` and `newest` are moments in UTC.
+    """
+
+    folder: Path
+    sections: Sequence[Survey]
+
+
+@dataclass(frozen=True, slots=True)
+class CachePruned:
+    """The entries that went, or with `--dry-run` would go."""
+
+    dry_run: bool
+    sections: Sequence[Pruned]
+
+
+@dataclass(frozen=True, slots=True)
+class CacheVerified:
+    """The entries that were read again; damaged ones were removed, unless it is a `--dry-run`."""
+
+    dry_run: bool
+    sections: Sequence[Verified]
 
 
 @click.group(
@@ -61,8 +88,7 @@ def cache_info(ctx: click.Context, /, **values: Any) -> None:
     console = console_of(ctx)
     found = survey(stores(console.context))
     if values["output_format"] == "json":
-        told = {"folder": str(cache_folder()), "sections": [_survey_dict(one) for one in found]}
-        console.data(json.dumps(told, indent=2))
+        console.document("cache-info", CacheInfo(cache_folder(), found))
         return
     console.result(printable_lines(str(cache_folder())))
     rows = [("", "entries", "size", "last used", "oldest use")]
@@ -106,9 +132,7 @@ def cache_prune(ctx: click.Context, /, **values: Any) -> None:
     with console.working():
         done = prune(stores(console.context), rules, console.context, dry_run=values["dry_run"])
     if values["output_format"] == "json":
-        names = ("removed", "removed_bytes", "left", "left_bytes")
-        told = [{"name": one.name, **{name: getattr(one, name) for name in names}} for one in done]
-        console.data(json.dumps({"dryRun": values["dry_run"], "sections": told}, indent=2))
+        console.document("cache-prune", CachePruned(values["dry_run"], done))
         return
     rows = [("", "would go" if values["dry_run"] else "removed", "size", "left", "size")]
     rows += [
@@ -157,10 +181,7 @@ def cache_verify(ctx: click.Context, /, **values: Any) -> int:
         found = verify(stores(console.context), console.context, dry_run=dry_run)
     damaged = [path for one in found for path in one.damaged]
     if values["output_format"] == "json":
-        told = [
-            {"name": one.name, "entries": one.entries, "damaged": [str(path) for path in one.damaged]} for one in found
-        ]
-        console.data(json.dumps({"dryRun": dry_run, "sections": told}, indent=2))
+        console.document("cache-verify", CacheVerified(dry_run, found))
         return 1 if damaged else 0
     for path in damaged:
         console.result(f"damaged: {printable_lines(str(path))}")
@@ -168,22 +189,6 @@ def cache_verify(ctx: click.Context, /, **values: Any) -> int:
     outcome = f"{len(damaged)} damaged" + (", and removed" if not dry_run else "") if damaged else "all are sound"
     console.status(f"Verified {counted(count, 'entry', 'entries')}: {outcome}.")
     return 1 if damaged else 0
-
-
-def _survey_dict(one: Survey) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "folder": str(one.folder),
-        "entries": one.entries,
-        "bytes": one.bytes,
-        "oldestUse": _moment(one.oldest),
-        "newestUse": _moment(one.newest),
-        "prunable": one.prunable,
-    }
-
-
-def _moment(seconds: float | None) -> str | None:
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 def _survey_row(one: Survey) -> tuple[str, str, str, str, str]:

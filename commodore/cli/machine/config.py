@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
@@ -46,6 +47,14 @@ class Line:
     source: str
 
 
+@dataclass(frozen=True, slots=True)
+class ShownConfig:
+    """The options that are set, and the files that were read for them."""
+
+    files: tuple[Path, ...]
+    options: tuple[Line, ...]
+
+
 @click.command("show")
 @click.argument("command", nargs=-1)
 @options(*CONFIG_SHOW)
@@ -63,7 +72,7 @@ def config_show(ctx: click.Context, /, command: Sequence[str], **values: Any) ->
         line for context in _contexts(_named(root, command)) for line in _lines(context, all_=values["everything"])
     ]
     if values["output_format"] == "json":
-        console.document("config", {"files": [file.path for file in files], "options": shown})
+        console.document("config-show", ShownConfig(tuple(file.path for file in files), tuple(shown)))
         return
     console.note(
         f"read: {', '.join(str(file.path) for file in files) or f'neither .commodore.yaml nor {user_file()} exists'}"

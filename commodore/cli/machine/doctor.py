@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,20 @@ if TYPE_CHECKING:
     from commodore.cli.machine.machine_checks import Check
 
 _COLOURS = {"ok": "green", "warning": "yellow", "failed": "red", "skipped": "bright_black"}
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """Everything that a compile needs, and its state."""
+
+    checks: Sequence[Check]
+
+
+@dataclass(frozen=True, slots=True)
+class Repairs:
+    """The repairs that a cluster needs before this program compiles it."""
+
+    repairs: Sequence[Repair]
 
 
 @click.command("doctor")
@@ -54,7 +67,7 @@ def doctor(ctx: click.Context, /, **values: Any) -> int:
     with console.working():
         checks = tuple(examine(installation, console.context))
     if values["output_format"] == "json":
-        console.data(json.dumps({"checks": [_as_dict(check) for check in checks]}, indent=2))
+        console.document("doctor", Checks(checks))
     else:
         _show(checks, console)
     return max(check.exit_code for check in checks)
@@ -88,7 +101,7 @@ def _switch(ctx: click.Context, values: dict[str, Any], console: Console) -> int
 
 def _show_repairs(found: Sequence[Repair], console: Console, *, as_json: bool) -> None:
     if as_json:
-        console.data(json.dumps({"repairs": [asdict(one) for one in found]}, indent=2))
+        console.document("doctor-switch", Repairs(found))
         return
     for one in found:
         console.result(fitted(f"{one.code}  {printable_lines(one.message)}", sys.stdout))
@@ -114,12 +127,6 @@ def _show(checks: tuple[Check, ...], console: Console) -> None:
         console.status(f"{wrong} of {counted(len(checks), 'check')} failed{warnings}.")
     else:
         console.status("All is well.")
-
-
-def _as_dict(check: Check) -> dict[str, Any]:
-    told = asdict(check)
-    exit_code = told.pop("exit_code")
-    return {**told, "exitCode": exit_code}
 
 
 def _program() -> Path:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -24,6 +24,24 @@ _WIDEST = 100
 _PAGES = "reference/errors"
 
 
+@dataclass(frozen=True, slots=True)
+class ExplainedCode:
+    """An error code and its meaning; `exit_code` is null for warnings and findings, `text` is Markdown."""
+
+    code: str
+    title: str
+    family: str
+    exit_code: int | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedCodes:
+    """Error codes with their titles."""
+
+    codes: Sequence[ErrorPage]
+
+
 @click.command("explain")
 @click.argument("code", required=False, shell_complete=complete_error_codes)
 @options(*EXPLAIN)
@@ -38,12 +56,19 @@ def explain(ctx: click.Context, /, code: str | None, **values: Any) -> None:
     rooms = read_error_rooms()
     listed = tuple(room for room in rooms if code is None or room.name == code.upper().removeprefix("CMD-"))
     output = values["out"]
+    if listed and output == "json":
+        console.document("explain-list", ListedCodes([page for room in listed for page in room.pages]))
+        return
     if listed:
-        console.result({"text": _list_text, "json": _list_json, "markdown": _list_markdown}[output](listed))
+        console.result({"text": _list_text, "markdown": _list_markdown}[output](listed))
         return
     assert code is not None
     page = find_error_page(code)
-    console.result({"text": _page_text, "json": _page_json, "markdown": _page_markdown}[output](page))
+    if output == "json":
+        text = "\n\n".join(page.paragraphs)
+        console.document("explain", ExplainedCode(page.code, page.title, page.family, page.exit_code, text))
+        return
+    console.result({"text": _page_text, "markdown": _page_markdown}[output](page))
 
 
 def _page_text(page: ErrorPage) -> str:
@@ -101,14 +126,6 @@ def _page_markdown(page: ErrorPage) -> str:
     return "\n\n".join([f"## {page.code}: {page.title}", f"*{page.kind}*", *page.paragraphs])
 
 
-def _page_json(page: ErrorPage) -> str:
-    return json.dumps(_as_dict(page) | {"text": "\n\n".join(page.paragraphs)}, indent=2, ensure_ascii=False)
-
-
-def _as_dict(page: ErrorPage) -> dict[str, Any]:
-    return {"code": page.code, "title": page.title, "family": page.family, "exit_code": page.exit_code}
-
-
 def _list_text(rooms: Iterable[ErrorRoom]) -> str:
     blocks = []
     for room in rooms:
@@ -124,7 +141,3 @@ def _list_markdown(rooms: Iterable[ErrorRoom]) -> str:
     for room in rooms:
         blocks += [f"# {room.name}: {room.title}", "\n".join(f"- `{page.code}`: {page.title}" for page in room.pages)]
     return "\n\n".join(blocks)
-
-
-def _list_json(rooms: Iterable[ErrorRoom]) -> str:
-    return json.dumps([_as_dict(page) for room in rooms for page in room.pages], indent=2, ensure_ascii=False)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from commodore.base.errors import UsageError
@@ -19,6 +17,30 @@ from commodore.cli.shell.console import Console
 if TYPE_CHECKING:
     from commodore.core.results.caches.maintenance import PruneRules
     from commodore.core.results.remote_store import RemoteCare
+    from commodore.core.results.remote_store.maintenance import RemotePruned, RemoteSurvey, RemoteVerified
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteInfo:
+    """The contents of remote stores; `oldest` and `newest` are moments in UTC."""
+
+    stores: Sequence[RemoteSurvey]
+
+
+@dataclass(frozen=True, slots=True)
+class RemotePrune:
+    """The objects that went from remote stores, or with `--dry-run` would go."""
+
+    dry_run: bool
+    stores: Sequence[RemotePruned]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteVerify:
+    """The objects of remote stores that were read again; damaged ones were removed, unless it is a `--dry-run`."""
+
+    dry_run: bool
+    stores: Sequence[RemoteVerified]
 
 
 def show_info(console: Console, values: Mapping[str, Any]) -> None:
@@ -26,10 +48,7 @@ def show_info(console: Console, values: Mapping[str, Any]) -> None:
     with console.working():
         found = [one.survey() for one in _stores(values)]
     if values["output_format"] == "json":
-        _show_json(
-            console,
-            [asdict(one) | {"oldest": _moment(one.oldest), "newest": _moment(one.newest)} for one in found],
-        )
+        console.document("cache-info-remote", RemoteInfo(found))
         return
     for one in found:
         ages = [age_text(time.time() - moment) for moment in (one.newest, one.oldest) if moment is not None]
@@ -45,7 +64,7 @@ def show_pruned(console: Console, values: Mapping[str, Any], rules: PruneRules) 
     with console.working():
         found = [one.prune(before, most, dry_run=dry_run) for one in _stores(values)]
     if values["output_format"] == "json":
-        _show_json(console, [asdict(one) for one in found], dryRun=dry_run)
+        console.document("cache-prune-remote", RemotePrune(dry_run, found))
         return
     verb = "would remove" if dry_run else "removed"
     for one in found:
@@ -65,7 +84,7 @@ def show_verified(console: Console, values: Mapping[str, Any]) -> int:
         found = [one.verify(trust, dry_run=dry_run) for one in stores]
     wrong = any(one.damaged or one.not_trusted for one in found)
     if values["output_format"] == "json":
-        _show_json(console, [asdict(one) for one in found], dryRun=dry_run)
+        console.document("cache-verify-remote", RemoteVerify(dry_run, found))
         return int(wrong)
     for one in found:
         for name in one.damaged:
@@ -95,11 +114,3 @@ def _stores(values: Mapping[str, Any]) -> Sequence[RemoteCare]:
 
 def _objects(count: int) -> str:
     return counted(count, "object")
-
-
-def _moment(seconds: float | None) -> str | None:
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
-
-
-def _show_json(console: Console, stores: Sequence[Mapping[str, Any]], **more: Any) -> None:
-    console.data(json.dumps({**more, "stores": stores}, indent=2))

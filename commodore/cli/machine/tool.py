@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from commodore.core.tools import Choice, InstallOutcome, Releases, Toolbox, ToolStatus
 
 _TOKEN = "commodore.github_token"  # noqa: S105 - the name under which the group hands it on
+
+
+@dataclass(frozen=True, slots=True)
+class ListedTools:
+    """The external tools as they are on this machine."""
+
+    tools: Sequence[ToolStatus]
 
 
 @click.group(
@@ -52,7 +59,7 @@ def tool_list(ctx: click.Context, /, **values: Any) -> None:
     console = console_of(ctx)
     found = survey_tools(Toolbox.of_user(), _releases(ctx, console, values), check=values["version_check"])
     if values["out"] == "json":
-        console.data(json.dumps([status.as_dict() for status in found], indent=2))
+        console.document("tool-list", ListedTools(found))
         return
     for number, status in enumerate(found):
         if number:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +12,16 @@ from commodore.cli.shell.console import console_of, working_dir
 from commodore.cli.shell.lazy import LazyCommand, LazyGroup
 from commodore.cli.shell.options import options
 from commodore.cli.shell.settings.common import TRUST_EXPLAIN
+
+if TYPE_CHECKING:
+    from commodore.catalog.stages.trust import Action
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedTrust:
+    """Everything that a component would execute and fetch."""
+
+    actions: tuple[Action, ...]
 
 
 @click.group(
@@ -47,7 +56,7 @@ def trust_explain(ctx: click.Context, /, component: str, **values: Any) -> int:
     workspace = Workspace.at(working_dir(ctx))
     actions = explain_trust(workspace, component, given, console.context)
     if values["output_format"] == "json":
-        console.data(json.dumps([asdict(one) for one in actions], indent=2))
+        console.document("trust-explain", ExplainedTrust(actions))
     else:
         for one in actions:
             needs = f" (needs {one.capability})" if one.capability else ""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +13,19 @@ from commodore.cli.shell.console import console_of
 from commodore.cli.shell.options import options
 from commodore.cli.shell.settings.common import VERSION
 from commodore.version import __version__
+
+if TYPE_CHECKING:
+    from commodore.core.tools import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """The versions of the program, its libraries and the tools it finds; null for those that it does not find."""
+
+    commodore: str
+    package: str
+    libraries: Mapping[str, str | None]
+    tools: Mapping[str, Tool | None]
 
 
 @click.command("version")
@@ -28,16 +42,8 @@ def version(ctx: click.Context, /, **values: Any) -> int:
     tools = find_tools(console.context)
     missing = [name for name in ("helm", "kustomize") if tools[name] is None]
     if values["out"] == "json":
-        found = {
-            name: tool and {"path": str(tool.path), "version": tool.version, "source": tool.source}
-            for name, tool in tools.items()
-        }
         libraries = {library.name: library.version for library in core_libraries()}
-        console.data(
-            json.dumps(
-                {"commodore": __version__, "package": DISTRIBUTION, "libraries": libraries, "tools": found}, indent=2
-            )
-        )
+        console.document("version", Versions(__version__, DISTRIBUTION, libraries, tools))
         return 127 if missing else 0
     console.result(click.style(f"Commodore {__version__}", bold=True) + f" (package {DISTRIBUTION})")
     console.result("")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -163,17 +163,19 @@ def _warn(console: Console, objects: GivenObjects, worlds: Sequence[StageWorld])
         console.announce(Warned("CMD-OBS-006", "no Application names a Stage that is looked at", hint))
 
 
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """Decisions about Stages."""
+
+    decisions: Sequence[Decision]
+
+
 def show_decisions(console: Console, decisions: Sequence[Decision], values: dict[str, Any]) -> None:
     """Write decisions in the format that was asked for."""
     if values.get("explain"):
         decisions = _asked_for(decisions, values["explain"])
-    data = [one.as_dict() for one in decisions]
-    if values["output_format"] == "json":
-        console.data(json.dumps(data, indent=2, default=str))  # YAML may have read dates in steps
-    elif values["output_format"] == "yaml":
-        from commodore.base.yaml import dump
-
-        console.data(dump(data), newline=False)
+    if values["output_format"] in ("json", "yaml"):
+        console.document("observe-plan", Decisions(decisions), form=values["output_format"])
     elif values.get("explain"):
         from commodore.observe import explain
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 from commodore.base.events import Announce, Event, StageFinished
 from commodore.base.printable import NAMES_SHOWN, printable
 from commodore.cli.shell.console import Console
 
 if TYPE_CHECKING:
-    from commodore.catalog import Move
+    from commodore.catalog import ChangeSummary, Move
     from commodore.catalog.pipeline import CatalogResult
     from commodore.core.review import ObjectKind, Review
 
@@ -23,6 +22,50 @@ _KINDS: tuple[ObjectKind, ...] = ("added", "changed", "removed", "moved")
 _SHOWN_SECONDS = 0.1
 _SHOWN_STAGES = 3
 _TIME_WIDTH = 80 - len("Time:      ")
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceCounts:
+    """The numbers of instances that were rendered and that came from the cache, and of these from the remote one."""
+
+    rendered: int
+    reused: int
+    remote: int
+
+
+@dataclass(frozen=True, slots=True)
+class StageTime:
+    """A stage, and the seconds that it took."""
+
+    name: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class CompileSummary:
+    """The result of compiling one cluster.
+
+    Attributes:
+        changed: whether the catalog is another one than before.
+        commit: the commit that was made; null if none was.
+        files: the numbers of files that differ.
+        moves: the dependencies that have other versions than in the catalog's last commit.
+        objects: the numbers of objects that differ, by kind of change; null if changes were not to be shown.
+        flags: the numbers of dangers, by name; null if changes were not to be shown.
+    """
+
+    cluster: str
+    changed: bool
+    pushed: bool
+    commit: str | None
+    instances: InstanceCounts
+    files: ChangeSummary
+    moves: Sequence[Move]
+    objects: Mapping[ObjectKind, int] | None
+    flags: Mapping[str, int] | None
+    seconds: float
+    stages: Sequence[StageTime]
+    notices: Sequence[str]
 
 
 class StageTimes:
@@ -78,7 +121,7 @@ def show_summary(
 ) -> None:
     """Say in a few lines what a compile has done, or as JSON. Objects are counted if changes were to be shown."""
     if as_json:
-        console.data(json.dumps(_as_dict(cluster, result, review, times), indent=2))
+        console.document("catalog-compile", _summary(cluster, result, review, times))
         return
     files = {name.replace("_", " "): count for name, count in asdict(result.change.summary).items() if count}
     remote = f" ({result.brought} of them from the remote one)" if result.brought else ""
@@ -120,21 +163,20 @@ def _objects(review: Review) -> str:
     return f"{text} ({review.hidden_only} of them only noise)" if review.hidden_only else text
 
 
-def _as_dict(cluster: str, result: CatalogResult, review: Review | None, times: StageTimes) -> dict[str, Any]:
-    """The summary for programs; `objects` and `flags` are null if changes were not to be shown."""
+def _summary(cluster: str, result: CatalogResult, review: Review | None, times: StageTimes) -> CompileSummary:
     counts = Counter(change.kind for change in review.comparison.changes) if review is not None else None
     flags = Counter(flag.name for flag in review.flags) if review is not None else None
-    return {
-        "cluster": cluster,
-        "changed": result.change.changed,
-        "pushed": result.change.pushed,
-        "commit": result.change.committed_sha,
-        "instances": {"rendered": result.rendered, "reused": result.reused, "remote": result.brought},
-        "files": asdict(result.change.summary),
-        "moves": [asdict(move) for move in result.moves],
-        "objects": None if counts is None else {kind: counts[kind] for kind in _KINDS},
-        "flags": None if flags is None else dict(flags),
-        "seconds": round(times.total, 3),
-        "stages": [{"name": name, "seconds": round(seconds, 3)} for name, seconds in times.seconds.items()],
-        "notices": list(result.notices),
-    }
+    return CompileSummary(
+        cluster,
+        result.change.changed,
+        result.change.pushed,
+        result.change.committed_sha,
+        InstanceCounts(result.rendered, result.reused, result.brought),
+        result.change.summary,
+        result.moves,
+        None if counts is None else {kind: counts[kind] for kind in _KINDS},
+        flags,
+        round(times.total, 3),
+        [StageTime(name, round(seconds, 3)) for name, seconds in times.seconds.items()],
+        result.notices,
+    )

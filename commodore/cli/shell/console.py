@@ -16,7 +16,7 @@ import click
 
 from commodore.base.context import Context
 from commodore.base.diagnostics import Diagnostic
-from commodore.base.documents import document, plain
+from commodore.base.documents import document, document_text, plain
 from commodore.base.errors import CommodoreError, Findings
 from commodore.base.events import (
     ClusterEnded,
@@ -187,15 +187,14 @@ class Console:
         """Write a document for machines to standard output; see `commodore.base.documents`.
 
         Args:
-            form: `json` or `yaml`.
+            form: `json`, `yaml`, or `line` for JSON on one line.
         """
-        value = document(schema, data)
         if form == "yaml":
             from commodore.base.yaml import dump
 
-            self.data(dump(value), newline=False)
+            self.data(dump(document(schema, data)), newline=False)
         else:
-            self.data(json.dumps(value, indent=2))
+            self.data(document_text(schema, data, indent=None if form == "line" else 2))
 
     def note(self, text: str) -> None:
         """Write text for people to standard error; it may have colours."""

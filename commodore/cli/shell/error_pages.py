@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from commodore.base.errors import (
@@ -50,7 +50,7 @@ class ErrorPage:
     title: str
     family: str
     exit_code: int | None
-    paragraphs: tuple[str, ...]
+    paragraphs: tuple[str, ...] = field(metadata={"json": False})
 
     @property
     def kind(self) -> str:

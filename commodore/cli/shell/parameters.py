@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from commodore.base.printable import printable_lines
@@ -11,6 +12,13 @@ from commodore.cli.shell.console import Console, paint
 
 if TYPE_CHECKING:
     from commodore.core.inventory import ParameterDifference
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterDifferences:
+    """The parameters that differ between two clusters."""
+
+    differences: Sequence[ParameterDifference]
 
 
 def show_parameters(value: Any, output: str, console: Console, *, whole: bool) -> None:
@@ -38,7 +46,7 @@ def show_differences(
     from commodore.core.inventory import render_difference
 
     if output != "text":
-        show_parameters([one.as_dict() for one in found], output, console, whole=False)
+        console.document("inventory-show-diff", ParameterDifferences(found), form=output)
         return
     if found:
         for line in paint((("header", f"--- {names[0]}"), ("header", f"+++ {names[1]}"))):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from commodore.base.context import Context
+from commodore.base.documents import ABSENT, Absent
 from commodore.base.errors import CommodoreError, UsageError
 from commodore.base.events import Announce, Event, StageAdvanced, StageFinished, StageStarted, Warned
 from commodore.base.limits import DEFAULT_LIMITS, Limits
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from commodore.base.files.watching import WatchedPaths
     from commodore.catalog.stages import CompileOptions
     from commodore.core.engine import Engine
-    from commodore.core.review import DiffMode
+    from commodore.core.review import DiffMode, DiffRecord, FileChange
 
 _NAMED = 3  # changed files that are named
 
@@ -31,6 +31,24 @@ class SourcesChanged(Event):
     """For machines: the files that have changed, for which a run begins."""
 
     files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedChange:
+    """The manifests that differ after a run of `--watch`.
+
+    Attributes:
+        sources: the files that had changed.
+        seconds: the time of the run.
+        lines: of the diff, if it is shown as text.
+        objects: the differences by object, if these are shown.
+    """
+
+    sources: Sequence[str]
+    seconds: float
+    changes: Sequence[FileChange]
+    lines: Sequence[str]
+    objects: DiffRecord | Absent
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,14 +187,10 @@ def _show(
     lines = list(render(change, old, new, console.context.limits, what.diff_mode)) if what.how == "text" else []
     review = review_trees(old, new) if what.how == "objects" else None
     if console.log_format == "json":
-        found = {
-            "sources": names,
-            "seconds": round(seconds, 3),
-            "changes": [asdict(file) for file in change.files],
-            "lines": [line.text.rstrip("\n") for line in lines],
-            **({} if review is None else {"objects": json_report(review)}),
-        }
-        console.data(json.dumps(found, sort_keys=True))
+        texts = [line.text.rstrip("\n") for line in lines]
+        objects = ABSENT if review is None else json_report(review)
+        found = WatchedChange(names, round(seconds, 3), change.files, texts, objects)
+        console.document("compile-watch", found, form="line")
         return
     console.status(f"Manifests: {ChangeSummary.of(change)}")
     if review is not None and change.files:

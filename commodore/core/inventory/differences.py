@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from commodore.base.documents import ABSENT, Absent
 from commodore.base.errors import InputError
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.base.yaml import dump_flush
@@ -20,21 +21,12 @@ OF_A_PLACE = frozenset({"_base_directory", "_instance", "_kustomize_wrapper", "_
 
 @dataclass(frozen=True, slots=True)
 class ParameterDifference:
-    """One parameter that differs. What was added has no `left`, what was removed no `right`: both are None then."""
+    """One parameter that differs. What was added has no `left`, what was removed no `right`: both are `ABSENT` then."""
 
-    path: ParameterPath
+    path: ParameterPath = field(metadata={"json": format_path})
     change: Change
-    left: Any
-    right: Any
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready data: `path`, `change`, and `left` and `right` where they exist."""
-        shown: dict[str, Any] = {"path": format_path(self.path), "change": self.change}
-        if self.change != "added":
-            shown["left"] = self.left
-        if self.change != "removed":
-            shown["right"] = self.right
-        return shown
+    left: Any | Absent
+    right: Any | Absent
 
 
 def compare_parameters(
@@ -60,8 +52,8 @@ def compare_parameters(
     if ours and theirs:
         return [] if _same(ours[0], theirs[0]) else [ParameterDifference(path, "changed", ours[0], theirs[0])]
     if ours:
-        return [ParameterDifference(path, "removed", ours[0], None)]
-    return [ParameterDifference(path, "added", None, theirs[0])]
+        return [ParameterDifference(path, "removed", ours[0], ABSENT)]
+    return [ParameterDifference(path, "added", ABSENT, theirs[0])]
 
 
 def render_difference(difference: ParameterDifference) -> Iterator[DiffLine]:
@@ -100,9 +92,9 @@ def _compare(left: Mapping[Any, Any], right: Mapping[Any, Any], path: ParameterP
     for key in sorted({**ours, **theirs}):
         here = (*path, key[0])
         if key not in theirs:
-            yield ParameterDifference(here, "removed", ours[key], None)
+            yield ParameterDifference(here, "removed", ours[key], ABSENT)
         elif key not in ours:
-            yield ParameterDifference(here, "added", None, theirs[key])
+            yield ParameterDifference(here, "added", ABSENT, theirs[key])
         elif isinstance(ours[key], Mapping) and isinstance(theirs[key], Mapping):
             yield from _compare(ours[key], theirs[key], here)
         elif not _same(ours[key], theirs[key]):

@@ -58,6 +58,11 @@ def format_path(path: Sequence[str | int]) -> str:
     return text
 
 
+def path_text(path: Sequence[Any]) -> str:
+    """A path whose keys may be of any type, as people write it."""
+    return format_path([key if isinstance(key, int) and not isinstance(key, bool) else key_text(key) for key in path])
+
+
 def key_text(key: object) -> str:
     """How a path names a key, which in a rendered hierarchy may be a number, true, false or null."""
     if isinstance(key, bool):

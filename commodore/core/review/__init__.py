@@ -10,6 +10,7 @@ from commodore.base.lazy_exports import lazy_exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from commodore.base.documents import ABSENT as ABSENT
     from commodore.core.review.changes import ChangeKind as ChangeKind
     from commodore.core.review.changes import FileChange as FileChange
     from commodore.core.review.changes import TreeChange as TreeChange
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from commodore.core.review.masking import Masks as Masks
     from commodore.core.review.masking import mask_object as mask_object
     from commodore.core.review.masking import mask_text as mask_text
-    from commodore.core.review.model import ABSENT as ABSENT
     from commodore.core.review.model import Comparison as Comparison
     from commodore.core.review.model import FieldChange as FieldChange
     from commodore.core.review.model import Item as Item
@@ -54,9 +54,9 @@ if TYPE_CHECKING:
     from commodore.core.review.pointers import GONE as GONE
     from commodore.core.review.pointers import KindPointer as KindPointer
     from commodore.core.review.reports.html import html_report as html_report
-    from commodore.core.review.reports.json import change_data as change_data
+    from commodore.core.review.reports.json import DiffRecord as DiffRecord
+    from commodore.core.review.reports.json import change_record as change_record
     from commodore.core.review.reports.json import json_report as json_report
-    from commodore.core.review.reports.json import key_data as key_data
     from commodore.core.review.reports.markdown import COMMENT_BYTES as COMMENT_BYTES
     from commodore.core.review.reports.markdown import fenced as fenced
     from commodore.core.review.reports.markdown import fit_blocks as fit_blocks

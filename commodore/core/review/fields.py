@@ -6,10 +6,11 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from commodore.base.documents import ABSENT
 from commodore.base.errors import InputError
 from commodore.base.yaml.yaml_in import load_all
 from commodore.core.review.lists import align
-from commodore.core.review.model import ABSENT, FieldChange, Key, Path, in_path_order
+from commodore.core.review.model import FieldChange, Key, Path, in_path_order
 from commodore.core.review.values import is_same
 
 _DEPTH = 100

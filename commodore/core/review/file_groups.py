@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from commodore.core.review.masking import mask_text
 from commodore.core.review.placeholders import Placeholders
@@ -80,12 +80,12 @@ class FileGroup:
         self.clusters.append(cluster)
         self.differing |= {name for name, value in values.items() if self.example.values.get(name) != value}
 
-    def as_dict(self, members: Literal["clusters", "cells"] = "clusters") -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """As JSON-ready data."""
         one = self.example
         return {
             "id": one.id,
-            members: sorted(self.clusters),
+            "clusters": sorted(self.clusters),
             "example": self.cluster,
             "kind": one.kind,
             "path": one.path,

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from commodore.base.documents import ABSENT
 from commodore.base.kubernetes.objects import ObjectKey
 from commodore.base.values.versions import goes_back
 from commodore.core.review.images import images_of
 from commodore.core.review.model import (
-    ABSENT,
     Comparison,
     FieldChange,
     Key,

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from commodore.base.documents import ABSENT
 from commodore.base.kubernetes.objects import ObjectKey
-
-
-class Absent(enum.Enum):
-    """The type of `ABSENT`."""
-
-    ABSENT = "absent"
-
-
-ABSENT = Absent.ABSENT
-"""Stands for a value that is not there; `None` is a value."""
 
 
 @dataclass(frozen=True, slots=True)

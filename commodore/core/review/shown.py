@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from commodore.base.documents import ABSENT
 from commodore.base.kubernetes.objects import ObjectKey
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.base.printable import counted, printable, printable_lines, some_of
 from commodore.base.yaml.yaml_out import dump
 from commodore.core.review.flags import Flag
 from commodore.core.review.grouping import Group, move_of
-from commodore.core.review.model import ABSENT, FieldChange, Key, ObjectChange, Path, path_text
+from commodore.core.review.model import FieldChange, Key, ObjectChange, Path, path_text
 from commodore.core.review.reviewing import Review
 from commodore.core.review.textdiff import DiffLine, diff_lines
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 from commodore.base.errors import EnvironmentFault
 from commodore.base.events import Warned
@@ -35,6 +35,8 @@ class ToolStatus:
         latest: the latest release; None if it was not looked up, or there was no answer.
     """
 
+    json_properties: ClassVar = ("upgrade", "too_old")
+
     name: str
     needed: bool
     path: Path | None = None
@@ -57,22 +59,6 @@ class ToolStatus:
         """Whether the tool in use is older than the minimum."""
         has = tool_version(self.version)
         return has is not None and self.minimum is not None and has < self.minimum
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {
-            "name": self.name,
-            "needed": self.needed,
-            "path": str(self.path) if self.path else None,
-            "source": self.source,
-            "version": self.version,
-            "managed": self.managed,
-            "installed": self.installed,
-            "minimum": str(self.minimum) if self.minimum else None,
-            "known": str(self.known) if self.known else None,
-            "latest": str(self.latest) if self.latest else None,
-            "upgrade": str(self.upgrade) if self.upgrade else None,
-        }
 
 
 def survey_tools(toolbox: Toolbox, releases: Releases, *, check: bool) -> tuple[ToolStatus, ...]:

@@ -84,6 +84,14 @@ class LocatedPatch:
         return self.app.folder.joinpath(*(prefix or ()))
 
 
+@dataclass(frozen=True, slots=True)
+class WaitRecord:
+    """A dependency that is not met, as documents for machines show it, and the cells in which it is not."""
+
+    dependency: str
+    cells: Sequence[str]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Wait:
     """A dependency that keeps a patch from being applied in cells where it is placed."""
@@ -96,9 +104,9 @@ class Wait:
         """What follows `waits for`."""
         return f"{self.lack.awaited} in {cells_in_words([in_path(cell) for cell in self.cells])}"
 
-    def as_dict(self) -> dict[str, Any]:
-        """As JSON-ready data."""
-        return {"dependency": self.lack.in_words, "cells": [in_path(cell) for cell in self.cells]}
+    def as_plain(self) -> WaitRecord:
+        """The wait for machines; see `commodore.base.documents.plain`."""
+        return WaitRecord(self.lack.in_words, [in_path(cell) for cell in self.cells])
 
 
 def waits_of(found: LocatedPatch, merged: Sequence[CellValues]) -> tuple[Wait, ...]:

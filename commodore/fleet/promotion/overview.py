@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 from commodore.base.diagnostics import Diagnostics
 from commodore.fleet.cells import CellValues, Merger
 from commodore.fleet.dependencies import wanted_revision
-from commodore.fleet.findings import by_severity
+from commodore.fleet.findings import FindingsRecord, by_severity
 from commodore.fleet.generating import check_known
 from commodore.fleet.patches import covered, gaps
 from commodore.fleet.promotion.changing import LocatedPatch, Wait, waits_of
@@ -54,21 +53,6 @@ class PatchStatus:
         """
         unhealthy = self.ready is not None and self.ready < self.reached
         return bool(self.waits or self.skipped) or unhealthy or self.reached == self.cells
-
-    def as_dict(self) -> dict[str, Any]:
-        """The status as JSON-ready data."""
-        return {
-            "patch": self.patch,
-            "reached": self.reached,
-            "cells": self.cells,
-            "applied": self.applied,
-            "waits": [wait.as_dict() for wait in self.waits],
-            "placements": list(self.placements),
-            "next": self.place,
-            "gate": self.gate,
-            "skipped": list(self.skipped),
-            "ready": self.ready,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +116,14 @@ def _names(patch: Patch) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class OverviewRecord(FindingsRecord):
+    """The patches of a fleet, and the versions by application (`type/name`) and cell."""
+
+    patches: Sequence[PatchStatus]
+    versions: Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
 class Overview:
     """The state of a fleet.
 
@@ -154,13 +146,11 @@ class Overview:
             if others:
                 yield f"{kind}/{application}", usual, others
 
-    def as_dict(self) -> dict[str, Any]:
-        """All of it as JSON-ready data."""
-        return {
-            "patches": [one.as_dict() for one in self.patches],
-            "versions": {f"{kind}/{name}": cells for (kind, name), cells in self.versions.items()},
-            **by_severity(self.report),
-        }
+    def as_plain(self) -> OverviewRecord:
+        """The overview for machines; see `commodore.base.documents.plain`."""
+        found = by_severity(self.report)
+        versions = {f"{kind}/{name}": cells for (kind, name), cells in self.versions.items()}
+        return OverviewRecord(found.errors, found.warnings, found.notes, self.patches, versions)
 
 
 def survey(fleet: Fleet, state: FleetState | None, narrowing: OverviewFilter | None = None) -> Overview:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 from commodore.fleet.merging import Path_
@@ -12,8 +12,34 @@ from commodore.fleet.promotion.changing import LocatedPatch, Wait, differences, 
 from commodore.fleet.promotion.folding import value_in_words
 from commodore.fleet.promotion.gates import manual_nodes
 from commodore.fleet.promotion.next_place import left
-from commodore.fleet.promotion.promoting import PromoteOptions, Step, next_step
+from commodore.fleet.promotion.promoting import PromoteOptions, Step, StepRecord, next_step
 from commodore.fleet.repository.config import Prefix, in_path
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedChange:
+    """A value that differs after a step, before and after in words, and the number of cells."""
+
+    path: str
+    before: str
+    after: str
+    cells: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStepRecord(StepRecord):
+    """A step to come as documents for machines show it; see `PlannedStep`.
+
+    Attributes:
+        dependencies: those for which the patch waits in `cells`.
+    """
+
+    approvals: Sequence[str]
+    cells: Sequence[str]
+    applied: int
+    dependencies: Sequence[Wait]
+    soak: int
+    changes: Sequence[PlannedChange]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +68,21 @@ class PlannedStep:
         """The number of `cells` in which the patch is applied."""
         return len(self.cells) - sum(len(wait.cells) for wait in self.waits)
 
-    def as_dict(self) -> dict[str, Any]:
-        """The step as JSON-ready data."""
-        return {
-            **self.step.as_dict(),
-            "approvals": list(self.approvals),
-            "cells": [in_path(cell) for cell in self.cells],
-            "applied": self.applied,
-            "waits": [wait.as_dict() for wait in self.waits],
-            "soak": self.soak,
-            "changes": [
-                {
-                    "path": shown_path(path),
-                    "before": value_in_words(before),
-                    "after": value_in_words(after),
-                    "cells": number,
-                }
+    def as_plain(self) -> PlannedStepRecord:
+        """The step for machines; see `commodore.base.documents.plain`."""
+        step = self.step.as_plain()
+        return PlannedStepRecord(
+            **{one.name: getattr(step, one.name) for one in fields(step)},
+            approvals=self.approvals,
+            cells=[in_path(cell) for cell in self.cells],
+            applied=self.applied,
+            dependencies=self.waits,
+            soak=self.soak,
+            changes=[
+                PlannedChange(shown_path(path), value_in_words(before), value_in_words(after), number)
                 for path, before, after, number in self.changes
             ],
-        }
+        )
 
 
 def plan(found: LocatedPatch, options: PromoteOptions) -> Iterator[PlannedStep]:

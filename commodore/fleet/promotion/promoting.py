@@ -38,6 +38,36 @@ class PromoteOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class Coalesced:
+    """A place that stands for several places."""
+
+    place: str
+    places: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    """A step as documents for machines show it.
+
+    Attributes:
+        place: where the patch goes; null if it goes nowhere.
+        folded: whether it is put into the base values.
+        writes, removes: files, relative to the fleet's folder.
+        problems: why a fold is not made.
+        waits: for what the patch waits, if nothing is done for that.
+    """
+
+    patch: str
+    place: str | None
+    coalesced: Sequence[Coalesced]
+    folded: bool
+    writes: Sequence[str]
+    removes: Sequence[str]
+    problems: Sequence[CommodoreError]
+    waits: str
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """What one promotion does.
 
@@ -62,19 +92,19 @@ class Step:
     problems: tuple[CommodoreError, ...] = ()
     waits: str = ""
 
-    def as_dict(self) -> dict[str, object]:
-        """The step as JSON-ready data."""
+    def as_plain(self) -> StepRecord:
+        """The step for machines; see `commodore.base.documents.plain`."""
         root = self.found.fleet.root
-        return {
-            "patch": self.found.name,
-            "place": in_path(self.place) if self.place else None,
-            "coalesced": [{"place": in_path(to), "from": [in_path(one) for one in those]} for to, those in self.moved],
-            "folded": self.folded is not None,
-            "writes": [str(path.relative_to(root)) for path, content in self.writes.items() if content is not None],
-            "removes": [str(path.relative_to(root)) for path, content in self.writes.items() if content is None],
-            "problems": [one.as_dict() for one in self.problems],
-            "waits": self.waits or None,
-        }
+        return StepRecord(
+            self.found.name,
+            in_path(self.place) if self.place else None,
+            [Coalesced(in_path(to), [in_path(one) for one in those]) for to, those in self.moved],
+            self.folded is not None,
+            [str(path.relative_to(root)) for path, content in self.writes.items() if content is not None],
+            [str(path.relative_to(root)) for path, content in self.writes.items() if content is None],
+            self.problems,
+            self.waits,
+        )
 
 
 def load_fleet(root: Path, context: Context) -> Fleet:

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from commodore.base.documents import plain
 from commodore.base.errors import InputError, UsageError
 from commodore.base.files.sealed import seal
 from commodore.base.files.workspace import Workspace
-from commodore.catalog.stages.explaining import ManifestExplanation, ParameterCandidate, as_dict, explain_manifest
+from commodore.catalog.stages.explaining import ManifestExplanation, ParameterCandidate, explain_manifest
 from commodore.catalog.stages.explaining.locate import catalog_files, find_manifest
 from tests.world.cluster import ClusterWorld
 from tests.world.context import make_context
@@ -288,14 +289,14 @@ def test_without_a_record(workspace: Workspace, explain: Explain) -> None:
 
 
 def test_as_data(explain: Explain) -> None:
-    told = as_dict(explain("second/deep/objects.yaml#ConfigMap/one.two.data.host"))
+    told = plain(explain("second/deep/objects.yaml#ConfigMap/one.two.data.host"))
     assert told["object"] == {"kind": "ConfigMap", "namespace": "a", "name": "one.two", "line": 1}
     assert told["field"]["candidates"][0]["path"] == "app.data.host"
-    assert told["field"]["candidates"][0]["match"] == "equal"
-    plain: dict[str, Any] = as_dict(explain("second/text/words.txt"))
-    assert "object" not in plain
-    assert {"path": "app", "target": "second"} not in plain["parameters"]
-    assert plain["repository"]["version"] == "master"
+    assert told["field"]["candidates"][0]["whole"] is True
+    words: dict[str, Any] = plain(explain("second/text/words.txt"))
+    assert words["object"] is None
+    assert {"path": "app", "target": "second"} not in words["parameters"]
+    assert words["repository"]["version"] == "master"
 
 
 def test_all_manifests(workspace: Workspace) -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commodore.base.documents import plain
 from commodore.base.errors import InputError
 from commodore.core.inventory import compare_parameters, render_difference
 
@@ -31,7 +32,7 @@ RIGHT: dict[str, Any] = {
 
 
 def test_every_parameter_that_differs_once_and_sorted() -> None:
-    assert [one.as_dict() for one in compare_parameters(LEFT, RIGHT)] == [
+    assert plain(compare_parameters(LEFT, RIGHT)) == [
         {"path": "facts.cloud", "change": "changed", "left": "a", "right": "b"},
         {"path": 'facts."x.y/z"', "change": "added", "right": True},
         {"path": "gone", "change": "removed", "left": {"x": 1}},
@@ -89,7 +90,7 @@ def test_one_parameter_only() -> None:
     assert [one.path for one in compare_parameters(LEFT, RIGHT, ("facts",))] == [("facts", "cloud"), ("facts", "x.y/z")]
     assert [one.change for one in compare_parameters(LEFT, RIGHT, ("gone",))] == ["removed"]
     assert [one.change for one in compare_parameters(RIGHT, LEFT, ("gone", "x"))] == ["added"]
-    assert [one.as_dict() for one in compare_parameters(LEFT, RIGHT, ("list", 1))] == [
+    assert plain(compare_parameters(LEFT, RIGHT, ("list", 1))) == [
         {"path": "list[1].a", "change": "changed", "left": 2, "right": "2"}
     ]
     assert [one.right for one in compare_parameters(LEFT, RIGHT, ("_instance",))] == ["two"]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commodore.base.documents import plain
 from commodore.base.errors import CommodoreError
 from commodore.base.events import Noted, Warned
 from commodore.fleet.merging import same
@@ -303,7 +304,7 @@ def test_a_plan_says_what_promotions_do(world: World) -> None:
     assert [one.approvals for one in planned] == [(), (), ("prod",), ("prod/prod-2",), ()]
     assert all(len(one.cells) == 1 and one.changes[0][1:] == ("v4.17.0", "v4.18.0", 1) for one in planned)
     for one in planned:
-        assert step(world).as_dict() == one.step.as_dict()
+        assert plain(step(world)) == plain(one.step)
     assert planned[-1].step.folded is not None
 
 

@@ -366,7 +366,7 @@ def test_plan_and_once(project: Project, version: str) -> None:
     where = common(project, "observer")
     planned = call("plan", *where, "-o", "json", "--server-dry-run", "--check")
     assert planned.returncode == 1, planned.stderr
-    assert [one["reason"] for one in json.loads(planned.stdout)] == ["Promote"]
+    assert [one["reason"] for one in json.loads(planned.stdout)["decisions"]] == ["Promote"]
     assert "the server's answer: accepted" in planned.stderr
     assert project.all("promotions") == []
     assert call("once", *where, "--settle=0", "--dry-run").returncode == 0

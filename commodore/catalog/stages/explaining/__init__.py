@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from commodore.catalog.stages.explaining._as_dict import as_dict
 from commodore.catalog.stages.explaining.explaining import explain_manifest
 from commodore.catalog.stages.explaining.model import (
     CompileEntry,
@@ -22,6 +21,5 @@ __all__ = [
     "ManifestExplanation",
     "ParameterCandidate",
     "ReadParameter",
-    "as_dict",
     "explain_manifest",
 ]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from commodore.core.inventory import ParameterPath
+from commodore.core.inventory.explain import path_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class FilterUse:
     filter: str
     path: str
     enabled: bool
-    settings: Mapping[str, Any]
+    settings: Mapping[str, Any] = field(metadata={"json": False})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class ReadParameter:
     """
 
     target: str
-    path: ParameterPath
+    path: ParameterPath = field(metadata={"json": path_text})
     value: Any
     is_set: bool
     changed: bool
@@ -117,7 +118,7 @@ class ParameterCandidate:
     """
 
     target: str
-    path: ParameterPath
+    path: ParameterPath = field(metadata={"json": path_text})
     value: Any
     whole: bool
     command: tuple[str, ...]
@@ -137,7 +138,7 @@ class ObjectPlace:
 class FieldPlace:
     """A field of an object. `omitted` counts the candidates beyond the limit."""
 
-    path: ParameterPath
+    path: ParameterPath = field(metadata={"json": path_text})
     value: Any
     line: int
     candidates: tuple[ParameterCandidate, ...]

@@ -1,6 +1,5 @@
 """Where parameters come from: the chain of class files that set one, replayed to prove it."""
 
-from commodore.core.inventory.explain._as_dict import as_dict, path_text
 from commodore.core.inventory.explain.explaining import Explaining, explain_parameter, target_of
 from commodore.core.inventory.explain.locating import locate_settings
 from commodore.core.inventory.explain.model import (
@@ -11,6 +10,7 @@ from commodore.core.inventory.explain.model import (
     FileOrigin,
     ParameterReference,
 )
+from commodore.core.inventory.parameter_path import path_text
 
 __all__ = [
     "ClassFilePlace",
@@ -20,7 +20,6 @@ __all__ = [
     "Explanation",
     "FileOrigin",
     "ParameterReference",
-    "as_dict",
     "explain_parameter",
     "locate_settings",
     "path_text",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from commodore.core.inventory.explain._merging import CannotMergeError, fold, mergeable, rendered, same
-from commodore.core.inventory.parameter_path import ParameterPath
+from commodore.core.inventory.parameter_path import ParameterPath, key_text, path_text
 
 Effect = Literal["sets", "merges", "appends", "replaces", "removes"]
 """What a place does to what was merged before: `sets` is the first value, `removes` takes it away and gives none."""
@@ -16,6 +16,11 @@ Effect = Literal["sets", "merges", "appends", "replaces", "removes"]
 Outcome = Literal["followed", "repeated", "overwritten", "missing", "default", "deep", "many", "loop"]
 """What became of a reference: it is explained below; elsewhere; does not matter, as its value is overwritten; leads
 nowhere; leads nowhere and has a default; is too deep or one too many to be explained; leads back to itself."""
+
+
+def _key(key: Any) -> str | int:
+    """A key for machines: an index, or a text."""
+    return key if isinstance(key, int) and not isinstance(key, bool) else key_text(key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,7 @@ class ParameterReference:
     """A reference in a value, the parameter that it leads to, and the explanation of that one if it is followed."""
 
     written: str
-    path: tuple[Any, ...]
+    path: tuple[Any, ...] = field(metadata={"json": path_text})
     outcome: Outcome
     explanation: Explanation | None = None
 
@@ -85,8 +90,8 @@ class Contribution:
     """
 
     source: ClassFilePlace
-    path: tuple[Any, ...]
-    key: Any
+    path: tuple[Any, ...] = field(metadata={"json": path_text})
+    key: Any = field(metadata={"json": _key})
     overwrites: bool
     constant: bool
     value: Any
@@ -102,7 +107,7 @@ class Contribution:
 class ExplainedPart:
     """A key of a map or an item of a list: where it was set last, through which reference, and by how many places."""
 
-    key: Any
+    key: Any = field(metadata={"json": _key})
     source: ClassFilePlace
     through: str
     places: int
@@ -122,7 +127,7 @@ class Explanation:
         complete: whether the definitions add up to the value; if not, the list is incomplete.
     """
 
-    path: ParameterPath
+    path: ParameterPath = field(metadata={"json": path_text})
     target: str
     is_set: bool
     value: Any

@@ -7,7 +7,6 @@ from commodore.base.lazy_exports import lazy_exports
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from commodore.core.inventory.lint.formats import as_github as as_github
-    from commodore.core.inventory.lint.formats import as_json as as_json
     from commodore.core.inventory.lint.formats import as_sarif as as_sarif
     from commodore.core.inventory.lint.model import Report as Report
     from commodore.core.inventory.lint.run import ALIASES as ALIASES

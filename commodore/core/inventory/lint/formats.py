@@ -1,29 +1,14 @@
-"""A report for machines: JSON, SARIF 2.1.0, and commands for GitHub Actions."""
+"""A report for machines: SARIF 2.1.0, and commands for GitHub Actions."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from commodore.base.diagnostics import Diagnostic, Rule
+from commodore.base.diagnostics import Rule
 from commodore.base.printable import printable_lines
 from commodore.base.sarif import sarif_log
 from commodore.core.inventory.lint.model import Report
-
-
-def as_json(report: Report) -> str:
-    """The report as one JSON document: `findings`, `skipped`, counts, and the linters that ran."""
-    document = {
-        "errors": report.errors,
-        "files": report.files,
-        "findings": list(map(_record, report.findings)),
-        "linters": list(report.linters),
-        "skipped": [{"file": one.file, "reason": one.reason} for one in report.skipped],
-        "warnings": report.warnings,
-    }
-    return json.dumps(document, indent=2, sort_keys=True)
 
 
 def as_github(report: Report) -> Iterator[str]:
@@ -49,22 +34,6 @@ def as_sarif(report: Report) -> str:
         for (linter, _), rule in report.rules.items()
     ]
     return sarif_log(report.findings, Path.cwd(), rules, kind="member")
-
-
-def _record(finding: Diagnostic) -> dict[str, Any]:
-    """A finding as JSON-ready data."""
-    (linter, _, rule), place = finding.code.partition("/"), finding.locations[0]
-    return {
-        "linter": linter,
-        "rule": rule,
-        "severity": finding.severity,
-        "message": finding.message,
-        "file": place.place,
-        "line": place.line,
-        "column": place.column,
-        "parameter": finding.subject.object,
-        "hint": finding.hint,
-    }
 
 
 def _data(text: str) -> str:

@@ -8,9 +8,10 @@ its object the path of the field in the file.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import ClassVar
 
-from commodore.base.diagnostics import Diagnostic, Rule
+from commodore.base.diagnostics import Diagnostic, Rule, Severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,22 +23,53 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
+class FindingRecord:
+    """A finding as the document for machines shows it."""
+
+    linter: str
+    rule: str
+    severity: Severity
+    message: str
+    file: str
+    line: int | None
+    column: int | None
+    parameter: str
+    hint: str
+
+
+def _records(findings: tuple[Diagnostic, ...]) -> list[FindingRecord]:
+    return list(map(_record, findings))
+
+
+def _record(one: Diagnostic) -> FindingRecord:
+    (linter, _, rule), place = one.code.partition("/"), one.locations[0]
+    about = str(one.subject.object)
+    return FindingRecord(
+        linter, rule, one.severity, one.message, place.place, place.line, place.column, about, one.hint
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The result of a lint: what was found, in the order of files and lines; what was read and what was not.
 
     `linters` are the linters that ran, `rules` all of their rules with the linter's name, in a fixed order.
     """
 
-    findings: tuple[Diagnostic, ...]
+    json_properties: ClassVar = ("errors", "warnings")
+
+    findings: tuple[Diagnostic, ...] = field(metadata={"json": _records})
     files: int
     skipped: tuple[Skipped, ...]
     linters: tuple[str, ...]
-    rules: Mapping[tuple[str, str], Rule]
+    rules: Mapping[tuple[str, str], Rule] = field(metadata={"json": False})
 
     @property
     def errors(self) -> int:
+        """The number of findings that are errors."""
         return sum(finding.severity == "error" for finding in self.findings)
 
     @property
     def warnings(self) -> int:
+        """The number of the other findings."""
         return len(self.findings) - self.errors

@@ -9,7 +9,7 @@ import contextlib
 import os
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from commodore.base.context import Context
@@ -18,6 +18,7 @@ from commodore.base.events import StageAdvanced, Warned, ignore
 from commodore.base.files.tree import size_of
 from commodore.base.files.workspace import write_atomically
 from commodore.base.limits import Limits
+from commodore.base.values.units import moment_text
 from commodore.core.results.caches import cache_folder
 from commodore.core.results.caches.entry_store import Store, StoredEntry
 
@@ -42,8 +43,8 @@ class Survey:
     folder: Path
     entries: int | None
     bytes: int
-    oldest: float | None = None
-    newest: float | None = None
+    oldest: float | None = field(default=None, metadata={"json": moment_text})
+    newest: float | None = field(default=None, metadata={"json": moment_text})
     prunable: bool = True
     elsewhere: bool = False
 

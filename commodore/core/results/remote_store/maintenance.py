@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from commodore.base.errors import EnvironmentFault
 from commodore.base.limits import Limits
+from commodore.base.values.units import moment_text
 from commodore.core.results.remote_store.objects import Objects, Stored, StoreFault, check_url, folder_of
 from commodore.core.results.remote_store.signed import NotAcceptedError, Trust
 
@@ -28,8 +29,8 @@ class RemoteSurvey:
     url: str
     objects: int
     bytes: int
-    oldest: float | None
-    newest: float | None
+    oldest: float | None = field(metadata={"json": moment_text})
+    newest: float | None = field(metadata={"json": moment_text})
 
 
 @dataclass(frozen=True, slots=True)

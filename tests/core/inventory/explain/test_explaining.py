@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from commodore.base.documents import plain
 from commodore.base.errors import InputError
 from commodore.base.limits import Limits
 from commodore.core.inventory import look_up
-from commodore.core.inventory.explain import Explaining, as_dict, explain_parameter, target_of
+from commodore.core.inventory.explain import Explaining, explain_parameter, target_of
 from commodore.core.inventory.explain._nodes import MapEntry, MapNode, Place, Scalar
 from commodore.core.inventory.explain.model import agrees, replay
 from tests.core.inventory.explain.hierarchies import Hierarchy, told, write
@@ -212,24 +213,27 @@ def test_the_target_is_the_instances(tmp_path: Path) -> None:
 
 
 def test_as_data(tmp_path: Path) -> None:
-    data = as_dict(Hierarchy(tmp_path, "a: {b: '${c}'}\nc: 1", "a: {~b: 2}").explain("a.b"))
-    assert (data["path"], data["target"], data["set"], data["value"], data["complete"]) == ("a.b", "t", True, 2, True)
+    data = plain(Hierarchy(tmp_path, "a: {b: '${c}'}\nc: 1", "a: {~b: 2}").explain("a.b"))
+    assert (data["path"], data["target"], data["is_set"]) == ("a.b", "t", True)
+    assert (data["value"], data["complete"]) == (2, True)
     first, second = data["chain"]
     assert first["references"] == [{"written": "${c}", "path": "c", "outcome": "overwritten", "explanation": None}]
-    assert {
-        key: second[key] for key in ("class", "line", "path", "key", "overwrites", "written", "effect", "wins")
-    } == {
-        "class": "c1",
-        "line": 2,
+    assert {key: second[key] for key in ("path", "key", "overwrites", "value", "effect", "wins")} == {
         "path": "a.b",
         "key": "~b",
         "overwrites": True,
-        "written": 2,
+        "value": 2,
         "effect": "replaces",
         "wins": True,
     }
-    assert second["file"] == str(tmp_path / "classes" / "c1.yml")
-    assert second["repository"] is None
+    assert second["source"] == {
+        "name": "c1",
+        "file": str(tmp_path / "classes" / "c1.yml"),
+        "line": 2,
+        "column": second["source"]["column"],
+        "generated": "",
+        "origin": None,
+    }
 
 
 @pytest.mark.parametrize(

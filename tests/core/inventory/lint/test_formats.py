@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 
 from commodore.base.diagnostics import Diagnostic
+from commodore.base.documents import document_text
 from commodore.base.errors import Location
-from commodore.core.inventory.lint import LintRequest, Report, as_github, as_json, as_sarif, lint
+from commodore.core.inventory.lint import LintRequest, Report, as_github, as_sarif, lint
 from commodore.version import __version__
 from tests.core.inventory.lint.world import run
 from tests.world.context import make_context
+from tests.world.documents import check_documents
 from tests.world.folders import write_files
 
 jsonschema: Any = importlib.import_module("jsonschema")  # comes with Kapitan, without types
@@ -84,11 +86,14 @@ def test_counts(report: Report) -> None:
 
 
 def test_json(report: Report) -> None:
-    document = json.loads(as_json(report))
+    document = json.loads(document_text("inventory-lint", report))
+    check_documents(json.dumps(document))
     assert {key: value for key, value in document.items() if key not in ("findings", "linters")} == {
         "errors": 3,
         "files": 3,
         "skipped": [{"file": "README.md", "reason": "it is neither YAML nor JSON by its ending"}],
+        "schema": "inventory-lint",
+        "version": 1,
         "warnings": 1,
     }
     assert document["findings"][0] == {
@@ -163,7 +168,7 @@ def test_halves_of_characters(tmp_path: Path) -> None:
     report = run(
         write_files(tmp_path, {"a.yml": '{"parameters": {"components": {"\\ud83d": {"version": "v", "\\ud83d": 1}}}}'})
     )
-    as_json(report).encode()
+    document_text("inventory-lint", report).encode()
     as_sarif(report).encode()
     "".join(as_github(report)).encode()
     assert report.errors == 1

@@ -1,0 +1,172 @@
+"""JSON Schemas of documents for machines, made from their dataclasses."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib
+import inspect
+import re
+import sys
+import types
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import date, datetime, time
+from enum import Enum
+from pathlib import PurePath
+from typing import Any, Literal, NewType, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from commodore.base.documents import VERSION, Absent
+
+_SIMPLE: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+_TEXTS = (PurePath, datetime, date, time, bytes)
+_SECTIONS = ("Args:", "Attributes:")
+
+
+def document_schema(name: str, kind: type) -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of `document(name, value)` for values of a dataclass.
+
+    Raises:
+        TypeError: the dataclass has a field of a type that JSON has nothing for.
+    """
+    schemas = _Schemas()
+    body = schemas.of_fields(kind)
+    head: dict[str, Any] = {"schema": {"const": name}, "version": {"const": VERSION}}
+    if twice := head.keys() & body["properties"].keys():
+        raise TypeError(f"{kind.__name__} has a field {twice.pop()}, which every document has")
+    properties = {**head, **body.pop("properties")}
+    required = ["schema", "version", *body.pop("required")]
+    about = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": name}
+    shown = {**about, **body, "required": required, "properties": properties}
+    return {**shown, "$defs": schemas.definitions} if schemas.definitions else shown
+
+
+class _Schemas:
+    """The schemas of types; those of classes with fields are definitions."""
+
+    def __init__(self) -> None:
+        self.definitions: dict[str, dict[str, Any]] = {}
+        self._names: dict[type, str] = {}
+
+    def of(self, hint: Any) -> dict[str, Any]:
+        """The schema of a type."""
+        if hint is Any or hint is object or isinstance(hint, TypeVar):
+            return {}
+        if isinstance(hint, NewType):
+            return self.of(hint.__supertype__)
+        origin, arguments = get_origin(hint), get_args(hint)
+        if origin is Literal:
+            return {"enum": list(arguments)}
+        if origin in (Union, types.UnionType):
+            return self._any_of(arguments)
+        kind = origin or hint
+        if isinstance(kind, type):
+            if (as_plain := getattr(kind, "as_plain", None)) is not None:
+                return self.of(_hints(as_plain)["return"])
+            if issubclass(kind, Enum):
+                return {"enum": [one.value for one in kind]}
+            if dataclasses.is_dataclass(kind) or hasattr(kind, "_asdict"):
+                return {"$ref": f"#/$defs/{self._define(kind)}"}
+            return self._of_class(kind, arguments)
+        raise TypeError(f"{hint} has no form in JSON")
+
+    def of_fields(self, kind: type) -> dict[str, Any]:
+        """The schema of an object with the fields and properties of a class."""
+        about, each = _documentation(kind)
+        hints = _hints(kind)
+        found: dict[str, Any] = {}
+        if dataclasses.is_dataclass(kind):
+            for field in dataclasses.fields(kind):
+                how = field.metadata.get("json", True)
+                if how:
+                    found[field.name] = hints[field.name] if how is True else _hints(how)["return"]
+        else:
+            found = {name: hints[name] for name in kind._fields}  # type: ignore[attr-defined]
+        for name in getattr(kind, "json_properties", ()):
+            getter = getattr(kind, name).fget
+            found[name] = _hints(getter)["return"]
+            each.setdefault(name, _documentation(getter)[0])
+        properties = {}
+        for name, hint in found.items():
+            described = {"description": each[name]} if each.get(name) else {}
+            properties[name] = {**described, **self.of(hint)}
+        required = [name for name, hint in found.items() if Absent not in get_args(hint)]
+        described = {"description": about} if about else {}
+        return {**described, "type": "object", "required": required, "properties": properties}
+
+    def _of_class(self, kind: type, arguments: tuple[Any, ...]) -> dict[str, Any]:
+        if kind in _SIMPLE:
+            return {"type": _SIMPLE[kind]}
+        if issubclass(kind, (str, *_TEXTS)):
+            return {"type": "string"}
+        if issubclass(kind, Mapping):
+            values = self.of(arguments[1]) if arguments else {}
+            return {"type": "object", "additionalProperties": values or True}
+        if kind is tuple and arguments and arguments[-1] is not ...:
+            return {"type": "array", "prefixItems": [self.of(one) for one in arguments], "minItems": len(arguments)}
+        if issubclass(kind, Sequence | AbstractSet):
+            return {"type": "array", "items": self.of(arguments[0]) if arguments else {}}
+        raise TypeError(f"{kind.__name__} has no form in JSON")
+
+    def _any_of(self, arguments: tuple[Any, ...]) -> dict[str, Any]:
+        alternatives = []
+        for one in (self.of(each) for each in arguments if each is not Absent):
+            if one not in alternatives:
+                alternatives.append(one)
+        if {} in alternatives or len(alternatives) == 1:
+            return {} if {} in alternatives else alternatives[0]
+        if all(one.keys() == {"type"} for one in alternatives):
+            return {"type": [one["type"] for one in alternatives]}
+        return {"anyOf": alternatives}
+
+    def _define(self, kind: type) -> str:
+        if kind not in self._names:
+            name, number = kind.__name__.strip("_"), 1
+            while (key := name if number == 1 else f"{name}{number}") in self._names.values():
+                number += 1
+            self._names[kind] = key
+            self.definitions[key] = {}
+            self.definitions[key] = self.of_fields(kind)
+        return self._names[kind]
+
+
+def _documentation(of: Any) -> tuple[str, dict[str, str]]:
+    """The first paragraph of a docstring, and the texts of its attributes or arguments."""
+    text = inspect.cleandoc(of.__doc__ or "")
+    if text.startswith((f"{of.__name__}(", "Alias for field")):  # a dataclass's own, a tuple's own
+        return "", {}
+    first = " ".join(text.partition("\n\n")[0].split())
+    each: dict[str, str] = {}
+    name = section = ""
+    for line in text.splitlines():
+        if line and not line.startswith(" "):
+            section, name = line, ""
+        elif section in _SECTIONS and line.startswith("    ") and line[4:5].strip():
+            name, _, meaning = line.strip().partition(": ")
+            each |= dict.fromkeys(name.split(", "), meaning[:1].upper() + meaning[1:])
+        elif section in _SECTIONS and name and line.strip():
+            each |= {one: f"{each[one]} {line.strip()}" for one in name.split(", ")}
+    return first, {one: re.sub(r"\bNone\b", "null", meaning) for one, meaning in each.items()}
+
+
+def _hints(of: Any) -> dict[str, Any]:
+    """The types of fields, or of a function's arguments and result; names imported for type checkers are looked up."""
+    names: dict[str, Any] = {}
+    for kind in reversed(of.__mro__) if isinstance(of, type) else (of,):
+        names |= _checked_imports(kind)
+    return get_type_hints(of, localns=names)
+
+
+def _checked_imports(of: type | Callable[..., Any]) -> dict[str, Any]:
+    """The names that a module imports for type checkers only."""
+    module = sys.modules[of.__module__]
+    if not module.__name__.startswith("commodore."):
+        return {}
+    nodes = [one for one in ast.parse(inspect.getsource(module)).body if isinstance(one, ast.If)]
+    imports = [one for node in nodes if ast.unparse(node.test) == "TYPE_CHECKING" for one in node.body]
+    return {
+        alias.asname or alias.name: getattr(importlib.import_module(one.module), alias.name)
+        for one in imports
+        if isinstance(one, ast.ImportFrom) and one.module
+        for alias in one.names
+    }
