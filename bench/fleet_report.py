@@ -27,12 +27,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from commodore.catalog import FileDiff
 from commodore.clusters import FleetReport, read_report, render_text
-from commodore.clusters.compiled import values_of
-from commodore.clusters.journal import Journal, RunFolder, new_run
+from commodore.clusters.compiled import Compiled, values_of
+from commodore.clusters.journal import RunFolder, new_run
+from commodore.clusters.ledger import Ledger
 from commodore.clusters.outcome import ClusterOutcome
 from commodore.clusters.report.model import WaveResult
 from commodore.core.lieutenant import Cluster, Tenant
-from commodore.core.review import DiffLine, FileGroups, Hunk, Placeholders
+from commodore.core.review import DiffLine, Hunk, Placeholders
 
 KINDS = ("one", "all")
 _FILES = 5
@@ -57,26 +58,31 @@ def diffs(kind: str, name: str, instances: int) -> Iterator[FileDiff]:
         yield FileDiff("added", path, (DiffLine("summary", f"Added file {path}"),))
 
 
-def collect(run: RunFolder, kind: str, clusters: int, instances: int) -> tuple[list[ClusterOutcome], FileGroups]:
-    """What the run does as clusters are compiled."""
+def begin(run: RunFolder, clusters: int) -> Ledger:
+    """The ledger of a run, with the entries that it has."""
+    names = [f"c-{number:05}" for number in range(clusters)]
+    return Ledger(run, [ClusterOutcome(name, f"Cluster {name}", "t-1", "all") for name in names])
+
+
+def collect(run: RunFolder, kind: str, clusters: int, instances: int) -> Ledger:
+    """Do what the run does as clusters are compiled."""
     tenant = Tenant("t-1", "Tenant", "https://git.example.com/t.git", "https://git.example.com/g.git", None, None)
-    groups, outcomes, journal = FileGroups(), [], Journal(run)
+    ledger = begin(run, clusters)
     for number in range(clusters):
         name, facts = f"c-{number:05}", {"region": f"region-{number % 7}", "cloud": "cloudscale"}
         url = f"https://git.example.com/catalog-{number:05}.git"
         cluster = Cluster(name, f"Cluster {number}", tenant, facts, {}, url, None, None)
         placeholders = Placeholders(values_of(cluster))
         hunks = [Hunk.of(diff, placeholders) for diff in diffs(kind, name, instances)]
-        first = {hunk.id for hunk in groups.add(name, hunks)}
         ids = tuple(hunk.id for hunk in hunks)
         done = ClusterOutcome(name, f"Cluster {number}", "t-1", "all", "changed", 1, 1.0, tree="0" * 64, groups=ids)
-        journal.write("compiled", cluster=done.as_dict(), hunks=[one.as_dict(whole=one.id in first) for one in hunks])
-        outcomes.append(done)
-    journal.close()
-    return outcomes, groups
+        ledger.compiled(Compiled(done, tuple(hunks)), {})
+    ledger.close()
+    return ledger
 
 
-def write(run: RunFolder, outcomes: list[ClusterOutcome], groups: FileGroups) -> None:
+def write(run: RunFolder, ledger: Ledger) -> None:
+    outcomes = tuple(ledger.state.outcomes.values())
     waves = (WaveResult("all", "compiled", wave={"name": "all"}),)
     known = {"run": run.name, "started": "", "finished": "", "commodore": "", "digest": "", "push": False}
     report = FleetReport(
@@ -85,17 +91,10 @@ def write(run: RunFolder, outcomes: list[ClusterOutcome], groups: FileGroups) ->
         shard=None,
         pins=(),
         waves=waves,
-        clusters=tuple(outcomes),
-        groups=tuple(groups),
+        clusters=outcomes,
+        groups=ledger.groups(),
     )
     run.report.write_text(json.dumps(report.as_dict(), indent=2))
-
-
-def go_on(run: RunFolder) -> None:
-    groups = FileGroups()
-    for entry in run.entries():
-        outcome = ClusterOutcome.parse(entry["cluster"])
-        groups.add(outcome.id, map(Hunk.parse, entry["hunks"]))
 
 
 def measure(kind: str, clusters: int, instances: int, folder: Path) -> str:
@@ -109,9 +108,9 @@ def measure(kind: str, clusters: int, instances: int, folder: Path) -> str:
         seconds.append(time.process_time() - start)
         return done
 
-    outcomes, groups = took(lambda: collect(run, kind, clusters, instances))  # type: ignore[misc]
-    took(lambda: write(run, outcomes, groups))
-    took(lambda: go_on(run))
+    ledger: Ledger = took(lambda: collect(run, kind, clusters, instances))  # type: ignore[assignment]
+    took(lambda: write(run, ledger))
+    took(lambda: begin(run, clusters).close())
     took(lambda: sum(1 for _ in render_text(read_report(run.report))))
     sizes = [path.stat().st_size / 1e6 for path in (run.journal, run.report)]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

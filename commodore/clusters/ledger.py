@@ -98,8 +98,9 @@ class Ledger:
         self.state = State({one.id: one for one in outcomes})
         for entry in run.entries():
             if entry["event"] == "compiled":
-                self._groups.remove(entry["cluster"]["id"])  # it may have failed before
-                self._groups.add(entry["cluster"]["id"], map(Hunk.parse, entry["hunks"]))
+                name = entry["cluster"]["id"]
+                self._groups.remove(name, self.state.outcomes[name].groups)  # it may have failed before
+                self._groups.add(name, map(Hunk.parse, entry["hunks"]))
             self.state = self.state.after(entry)
         self.state = replace(self.state, exhausted=0)
         self._journal = Journal(run)
@@ -108,7 +109,7 @@ class Ledger:
         """Let clusters of one wave be compiled again."""
         with self._lock:
             for one in failed:
-                self._groups.remove(one.id)
+                self._groups.remove(one.id, one.groups)
             self.state = self.state.without(failed)
 
     def write(self, event: str, **content: Any) -> None:

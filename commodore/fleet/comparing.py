@@ -99,7 +99,6 @@ def group_changes(
     Args:
         singulars: the names of one node of each dimension.
     """
-
     groups = FileGroups()
     for file in change.files:
         moved = file.kind == "renamed"

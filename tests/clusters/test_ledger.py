@@ -48,6 +48,25 @@ def test_a_process_that_goes_on_has_the_same_state(tmp_path: Path) -> None:
     again.close()
 
 
+@pytest.mark.requirement("FC8", "FC9")
+def test_a_cluster_that_is_compiled_again_has_its_new_changes_alone(tmp_path: Path) -> None:
+    """One that has failed as it was pushed has changes already; they are counted once, in this process and the next."""
+    run = new_run(tmp_path, {"clusters": [], "digest": ""})
+    ledger = Ledger(run, OUTCOMES)
+    ledger.compiled(compiled("c-1"), {})
+    ledger.compiled(compiled("c-2"), {})
+    failed = ledger.state.outcomes["c-2"].failing(EnvironmentFault("CMD-GIT-001", "gone", hint=""))
+    ledger.write("published", cluster=failed.as_dict())
+    ledger.forget([failed])
+    assert [group.clusters for group in ledger.groups()] == [["c-1"]]
+    ledger.compiled(compiled("c-2"), {})
+    ledger.close()
+    again = Ledger(run, OUTCOMES)
+    assert [group.clusters for group in ledger.groups()] == [["c-1", "c-2"]]
+    assert [group.clusters for group in again.groups()] == [["c-1", "c-2"]]
+    again.close()
+
+
 def test_failed_clusters_are_compiled_again_but_for_those_refused_for_safety(tmp_path: Path) -> None:
     ledger = Ledger(new_run(tmp_path, {"clusters": [], "digest": ""}), OUTCOMES)
     ledger.compiled(compiled("c-1"), {})

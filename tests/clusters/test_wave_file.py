@@ -72,7 +72,7 @@ def test_waves(tmp_path: Path) -> None:
         ("waves: [{name: a, soak: 2 weeks}]", "CMD-FLT-003", "/waves/0/soak is '2 weeks'"),
         ("waves: [{name: a, max_failures: some}]", "CMD-FLT-003", "/waves/0/max_failures is 'some'"),
         ("waves: [{name: a, max_failures: -1}]", "CMD-FLT-003", "/waves/0/max_failures is -1"),
-        ("waves: [{name: a, clusters: {ids: c-1}}]", "CMD-FLT-003", "/waves/0/clusters/ids is a text"),
+        ("waves: [{name: a, clusters: {ids: c-1}}]", "CMD-FLT-003", "/waves/0/clusters/ids is text"),
         ("waves: [{name: a, clusters: {percent: 1, count: 1}}]", "CMD-FLT-103", "has both percent and count"),
         ("waves: [{name: a, max_failures: 101%}]", "CMD-FLT-003", "/waves/0/max_failures is '101%'"),
         ("waves: [{name: a, clusters: {ids: []}}]", "CMD-FLT-003", "/waves/0/clusters/ids is empty"),

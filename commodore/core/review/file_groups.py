@@ -122,11 +122,12 @@ class FileGroups:
             self._groups[hunk.id].add(cluster, hunk.values)
         return first
 
-    def remove(self, cluster: str) -> None:
-        """Forget the changes of a cluster that is compiled again."""
-        for group in self._groups.values():
-            group.clusters = [name for name in group.clusters if name != cluster]
-        self._groups = {name: group for name, group in self._groups.items() if group.clusters}
+    def remove(self, cluster: str, ids: Iterable[str]) -> None:
+        """Forget the changes of a cluster that is compiled again, which are in these groups."""
+        for name in ids:
+            self._groups[name].clusters.remove(cluster)
+            if not self._groups[name].clusters:
+                del self._groups[name]
 
     def __iter__(self) -> Iterator[FileGroup]:
         """The groups in the order in which they are shown: those of most clusters first, equal sets together."""
