@@ -439,7 +439,7 @@ POOLS = {
     "commodore/catalog/pipeline.py": "closes the store, which ends its git",
     "commodore/catalog/stages/checkouts.py": "works on files",
     "commodore/clusters/publishing.py": "cancels the run",
-    "commodore/clusters/running.py": "the same",
+    "commodore/clusters/rollout.py": "the same",
     "commodore/core/dependencies/bundle/sources.py": "closes the store",
     "commodore/core/results/remote_store/maintenance.py": "asks servers only",
     "commodore/core/sources/git/ls_remote.py": "cancels its questions",
