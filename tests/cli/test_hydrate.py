@@ -169,7 +169,8 @@ def test_files_for_jobs(place: Place) -> None:
     report, summary = place.folder.parent / "report.json", place.folder.parent / "summary.md"
     code, groups = place.run("--report", str(report), "--summary", str(summary), "--repo", place.remote.url)
     assert code == 1
-    assert json.loads(report.read_text()) == {"groups": groups, "exit": 1}
+    found = json.loads(report.read_text())
+    assert (found["schema"], found["groups"], found["exit_code"]) == ("hydrate-run", groups, 1)
     lines = summary.read_text().splitlines()
     assert [line.count(" | ") for line in lines] == [4, 0, 4, 4]
     assert "env/dev | committed |" in lines[2]
@@ -421,14 +422,14 @@ def test_status_and_proof(place: Place) -> None:
     first = place.remote.sha()
     place.change(2)
     branch = place.ask("status")[1]["branches"][0]
-    assert (branch["drySha"], branch["noted"], branch["behind"], branch["ours"]) == (first, first, 1, True)
+    assert (branch["dry_sha"], branch["noted"], branch["behind"], branch["ours"]) == (first, first, 1, True)
     assert place.ask("check")[1]["paths"][0]["answer"] == "same"
     edited = CONFIG.format(name="a", value=9)
     place.remote.commit({"a/manifest.yaml": edited}, branch="env/dev", message="By hand")
     code, found = place.ask("check")
     path = found["paths"][0]
     assert (code, path["answer"], path["reason"]) == (1, "different", "the objects differ")
-    assert path["changedBy"]
+    assert path["changed_by"]
     assert [line for line in path["diff"] if line.startswith(("-  ", "+  "))] == ["-  v: '1'", "+  v: '9'"]
     branch = place.ask("status")[1]["branches"][0]
     assert (branch["ours"], branch["head"]) == (False, place.remote.sha("env/dev"))

@@ -227,14 +227,14 @@ def group_data(planned: Planned) -> dict[str, Any]:
     return {
         "id": group.id,
         "dry": {
-            "repoURL": redact(group.first.dry_url),
-            "targetRevision": group.first.dry_revision or "HEAD",
+            "repo_url": redact(group.first.dry_url),
+            "target_revision": group.first.dry_revision or "HEAD",
             "sha": group.dry_sha,
         },
         "destination": {
-            "repoURL": redact(group.first.url),
+            "repo_url": redact(group.first.url),
             "branch": group.branch,
-            "syncBranch": group.first.sync_branch,
+            "sync_branch": group.first.sync_branch,
         },
         "applications": [{"name": one.name, "path": one.path} for one in group.members],
         "outcome": planned.decision,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +9,7 @@ import click
 from commodore.base.context import Context
 from commodore.base.printable import printable
 from commodore.cli.hydrate.common import SOURCES, Source, opened, permissive, report_left_out
+from commodore.cli.hydrate.documents import CheckedPaths, HydratedBranches
 from commodore.cli.hydrate.settings import HYDRATE_CHECK, HYDRATE_STATUS
 from commodore.cli.shell.console import console_of
 from commodore.cli.shell.options import options
@@ -36,7 +36,7 @@ def status(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) ->
         found = survey(planned)
     code = report_left_out(planned.lost, console)
     if values["out"] == "json":
-        console.data(json.dumps({"branches": [one.as_dict() for one in found]}, indent=2))
+        console.document("hydrate-status", HydratedBranches(found))
         return code
     for one in found:
         console.result(printable(_line(one)))
@@ -71,9 +71,7 @@ def check(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> 
     unknown = sum(one.answer == "cannot" for one in found)
     partial = bool(unknown or planned.lost)
     if values["out"] == "json":
-        console.data(
-            json.dumps({"paths": [one.as_dict() for one in found], "partial": partial, "exit": code}, indent=2)
-        )
+        console.document("hydrate-check", CheckedPaths(found, partial, code))
         return code
     if unknown:
         console.result(f"{unknown} of {len(found)} paths cannot be checked")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from commodore.base.documents import document_text
 from commodore.base.errors import CommodoreError
 from commodore.base.files.workspace import guard_disk, write_atomically
 from commodore.base.printable import in_markdown, printable
 from commodore.cli.hydrate.common import group_data, outcome_lines, result_data
+from commodore.cli.hydrate.documents import GroupRecord, HydratedGroups
 from commodore.cli.shell.console import Console
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def report(groups: Shown, values: Mapping[str, Any], console: Console, code: int
     """
     errors = [result for _, _, result in groups if isinstance(result, CommodoreError)]
     code = max([code, *(error.exit_code for error in errors)])
-    text = json.dumps({"groups": [data for data, _, _ in groups], "exit": code}, indent=2)
+    text = document_text("hydrate-run", HydratedGroups([GroupRecord(**data) for data, _, _ in groups], code))
     if values["out"] == "json":
         console.data(text)
     for _, branch, result in groups:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +19,7 @@ from commodore.cli.hydrate.common import (
     report_left_out,
     warn_of_local_edits,
 )
+from commodore.cli.hydrate.documents import GroupRecord, HydratedGroups
 from commodore.cli.hydrate.report import report, shown
 from commodore.cli.hydrate.settings import HYDRATE_PLAN, HYDRATE_RUN
 from commodore.cli.hydrate.watch import watch
@@ -52,7 +52,8 @@ def plan(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> i
     code = 1 if values["check"] and not all(_is_settled(one, values["edited"]) for one in planned) else 0
     code = max(code, report_left_out(made.lost, console))
     if values["out"] == "json":
-        console.data(json.dumps({"groups": [group_data(one) for one in planned], "exit": code}, indent=2))
+        groups = [GroupRecord(**group_data(one)) for one in planned]
+        console.document("hydrate-plan", HydratedGroups(groups, code))
         return code
     for one in planned:
         console.result(printable(f"{one.group.branch}  {one.decision}: {one.reason}"))

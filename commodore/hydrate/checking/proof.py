@@ -49,17 +49,6 @@ class PathCheck:
     changed_by: str = ""
     options_changed: str = ""
 
-    def as_dict(self) -> dict[str, Any]:
-        """The path as JSON-ready data."""
-        return {
-            "branch": self.branch,
-            "path": self.path,
-            "answer": self.answer,
-            "reason": self.reason or None,
-            "diff": list(self.diff),
-            "changedBy": self.changed_by or None,
-        }
-
 
 def check(plan: Plan, commit: str = "") -> list[PathCheck]:
     """Each output path of each branch; what is rendered is not published.

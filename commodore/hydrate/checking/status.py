@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from commodore.core.sources.git import Git, redact
@@ -11,6 +11,10 @@ from commodore.hydrate.branches.layout import read_metadata
 from commodore.hydrate.planning.groups import Planned
 from commodore.hydrate.planning.plan import Plan
 from commodore.hydrate.reading.inputs import Run
+
+
+def _by_path(paths: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    return dict(paths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,37 +34,19 @@ class BranchStatus:
         ours: whether the newest commit was hydrated.
     """
 
-    url: str
+    url: str = field(metadata={"json": redact})
     branch: str
     head: str
     dry_sha: str
     noted: str
     behind: int | None
     applications: tuple[str, ...]
-    paths: tuple[tuple[str, str], ...]
+    paths: tuple[tuple[str, str], ...] = field(metadata={"json": _by_path})
     stale: tuple[str, ...]
     foreign: tuple[str, ...]
     edited: Mapping[str, str]
     author: str
     ours: bool
-
-    def as_dict(self) -> dict[str, Any]:
-        """The branch as JSON-ready data."""
-        return {
-            "repoURL": redact(self.url),
-            "branch": self.branch,
-            "head": self.head or None,
-            "drySha": self.dry_sha or None,
-            "noted": self.noted or None,
-            "behind": self.behind,
-            "applications": list(self.applications),
-            "paths": dict(self.paths),
-            "stale": list(self.stale),
-            "foreign": list(self.foreign),
-            "edited": dict(self.edited),
-            "author": self.author or None,
-            "ours": self.ours,
-        }
 
 
 def survey(plan: Plan) -> list[BranchStatus]:
