@@ -56,6 +56,8 @@ def test_the_wheel_holds_the_pages_about_error_codes(wheel: zipfile.ZipFile, tmp
 def test_the_wheel_holds_the_published_schemas(wheel: zipfile.ZipFile) -> None:
     for name in ("class-file-schema.json", "cluster-file-schema.json"):
         assert wheel.read(f"commodore/published-schemas/{name}") == (ROOT / "docs" / "reference" / name).read_bytes()
+    documents = {path.name: path.read_bytes() for path in (ROOT / "docs" / "reference" / "schemas").glob("*.json")}
+    assert {name: wheel.read(f"commodore/published-schemas/{name}") for name in documents} == documents
 
 
 def test_modes_survive(wheel: zipfile.ZipFile, tracked: set[str]) -> None:

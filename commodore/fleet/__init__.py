@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from commodore.fleet.application_sets import ApplicationSetOptions as ApplicationSetOptions
     from commodore.fleet.application_sets import application_set as application_set
+    from commodore.fleet.comparing import RenderedDiff as RenderedDiff
     from commodore.fleet.comparing import diff_rendered as diff_rendered
     from commodore.fleet.drifting import Drifts as Drifts
     from commodore.fleet.drifting import drift as drift
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
     from commodore.fleet.generating import generate as generate
     from commodore.fleet.generating import stale_error as stale_error
     from commodore.fleet.importing import import_applications as import_applications
+    from commodore.fleet.objects import ObjectChange as ObjectChange
     from commodore.fleet.objects import ObjectChanges as ObjectChanges
     from commodore.fleet.previewing import preview as preview
     from commodore.fleet.promotion.changing import LocatedPatch as LocatedPatch
+    from commodore.fleet.promotion.changing import Wait as Wait
     from commodore.fleet.promotion.changing import find_patch as find_patch
     from commodore.fleet.promotion.changing import waits_of as waits_of
     from commodore.fleet.promotion.folding import loss_lines as loss_lines

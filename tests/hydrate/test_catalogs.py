@@ -123,7 +123,7 @@ def test_a_catalog_goes_through_staged_branches(tmp_path: Path) -> None:
     assert hydrate("check")[1]["paths"][0]["answer"] == "same"
     assert [one["answer"] for one in hydrate("check", "--commit", head)[1]["paths"]] == ["different"]
     status = hydrate("status")[1]["branches"][0]
-    assert (status["drySha"], status["behind"]) == (first, 0)
+    assert (status["dry_sha"], status["behind"]) == (first, 0)
     assert hydrate("plan", "--offline")[1]["groups"][0]["outcome"] == "render"
 
 

@@ -10,12 +10,7 @@ if TYPE_CHECKING:
     from commodore.base.diagnostics import Diagnostic
     from commodore.base.errors import CommodoreError
     from commodore.core.review import ChangeKind, FileGroup
-    from commodore.fleet import Generated
-    from commodore.fleet.comparing import RenderedDiff
-    from commodore.fleet.objects import ObjectChange
-    from commodore.fleet.promotion.changing import Wait
-    from commodore.fleet.promotion.planning import PlannedStep
-    from commodore.fleet.promotion.promoting import Step
+    from commodore.fleet import Generated, ObjectChange, PlannedStep, RenderedDiff, Step, Wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +137,7 @@ def rendered_changes(found: RenderedDiff) -> RenderedChanges:
 
 def generated_fleet(done: Generated) -> GeneratedFleet:
     """The result of generating a fleet."""
+
     from commodore.fleet import by_severity
 
     found = by_severity(done.report)

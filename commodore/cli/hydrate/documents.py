@@ -10,8 +10,7 @@ from commodore.base.documents import ABSENT, Absent
 
 if TYPE_CHECKING:
     from commodore.base.errors import ErrorRecord
-    from commodore.hydrate import BranchStatus
-    from commodore.hydrate.checking.proof import PathCheck
+    from commodore.hydrate import BranchStatus, PathCheck
 
 
 @dataclass(frozen=True, slots=True)
