@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from commodore.catalog import tree_digest
-from commodore.catalog.pipeline import StagedCatalog
+from commodore.catalog import StagedCatalog, tree_digest
 from commodore.clusters.outcome import ClusterOutcome
 from commodore.core.lieutenant import Cluster
 from commodore.core.review import Hunk, Placeholders

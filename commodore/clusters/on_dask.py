@@ -27,8 +27,7 @@ from commodore.base.errors import CommodoreError, EnvironmentFault
 from commodore.base.events import Event, InCluster, Noted, Warned
 from commodore.base.limits import Limits
 from commodore.base.programs.workers import usable_cpus
-from commodore.catalog.pipeline import CatalogCompile, Shared, StagedCatalog
-from commodore.catalog.stages import open_engine
+from commodore.catalog import CatalogCompile, Shared, StagedCatalog, open_engine
 from commodore.clusters.compiled import Compiled
 from commodore.clusters.outcome import FAILURES_IN_A_ROW, ClusterOutcome
 from commodore.clusters.request import DaskOptions

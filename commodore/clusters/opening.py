@@ -13,8 +13,7 @@ from typing import Any
 from commodore.base.context import Context
 from commodore.base.errors import EnvironmentFault, PolicyError
 from commodore.base.programs.workers import usable_cpus
-from commodore.catalog.pipeline import Shared
-from commodore.catalog.stages import open_engine
+from commodore.catalog import Shared, open_engine
 from commodore.clusters.journal import RunFolder, check_same, find_run, new_run, runs
 from commodore.clusters.judging import refusal
 from commodore.clusters.ledger import Ledger, may_be_repaired

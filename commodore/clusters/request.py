@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from commodore.base.errors import PolicyError, UsageError
 from commodore.base.printable import printable
-from commodore.catalog.pipeline import CatalogCompile
+from commodore.catalog import CatalogCompile
 from commodore.clusters.report.model import FleetReport
 from commodore.clusters.selection import ClusterSelection, Shard
 from commodore.clusters.task import Keep

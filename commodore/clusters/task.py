@@ -17,8 +17,16 @@ from commodore.base.errors import CommodoreError, EnvironmentFault, Findings, In
 from commodore.base.events import Announce, Event, InCluster, Noted, TaskBegun, TaskEnded, as_record
 from commodore.base.exhaustion import judge, refusal
 from commodore.base.files.workspace import Workspace, remove_tree
-from commodore.catalog import moved_meanwhile, pending_file, tree_digest
-from commodore.catalog.pipeline import CatalogCompile, Shared, StagedCatalog, publish_catalog, stage_catalog
+from commodore.catalog import (
+    CatalogCompile,
+    Shared,
+    StagedCatalog,
+    moved_meanwhile,
+    pending_file,
+    publish_catalog,
+    stage_catalog,
+    tree_digest,
+)
 from commodore.clusters.compiled import Compiled, compiled
 from commodore.clusters.outcome import ClusterOutcome
 from commodore.core.lieutenant import Cluster, ClusterSource

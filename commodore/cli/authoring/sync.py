@@ -15,8 +15,7 @@ from commodore.cli.shell.console import Console, console_of, working_dir
 from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
-    from commodore.authoring import Kind
-    from commodore.authoring.sync import ItemResult, SyncResult
+    from commodore.authoring import ItemResult, Kind, SyncResult
 
 _COLOURS = {"failed": "red", "postponed": "yellow", "skipped": "yellow", "up-to-date": None}
 
@@ -48,7 +47,7 @@ component_sync, package_sync = _sync_command("COMPONENT", "components"), _sync_c
 
 def _run_sync(ctx: click.Context, kind: Kind, list_file: Path, values: Mapping[str, Any]) -> None:
     """Update all repositories of a list, and end with exit code 1 if one failed."""
-    from commodore.authoring.sync import SyncRequest, sync_repositories
+    from commodore.authoring import SyncRequest, sync_repositories
     from commodore.base.files.workspace import Workspace
 
     console = console_of(ctx)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from commodore.authoring.arguments import Choices
+    from commodore.authoring import Choices
 
 _SWITCHES = {
     "golden_tests": "add_golden",

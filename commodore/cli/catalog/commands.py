@@ -28,8 +28,7 @@ from commodore.cli.shell.watch import WatchedCompile, check_watch, watch
 
 if TYPE_CHECKING:
     from commodore.base.files.workspace import Workspace
-    from commodore.catalog import CatalogChange
-    from commodore.catalog.pipeline import CatalogCompile
+    from commodore.catalog import CatalogChange, CatalogCompile
     from commodore.core.engine import Engine
     from commodore.core.lieutenant import ClusterSource
     from commodore.core.review import Review
@@ -68,8 +67,7 @@ def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
     Without --push the changes are shown and left in the folder `catalog`, and nothing leaves this machine.
     """
     from commodore.base.files.workspace import Workspace
-    from commodore.catalog.pipeline import CatalogCompile, run_compile
-    from commodore.catalog.stages import LastRun
+    from commodore.catalog import CatalogCompile, LastRun, run_compile
     from commodore.core.lieutenant import ClusterFile, LieutenantApi
     from commodore.core.sources.git import author_from
 
@@ -137,8 +135,7 @@ def _checked(request: CatalogCompile, console: Console, *, provenance: bool) -> 
 
 def _watch(request: CatalogCompile, console: Console, shown: Shown) -> None:
     """Compile locally until the user ends it. The working directory is locked while a run goes on, not between runs."""
-    from commodore.catalog.pipeline import run_compile, watched_sources
-    from commodore.catalog.stages import LastRun, check_same_cluster
+    from commodore.catalog import LastRun, check_same_cluster, run_compile, watched_sources
     from commodore.core.inventory import read_cluster_params
 
     check_same_cluster(read_cluster_params(request.workspace), request.cluster)
@@ -263,7 +260,7 @@ def catalog_clean(ctx: click.Context, /) -> None:
     Clones and checkouts of dependencies stay, and so does `vendor`. Folders that hold work of yours are not removed.
     """
     from commodore.base.files.workspace import Workspace
-    from commodore.catalog.stages import clean
+    from commodore.catalog import clean
 
     console = console_of(ctx)
     with console.working(keep=False):

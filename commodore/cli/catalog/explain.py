@@ -29,7 +29,7 @@ def catalog_explain(ctx: click.Context, /, manifest: str, **values: Any) -> None
     the parameters are shown that the instance has read and that have the value of the field.
     """
     from commodore.base.files.workspace import Workspace
-    from commodore.catalog.stages.explaining import explain_manifest
+    from commodore.catalog import explain_manifest
 
     console = console_of(ctx)
     folder = working_dir(ctx)

@@ -14,7 +14,7 @@ from commodore.base.printable import counted, printable
 from commodore.cli.shell.parameters import as_yaml
 
 if TYPE_CHECKING:
-    from commodore.catalog.stages.explaining import (
+    from commodore.catalog import (
         CompileEntry,
         ComponentCheckout,
         FieldPlace,

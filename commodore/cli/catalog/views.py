@@ -21,8 +21,7 @@ from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
     from commodore.base.kubernetes import ObjectKey
-    from commodore.catalog import CatalogImage, ImageChange
-    from commodore.catalog.views import ListedObject
+    from commodore.catalog import CatalogImage, ImageChange, ListedObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +140,7 @@ def catalog_sbom(ctx: click.Context, /, **_values: Any) -> None:
     It is about the cluster that was last compiled in the working directory, in the form of CycloneDX 1.6 as JSON.
     """
     from commodore.base.files.workspace import Workspace
-    from commodore.catalog.stages.bill import bill_of_materials
+    from commodore.catalog import bill_of_materials
 
     found = bill_of_materials(Workspace.at(working_dir(ctx)), Context(ignore, DEFAULT_LIMITS))
     console_of(ctx).data(json.dumps(found, indent=2))

@@ -58,7 +58,7 @@ def fleet_compile(ctx: click.Context, /, clusters: tuple[str, ...], **values: An
 def _wanted(ctx: click.Context, ids: tuple[str, ...], values: Mapping[str, Any], console: Console) -> FleetCompile:
     """The request that the options describe."""
     from commodore.base.files.workspace import Workspace
-    from commodore.catalog.pipeline import CatalogCompile
+    from commodore.catalog import CatalogCompile
     from commodore.clusters import ClusterSelection, FleetCompile, Shard, parse_fact
     from commodore.core.sources.git import author_from
     from commodore.fleet import parse_duration

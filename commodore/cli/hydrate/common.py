@@ -121,7 +121,7 @@ def _catalogs(
 
         def source(of_cluster: Workspace) -> ClusterSource:
             if values["cluster_file"] is None and context.offline:
-                from commodore.catalog.stages import LastRun
+                from commodore.catalog import LastRun
 
                 return LastRun(of_cluster)
             if not known and values["cluster_file"] is not None:

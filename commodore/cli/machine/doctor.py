@@ -18,7 +18,7 @@ from commodore.cli.shell.options import options
 from commodore.cli.shell.settings.common import DOCTOR
 
 if TYPE_CHECKING:
-    from commodore.catalog.switching import Repair
+    from commodore.catalog import Repair
     from commodore.cli.machine.machine_checks import Check
 
 _COLOURS = {"ok": "green", "warning": "yellow", "failed": "red", "skipped": "bright_black"}
@@ -76,8 +76,7 @@ def doctor(ctx: click.Context, /, **values: Any) -> int:
 def _switch(ctx: click.Context, values: dict[str, Any], console: Console) -> int:
     """What a cluster needs repaired. Returns 1 if there is something."""
     from commodore.base.files.workspace import Workspace
-    from commodore.catalog.pipeline import CatalogCompile
-    from commodore.catalog.switching import find_repairs
+    from commodore.catalog import CatalogCompile, find_repairs
     from commodore.core.lieutenant import ClusterFile, LieutenantApi
 
     found: list[Repair] = []

@@ -14,7 +14,7 @@ from commodore.cli.shell.options import options
 from commodore.cli.shell.settings.common import TRUST_EXPLAIN
 
 if TYPE_CHECKING:
-    from commodore.catalog.stages.trust import Action
+    from commodore.catalog import Action
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def trust_explain(ctx: click.Context, /, component: str, **values: Any) -> int:
     executed or fetched. The exit code is 1 if something of it would be refused.
     """
     from commodore.base.files.workspace import Workspace
-    from commodore.catalog.stages.trust import describe_isolation, explain_trust
+    from commodore.catalog import describe_isolation, explain_trust
     from commodore.core.confinement import read_policy
 
     console = console_of(ctx)

@@ -103,7 +103,7 @@ def _worlds(
         return worlds, objects.findings
     import asyncio
 
-    from commodore.observe.cluster import cluster_worlds
+    from commodore.observe import cluster_worlds
 
     return asyncio.run(cluster_worlds(given.clusters(values), scope, holds)), ()
 
@@ -113,7 +113,7 @@ def _try_out(console: Console, decisions: Sequence[Decision], values: dict[str, 
     import asyncio
 
     from commodore.cli.observe import options as given
-    from commodore.observe.cluster import try_out
+    from commodore.observe import try_out
 
     clusters = given.clusters(values)
     answers = asyncio.run(try_out(clusters, decisions, clusters.kargo.timeout))
@@ -152,8 +152,7 @@ def _time(text: str | None) -> datetime:
 
 def _warn(console: Console, objects: GivenObjects, worlds: Sequence[StageWorld]) -> None:
     """Say what is wrong with the annotations of Applications."""
-    from commodore.observe import annotation_problems
-    from commodore.observe.kargo import Application
+    from commodore.observe import Application, annotation_problems
 
     for application in (one for one in objects.objects if isinstance(one, Application)):
         for problem in annotation_problems(application):

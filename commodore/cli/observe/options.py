@@ -12,7 +12,7 @@ from commodore.base.errors import EnvironmentFault, UsageError
 from commodore.observe import PlanOptions, WatchScope, read_duration, read_selector
 
 if TYPE_CHECKING:
-    from commodore.observe.cluster import Clusters, ControllerOptions, LeaseOptions
+    from commodore.observe import Clusters, ControllerOptions, LeaseOptions
 
 _PREFIX = re.compile(r"[a-z0-9]([a-z0-9.-]{0,200}[a-z0-9])?")
 _VERSION = re.compile(r"v?(\d+)\.(\d+)([.+-].*)?")
@@ -98,7 +98,7 @@ def clusters(values: dict[str, Any]) -> Clusters:
             "what talks to clusters is not installed",
             hint="install commodore-catalog[observe], or give files to 'observe plan'",
         )
-    from commodore.observe.cluster import ClusterAccess, Clusters
+    from commodore.observe import ClusterAccess, Clusters
 
     timeout = duration("--request-timeout", values["request_timeout"]).total_seconds()
     kargo = ClusterAccess(values["kubeconfig"], values["context"], timeout)
@@ -114,7 +114,7 @@ def controller_options(values: dict[str, Any]) -> ControllerOptions:
     Raises:
         UsageError: CMD-OBS-030, an option's value cannot be read.
     """
-    from commodore.observe.cluster import ControllerOptions
+    from commodore.observe import ControllerOptions
 
     return ControllerOptions(
         plan=plan_options(values),
@@ -129,7 +129,7 @@ def controller_options(values: dict[str, Any]) -> ControllerOptions:
 
 def lease_options(values: dict[str, Any]) -> LeaseOptions | None:
     """The lease to hold; None: none."""
-    from commodore.observe.cluster import LeaseOptions
+    from commodore.observe import LeaseOptions
 
     if not values["leader_elect"]:
         return None

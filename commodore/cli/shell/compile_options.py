@@ -10,13 +10,13 @@ from commodore.base.strictness import check_allowed
 from commodore.cli.shell.console import Console
 
 if TYPE_CHECKING:
-    from commodore.catalog.stages import CompileOptions
+    from commodore.catalog import CompileOptions
     from commodore.core.results.remote_store import RemoteOptions
 
 
 def compile_options(values: Mapping[str, Any], console: Console, *, fetch: bool = True) -> CompileOptions:
     """How to compile, from a command's options (`commodore.cli.shell.settings.common.ENGINE`)."""
-    from commodore.catalog.stages import CompileOptions
+    from commodore.catalog import CompileOptions
 
     policy = None
     if values["trust_policy"] is not None:

@@ -14,8 +14,7 @@ from commodore.base.printable import NAMES_SHOWN, printable
 from commodore.cli.shell.console import Console
 
 if TYPE_CHECKING:
-    from commodore.catalog import ChangeSummary, Move
-    from commodore.catalog.pipeline import CatalogResult
+    from commodore.catalog import CatalogResult, ChangeSummary, Move
     from commodore.core.review import ObjectKind, Review
 
 _KINDS: tuple[ObjectKind, ...] = ("added", "changed", "removed", "moved")

@@ -19,7 +19,7 @@ from commodore.cli.shell.console import Console, paint
 
 if TYPE_CHECKING:
     from commodore.base.files.watching import WatchedPaths
-    from commodore.catalog.stages import CompileOptions
+    from commodore.catalog import CompileOptions
     from commodore.core.engine import Engine
     from commodore.core.review import DiffMode, DiffRecord, FileChange
 
@@ -107,7 +107,7 @@ def watch(what: WatchedCompile, console: Console, *, limits: Limits = DEFAULT_LI
         CommodoreError: the first run failed for a reason that no edit of the watched files removes.
     """
     from commodore.base.files.watching import Watch, read_trees
-    from commodore.catalog.stages import open_engine
+    from commodore.catalog import open_engine
 
     listener = _Listener(console)
     watched = Watch(what.sources, limits=limits)

@@ -45,9 +45,7 @@ class Catalogs:
         Raises:
             CommodoreError: it cannot be compiled.
         """
-        from commodore.catalog import objects_of, read_folder
-        from commodore.catalog.pipeline import CatalogCompile, run_compile
-        from commodore.catalog.stages import CompileOptions
+        from commodore.catalog import CatalogCompile, CompileOptions, objects_of, read_folder, run_compile
 
         workspace = self._workspace(name)
         request = CatalogCompile(
