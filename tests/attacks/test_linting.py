@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from commodore.core.inventory.lint import LintRequest, Report, as_github, as_json, as_sarif, lint
+from commodore.base.documents import document_text
+from commodore.core.inventory.lint import LintRequest, Report, as_github, as_sarif, lint
 from tests.attacks.conftest import Secret
 from tests.attacks.test_parsing import BOMBS, EXPLOSIONS, WRONG, indented
 from tests.world.context import make_context
@@ -103,7 +104,7 @@ def test_text_that_steers_a_report(tmp_path: Path) -> None:
     assert report.findings
     for lines in (
         list(as_github(report)),
-        "".join(as_json(report)).splitlines(),
+        document_text("inventory-lint", report).splitlines(),
         "".join(as_sarif(report)).splitlines(),
     ):
         assert not set("\x1b\x07\r") & set("".join(lines))

@@ -104,9 +104,7 @@ GROUPS = (
         multiple=True,
         metavar="PATTERN",
     ),
-    Setting(
-        "notes", ("--notes/--no-notes",), "Keep notes of what is hydrated.", kind="switch", default=True, in_files=True
-    ),
+    Setting("notes", ("--notes/--no-notes",), "Keep notes of what is hydrated.", kind="switch", default=True),
 )
 STANDING = (
     Setting(
@@ -374,9 +372,7 @@ HYDRATE_COMMIT = (
     ),
     *COMMITTING,
     COMMIT_DATE,
-    Setting(
-        "notes", ("--notes/--no-notes",), "Keep notes of what is hydrated.", kind="switch", default=True, in_files=True
-    ),
+    Setting("notes", ("--notes/--no-notes",), "Keep notes of what is hydrated.", kind="switch", default=True),
     *REPORTS,
     output("text", "json"),
 )
