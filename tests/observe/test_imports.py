@@ -21,7 +21,8 @@ def imported(path: Path) -> set[str]:
 
 
 def test_the_planner_knows_no_cluster_and_no_library() -> None:
-    modules = sorted(ROOM.glob("*.py"))
+    # The face names the cluster's half, too, and loads it when it is asked for: the planner never does.
+    modules = [path for path in sorted(ROOM.glob("*.py")) if path.name != "__init__.py"]
     assert len(modules) > 10
     for path in modules:
         names = imported(path)

@@ -133,7 +133,7 @@ def test_a_policy_without_a_component(world: World, witness: Witness, capability
 
 @pytest.mark.parametrize(
     ("path", "code"),
-    [("/bin/sh", PROGRAM), ("/usr/bin/env", PROGRAM), ("../../../../../../bin/sh", "CMD-CONF-001")],
+    [("/bin/sh", PROGRAM), ("/usr/bin/env", PROGRAM), ("../" * 12 + "bin/sh", "CMD-CONF-001")],
 )
 def test_programs_of_the_machine(world: World, witness: Witness, path: str, code: str) -> None:
     world.add("a", external(path, "-c", f"'{witness.shell}'"))
