@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from base64 import b64encode
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from datetime import date, datetime, time
@@ -71,7 +72,9 @@ def plain(value: Any) -> Any:
         return plain(value._asdict())
     if isinstance(value, list | tuple):
         return [plain(inner) for inner in value]
-    if isinstance(value, PurePath | datetime | date | time | bytes):
+    if isinstance(value, bytes):  # of YAML's !!binary, and in its form
+        return b64encode(value).decode()
+    if isinstance(value, PurePath | datetime | date | time):
         return str(value)
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 

@@ -138,6 +138,10 @@ def test_an_error_is_a_map_of_its_fields() -> None:
     assert plain([error])[0] == error.as_dict() != {}
 
 
+def test_bytes_are_as_in_yaml() -> None:
+    assert plain({"a": b"abc"}) == {"a": "YWJj"}
+
+
 def test_what_json_has_nothing_for_is_refused() -> None:
     with pytest.raises(TypeError, match="object has no form in JSON"):
         plain({"a": object()})

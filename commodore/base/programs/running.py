@@ -19,6 +19,7 @@ from commodore.base.cancellation import Cancellation, terminate_tree
 from commodore.base.programs.child_processes import start_program
 
 _CHUNK = 1 << 16
+_DRAINED = 16  # chunks that are read of each stream after its end: more than a pipe holds
 _LOOK = 0.5  # seconds between two looks at a program that writes nothing
 _POLITE = 2.0  # seconds in which a program that shares the terminal may end by itself
 _REFUSING = 0.5  # seconds after which a program that was cancelled, and goes on, is killed
@@ -181,14 +182,15 @@ class _Reader:
             for stream, content in ((self._process.stdout, self._output), (self._process.stderr, self._said)):
                 assert stream is not None
                 selector.register(stream, selectors.EVENT_READ, content)
-            while selector.get_map():
-                ready = selector.select(min(self.seconds_left(), _LOOK))
+            left = _DRAINED
+            while selector.get_map() and left:
+                # Asked first: what it wrote before its end is in the pipes. Others that hold them are not waited for.
+                has_ended = _has_ended(self._process)
+                ready = selector.select(0 if has_ended else min(self.seconds_left(), _LOOK))
                 for key, _ in ready:
                     self._take(selector, key)
-                if not ready and _has_ended(self._process):
-                    for key, _ in selector.select(0):
-                        self._take(selector, key)
-                    break
+                if has_ended:
+                    left = left - 1 if ready else 0
                 self.check()
         return bytes(self._output), bytes(self._said)
 

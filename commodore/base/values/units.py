@@ -25,7 +25,7 @@ GO_UNITS: Final = {
     "h": 3600 * 10**9,
 }
 """Nanoseconds of the units of Go's durations."""
-_GO_PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
+_GO_PART = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
 _GO_DURATION = re.compile(rf"([+-]?)(0|(?:{_GO_PART.pattern})+)")
 _LONGEST = 100  # characters of a duration that has a canonical form
 _STEPS = ((86400, "day"), (3600, "hour"), (60, "minute"))

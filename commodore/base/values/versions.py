@@ -31,7 +31,8 @@ _VALID: Final = re.compile(
 )
 _EXACT: Final = re.compile(r"v?[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?")
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,40}")
-_NUMBERS: Final = re.compile(r"v?(\d+(?:\.\d+)*)(.*)", re.DOTALL)
+_NUMBERS: Final = re.compile(r"v?(\d+(?:\.\d+)*)(.*)", re.DOTALL | re.ASCII)
+_LONGEST_TAG: Final = 128  # characters, as registries have it
 
 
 class VersionProblem(ValueError):
@@ -271,6 +272,8 @@ def is_exact(text: str) -> bool:
 
 def goes_back(old: str, new: str) -> bool:
     """Tell if a tag is an older version than another; never for tags that are not versions of one form."""
+    if max(len(old), len(new)) > _LONGEST_TAG:
+        return False
     before, after = _NUMBERS.fullmatch(old), _NUMBERS.fullmatch(new)
     if before is None or after is None or any(map(_is_commit, (old, new))):
         return False

@@ -123,7 +123,10 @@ class FileGroups:
         return first
 
     def remove(self, cluster: str, ids: Iterable[str]) -> None:
-        """Forget the changes of a cluster that is compiled again, which are in these groups."""
+        """Forget the changes of a cluster that is compiled again, which are in these groups.
+
+        A group keeps its example, also if that was of this cluster.
+        """
         for name in ids:
             self._groups[name].clusters.remove(cluster)
             if not self._groups[name].clusters:

@@ -141,6 +141,14 @@ class Handler(BaseHTTPRequestHandler):
         """Log nothing."""
 
 
+def _made(make: Callable[[], Reply]) -> Reply:
+    """The page, or an error of the program as one: the connection would end without a word."""
+    try:
+        return make()
+    except Exception as error:
+        return Reply(500, f"internal error: {type(error).__name__}\n".encode())
+
+
 class _Server(Listener):
     def __init__(self, host: str, port: int, pages: Pages) -> None:
         self.pages = pages
@@ -153,7 +161,7 @@ class _PagesHandler(Handler):
 
     def do_GET(self) -> None:
         page = self.server.pages.shown.get(self.path.partition("?")[0])
-        self._reply(page() if page is not None else Reply(404, b"no such page\n"))
+        self._reply(_made(page) if page is not None else Reply(404, b"no such page\n"))
 
     def do_POST(self) -> None:
         pages = self.server.pages
@@ -167,7 +175,8 @@ class _PagesHandler(Handler):
         elif not (length.isascii() and length.isdigit()) or int(length) > _LONGEST_BODY:
             self._reply(Reply(413, b"the body is too large\n"))
         else:
-            self._reply(pages.taken[path](self.rfile.read(int(length))))
+            take, body = pages.taken[path], self.rfile.read(int(length))
+            self._reply(_made(lambda: take(body)))
 
     def _reply(self, reply: Reply) -> None:
         self.send(reply.status, {"Content-Type": reply.type}, reply.content)

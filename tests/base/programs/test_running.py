@@ -57,6 +57,7 @@ def test_what_a_program_leaves_behind_is_not_waited_for() -> None:
     ended = shell("sleep 600 & echo $!", is_alone=False)
     assert is_running(int(ended.output))
     os.kill(int(ended.output), 9)
+    assert shell("(while :; do echo more >&2; sleep 0.1; done) & exit 3", Bounds(20)).code == 3
 
 
 @pytest.mark.parametrize("is_alone", [True, False])

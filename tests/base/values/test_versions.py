@@ -85,6 +85,7 @@ def test_pre_releases_with_many_digits_are_compared_as_texts() -> None:
         ("1.2.3", "1.2.2", True), ("v1.10", "v1.9", True), ("1.9", "1.10", False), ("1.2", "1.2-rc1", True),
         ("abc", "1.2", False), ("20240101", "1.2", False),
         ("8e88487", "4af6692", False), ("20240102", "20240101", True),
+        ("2" * 5000, "1" * 5000, False), ("٣", "2", False),
     ],
 )  # fmt: skip
 def test_versions_that_go_back(old: str, new: str, back: bool) -> None:

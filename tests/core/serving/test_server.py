@@ -13,7 +13,12 @@ from commodore.base.errors import CommodoreError
 from commodore.core.serving import Pages, Reply, probe, read_address, serving
 
 PAGES = Pages(
-    {"/metrics": lambda: Reply.metrics(b"a 1\n"), "/healthz": lambda: probe(True), "/readyz": lambda: probe(False)},
+    {
+        "/metrics": lambda: Reply.metrics(b"a 1\n"),
+        "/healthz": lambda: probe(True),
+        "/readyz": lambda: probe(False),
+        "/broken": lambda: probe(bool(1 // 0)),
+    },
     {"/echo": lambda body: Reply(202, body)},
     "s3cret",
 )
@@ -77,6 +82,7 @@ def test_an_address_that_is_taken(port: int) -> None:
         ("GET", "/metrics?x=1", (200, "a 1\n")),
         ("GET", "/healthz", (200, "ok\n")),
         ("GET", "/readyz", (503, "not ok\n")),
+        ("GET", "/broken", (500, "internal error: ZeroDivisionError\n")),
         ("GET", "/echo", (404, "no such page\n")),
         ("POST", "/other", (404, "no such page\n")),
         ("POST", "/metrics", (405, "only GET\n")),
