@@ -65,10 +65,11 @@ class State:
         return self
 
     def compiled(self, one: ClusterOutcome) -> State:
-        """The state after a cluster was compiled."""
+        """The state after a cluster was compiled. Its wave is judged anew, also if an earlier process has judged it."""
         lacks = one.failure is not None and is_exhaustion(one.failure.error["code"])
         exhausted = self.exhausted + 1 if lacks else 0
-        return replace(self, outcomes={**self.outcomes, one.id: one}, exhausted=exhausted)
+        outcomes, judged = {**self.outcomes, one.id: one}, self.judged - {one.wave}
+        return replace(self, outcomes=outcomes, judged=judged, exhausted=exhausted)
 
     def without(self, failed: Sequence[ClusterOutcome]) -> State:
         """The state in which these clusters of one wave are to be compiled and judged again."""
@@ -141,6 +142,7 @@ class Ledger:
             for one in judged.clusters:
                 if self.state.outcomes[one.id].state == "not-begun":
                     self._compiled(one, [hunks[name] for name in one.groups])
+            self.state = replace(self.state, exhausted=0)  # what failed there says nothing of this machine
 
     def groups(self) -> tuple[FileGroup, ...]:
         """The groups of equal changes so far."""

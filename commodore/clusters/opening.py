@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore.base.context import Context
-from commodore.base.errors import EnvironmentFault, PolicyError
+from commodore.base.errors import CommodoreError, EnvironmentFault, PolicyError
 from commodore.base.programs.workers import usable_cpus
 from commodore.catalog import Shared, open_engine
 from commodore.clusters.journal import RunFolder, check_same, find_run, new_run, runs
@@ -160,7 +160,14 @@ def _ledger(plan: Plan, run: RunFolder) -> Ledger:
 
 
 def _durations(run: RunFolder) -> dict[str, float]:
-    """The seconds that clusters took in the run before this one."""
+    """The seconds that clusters took in the run before this one; none if its journal is damaged, as they only decide
+    the order.
+    """
     earlier = next((one for one in runs(run.path.parent.parent) if one.name < run.name), None)
-    entries = earlier.entries() if earlier is not None else ()
-    return {entry["cluster"]["id"]: entry["cluster"]["seconds"] for entry in entries if entry["event"] == "compiled"}
+    if earlier is None:
+        return {}
+    try:
+        clusters = [entry["cluster"] for entry in earlier.entries() if entry["event"] == "compiled"]
+        return {cluster["id"]: cluster["seconds"] for cluster in clusters}
+    except (CommodoreError, LookupError, TypeError):
+        return {}

@@ -59,6 +59,7 @@ def _waves(run: Run, ask: Ask, results: dict[str, WaveResult]) -> None:
             results[wave.name] = WaveResult(wave.name, "interrupted", wave=wave.as_dict())
             results[wave.name] = _wave(run, wave, begin(run, pool, ids, ahead), results, ask)
             run.context.announce(WaveEnded(wave.name, results[wave.name].state))
+            ahead = {name: future for name, future in ahead.items() if name not in ids}  # drops staged catalogs
             if results[wave.name].state not in _GOOD:
                 break
         if any(not future.done() for future in ahead.values()):

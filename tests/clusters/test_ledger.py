@@ -12,6 +12,7 @@ from commodore.clusters.compiled import Compiled
 from commodore.clusters.journal import new_run
 from commodore.clusters.ledger import Ledger, may_be_repaired
 from commodore.clusters.outcome import ClusterOutcome
+from commodore.clusters.report.model import FleetReport
 from commodore.core.review import DiffLine, FileDiff, Hunk, Placeholders
 
 OUTCOMES = tuple(ClusterOutcome(name, "", "t-one", "one") for name in ("c-1", "c-2", "c-3"))
@@ -77,4 +78,33 @@ def test_failed_clusters_are_compiled_again_but_for_those_refused_for_safety(tmp
     ledger.forget([one for one in before.outcomes.values() if may_be_repaired(one)])
     assert [one.state for one in ledger.state.of(["c-1", "c-2", "c-3"])] == ["changed", "not-begun", "failed"]
     assert (before.judged, ledger.state.judged) == (frozenset({"one"}), frozenset())
+    ledger.close()
+
+
+def test_a_wave_whose_clusters_are_compiled_again_is_judged_again_by_each_process(tmp_path: Path) -> None:
+    """The process that has compiled them ended before it judged; what is pushed next was never judged."""
+    run = new_run(tmp_path, {"clusters": [], "digest": ""})
+    ledger = Ledger(run, OUTCOMES)
+    failed = OUTCOMES[1].failing(EnvironmentFault("CMD-GIT-001", "gone", hint=""))
+    ledger.compiled(Compiled(failed), {})
+    ledger.write("judged", wave=failed.wave)
+    ledger.forget([ledger.state.outcomes[failed.id]])
+    ledger.compiled(compiled(failed.id), {})
+    ledger.close()
+    again = Ledger(run, OUTCOMES)
+    assert again.state.judged == frozenset()
+    again.close()
+
+
+def test_failures_of_another_run_are_not_counted_as_those_of_this_machine(tmp_path: Path) -> None:
+    first = Ledger(new_run(tmp_path / "first", {"clusters": [], "digest": ""}), OUTCOMES)
+    for one in OUTCOMES:
+        first.compiled(Compiled(one.failing(EnvironmentFault("CMD-WORK-003", "no space", hint=""))), {})
+    outcomes = tuple(first.state.of(["c-1", "c-2", "c-3"]))
+    first.close()
+    report = FleetReport("r", "", "", "", "", 3, True, None, (), (), outcomes, ())
+    ledger = Ledger(new_run(tmp_path / "second", {"clusters": [], "digest": ""}), OUTCOMES)
+    ledger.take_over(report)
+    assert [one.state for one in ledger.state.of(["c-1", "c-2", "c-3"])] == ["failed"] * 3
+    assert (first.state.exhausted, ledger.state.exhausted) == (3, 0)
     ledger.close()

@@ -68,8 +68,10 @@ class RepoMap:
         return found
 
     def providing(self, providers: Providers) -> RepoMap:
-        """The same map with what a caller provides."""
-        return RepoMap(self._entries.values(), providers, self._anew)
+        """The same map, and the same memory, with what a caller provides."""
+        provided = RepoMap(self._entries.values(), providers, self._anew)
+        provided._used, provided._asked = self._used, self._asked
+        return provided
 
     def wants_anew(self, kind: str, name: Hashable) -> bool:
         """Whether something is asked for though the cache has it: each thing once."""

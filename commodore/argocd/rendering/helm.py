@@ -27,7 +27,7 @@ from commodore.base.yaml.kube_yaml import read_documents
 from commodore.core.confinement.chart_schemas import refers_elsewhere
 from commodore.core.confinement.helm_options import list_item, reads_environment
 from commodore.core.render.kept import files_below
-from commodore.core.render.programs import Program
+from commodore.core.render.programs import Program, write_file
 from commodore.core.render.random_templates import any_random
 
 _APIS = b"APIVersions"
@@ -255,7 +255,7 @@ def _arguments(unit: Unit, helm: HelmOptions) -> Iterator[str]:
             yield from ("--values", str(file))
     if (inline := _inline_values(helm)) is not None:
         file = unit.scratch / _INLINE
-        file.write_text(inline, encoding="utf-8")
+        write_file(file, inline)
         yield from ("--values", str(file))
     for one in helm.api_versions or unit.capabilities.api_versions:
         yield from ("--api-versions", one)

@@ -34,7 +34,7 @@ from commodore.base.files.tree import lies_in, walk
 from commodore.base.printable import printable
 from commodore.base.yaml.kube_yaml import read_documents
 from commodore.core.render.causes import remote_of
-from commodore.core.render.programs import HELM_COMMAND, Program, Unavailable, command_of
+from commodore.core.render.programs import HELM_COMMAND, Program, Unavailable, command_of, write_file
 from commodore.core.sources.git import redact
 
 _REFUSED = ("--enable-exec", "--network", "--network-name", "--mount", "--env", "-e")
@@ -298,7 +298,7 @@ def _edit(unit: Unit, options: KustomizeOptions, folder: Path) -> dict[str, Any]
         raise InputError("CMD-ARGO-410", f"{present[0].name} is no map", hint="correct the kustomization")
     components = tuple(_components(unit, options))
     edited = edit(content, replace(options, components=components), unit.environment.substitute, folder)
-    present[0].write_text(json.dumps(edited), encoding="utf-8")
+    write_file(present[0], json.dumps(edited))
     return edited
 
 

@@ -22,6 +22,7 @@ from commodore.base.context import Context
 from commodore.base.errors import EnvironmentFault, InputError
 from commodore.base.files.workspace import guard_disk, make_private
 from commodore.base.yaml.kube_yaml import read_documents
+from commodore.core.render.programs import write_file
 from commodore.core.results.caches import dependency_cache, refused_write, usable
 from commodore.core.sources.git import CommitStore, anonymous_variables, redact, with_settings
 
@@ -56,7 +57,7 @@ class RemoteFilesOf:
             replaced = self._replaced(content, file.parent)
             if replaced != content:
                 file.unlink()  # it may be a further name of the original
-                file.write_text(json.dumps(replaced), encoding="utf-8")
+                write_file(file, json.dumps(replaced))
 
     def _replaced(self, content: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         found = dict(content)
@@ -84,7 +85,7 @@ class RemoteFilesOf:
         if content.lstrip()[:1] == b"<":  # the page of a forge
             return url
         name = f"remote-{len(self.names)}-{re.sub(r'[^A-Za-z0-9.-]', '_', url.rpartition('/')[2])[-60:]}"
-        (folder / name).write_bytes(content)
+        write_file(folder / name, content)
         self.names[name] = redact(url)
         return name
 

@@ -14,6 +14,7 @@ from commodore.argocd.trees import check_inside
 from commodore.base.errors import InputError, PolicyError, did_you_mean
 from commodore.base.values.globs import matching_paths
 from commodore.core.confinement import DEFAULT_POLICY
+from commodore.core.render.programs import write_file
 from commodore.core.sources.git import redact
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
@@ -155,5 +156,5 @@ def _check_lexically(path: Path, named: _Named) -> None:
 def _fetched(unit: Unit, url: str) -> Path:
     shown, content = urlsplit(url), unit.files.content(url)
     file = unit.scratch / f"values-{len(list(unit.scratch.iterdir()))}-{os.path.basename(shown.path) or 'file'}"
-    file.write_bytes(content)
+    write_file(file, content)
     return file

@@ -8,8 +8,8 @@
 | `gobwas` | gobwas: names, addresses | stop at a separator, if there is one | crosses it | yes | both |
 | `stars` | lists of repositories | `*` stops at `/`, `?` is plain | crosses `/` | plain text | plain text |
 
-`\\` escapes, but in `stars` and within classes. Options and policies of this program take patterns of Python's `fnmatch.fnmatchcase`.
-Files that `.gitignore` names are found by git, and those of `.helmignore` by helm.
+`\\` escapes, but in `stars` and within classes. Options and policies take patterns of Python's
+`fnmatch.fnmatchcase`. Files that `.gitignore` names are found by git, and those of `.helmignore` by helm.
 """
 
 from __future__ import annotations

@@ -155,7 +155,7 @@ def _path(program: Program) -> str:
         if program.git_program is not None:
             (folder / "git").symlink_to(program.git_program)
         for name in _CONTAINERS if _is_script(program) else ():
-            (folder / name).write_text(f"#!/bin/sh\necho {name} is not run here >&2\nexit 127\n", encoding="utf-8")
+            write_file(folder / name, f"#!/bin/sh\necho {name} is not run here >&2\nexit 127\n")
             (folder / name).chmod(0o700)
     return f"{folder}{os.pathsep}{_own_path()}" if _is_script(program) else str(folder)
 
@@ -206,3 +206,9 @@ def _plain(logged: re.Match[str]) -> str:
         return f"error: {json.loads(logged[1])}"
     except ValueError:
         return f"error: {logged[1]}"
+
+
+def write_file(path: Path, content: bytes | str) -> None:
+    """Write a file of this run: the one place where rendering of Applications and fleets does."""
+    with path.open("wb") as stream:
+        stream.write(content.encode() if isinstance(content, str) else content)

@@ -77,6 +77,6 @@ def _destinations(inputs: Inputs, taken: Iterable[Group]) -> dict[str, Destinati
     for one in taken:
         if one.key not in opened:
             url = one.first.url
-            rights = how.rights(url, inputs.projects(one.key))
+            rights = how.rights(url, inputs.projects[one.key])
             opened[one.key] = open_destination(run.store.repository(url), run.context, how.writing, how.sign, rights)
     return opened

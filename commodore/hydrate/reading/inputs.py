@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from commodore.base.context import Context
 from commodore.base.diagnostics import Diagnostics
@@ -16,6 +16,8 @@ from commodore.hydrate.model import Group, Hydration, Pins, Scope, revision_of
 from commodore.hydrate.reading.applications import read_all, warn_of_other_sources
 from commodore.hydrate.reading.checks import check_dry_branch, check_projects, check_promotions, check_together
 from commodore.hydrate.reading.job import Job
+
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ class Inputs:
         present: those whose repositories and revisions are there.
         lost: why others were left out.
         applications: the members as they are written, by the key of their repository, branch and path.
+        written: the paths of members, by the key of their repository and branch.
+        projects: the projects of members, by the key of their repository.
     """
 
     run: Run
@@ -65,14 +69,12 @@ class Inputs:
     present: tuple[Hydration, ...]
     lost: tuple[CommodoreError, ...]
     applications: Mapping[tuple[str, str, str], Mapping[str, Any]]
+    written: Mapping[tuple[str, str], frozenset[str]]
+    projects: Mapping[str, frozenset[str]]
 
     def application(self, hydration: Hydration) -> Mapping[str, Any]:
         """A member as it is written."""
         return self.applications[repository_key(hydration.url), hydration.branch, hydration.path]
-
-    def projects(self, key: str) -> frozenset[str]:
-        """The projects of the Applications that write to a repository."""
-        return frozenset(one.project for one in self.members if repository_key(one.url) == key)
 
     def elsewhere(self) -> frozenset[str]:
         """The keys of the git repositories of additional sources, without those that are the dry one."""
@@ -84,7 +86,7 @@ class Inputs:
         """The part of a branch that is a group's own."""
         # A branch that is proposed begins with what is deployed, also with what others write there.
         branches = (group.branch, group.first.sync_branch)
-        written = {path for key, branch, path in self.applications if key == group.key and branch in branches}
+        written = {path for branch in branches for path in self.written.get((group.key, branch), ())}
         revisions = tuple(sorted({one.dry_revision for one in group.members}))
         return Scope(group.first.dry_url, revisions, tuple(sorted(written)))
 
@@ -154,7 +156,16 @@ def read(run: Run) -> Inputs:
     for one in present:
         check_dry_branch(one, revision_of(one.dry_revision) or run.dry(one).default_branch())
     applications = {(repository_key(one.url), one.branch, one.path): data for one, data in good}
-    return Inputs(run, members, present, (*lost, *unreachable), applications)
+    written = _gathered(((key, branch), path) for key, branch, path in applications)
+    projects = _gathered((repository_key(one.url), one.project) for one in members)
+    return Inputs(run, members, present, (*lost, *unreachable), applications, written, projects)
+
+
+def _gathered(pairs: Iterable[tuple[_Key, str]]) -> dict[_Key, frozenset[str]]:
+    gathered: dict[_Key, set[str]] = {}
+    for key, value in pairs:
+        gathered.setdefault(key, set()).add(value)
+    return {key: frozenset(values) for key, values in gathered.items()}
 
 
 def _blocked(branch: str) -> InputError:

@@ -107,6 +107,11 @@ class DryCommits:
             check_equal(outputs, self._renderer(group).render(group, applications, commit, pins))
         return outputs
 
+    @property
+    def are_laid_out(self) -> bool:
+        """True once something was rendered."""
+        return bool(self._renderers)
+
     def _announce(self, event: Event) -> None:
         if isinstance(event, Warned) and self._collected is not None:
             self._collected.warnings.append(event)
@@ -123,7 +128,6 @@ class DryCommits:
             own = checkouts(urls, files.resolve(), group.dry_sha, repository.display_url)
             clones = Clones(run.store, self.inputs.elsewhere(), files.parent, self.context)
             repo_map = job.repo_map.providing(Providers(git=clones))
-            self._kept.callback(report_unused, repo_map, found)
             opened = open_sources(job.settings, repo_map, Capabilities(), self.context, found, own)
             renderer = self._kept.enter_context(opened).renderer
             self._renderers[key] = GroupRenderer(job.settings, renderer, job.rules, self.context, found, job.catalogs)
@@ -134,7 +138,10 @@ class DryCommits:
 def dry_commits_of(inputs: Inputs) -> Iterator[DryCommits]:
     """Lay out dry commits when they are needed, and keep them as long as the block runs."""
     with contextlib.ExitStack() as kept:
-        yield DryCommits(inputs, kept)
+        dry_commits = DryCommits(inputs, kept)
+        yield dry_commits
+    if dry_commits.are_laid_out:  # without rendering nothing is asked for
+        report_unused(inputs.run.job.repo_map, inputs.run.diagnostics)
 
 
 def render(planned: Sequence[Planned], dry_commits: DryCommits) -> tuple[Rendered, ...]:

@@ -6,6 +6,7 @@ directory is refused here, once, for all callers.
 
 from __future__ import annotations
 
+import functools
 import posixpath
 import re
 from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
@@ -88,6 +89,7 @@ def push_url(url: str) -> str | None:
     return f"ssh://git@{f'[{host}]' if ':' in host else host}{parts.path}"
 
 
+@functools.lru_cache(maxsize=1 << 16)  # thousands of Applications name a few repositories
 def repository_key(url: str) -> str:
     """The place of a repository's bare clone below `dependencies/.repos`: `<host>[+<port>]/<path>.git`.
 
