@@ -97,7 +97,7 @@ def test_a_misspelt_tool(call: Call) -> None:
     code, _, err = call("tool", "install", "kustomise")
     assert (code, err) == (
         1,
-        "error: there is no tool 'kustomise' to manage [CMD-TOOL-001]\n  hint: did you mean 'kustomize'?\n",
+        "error: unknown tool 'kustomise' [CMD-TOOL-001]\n  hint: did you mean 'kustomize'?\n",
     )
 
 

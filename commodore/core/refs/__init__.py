@@ -1,4 +1,4 @@
-"""Secret references: find them in parameters, write their ref files, look for strays in the output."""
+"""Secret references: find them in parameters, write their ref files, check the output for unresolved ones."""
 
 from __future__ import annotations
 

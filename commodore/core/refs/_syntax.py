@@ -1,5 +1,5 @@
-"""What stands between `?{` and `}`: which spellings are a reference that works from end to end, and what is wrong
-with the others."""
+"""Syntax of secret references, `?{type:path/key}`: the spellings that work from end to end, and errors for the
+others."""
 
 from __future__ import annotations
 
@@ -45,32 +45,32 @@ class Token:
 
 
 def tags(text: str) -> Iterator[str]:
-    """All that looks like a reference in `text`, from `?{` to the next `}`. An empty `?{}` does not."""
+    """Yield all substrings that look like a reference, from `?{` to the next `}`. An empty `?{}` is skipped."""
     for match in _TAG.finditer(text):
         yield match[0]
 
 
 def unclosed(text: str) -> str:
-    """The beginning of a reference that is never closed, or an empty string."""
+    """Return the text from the start of a reference that is never closed, or an empty string."""
     start = text.rfind(f"?{{{SUPPORTED_TYPE}:")
     return text[start:] if start >= 0 and "}" not in text[start:] else ""
 
 
 def shown(tag: str) -> str:
-    """A tag for a message, cut where it gets long."""
+    """Quote a tag for a message, shortened if it is long."""
     return repr(tag if len(tag) <= _SHOWN else tag[:_SHOWN] + "...")
 
 
 def parse(tag: str, place: str) -> Token:
-    """The token of a tag as found by `tags`.
+    """Parse a tag that `tags` returned.
 
     Args:
         tag: from `?{` to `}`.
-        place: where it was found; named in errors.
+        place: its place, named in errors.
 
     Raises:
-        InputError: CMD-REF-001 to CMD-REF-006, CMD-REF-008 and CMD-REF-018, it would not work or lose something.
-        PolicyError: CMD-REF-007, its ref file would be outside the refs folder or get in git's way.
+        InputError: CMD-REF-001 to CMD-REF-006, CMD-REF-008 and CMD-REF-018, it would not work or lose a part.
+        PolicyError: CMD-REF-007, its ref file would be outside the refs folder or in a path that git reserves.
     """
     token, fault = read(tag, place)
     if fault is not None:
@@ -79,7 +79,7 @@ def parse(tag: str, place: str) -> Token:
 
 
 def read(tag: str, place: str) -> tuple[Token, CommodoreError | None]:
-    """The token that syn-commodore makes of a tag, and why that does not work; None if it does.
+    """Parse a tag as syn-commodore does. Returns the token, and an error if it does not work (else None).
 
     Raises:
         InputError, PolicyError: no ref file can be written for it.
@@ -112,16 +112,16 @@ def read(tag: str, place: str) -> tuple[Token, CommodoreError | None]:
 
 
 def _unsupported(tag: str, kind: str, place: str) -> CommodoreError:
-    known = "is known to Kapitan but cannot be written by commodore" if kind in KAPITAN_TYPES else "is unknown"
+    support = "is known to Kapitan but cannot be written by commodore" if kind in KAPITAN_TYPES else "is unknown"
     return InputError(
         "CMD-REF-002",
-        f"{shown(tag)} in {place} has the type {shown(kind)}, which {known}",
+        f"{shown(tag)} in {place} has the type {shown(kind)}, which {support}",
         hint=f"only {SUPPORTED_TYPE} references are supported; {_FORM}",
     )
 
 
 def _leaves(path: str) -> str | None:
-    """Why a ref file of this path must not be written, or None."""
+    """Return the reason why no ref file of this path may be written, or None."""
     segments = path.split("/")
     if path.startswith("/"):
         return "has an absolute path"
@@ -135,7 +135,7 @@ def _leaves(path: str) -> str | None:
 
 
 def _is_text(path: str) -> bool:
-    """Whether a file can have this name."""
+    """Check if a file can have this name."""
     return path.encode(errors="replace").decode() == path
 
 
@@ -148,7 +148,7 @@ def _without_key(tag: str, path: str, place: str) -> CommodoreError | None:
 
 
 def _unrecognised(tag: str, rest: str, bar: str, place: str) -> CommodoreError | None:
-    """What Kapitan reads in another way than as the name of a ref file."""
+    """Return an error for a tag that Kapitan does not read as the name of a ref file, else None."""
     if "@" in rest:
         return InputError(
             "CMD-REF-004",
@@ -171,8 +171,11 @@ def _unrecognised(tag: str, rest: str, bar: str, place: str) -> CommodoreError |
 
 
 def _lost_parts(tag: str, extra: list[str], folder: str, key: str, place: str) -> CommodoreError | None:
-    """Three parts end with a hash, which Kapitan checks; five name mount, path and key in Vault, which a ref file
-    made from the second part contradicts unless they say the same."""
+    """Return an error for parts after the path that the ref file would lose, else None.
+
+    Three parts end with a hash, which Kapitan checks. Five parts name mount, path and key in Vault; a ref file has
+    only the second part, so the others have to agree with it.
+    """
     if not extra or (len(extra) == 1 and extra[0] not in ("", "embedded")):
         return None
     if len(extra) != 3:

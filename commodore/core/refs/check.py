@@ -1,4 +1,4 @@
-"""Secret references as they are written in class files, where `${...}` may still stand for anything."""
+"""Check secret references as written in class files, where values of `${...}` are not known yet."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from commodore.core.refs import _syntax as _token
 
 _REFERENCE: Final = re.compile(r"\$\{[^${}]*\}")
 _MARK: Final = "\ue000"
-#: What a reference within a tag may stand for. A tag is wrong if it is wrong with all of them.
+#: Values tried for a reclass reference within a tag. A tag is wrong if it is wrong with all of them.
 _STAND_INS: Final = ("x", "x/x", _token.SUPPORTED_TYPE, f"{_token.SUPPORTED_TYPE}:x/x")
 _MOST: Final = 3  # references in one tag that are tried; a tag with more is taken as it is
 
 
 def check_text(text: str, place: str) -> list[tuple[str, CommodoreError]]:
-    """What is wrong with the secret references of a text of a class file, each with the beginning of its tag.
+    """Return the errors of the secret references in a text of a class file, each with the beginning of its tag.
 
     Args:
         text: the text as written, with references `${...}` of reclass, which are not resolved.
-        place: where it stands; named in errors.
+        place: its place, named in errors.
     """
     filled, count = text.replace(_MARK, ""), 1
     while count:

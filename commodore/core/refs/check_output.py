@@ -1,4 +1,4 @@
-"""Look for references in rendered output that will not be what their author expects."""
+"""Find references in rendered output that cannot be revealed."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ _TAG: Final = re.compile(rb"\?\{(\w+):([^}|:\n]+)[^}\n]*\}")
 
 
 def _encoded_openings() -> tuple[bytes, ...]:
-    """The characters of base64 text that stand for `?{vaultkv:`, at each of the three offsets it can have there."""
-    found = []
+    """Return the base64 characters of `?{vaultkv:` at each of the three offsets it can have in encoded text."""
+    openings = []
     for offset in range(3):
         encoded = base64.b64encode(b"\0" * offset + f"?{{{_token.SUPPORTED_TYPE}:".encode() + b"\0\0")
         bits = offset * 8, (offset + len(_token.SUPPORTED_TYPE) + 3) * 8
-        found.append(encoded[-(-bits[0] // 6) : bits[1] // 6])
-    return tuple(found)
+        openings.append(encoded[-(-bits[0] // 6) : bits[1] // 6])
+    return tuple(openings)
 
 
 _ENCODED_OPENINGS: Final = _encoded_openings()
 
 
 def check_output(folder: Path, references: Iterable[SecretReference], context: Context) -> None:
-    """Announce references in rendered files that no parameter holds, and base64-encoded ones.
+    """Warn about references in rendered files that are in no parameter, and about base64-encoded ones.
 
     Args:
         folder: the rendered files, for example `compiled/<instance>` or the new manifests.
         references: the references found in parameters.
-        context: announces CMD-REF-012 per file and unknown reference, CMD-REF-013 per file with an encoded one.
+        context: announces CMD-REF-012 per file and unknown reference, CMD-REF-013 per file with an encoded reference.
 
     Raises:
         EnvironmentFault: a file cannot be read.
@@ -63,7 +63,7 @@ def check_output(folder: Path, references: Iterable[SecretReference], context: C
 
 
 def _unknown_tags(content: bytes, known: set[str]) -> list[str]:
-    """References to secrets for which there is no ref file, each once."""
+    """Return the references to secrets without a ref file, each once."""
     unknown: dict[str, None] = {}
     for match in _TAG.finditer(content):
         kind, path = (_text(part) for part in match.groups())
@@ -73,7 +73,7 @@ def _unknown_tags(content: bytes, known: set[str]) -> list[str]:
 
 
 def _text(part: bytes) -> str:
-    """A part of a tag as it is in parameters; YAML and JSON escape its non-ASCII characters alike."""
+    """Decode a part of a tag to its form in parameters; YAML and JSON escape non-ASCII characters alike."""
     return _ESCAPE.sub(lambda match: chr(int(match[1] or match[2] or match[3], 16)), part.decode("utf-8", "replace"))
 
 

@@ -16,7 +16,7 @@ from commodore.core.refs import _syntax as _token
 
 @dataclass(frozen=True, slots=True, order=True)
 class SecretReference:
-    """A secret reference and where it was found first.
+    """A secret reference and the first parameter that has it.
 
     Attributes:
         type: the kind of store, always `vaultkv`.
@@ -57,14 +57,14 @@ def find_references(
     target: str,
     only_keys: Collection[str] | None = None,
 ) -> tuple[SecretReference, ...]:
-    """All references in the string values of `parameters`, sorted; a path that occurs twice is listed twice.
+    """Return all references in the string values of `parameters`, sorted; a path that occurs twice is listed twice.
 
     Args:
         parameters: rendered parameters of one target.
         target: its name, for messages.
-        only_keys: top-level keys to search; None searches all. A key that is not there is no error.
+        only_keys: top-level keys to search; None searches all. Missing keys are ignored.
         context: announces references in map keys (CMD-REF-011), unclosed ones (CMD-REF-016), and malformed ones
-            that it allows.
+            if it allows them.
 
     Raises:
         InputError, PolicyError, Findings: malformed references, all of them.
@@ -78,15 +78,15 @@ def find_references(
 def collect(
     nodes: Mapping[str, Mapping[str, Any]], instances: Mapping[str, str], context: Context
 ) -> tuple[SecretReference, ...]:
-    """The references of a cluster, sorted by path and each path once.
+    """Return the references of a cluster, sorted by path, each path once.
 
-    Searched are the bootstrap target, except the parameters of deployed components, and in each instance's target the
-    parameters of its component. Targets or keys that are missing hold no references.
+    The search covers the bootstrap target, except the parameters of deployed components, and in each instance's target
+    the parameters of its component. Missing targets and keys are skipped.
 
     Args:
         nodes: the rendered inventory: per target a map with `parameters`.
         instances: component name per instance name.
-        context: announces references in map keys (CMD-REF-011) and of unclosed ones (CMD-REF-016).
+        context: announces references in map keys (CMD-REF-011) and unclosed ones (CMD-REF-016).
 
     Raises:
         InputError, PolicyError, Findings: malformed references and references whose files exclude each other
@@ -106,12 +106,12 @@ def collect(
 
 
 def _by_path(reference: SecretReference) -> tuple[str, bool, str, str]:
-    """The bootstrap target first: a parameter of the whole cluster is the better place to name."""
+    """Sort key with the bootstrap target first: for a message, a parameter of the whole cluster is the better place."""
     return reference.path, reference.target != BOOTSTRAP_TARGET, reference.target, reference.parameter_path
 
 
 class _Search:
-    """References and faults found so far. A fault that occurs in several places is one error with many locations."""
+    """The references and faults of a search. A fault that occurs in several places is one error with many locations."""
 
     def __init__(self, context: Context) -> None:
         self.references: list[SecretReference] = []
@@ -169,7 +169,7 @@ class _Search:
             )
 
     def errors(self) -> list[CommodoreError]:
-        """The faults that stop the run; those that are allowed are announced as warnings."""
+        """Return the faults that stop the run; allowed ones are announced as warnings."""
         return self._context.problems(
             type(error)(error.code, error.message, hint=error.hint, locations=places)
             for error, places in self._faults.values()
@@ -177,9 +177,9 @@ class _Search:
 
 
 def _texts(parameters: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, ...], bool]]:
-    """All strings that may hold a reference, with the path of their parameter, and whether they are map keys.
+    """Yield strings that may hold a reference, with the path of their parameter, and True for map keys.
 
-    The order is that of the sorted keys, whatever the order of the maps.
+    The order is that of the sorted keys, independent of the order of the maps.
     """
     stack: list[tuple[Any, tuple[Any, ...]]] = [(parameters, ())]
     while stack:
@@ -198,7 +198,7 @@ def _texts(parameters: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, ...]
 
 
 class _Index(int):
-    """The number of an item of a list, unlike one that is a key of a map."""
+    """The index of a list item, to tell it from an integer key of a map."""
 
 
 def _written(path: tuple[Any, ...]) -> str:
@@ -206,8 +206,8 @@ def _written(path: tuple[Any, ...]) -> str:
 
 
 def _conflicts(references: Iterable[SecretReference]) -> list[CommodoreError]:
-    """Ref files that cannot be side by side: `a/b` is a file for one and a folder for the other, or two spellings of
-    one file (`a//b`, `a/b`) whose contents differ."""
+    """Return errors for ref files that exclude each other: `a/b` is both a file and a folder, or two spellings of
+    one file (`a//b`, `a/b`) have different contents."""
     errors: list[CommodoreError] = []
     files: dict[str, SecretReference] = {}
     for reference in references:
@@ -222,13 +222,13 @@ def _conflicts(references: Iterable[SecretReference]) -> list[CommodoreError]:
     return errors
 
 
-def _conflict(one: SecretReference, other: SecretReference, reason: str) -> CommodoreError:
+def _conflict(first: SecretReference, second: SecretReference, reason: str) -> CommodoreError:
     return InputError(
         "CMD-REF-009",
-        f"{_token.shown(one.tag)} in {one.place} and {_token.shown(other.tag)} in {other.place} exclude each other: "
-        f"{reason}",
+        f"{_token.shown(first.tag)} in {first.place} and {_token.shown(second.tag)} in {second.place} "
+        f"exclude each other: {reason}",
         hint="give one of the secrets another path",
-        locations=(one.setting, other.setting),
+        locations=(first.setting, second.setting),
     )
 
 

@@ -1,4 +1,4 @@
-"""Ref files: what Kapitan needs to know about a reference."""
+"""Ref files: the location of each secret in Vault, for Kapitan."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from commodore.core.refs.find import SecretReference
 
 
 def vault_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """How Vault is reached, from the rendered parameters of the bootstrap target.
+    """Return the connection parameters of Vault from the rendered parameters of the bootstrap target.
 
-    `parameters.kapitan.secrets.vaultkv` is taken as it is. Without it the documented `parameters.secret_management`
-    (`vault_addr`, `vault_mount`) is enough (docs/adr/0004-vault-parameters.md).
+    `parameters.kapitan.secrets.vaultkv` is used unchanged. Without it, they come from the documented
+    `parameters.secret_management` (`vault_addr`, `vault_mount`) (docs/adr/0004-vault-parameters.md).
 
     Returns:
         the `vault_params` of ref files.
 
     Raises:
-        InputError: CMD-REF-010, neither is there; CMD-REF-014, one of them is not what it should be.
+        InputError: CMD-REF-010, neither is set; CMD-REF-014, one of them has the wrong type.
     """
     configured = _member(_member(parameters, "kapitan"), "secrets").get("vaultkv")
     if configured is not None:
@@ -48,7 +48,7 @@ def vault_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
             raise _unusable(f"secret_management.{key}", "a string")
     return {
         "VAULT_ADDR": management["vault_addr"],
-        # Kapitan would skip the verification of certificates unless told otherwise.
+        # Kapitan skips the verification of certificates by default.
         "VAULT_SKIP_VERIFY": "false",
         "auth": "token",
         "engine": "kv-v2",
@@ -57,11 +57,11 @@ def vault_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def build_refs(references: Iterable[SecretReference], parameters: Mapping[str, Any]) -> dict[str, bytes]:
-    """The ref files of these references.
+    """Return the ref files of these references.
 
     Args:
         references: as given by `collect`.
-        parameters: rendered parameters of the bootstrap target; Vault is looked for only if there are references.
+        parameters: rendered parameters of the bootstrap target; Vault's are read only if there are references.
 
     Returns:
         content per path relative to `catalog/refs`, sorted by path.
@@ -69,14 +69,14 @@ def build_refs(references: Iterable[SecretReference], parameters: Mapping[str, A
     Raises:
         InputError: see `vault_parameters`.
     """
-    wanted = {reference.file: reference for reference in references}
-    if not wanted:
+    by_file = {reference.file: reference for reference in references}
+    if not by_file:
         return {}
     try:
         vault_params = vault_parameters(parameters)
     except InputError as error:
-        raise error.about(first=[next(iter(wanted.values())).setting]) from error
-    return {file: _content(wanted[file], vault_params) for file in sorted(wanted)}
+        raise error.about(first=[next(iter(by_file.values())).setting]) from error
+    return {file: _content(by_file[file], vault_params) for file in sorted(by_file)}
 
 
 def _content(reference: SecretReference, vault_params: Mapping[str, Any]) -> bytes:
@@ -90,14 +90,14 @@ def _content(reference: SecretReference, vault_params: Mapping[str, Any]) -> byt
 
 
 def write_refs(files: Mapping[str, bytes], folder: Path) -> None:
-    """Make the folder hold exactly these files: others are removed, files that are right already are not touched.
+    """Write these files into the folder and remove all others; files with the right content are not touched.
 
-    The folder is meant to be a staging folder that the caller swaps into `catalog/refs` together with the manifests,
-    so that both are always in step.
+    The folder is a staging folder that the caller swaps into `catalog/refs` together with the manifests, so that both
+    always match.
 
     Args:
         files: content per relative path, as given by `build_refs`.
-        folder: made if it is not there.
+        folder: created if it is missing.
 
     Raises:
         PolicyError: CMD-REF-007, a path would leave the folder; CMD-REF-015, the folder is a symlink.
@@ -122,13 +122,13 @@ def write_refs(files: Mapping[str, bytes], folder: Path) -> None:
 
 
 def _remove_others(folder: Path, files: set[str]) -> None:
-    """Remove all files and links that are not wanted, and folders that are left empty. No link is followed."""
-    wanted_folders = {str(parent) for file in files for parent in PurePosixPath(file).parents}
+    """Remove all other files and links, and folders that are left empty. No link is followed."""
+    parents = {str(parent) for file in files for parent in PurePosixPath(file).parents}
     for name, entry in reversed(list(walk(folder))):
         if not entry.is_dir(follow_symlinks=False):
             if entry.is_symlink() or name not in files:
                 os.unlink(entry.path)
-        elif name not in wanted_folders:
+        elif name not in parents:
             os.rmdir(entry.path)
 
 
@@ -137,7 +137,7 @@ def _member(parameters: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _unusable(parameter: str, wanted: str) -> InputError:
+def _unusable(parameter: str, expected: str) -> InputError:
     hint = f"find the class that sets it with: commodore inventory explain {parameter}"
     setting = Setting.of(*parameter.split("."))
-    return InputError("CMD-REF-014", f"parameters.{parameter} must be {wanted}", hint=hint, locations=[setting])
+    return InputError("CMD-REF-014", f"parameters.{parameter} must be {expected}", hint=hint, locations=[setting])

@@ -1,4 +1,4 @@
-"""External tools: where they are, which version they have, and installing those that are missing."""
+"""External tools: find them, read their versions, install missing ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way to release servers: small answers, and downloads that are hashed while they are written."""
+"""HTTP client for release servers: small responses, and downloads that are hashed while they are written."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _MEANINGS = {
 }
 
 Progress = Callable[[int, int | None], None]
-"""Called with the number of bytes so far, and of how many if that is known."""
+"""Called with the number of bytes so far, and the total if it is known."""
 
 
 class StatusError(Exception):
-    """The server answered, but not with what was asked for."""
+    """A response with another status than 200."""
 
     def __init__(self, url: str, status: int, headers: Mapping[str, str]) -> None:
         super().__init__(f"{url} returned {status}")
@@ -42,7 +42,7 @@ class StatusError(Exception):
         self.headers = headers
 
     def as_fault(self) -> EnvironmentFault:
-        """The error for a status that has no meaning of its own."""
+        """Return the error for a status without a meaning of its own."""
         return EnvironmentFault("CMD-TOOL-011", f"{self.url} returned {self.status}", hint="try again later")
 
 
@@ -50,11 +50,11 @@ class Web:
     """One HTTP session. Release servers keep files elsewhere, so redirects to other hosts are followed.
 
     Args:
-        timeout: seconds for connecting, and between two pieces of an answer.
+        timeout: seconds for connecting, and between two chunks of a response.
     """
 
     def __init__(self, timeout: float, context: Context) -> None:
-        from commodore.core.sources.http import Client  # the library behind it takes its time to load
+        from commodore.core.sources.http import Client  # loads a slow library
 
         self._timeout = timeout
         self._limits = context.limits
@@ -70,21 +70,21 @@ class Web:
         headers: Mapping[str, str] | None = None,
         credentials: Mapping[str, str] | None = None,
     ) -> bytes:
-        """A small answer, of at most `size` bytes.
+        """Return the body of a small response, of at most `size` bytes.
 
         Args:
-            credentials: further headers, sent to the server of the URL and not to another one that it redirects to.
+            credentials: further headers, sent to the server of the URL only, not to others that it redirects to.
 
         Raises:
             StatusError: another status than 200.
-            EnvironmentFault: CMD-TOOL-008, no answer; 014, it broke off.
+            EnvironmentFault: CMD-TOOL-008, no response; 014, it was cut off.
             PolicyError: CMD-TOOL-015, it is too large; 016, a redirect leaves https.
         """
         policy = self._policy(self._limits.response_seconds, size)
         return _checked(self._client.get(url, policy, headers=headers, credentials=credentials)).body
 
     def save(self, url: str, file: IO[bytes], size: int, progress: Progress) -> str:
-        """Write what is at the URL to `file`, which is emptied first; returns its SHA-256.
+        """Download the URL to `file`, which is truncated first. Returns the SHA-256 of the content.
 
         Raises: as `read`.
         """
@@ -103,7 +103,7 @@ class Web:
 
 
 class _HashedFile:
-    """Writes a download to a file, from its start in each attempt, and computes its SHA-256."""
+    """A sink that writes a download to a file, from the start in each attempt, and computes its SHA-256."""
 
     def __init__(self, file: IO[bytes], progress: Progress) -> None:
         self._file = file

@@ -1,7 +1,7 @@
-"""Find the external tools and ask them for their versions.
+"""Find the external tools and their versions.
 
-A tool is looked for in this order: the path a user gave, the environment (``KAPITAN_HELM_PATH`` for helm, which Kapitan
-reads too), ``PATH``, the managed folder. Where there is no kustomize, the one built into kubectl serves.
+The order of the search: the path given by the user, the environment (``KAPITAN_HELM_PATH`` for helm, which Kapitan
+reads too), ``PATH``, the managed folder. Without a kustomize, the one built into kubectl is used.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TOOL_NAMES = ("helm", "jb", "kustomize", "git")
 
 _ENVIRONMENT = {"helm": "KAPITAN_HELM_PATH"}
 
-# How each tool is asked for its version (which knows neither git nor kubectl).
+# Arguments that make a tool print its version and not contact a server.
 _VERSION_ARGUMENTS = {
     "helm": ("version", "--template", "{{.Version}}"),
     "jb": ("--version",),
@@ -38,12 +38,12 @@ _VERSION_ARGUMENTS = {
 }
 _KUBECTL_VERSION_ARGUMENTS = ("version", "--client", "--output", "json")
 
-_BEGINNING = 1 << 16  # bytes: as much as a version can need
+_BEGINNING = 1 << 16  # bytes of output that are searched for a version
 _VERSION = re.compile(r"v?\d+\.\d+[0-9A-Za-z.+-]*")
 
 
 class ToolOrigin(StrEnum):
-    """What led to a tool."""
+    """The place where a tool was found."""
 
     EXPLICIT = "explicit"
     ENVIRONMENT = "environment"
@@ -58,9 +58,9 @@ class Tool:
 
     Attributes:
         name: one of `TOOL_NAMES`.
-        path: its executable, absolute. With the source ``kubectl`` it is kubectl, called as ``kubectl kustomize``.
-        version: as the tool says it (``v4.1.4``); None when it was not asked or gave no answer.
-        source: what led to it.
+        path: its executable, absolute. With the source ``kubectl`` it is kubectl, run as ``kubectl kustomize``.
+        version: as the tool prints it (``v4.1.4``); None if it was not run or printed none.
+        source: the place where it was found.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Tool:
 
 
 def managed_folder() -> Path:
-    """Where tools are kept that the program itself installed: ``<cache>/commodore/tools``, by XDG rules everywhere."""
+    """Return the folder of tools that the program installed: ``<cache>/commodore/tools``, by XDG rules everywhere."""
     return Unix("commodore").user_cache_path / "tools"
 
 
@@ -81,20 +81,20 @@ def locate_tool(
     environ: Mapping[str, str] = os.environ,
     managed: Path | None = None,
 ) -> Tool | None:
-    """Find one tool without starting it, so its version stays None.
+    """Find a tool without running it, so its version stays None.
 
     Args:
         name: one of `TOOL_NAMES`.
-        explicit: the path a user gave for it; then nothing else is tried.
-        environ: the environment to look into.
+        explicit: the path given by the user; then nothing else is tried.
+        environ: the environment to search.
         managed: the managed folder, by default `managed_folder()`.
 
     Returns:
-        The tool, or None when it is nowhere.
+        The tool, or None if it is not installed.
 
     Raises:
-        InputError: CMD-TOOL-001, no such tool is known; CMD-TOOL-002, `explicit` is no executable file.
-        EnvironmentFault: CMD-TOOL-003, the tool's environment variable names no executable file.
+        InputError: CMD-TOOL-001, unknown tool; CMD-TOOL-002, `explicit` is not an executable file.
+        EnvironmentFault: CMD-TOOL-003, the tool's environment variable does not name an executable file.
     """
     if name not in TOOL_NAMES:
         raise InputError("CMD-TOOL-001", f"unknown tool {name!r}", hint=f"known tools: {', '.join(TOOL_NAMES)}")
@@ -104,13 +104,13 @@ def locate_tool(
     variable = _ENVIRONMENT.get(name, "")
     if value := environ.get(variable, ""):
         return _from_environment(name, variable, value, search)
-    if found := shutil.which(name, path=search):
-        return Tool(name, Path(found), None, ToolOrigin.PATH)
+    if path := shutil.which(name, path=search):
+        return Tool(name, Path(path), None, ToolOrigin.PATH)
     folder = (managed or managed_folder()).absolute()
     if _executable(folder / name):
         return Tool(name, folder / name, None, ToolOrigin.MANAGED)
-    if name == "kustomize" and (found := shutil.which("kubectl", path=search)):
-        return Tool(name, Path(found), None, ToolOrigin.KUBECTL)
+    if name == "kustomize" and (path := shutil.which("kubectl", path=search)):
+        return Tool(name, Path(path), None, ToolOrigin.KUBECTL)
     return None
 
 
@@ -122,17 +122,17 @@ def find_tools(
     environ: Mapping[str, str] = os.environ,
     managed: Path | None = None,
 ) -> dict[str, Tool | None]:
-    """Find tools and ask all of them for their versions at the same time.
+    """Find tools, and run all of them at the same time for their versions.
 
     Args:
         names: the tools, some of `TOOL_NAMES`.
-        explicit: paths that a user gave, by tool.
-        environ: the environment to look into and to run them with.
+        explicit: paths given by the user, by tool.
+        environ: the environment to search, and to run them with.
         managed: the managed folder, by default `managed_folder()`.
-        context: announces a `Warned` for a tool that does not say its version.
+        context: announces a `Warned` for a tool that does not print its version.
 
     Returns:
-        For each name, in the order given, the tool or None when it is nowhere.
+        The tool for each name, in the order given, or None if it is not installed.
 
     Raises:
         CommodoreError: as `locate_tool`.
@@ -147,10 +147,10 @@ def find_tools(
 def ask_versions(
     tools: Iterable[Tool], context: Context, *, environ: Mapping[str, str] = os.environ
 ) -> tuple[Tool, ...]:
-    """The same tools with their versions, all asked at the same time.
+    """Return the tools with their versions, all run at the same time.
 
-    A tool that does not answer within `limits.tool_timeout` seconds (CMD-TOOL-004), cannot be run or says no version
-    (CMD-TOOL-005) keeps the version None, and that is announced. Nothing is raised for it: it may still do its work.
+    A tool that does not end within `limits.tool_timeout` seconds (CMD-TOOL-004), cannot be run or prints no version
+    (CMD-TOOL-005) keeps the version None, with a warning. It is not an error: the tool may still work.
     """
     asked = tuple(tools)
     variables = child_environment(Child.TOOL, environ)
@@ -175,21 +175,21 @@ def _explicit(name: str, path: Path) -> Tool:
 
 
 def _from_environment(name: str, variable: str, value: str, search: str) -> Tool:
-    """As Kapitan reads it: a path, or a bare name to be found in PATH."""
+    """Find the tool that an environment variable names as Kapitan does: a path, or a bare name in PATH."""
     if os.sep in value:
         path = Path(value).absolute()
-        found = path if _executable(path) else None
+        executable = path if _executable(path) else None
     else:
-        hit = shutil.which(value, path=search)
-        found = Path(hit) if hit else None
-    if found is None:
+        match = shutil.which(value, path=search)
+        executable = Path(match) if match else None
+    if executable is None:
         raise EnvironmentFault(
             "CMD-TOOL-003",
             f"{variable} does not name an executable file",
-            hint=f"let it name the {name} executable, or unset it to look for {name} in PATH",
+            hint=f"set it to the {name} executable, or unset it to look for {name} in PATH",
             locations=[value],
         )
-    return Tool(name, found, None, ToolOrigin.ENVIRONMENT)
+    return Tool(name, executable, None, ToolOrigin.ENVIRONMENT)
 
 
 def _executable(path: Path) -> bool:
@@ -201,7 +201,7 @@ def _ask(tool: Tool, environ: Mapping[str, str], context: Context) -> tuple[str 
     command = Command((str(tool.path), *arguments), environ)
     timeout = context.limits.tool_timeout
     output: running.Ended | OutOfBounds
-    try:  # how it ends does not matter, and a tool may write without end
+    try:  # the exit code does not matter, and a tool may write without end
         output = running.run(command, Bounds(timeout, _BEGINNING, _BEGINNING), context.cancellation)
     except OutOfBounds as hit:
         if hit.bound == "seconds":
@@ -221,10 +221,11 @@ def _ask(tool: Tool, environ: Mapping[str, str], context: Context) -> tuple[str 
 
 
 def _first_version(output: Sequence[str]) -> str | None:
-    """Standard output first: some tools put their version, others warnings about their configuration on the other."""
+    """Return the first version in the output, standard output first: some tools print their version to standard error,
+    others warnings about their configuration."""
     for text in output:
-        if found := _VERSION.search(text):
-            return found.group()
+        if match := _VERSION.search(text):
+            return match.group()
     return None
 
 

@@ -1,8 +1,8 @@
-"""Installing, upgrading and removing managed tools.
+"""Install, upgrade and remove managed tools.
 
-No script of a tool is run. What is downloaded is compared with a SHA-256 before it is unpacked, the tool is tried
-before it is put in the place of the old one, and that is done by a rename: killed at any point, there is either the
-old tool or the new one, and what else was left is removed by the next run.
+No script of a tool is run. The SHA-256 of a download is verified before it is unpacked, the tool is run once before it
+replaces the old one, and a rename replaces it: after a kill at any point there is either the old tool or the new one,
+and the next run removes the remaining files.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from commodore.core.tools.toolbox import Toolbox
 from commodore.core.tools.version_numbers import tool_version
 
 MANAGEABLE = tuple(PROJECTS)
-"""The tools that can be installed, in the order in which they are named."""
+"""The tools that can be installed, in display order."""
 
 NOT_NEEDED = ("jb",)
-"""Tools that the published tool needs and this one does not; commands take them and say so."""
+"""Tools that only the published tool needs; commands accept them and report that they are not needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which version is wanted: this one, the latest release, or (with neither) the one that the program knows."""
+    """The requested version: this one, the latest release, or (with neither) the default version of the program."""
 
     version: Version | None = None
     latest: bool = False
@@ -46,12 +46,12 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class InstallOutcome:
-    """What became of a tool.
+    """The result of a command on a tool.
 
     Attributes:
-        action: `kept` if it was there already in that version or a newer one.
-        version: of the managed tool now; None if there is none, or it does not say.
-        path: where it is, or was.
+        action: `kept` if that version or a newer one was installed already.
+        version: of the managed tool now; None without one, or if it prints none.
+        path: its path, also if it was removed.
     """
 
     tool: str
@@ -61,7 +61,7 @@ class InstallOutcome:
 
 
 def check_tool(name: str) -> str:
-    """The name, if it is that of a tool these commands know.
+    """Return the name if it is a tool of these commands.
 
     Raises:
         InputError: CMD-TOOL-001.
@@ -69,35 +69,35 @@ def check_tool(name: str) -> str:
     known = (*MANAGEABLE, *NOT_NEEDED)
     if name not in known:
         hint = did_you_mean(name, known) or f"known tools: {', '.join(sorted(known))}"
-        raise InputError("CMD-TOOL-001", f"there is no tool {name!r} to manage", hint=hint)
+        raise InputError("CMD-TOOL-001", f"unknown tool {name!r}", hint=hint)
     return name
 
 
 def install_tool(name: str, choice: Choice, toolbox: Toolbox, releases: Releases) -> InstallOutcome:
-    """Install a tool that is not managed yet; one that is stays as it is.
+    """Install a tool that is not managed yet; a managed one is not changed.
 
     Raises:
-        InputError: CMD-TOOL-001, unknown; 021, it is managed, and in another version than the one asked for.
-        CommodoreError: it cannot be installed; what was there is unchanged.
+        InputError: CMD-TOOL-001, unknown; 021, it is managed in another version than the requested one.
+        CommodoreError: it cannot be installed; nothing was changed.
     """
     if check_tool(name) in NOT_NEEDED:
         return InstallOutcome(name, "not needed")
-    wanted = _choose(name, choice, releases)
+    requested = _choose(name, choice, releases)
     with toolbox.locked(releases.context):
         has = _managed_version(name, toolbox, releases)
         if has is None:
-            return _install(name, wanted, toolbox, releases)
-        if (choice.version or choice.latest) and has != wanted:
+            return _install(name, requested, toolbox, releases)
+        if (choice.version or choice.latest) and has != requested:
             raise InputError(
                 "CMD-TOOL-021",
-                f"{name} is managed already, in version {has} instead of {wanted}",
-                hint=f"run 'commodore tool upgrade {name} --version {wanted}'",
+                f"{name} is managed already, in version {has} instead of {requested}",
+                hint=f"run 'commodore tool upgrade {name} --version {requested}'",
             )
         return InstallOutcome(name, "kept", str(has), toolbox.executable(name))
 
 
 def upgrade_tool(name: str, choice: Choice, toolbox: Toolbox, releases: Releases) -> InstallOutcome:
-    """Bring a managed tool to another version: a newer one, or any if it is named.
+    """Install another version of a managed tool: a newer one, or any that is requested explicitly.
 
     Raises:
         InputError: CMD-TOOL-001, unknown; 022, it is not managed.
@@ -106,16 +106,16 @@ def upgrade_tool(name: str, choice: Choice, toolbox: Toolbox, releases: Releases
     if check_tool(name) in NOT_NEEDED:
         return InstallOutcome(name, "not needed")
     _check_managed(name, toolbox)
-    wanted = _choose(name, choice, releases)
+    requested = _choose(name, choice, releases)
     with toolbox.locked(releases.context):
         has = _managed_version(name, toolbox, releases)
-        if has is not None and (has == wanted or (has > wanted and choice.version is None)):
+        if has is not None and (has == requested or (has > requested and choice.version is None)):
             return InstallOutcome(name, "kept", str(has), toolbox.executable(name))
-        return _install(name, wanted, toolbox, releases)
+        return _install(name, requested, toolbox, releases)
 
 
 def uninstall_tool(name: str, toolbox: Toolbox, releases: Releases) -> InstallOutcome:
-    """Remove a managed tool; also one that is not needed, if the published tool has left it in the folder.
+    """Remove a managed tool; also one that is not needed, if the published tool has installed it into the folder.
 
     Raises:
         InputError: CMD-TOOL-001, unknown; 022, it is not managed.
@@ -134,16 +134,16 @@ def uninstall_tool(name: str, toolbox: Toolbox, releases: Releases) -> InstallOu
 
 
 def missing_tools(toolbox: Toolbox) -> dict[str, Tool | None]:
-    """What `--missing` looks at: each tool with where it is found, None for those to install.
+    """Return all tools for `--missing`: each with its location, or None if it is to be installed.
 
-    kubectl's kustomize is a stand-in, so with it kustomize counts as missing.
+    kubectl's kustomize is only a replacement, so with it kustomize counts as missing.
     """
-    found = {name: locate_tool(name, managed=toolbox.folder) for name in MANAGEABLE}
-    return {name: None if tool is None or tool.source is ToolOrigin.KUBECTL else tool for name, tool in found.items()}
+    tools = {name: locate_tool(name, managed=toolbox.folder) for name in MANAGEABLE}
+    return {name: None if tool is None or tool.source is ToolOrigin.KUBECTL else tool for name, tool in tools.items()}
 
 
 def managed_tools(toolbox: Toolbox) -> tuple[str, ...]:
-    """The tools that can be upgraded."""
+    """Return the tools that can be upgraded."""
     return tuple(name for name in MANAGEABLE if toolbox.holds(name))
 
 
@@ -171,7 +171,7 @@ def _check_managed(name: str, toolbox: Toolbox) -> None:
 
 
 def _in_use(name: str, toolbox: Toolbox) -> Tool | None:
-    """The tool that a compile would use, if one can be told."""
+    """Return the tool that a compile would use, or None if it cannot be found."""
     try:
         return locate_tool(name, managed=toolbox.folder)
     except EnvironmentFault:
@@ -179,7 +179,7 @@ def _in_use(name: str, toolbox: Toolbox) -> Tool | None:
 
 
 def _managed_version(name: str, toolbox: Toolbox, releases: Releases) -> Version | None:
-    """The version of the managed tool; None if there is none, or it does not work."""
+    """Return the version of the managed tool; None without one, or if it does not work."""
     if not toolbox.holds(name):
         return None
     return _ask(name, toolbox.executable(name), releases)
@@ -192,7 +192,7 @@ def _ask(name: str, path: Path, releases: Releases) -> Version | None:
 
 
 def _install(name: str, version: Version, toolbox: Toolbox, releases: Releases) -> InstallOutcome:
-    """Download, check, unpack, try, put into place, write down."""
+    """Download, verify, unpack and run the tool, move it into place, and record it in the state file."""
     asset = releases.asset(name, version)
     place = toolbox.executable(name)
     with toolbox.staging() as folder, guard_disk(toolbox.folder):
@@ -215,7 +215,7 @@ def _install(name: str, version: Version, toolbox: Toolbox, releases: Releases) 
 
 
 def _fetch(asset: Asset, target: Path, releases: Releases) -> None:
-    """Put the executable of the archive at `target` if the archive is what it should be."""
+    """Download the archive, verify its SHA-256 and unpack its executable to `target`."""
     name = f"{asset.tool} {asset.version}"
     shown = without_credentials(asset.url)
     web = releases.web()
@@ -224,11 +224,11 @@ def _fetch(asset: Asset, target: Path, releases: Releases) -> None:
         with archive.open("w+b") as file:
             digest = releases.expected_digest(asset, web)
             with stage(releases.context.announce, f"downloading {name}", total=_STEPS):
-                found = web.save(asset.url, file, releases.context.limits.tool_download_bytes, _Steps(name, releases))
-            if found != digest:
+                actual = web.save(asset.url, file, releases.context.limits.tool_download_bytes, _Steps(name, releases))
+            if actual != digest:
                 raise PolicyError(
                     "CMD-TOOL-018",
-                    f"the SHA-256 of {shown} is {found} instead of {digest}",
+                    f"the SHA-256 of {shown} is {actual} instead of {digest}",
                     hint="the file was changed, or is not the one released; nothing was installed",
                 )
             unpack_executable(file, shown, asset.member, target, releases.context.limits)
@@ -245,7 +245,7 @@ def _fetch(asset: Asset, target: Path, releases: Releases) -> None:
 
 
 def _try(asset: Asset, path: Path, releases: Releases) -> None:
-    """Run the new tool once, before it takes the place of one that works."""
+    """Run the new tool once, before it replaces one that works."""
     version = _ask(asset.tool, path, releases)
     if version != asset.version:
         said = "does not run here" if version is None else f"reports version {version}"
@@ -260,7 +260,7 @@ _STEPS = 10
 
 
 class _Steps:
-    """Announces the progress of a download in tenths."""
+    """Progress of a download, announced in tenths."""
 
     def __init__(self, name: str, releases: Releases) -> None:
         self._name = name
@@ -275,9 +275,9 @@ class _Steps:
             self._step = step
 
 
-def _same(one: Path, other: Path) -> bool:
+def _same(path: Path, other: Path) -> bool:
     try:
-        return os.path.samestat(one.stat(), other.stat()) and stat.S_ISREG(other.stat().st_mode)
+        return os.path.samestat(path.stat(), other.stat()) and stat.S_ISREG(other.stat().st_mode)
     except OSError:
         return False
 
@@ -286,11 +286,11 @@ _CHUNK = 1 << 20
 
 
 def unpack_executable(archive: IO[bytes], name: str, member: str, target: Path, limits: Limits) -> None:
-    """Write the member to `target`, which must not exist, as an executable.
+    """Write a member of the archive to `target`, which must not exist, as an executable.
 
     Args:
-        archive: a gzipped tar archive whose digest has been checked.
-        name: what the archive is, for messages.
+        archive: a gzipped tar archive whose digest has been verified.
+        name: the archive's name, for messages.
         member: the member's path.
 
     Raises:
@@ -299,21 +299,21 @@ def unpack_executable(archive: IO[bytes], name: str, member: str, target: Path, 
     archive.seek(0)
     try:
         with tarfile.open(fileobj=archive, mode="r:gz") as opened:
-            found = _find(opened, name, PurePosixPath(member), limits)
-            content = opened.extractfile(found)
+            info = _find(opened, name, PurePosixPath(member), limits)
+            content = opened.extractfile(info)
             assert content is not None
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
             with content, os.fdopen(os.open(target, flags, 0o700), "wb") as file:
                 while chunk := content.read(_CHUNK):
                     file.write(chunk)
                 file.flush()
-                os.fchmod(file.fileno(), 0o755)  # whatever the umask
-                os.fsync(file.fileno())  # a tool that is there after a power cut must be whole
+                os.fchmod(file.fileno(), 0o755)  # independent of the umask
+                os.fsync(file.fileno())  # after a power cut, the tool must be complete or missing
     except (tarfile.TarError, EOFError, zlib.error) as error:
         raise _refused(name, f"it is damaged ({error})") from error
 
 
-def _find(archive: tarfile.TarFile, name: str, wanted: PurePosixPath, limits: Limits) -> tarfile.TarInfo:
+def _find(archive: tarfile.TarFile, name: str, path: PurePosixPath, limits: Limits) -> tarfile.TarInfo:
     size = 0
     for count, member in enumerate(archive, start=1):
         size += member.size
@@ -323,11 +323,11 @@ def _find(archive: tarfile.TarFile, name: str, wanted: PurePosixPath, limits: Li
                 f"{name} holds more than {limits.tool_archive_members} members or {limits.tool_binary_bytes} bytes",
                 hint="is it the right file?",
             )
-        if PurePosixPath(member.name) == wanted:
+        if PurePosixPath(member.name) == path:
             if not member.isreg():
-                raise _refused(name, f"its {wanted} is no regular file")
+                raise _refused(name, f"its {path} is not a regular file")
             return member
-    raise _refused(name, f"it has no {wanted}")
+    raise _refused(name, f"it has no {path}")
 
 
 def _refused(name: str, reason: str) -> PolicyError:

@@ -1,4 +1,4 @@
-"""Which release of a tool is the latest, asked rarely."""
+"""Latest releases of tools, cached so that GitHub is rarely asked."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from commodore.core.tools.version_numbers import tool_version
 
 
 def release_cache() -> Path:
-    """The file with the last answers about releases."""
+    """Return the path of the file with the last responses about releases."""
     return cache_folder() / "releases.json"
 
 
 def latest_versions(tools: Sequence[str], releases: Releases) -> dict[str, Version | EnvironmentFault]:
-    """The latest version of each tool, or why it is not known; all are asked at the same time.
+    """Return the latest version of each tool, or the error that prevented it; all are requested at the same time.
 
-    An answer counts for `limits.tool_releases_age` seconds. When GitHub does not answer, the last answer is taken
-    whatever its age, and that is announced (CMD-TOOL-030).
+    A response is valid for `limits.tool_releases_age` seconds. If GitHub does not respond, the last response is used
+    at any age, with a warning (CMD-TOOL-030).
     """
     file, limits = release_cache(), releases.context.limits
     record = read_note(file, "tools", most=limits.tool_state_bytes)
@@ -69,7 +69,7 @@ def _key(releases: Releases, tool: str) -> str:
 
 
 def _remembered(record: dict[str, object], releases: Releases, tool: str) -> tuple[Version | None, float]:
-    """The last answer and when it came."""
+    """Return the last version and its time in seconds since 1970; None and minus infinity without one."""
     match record.get(_key(releases, tool)):
         case [str(text), int() | float() as when] if (version := tool_version(text)) is not None:
             return version, float(when)

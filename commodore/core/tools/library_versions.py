@@ -1,24 +1,24 @@
-"""The libraries that make a catalog's bytes, and their versions."""
+"""Versions of the libraries that determine a catalog's bytes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import metadata
 
-# In the order in which `commodore version` names them.
+# In the order of the output of `commodore version`.
 _CORE = ("kapitan", "gojsonnet", "reclass-rs")
 
 
 @dataclass(frozen=True, slots=True)
 class CoreLibrary:
-    """A library and its installed version; None when it is not installed."""
+    """A library and its installed version; None if it is not installed."""
 
     name: str
     version: str | None
 
 
 def core_libraries() -> tuple[CoreLibrary, ...]:
-    """Kapitan, gojsonnet and reclass-rs as installed. Reads their metadata and imports none of them."""
+    """Return Kapitan, gojsonnet and reclass-rs as installed. Their metadata is read, none of them is imported."""
     return tuple(CoreLibrary(name, _installed(name)) for name in _CORE)
 
 

@@ -1,6 +1,6 @@
-"""Which versions of the tools the program knows, with the SHA-256 of what is downloaded (docs/how-to/install-tools.md).
+"""Default versions of the tools, and the SHA-256 of known archives (docs/how-to/install-tools.md).
 
-The table `pins.json` is checked and extended by `scripts/tool-pins`.
+`scripts/tool-pins` verifies and extends the table `pins.json`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,6 @@ KNOWN_VERSIONS = {"helm": Version(4, 1, 4), "kustomize": Version(5, 7, 1)}
 
 @cache
 def known_pins() -> Pins:
-    """The table that comes with the program."""
+    """Return the table shipped with the program."""
     pins: Pins = json.loads(resources.files("commodore.core.tools").joinpath("pins.json").read_bytes())
     return pins

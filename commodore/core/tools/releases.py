@@ -1,10 +1,10 @@
-"""Where releases of the tools are: their assets' URLs and checksums, mirrors, the latest version.
+"""Releases of the tools: their assets' URLs and checksums, mirrors, the latest version.
 
 Layouts of the release servers (public documentation of the projects):
 
-* helm: `https://get.helm.sh/helm-v<version>-<platform>.tar.gz`, with `.sha256sum` beside it;
+* helm: `https://get.helm.sh/helm-v<version>-<platform>.tar.gz`, with `<file>.sha256sum` in the same folder;
 * kustomize: `https://github.com/kubernetes-sigs/kustomize/releases/download/kustomize%2Fv<version>/
-  kustomize_v<version>_<os>_<arch>.tar.gz`, with `checksums.txt` beside it.
+  kustomize_v<version>_<os>_<arch>.tar.gz`, with `checksums.txt` in the same folder.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _PLACEHOLDERS = ("tool", "version", "os", "arch", "file")
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """How a tool's project publishes it.
+    """The layout of a tool's releases.
 
     `base`, `file`, `checksums` and `member` (the executable in the archive) take `{version}`, `{os}` and `{arch}`;
-    `repository` and `tag` (what stands before the version number) are those on GitHub.
+    `repository` and `tag` (the prefix of the version number) are those on GitHub.
     """
 
     base: str
@@ -72,7 +72,7 @@ PROJECTS = {
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """Operating system and architecture in the words of release assets."""
+    """Operating system and architecture, as named in release assets."""
 
     os: str
     arch: str
@@ -88,7 +88,7 @@ class Platform:
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """An archive with a tool. `digest` is its SHA-256 if the program knows it."""
+    """An archive with a tool. `digest` is its SHA-256 if it is pinned, else None."""
 
     tool: str
     version: Version
@@ -102,15 +102,15 @@ class Asset:
 
 @dataclass(frozen=True, slots=True)
 class Releases:
-    """Where releases are looked for.
+    """Access to the releases of tools.
 
     Attributes:
         mirror: a URL to use instead of the projects' servers, see `check_mirror`; empty for none.
         token: a token for GitHub's API, sent nowhere else and over https only; empty for none.
         api: the URL of GitHub's API.
-        timeout: seconds for connecting, and between two pieces of an answer.
-        pins: the digests that the program knows.
-        platform: what the tools are to run on.
+        timeout: seconds for connecting, and between two chunks of a response.
+        pins: the digests shipped with the program.
+        platform: the platform that the tools run on.
     """
 
     context: Context
@@ -126,11 +126,11 @@ class Releases:
         check_mirror(self.mirror)
 
     def web(self) -> Web:
-        """A session to talk to the servers with; to be closed."""
+        """Open a session with the servers. The caller closes it."""
         return Web(self.timeout, Context(self.context.announce, self.context.limits))
 
     def asset(self, tool: str, version: Version) -> Asset:
-        """Where an archive is, without network access."""
+        """Return the asset of a version: its URLs, computed without network access."""
         project = PROJECTS[tool]
         words = {"version": str(version), "os": self.platform.os, "arch": self.platform.arch, "tool": tool}
 
@@ -139,7 +139,7 @@ class Releases:
             if not self.mirror:
                 return project.base.format(**words) + filled
             template = self.mirror if "{" in self.mirror else self.mirror.rstrip("/") + "/{tool}/v{version}/{file}"
-            return _PLACEHOLDER.sub(lambda found: {**words, "file": filled}[found[1]], template)
+            return _PLACEHOLDER.sub(lambda match: {**words, "file": filled}[match[1]], template)
 
         return Asset(
             tool,
@@ -153,11 +153,11 @@ class Releases:
         )
 
     def expected_digest(self, asset: Asset, web: Web) -> str:
-        """The SHA-256 that the archive must have: the pinned one, else that of the project's checksum file.
+        """Return the expected SHA-256 of the archive: the pinned one, else that of the project's checksum file.
 
         Raises:
-            PolicyError: CMD-TOOL-017, there is no checksum; 028, it would come unprotected.
-            CommodoreError: the server cannot be asked.
+            PolicyError: CMD-TOOL-017, there is no checksum; 028, it would be downloaded without https.
+            CommodoreError: the server cannot be reached.
         """
         if asset.digest is not None:
             return asset.digest
@@ -191,11 +191,11 @@ class Releases:
         return digest
 
     def latest(self, tool: str, web: Web) -> Version:
-        """The newest version that the tool's project has released, by number; pre-releases do not count.
+        """Return the highest version number that the tool's project has released; pre-releases do not count.
 
         Raises:
-            EnvironmentFault: CMD-TOOL-012, GitHub limits the rate; 013, it does not take the token; 026, its answer
-                makes no sense; or it cannot be reached.
+            EnvironmentFault: CMD-TOOL-012, GitHub limits the rate; 013, it rejects the token; 026, its response is
+                invalid; or it cannot be reached.
         """
         project = PROJECTS[tool]
         url = f"{self.api.rstrip('/')}/repos/{project.repository}/releases?per_page=50"
@@ -208,7 +208,7 @@ class Releases:
             raise _github_fault(error, with_token) from None
         except (ValueError, RecursionError):
             listed = None
-        versions = [_released(one, project.tag) for one in listed] if isinstance(listed, list) else []
+        versions = [_released(release, project.tag) for release in listed] if isinstance(listed, list) else []
         known = [version for version in versions if version is not None and not version.prerelease]
         if not known:
             raise EnvironmentFault(
@@ -220,8 +220,8 @@ class Releases:
 
 
 def check_mirror(mirror: str) -> None:
-    """Refuse what cannot be a mirror: an http(s) URL, or one with the placeholders {tool}, {version}, {os}, {arch} and
-    {file}, of which {file} must be there.
+    """Check the URL of a mirror: http(s), plain or with the placeholders {tool}, {version}, {os}, {arch} and {file},
+    of which {file} is required.
 
     Raises:
         InputError: CMD-TOOL-027.
@@ -251,7 +251,7 @@ def check_mirror(mirror: str) -> None:
 
 
 def _find_digest(text: str, file: str) -> str | None:
-    """Lines are `<sha256>  <file>`, with a `*` before the file's name in binary mode."""
+    """Find a file's SHA-256 in the lines of a checksum file, `<sha256>  <file>` (`*<file>` in binary mode)."""
     for line in text.splitlines():
         words = line.split()
         if len(words) == 2 and words[1].removeprefix("*") == file and _SHA256.fullmatch(words[0].lower()):

@@ -1,4 +1,4 @@
-"""Whether the tools that a compile needs are new enough. Each file is asked once."""
+"""Minimum versions of the tools that a compile needs. Each executable is run once."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ MINIMUM_VERSIONS = {"helm": Version(3, 8, 0), "kustomize": Version(5, 0, 0)}
 
 
 def version_cache() -> Path:
-    """The file with the versions that tools have said."""
+    """Return the path of the file with the known versions of tools."""
     return cache_folder() / "tool-versions.json"
 
 
 def check_minimum(names: Iterable[str], context: Context) -> None:
-    """Refuse tools that are too old. Tools that are nowhere, or do not say their version, pass: they may do.
+    """Refuse tools that are too old. Missing tools, and ones that print no version, pass: they may work.
 
-    A tool is started only if its path, size or time of change are new, or it was last asked
-    `limits.tool_version_age` seconds ago: a wrapper script may lead to another version without changing.
+    A tool is run only if its path, size or modification time have changed, or its version is older than
+    `limits.tool_version_age` seconds: a wrapper script may run another version without changing.
 
     Args:
         names: the tools that are needed; those without a minimum pass.
@@ -36,8 +36,8 @@ def check_minimum(names: Iterable[str], context: Context) -> None:
     Raises:
         EnvironmentFault: CMD-TOOL-025, a tool is too old; 003, KAPITAN_HELM_PATH misleads.
     """
-    wanted = [locate_tool(name) for name in sorted(set(names) & set(MINIMUM_VERSIONS))]
-    tools = [tool for tool in wanted if tool is not None]
+    located = [locate_tool(name) for name in sorted(set(names) & set(MINIMUM_VERSIONS))]
+    tools = [tool for tool in located if tool is not None]
     if not tools:
         return
     versions = tool_versions(tools, context)
@@ -59,7 +59,7 @@ def check_minimum(names: Iterable[str], context: Context) -> None:
 def tool_versions(
     tools: list[Tool], context: Context, *, environ: Mapping[str, str] = os.environ
 ) -> dict[str, str | None]:
-    """The version of each tool by name, from the cache if its file is still the same; None if it does not say it."""
+    """Return the version of each tool by name, cached while its file is unchanged; None if it prints none."""
     file = version_cache()
     record = read_note(file, "tools", most=context.limits.tool_state_bytes)
     now = time.time()
@@ -82,7 +82,7 @@ def tool_versions(
 
 
 def _recent(record: Mapping[str, object], now: float, context: Context) -> dict[str, object]:
-    """Without what is too old to count, so that the file does not grow for ever."""
+    """Return the record without entries that are too old, so that the file does not grow for ever."""
     kept: dict[str, object] = {}
     for key, value in record.items():
         match value:
@@ -96,9 +96,9 @@ def _key(tool: Tool) -> str:
 
 
 def _mark(path: Path) -> list[int]:
-    """What changes when the file is replaced: its time of change and size, followed through links."""
+    """Return values that change when the file is replaced: its modification time and size. Links are followed."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return []
-    return [found.st_mtime_ns, found.st_size]
+    return [status.st_mtime_ns, status.st_size]

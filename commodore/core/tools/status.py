@@ -1,4 +1,4 @@
-"""What `tool list` tells: for each tool where it is, its version, who manages it, and whether there is a newer one."""
+"""Status of the tools for `tool list`: path, version, managed or not, available upgrade."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from commodore.core.tools.version_numbers import tool_version
 
 @dataclass(frozen=True, slots=True)
 class ToolStatus:
-    """A tool as it is on this machine.
+    """A tool as installed on this machine.
 
     Attributes:
-        needed: whether the program has a use for it.
-        path: the executable in use; None if it is nowhere.
-        source: what led to it; None if it is nowhere.
-        version: as the tool says it; None if it does not say or is nowhere.
-        managed: whether the tool is in the managed folder, be it the one in use or not.
+        needed: whether the program uses it.
+        path: the executable in use; None without one.
+        source: the place where it was found; None without one.
+        version: as the tool prints it; None without a tool, or if it prints none.
+        managed: whether the managed folder has the tool, in use or not.
         installed: when the managed one was installed, as a local ISO time; None if that is unknown.
-        minimum: the lowest version that will do; None for tools that are not needed.
+        minimum: the lowest supported version; None for tools that are not needed.
         known: the version that is installed by default.
-        latest: the latest release; None if it was not looked up, or there was no answer.
+        latest: the latest release; None if it was not looked up, or the lookup failed.
     """
 
     json_properties: ClassVar = ("upgrade", "too_old")
@@ -50,23 +50,23 @@ class ToolStatus:
 
     @property
     def upgrade(self) -> Version | None:
-        """The latest release if it is newer than the tool in use."""
+        """Return the latest release if it is newer than the tool in use."""
         has = tool_version(self.version)
         return self.latest if has is not None and self.latest is not None and self.latest > has else None
 
     @property
     def too_old(self) -> bool:
-        """Whether the tool in use is older than the minimum."""
+        """Return True if the tool in use is older than the minimum."""
         has = tool_version(self.version)
         return has is not None and self.minimum is not None and has < self.minimum
 
 
 def survey_tools(toolbox: Toolbox, releases: Releases, *, check: bool) -> tuple[ToolStatus, ...]:
-    """Look at all tools, in the order helm, jb, kustomize. With `check` GitHub is asked for the latest releases; if it
-    does not answer, that is announced (CMD-TOOL-031) and the versions are unknown.
+    """Return the status of all tools, in the order helm, jb, kustomize. With `check`, the latest releases are looked up
+    at GitHub; if that fails, it is announced (CMD-TOOL-031) and the versions are unknown.
 
     Raises:
-        EnvironmentFault: CMD-TOOL-003, KAPITAN_HELM_PATH misleads.
+        EnvironmentFault: CMD-TOOL-003, KAPITAN_HELM_PATH does not name an executable.
     """
     names = sorted((*MANAGEABLE, *NOT_NEEDED))
     context = releases.context

@@ -1,8 +1,8 @@
 """The managed folder: the tools that the program has installed, and `state.json`, which the published tool reads too.
 
-`state.json` says when each tool was installed: `{"helm": "<local ISO time, seconds, no zone>"}`. Whether a
-tool is managed is not read from it: a tool is managed if its executable lies in the folder. So one that was deleted by
-hand is not managed any more, and one whose installation was killed before the state was written is.
+`state.json` has the time when each tool was installed: `{"helm": "<local ISO time, seconds, no zone>"}`. It does not
+decide what is managed: a tool is managed if its executable is in the folder. So a tool that was deleted manually is not
+managed any more, and one whose installation was killed before the state was written is.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Toolbox:
     """A managed folder. It need not exist.
 
     Attributes:
-        preferred: whether its tools count before those in PATH.
+        preferred: whether its tools take precedence over those in PATH.
     """
 
     folder: Path
@@ -39,7 +39,7 @@ class Toolbox:
 
     @classmethod
     def of_user(cls) -> Toolbox:
-        """The managed folder of the current user."""
+        """Return the managed folder of the current user."""
         return cls(managed_folder().absolute())
 
     @property
@@ -47,16 +47,16 @@ class Toolbox:
         return self.folder / "state.json"
 
     def executable(self, name: str) -> Path:
-        """Where the executable of a tool is, or would be."""
+        """Return the path of a tool's executable, which need not exist."""
         return self.folder / name
 
     def holds(self, name: str) -> bool:
-        """Whether the tool is managed: its executable is here."""
+        """Check if the tool is managed: its executable is in this folder."""
         path = self.executable(name)
         return path.is_file() and os.access(path, os.X_OK)
 
     def installed(self, context: Context) -> dict[str, str]:
-        """When tools were installed, by name, as local ISO times. A broken state is warned about (CMD-TOOL-023)."""
+        """Return the installation times by tool, as local ISO times. Warns about a broken state (CMD-TOOL-023)."""
         try:
             with self.state_file.open("rb") as file:
                 content = file.read(context.limits.tool_state_bytes + 1)
@@ -77,12 +77,12 @@ class Toolbox:
             return {}
 
     def remember(self, name: str, context: Context) -> None:
-        """Write down that the tool was installed now. The folder must be locked."""
+        """Record that the tool was installed now. The folder must be locked."""
         now = datetime.now(UTC).astimezone().replace(tzinfo=None).isoformat(timespec="seconds")
         self._write({**self.installed(context), name: now})
 
     def forget(self, name: str, context: Context) -> None:
-        """Take the tool out of the state. The folder must be locked."""
+        """Remove the tool from the state. The folder must be locked."""
         state = self.installed(context)
         if state.pop(name, None) is not None:
             self._write(state)
@@ -92,10 +92,10 @@ class Toolbox:
 
     @contextlib.contextmanager
     def locked(self, context: Context) -> Iterator[None]:
-        """Be the only one who changes the folder; what killed installations have left there is removed.
+        """Lock the folder for changes, and remove temporary folders of killed installations.
 
         Raises:
-            EnvironmentFault: CMD-TOOL-029, another process is installing for too long; the operating system refused.
+            EnvironmentFault: CMD-TOOL-029, another process holds the lock too long; the operating system refused.
         """
         waits = Noted(f"Another run of commodore installs tools in {self.folder}; waiting for it")
         with guard_disk(self.folder):
@@ -117,7 +117,7 @@ class Toolbox:
 
     @contextlib.contextmanager
     def staging(self) -> Iterator[Path]:
-        """A temporary folder within this one, which must be locked.
+        """Create a temporary folder in this one, which must be locked, and remove it at the end.
 
         Raises:
             EnvironmentFault: the operating system refused.
@@ -131,5 +131,5 @@ class Toolbox:
 
 
 def profile_toolbox(profile: str) -> Toolbox:
-    """The tools that were installed for a version of Argo CD, such as `3.4`."""
+    """Return the folder of the tools that were installed for a version of Argo CD, such as `3.4`."""
     return Toolbox(managed_folder().absolute() / f"argocd-{profile}", preferred=True)

@@ -1,4 +1,4 @@
-"""Versions that tools say they have, and that users name."""
+"""Versions printed by tools or given by users."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ _LONGEST = 200  # characters
 
 
 def tool_version(text: str | None) -> Version | None:
-    """The version that a tool says it has (`v4.1.4+g05fa379`, also `5.7`), without its build; None if it is invalid."""
+    """Parse the version that a tool prints (`v4.1.4+g05fa379`, also `5.7`), without its build; None if invalid."""
     release = (text or "").partition("+")[0]
     return find_version(release) if "." in release and len(release) <= _LONGEST else None
 
 
 def named_version(text: str) -> Version:
-    """A version that a user names, with all three numbers, with or without `v`.
+    """Parse a version given by a user, with all three numbers, with or without `v`.
 
     Raises:
         InputError: CMD-TOOL-006, it is invalid.
