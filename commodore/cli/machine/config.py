@@ -128,7 +128,7 @@ def _lines(context: click.Context, *, all_: bool) -> Iterator[Line]:
 def _source(option: HelpedOption, source: ParameterSource, context: click.Context) -> str:
     if source is ParameterSource.ENVIRONMENT:
         return next((name for name in variables_of(option, context) if os.environ.get(name)), "environment")
-    if source is ParameterSource.DEFAULT_MAP and (entry := configured(context, option, {})) is not None:
+    if source is ParameterSource.DEFAULT_MAP and (entry := configured(context, option)) is not None:
         return str(entry.place)
     return "default"
 

@@ -2,14 +2,13 @@
 
 A file has options by their long names, and commands and groups with options of their own below them::
 
-    api-url: https://api.syn.example.com
     argocd:
       installation: argocd/installation.yaml
       render:
-        diagnostics: all
+        strip: [/status]
 
-The repository may be another person's. Its file therefore sets no option of `USER_ONLY`, names no path outside of the
-repository, and does not say where a token goes that comes from elsewhere. The user's own file may do all of that.
+The repository may be another person's, and a pull request may bring the file. It therefore sets options of
+`OF_REPOSITORIES` alone, and names no path outside of the repository. The user's own file sets any option.
 """
 
 from __future__ import annotations
@@ -23,23 +22,28 @@ from typing import Any
 import click
 
 from commodore.base.errors import CommodoreError, InputError, Location, PolicyError, did_you_mean
-from commodore.cli.shell.dotenv import DESTINATIONS, USER_ONLY_VARIABLES
 
 NAME = ".commodore.yaml"
 SCHEMA = "commodore-file"
 
-USER_ONLY = frozenset(
+OF_REPOSITORIES = frozenset(
     {
-        *(name.lower() for name in USER_ONLY_VARIABLES),
-        *("adopt", "allow", "allow_conflicts", "allow_empty", "allow_mass_removal", "allow_none", "allow_older"),
-        *("allow_removal", "allow_secret", "allow_unknown", "ambient_credentials", "api_token", "approve"),
-        *("approved_by", "argocd_context", "argocd_kubeconfig", "auto_promotion", "callback_port", "context"),
-        *("credentials", "device", "edited", "force", "github_token", "health_addr", "insecure_scheduler", "keyring"),
-        *("kubeconfig", "listen", "listen_token", "metrics_addr", "other_artifacts", "pause_file", "push_credentials"),
-        *("removed", "rewrite", "scheduler", "secrets", "server_dry_run", "sign", "unsynced"),
+        *("api-version", "api-versions-from-tree", "argocd-settings", "argocd-version", "avp", "changed-ignore"),
+        *("changed-include", "cluster-scoped", "cluster-value", "commit-date", "copyright", "discovery"),
+        *("dry-sources", "entry", "exact-tools", "facts", "fixed-time", "follow-renames", "hide", "hooks"),
+        *("ignore-path", "ignore-patterns", "ignore-rules", "image-pointer", "immutable", "installation"),
+        *("kube-version", "kubernetes-version", "lenient", "linter", "mask-kind", "max-depth", "message-template"),
+        *("options-in-git", "order", "readme-template", "search-paths", "self-revisions", "self-url"),
+        *("set-namespace", "strict", "strict-changed-only", "strip", "template-engine", "values", "verify-dry"),
     }
 )
-"""Options that lower safety, carry a secret, write to others' places or say whom to trust."""
+"""Options that describe a repository: its file may set these.
+
+None of them runs a program, says where something is fetched, sent, written or pushed, carries or moves a secret,
+narrows a run, widens a limit, turns an error into a success, or is about the machine or the user.
+"""
+STRICTER = frozenset({"exact-tools", "mask-kind", "options-in-git", "strict", "strict-changed-only", "verify-dry"})
+"""Options of repositories that make a run safer: where the user's own file sets one, a repository cannot lower it."""
 
 _SIZE = 1 << 20  # bytes of a file
 _META = f"{__name__}.configuration"
@@ -137,22 +141,17 @@ def command_words(ctx: click.Context) -> tuple[str, ...]:
     return tuple(reversed(words))
 
 
-def configured(ctx: click.Context, option: click.Option, given: Mapping[str, Any]) -> ConfigEntry | None:
+def configured(ctx: click.Context, option: click.Option) -> ConfigEntry | None:
     """The entry of the files that sets an option which neither the command line nor a variable sets.
 
-    Args:
-        given: values of the command line by the names of options.
-
     Raises:
-        CommodoreError: CMD-CLI-015, an entry of a repository that is the user's to decide; CMD-CLI-016, one whose path
-            leads out of the repository.
+        PolicyError: CMD-CLI-016, the path of a repository's entry leads out of it.
     """
     names = long_names(option)
-    for file, entry in configuration_of(ctx).entries(command_words(ctx), names):
-        if file.root is not None:
-            _check_destination(option.name or "", entry, given, configuration_of(ctx))
-        return ConfigEntry(_in_folder(option, entry, file), entry.place)
-    return None
+    entries = list(configuration_of(ctx).entries(command_words(ctx), names))
+    if STRICTER.intersection(names):
+        entries.sort(key=lambda entry: entry[0].root is not None)
+    return next((ConfigEntry(_in_folder(option, entry, file), entry.place) for file, entry in entries), None)
 
 
 def long_names(option: click.Option) -> list[str]:
@@ -174,6 +173,8 @@ def read_config(path: Path, root: Path | None) -> ConfigFile:
     from commodore.base.yaml import compose
 
     try:
+        if not path.is_file():  # a link to a terminal would be waited for
+            raise ValueError("it is not a file")
         with path.open("rb") as opened:
             content = opened.read(_SIZE + 1)
         if len(content) > _SIZE:
@@ -233,7 +234,7 @@ class _Reader:
 
     def _entry(self, name: str, node: Any) -> ConfigEntry:
         place = self._place(node)
-        if self.root is not None and name.replace("-", "_") in USER_ONLY:
+        if self.root is not None and name not in OF_REPOSITORIES:
             raise PolicyError(
                 "CMD-CLI-015",
                 f"{name} is for the user to decide, not for a file of a repository",
@@ -249,7 +250,11 @@ class _Reader:
             return [self._value(inner) for inner in node.value]
         if node.id == "mapping":
             raise self._error(node, "the value of an option must not be a map")
-        return node.value if node.style in _QUOTED else load(node.value or "null", place=str(self.path))
+        if node.style in _QUOTED:
+            return node.value
+        value = load(node.value or "null", place=str(self.path))
+        # A version such as 1.30 is no number: what a number would be written as otherwise stays as it is written.
+        return value if value is None or isinstance(value, bool) or str(value) == node.value else node.value
 
     def _place(self, node: Any) -> Location:
         return Location(str(self.path), node.start_mark.line + 1, node.start_mark.column + 1)
@@ -283,34 +288,23 @@ def _is_null(node: Any) -> bool:
     return bool(node.id == "scalar" and node.tag.endswith(":null"))
 
 
-def _check_destination(name: str, entry: ConfigEntry, given: Mapping[str, Any], configuration: Configuration) -> None:
-    token, option = DESTINATIONS.get(name.upper(), ("", ""))
-    if not token:
-        return
-    in_variables = any(key.endswith(f"_{token}") and value for key, value in os.environ.items())
-    in_files = any(key == option[2:] for file in configuration.files for _, key in file.entries)
-    if given.get(token.lower()) or in_variables or in_files:
-        flag = f"--{name.replace('_', '-')}"
-        raise PolicyError(
-            "CMD-CLI-015",
-            f"{flag} of a repository's file would get the token of {option}, which comes from elsewhere",
-            hint=f"give {flag}, or set it in your own file, {user_file()}",
-            locations=[entry.place],
-        )
-
-
 def _in_folder(option: click.Option, entry: ConfigEntry, file: ConfigFile) -> Any:
     """The value of an entry; relative paths are below the file's folder."""
     if not isinstance(option.type, click.Path):
         return entry.value
     if isinstance(entry.value, list):
-        return [_path(str(value), entry, file) for value in entry.value]
-    return _path(str(entry.value), entry, file)
+        return [_path(value, entry, file) for value in entry.value]
+    return _path(entry.value, entry, file)
 
 
-def _path(value: str, entry: ConfigEntry, file: ConfigFile) -> str:
+def _path(value: Any, entry: ConfigEntry, file: ConfigFile) -> Any:
+    if value is None or isinstance(value, bool):
+        return value  # no path: whoever converts it says so
+    value = str(value)
+    if "\0" in value:
+        raise InputError("CMD-CLI-014", "a path must not have a zero byte", locations=[entry.place])
     path = file.path.parent / value
-    if file.root is not None and not path.resolve().is_relative_to(file.root.resolve()):
+    if file.root is not None and not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(file.root)):
         raise PolicyError(
             "CMD-CLI-016",
             f"the path {value} leads out of the repository",

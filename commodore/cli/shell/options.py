@@ -64,7 +64,7 @@ class _Option(HelpedOption):
         if given == "":
             opts = {name: value for name, value in opts.items() if name != self.name}
         value, source = super().consume_value(ctx, opts)
-        if source is ParameterSource.DEFAULT and (entry := configured(ctx, self, opts)) is not None:
+        if source is ParameterSource.DEFAULT and (entry := configured(ctx, self)) is not None:
             return self._converted(ctx, entry), ParameterSource.DEFAULT_MAP
         return value, source
 
