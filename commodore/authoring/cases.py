@@ -135,7 +135,7 @@ def _named_by_template(directory: Path) -> set[str]:
         return set()
     try:
         content: Any = json.loads(path.read_bytes())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(
             "CMD-TEST-003", f"{path} is not valid JSON: {error}", hint="correct the file", locations=[str(path)]
         ) from error

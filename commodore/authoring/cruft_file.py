@@ -91,7 +91,7 @@ def read_skips(folder: Path, cruft: CruftFile) -> tuple[str, ...]:
     if path.is_file():
         try:
             listed = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {}).get("cruft", {}).get("skip", [])
-        except (ValueError, AttributeError) as error:
+        except (ValueError, AttributeError, RecursionError) as error:
             raise _invalid(path, str(error)) from error
     return tuple(dict.fromkeys((*cruft.skip, *_skip_list(path, listed))))
 

@@ -20,7 +20,7 @@ from commodore.base.events import ignore
 from commodore.base.exhaustion import judge, refusal
 from commodore.base.programs.child_processes import absolute_folders
 from commodore.cli.shell.completion import VARIABLE, is_completing
-from commodore.cli.shell.config_file import read_configuration
+from commodore.cli.shell.config_file import Configuration, read_configuration
 from commodore.cli.shell.console import Console, color_by_default
 from commodore.cli.shell.dotenv import load_dotenv
 from commodore.cli.shell.interruption import keep_interruptions, stop_keeping_interruptions, without_interruptions
@@ -127,35 +127,36 @@ def run(arguments: list[str], *, dotenv: bool = False) -> int:
     """Run one command line; returns the exit code. With `dotenv`, `.env` and the files of options are read first."""
     if is_completing():
         return _complete(arguments, dotenv=dotenv)
+    configuration: Configuration | None = None
     try:
         check_limits()
         if dotenv:
             load_dotenv(current_directory(), _error_console(arguments).announce, arguments=arguments)
-        configuration = read_configuration(current_directory()) if dotenv else None
+            configuration = read_configuration(current_directory())
         code = commodore.main(args=arguments, prog_name="commodore", standalone_mode=False, obj=configuration)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except CommodoreError as error:
         judged = judge(error)
-        _error_console(arguments).error(judged)
+        _error_console(arguments, configuration).error(judged)
         return judged.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         return error.exit_code
     except click.ClickException as error:
-        _error_console(arguments).error(_usage_error(error))
+        _error_console(arguments, configuration).error(_usage_error(error))
         return UsageError.exit_code
     except (click.Abort, KeyboardInterrupt):
-        return _aborted(arguments)
+        return _aborted(arguments, configuration)
     except Exception as error:
         if _is_interruption(error):
-            return _aborted(arguments)
+            return _aborted(arguments, configuration)
         if os.environ.get("COMMODORE_TRACEBACK"):
             raise
         if (fault := refusal(error)) is not None:
-            _error_console(arguments).error(fault)
+            _error_console(arguments, configuration).error(fault)
             return fault.exit_code
-        _error_console(arguments).error(
+        _error_console(arguments, configuration).error(
             InternalError(
                 "CMD-CLI-070",
                 f"internal error: {type(error).__name__}: {error}",
@@ -165,9 +166,9 @@ def run(arguments: list[str], *, dotenv: bool = False) -> int:
         return InternalError.exit_code
 
 
-def _aborted(arguments: list[str]) -> int:
+def _aborted(arguments: list[str], configuration: Configuration | None) -> int:
     with without_interruptions():
-        _error_console(arguments).aborted()
+        _error_console(arguments, configuration).aborted()
     return 130
 
 
@@ -225,13 +226,14 @@ def _usage_error(error: click.ClickException) -> UsageError:
     return UsageError("CMD-CLI-002", error.format_message().rstrip("."), hint=hint)
 
 
-def _error_console(arguments: list[str]) -> Console:
+def _error_console(arguments: list[str], configuration: Configuration | None = None) -> Console:
     """Errors may come before options are parsed; only the log format matters then."""
-    wanted = os.environ.get("COMMODORE_LOG_FORMAT", "")
-    json_wanted = wanted == "json" or "--log-format=json" in arguments
-    for pair in itertools.pairwise(arguments):
-        json_wanted = json_wanted or pair == ("--log-format", "json")
-    return Console(log_format="json" if json_wanted else "text", color=color_by_default())
+    words = [part for word in arguments for part in (word.split("=", 1) if word.startswith("--") else [word])]
+    given = [value for option, value in itertools.pairwise(words) if option == "--log-format"][-1:]
+    entries = configuration.entries((), ["log-format"]) if configuration is not None else ()
+    given += [os.environ.get("COMMODORE_LOG_FORMAT", ""), *(str(entry.value) for _, entry in entries)]
+    is_json = next(filter(None, given), "").lower() == "json"
+    return Console(log_format="json" if is_json else "text", color=color_by_default())
 
 
 def _terminated(_number: int, _frame: object) -> None:

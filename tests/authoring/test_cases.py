@@ -87,6 +87,8 @@ def test_no_cases(tmp_path: Path) -> None:
 def test_a_damaged_cruft_file_is_told(tmp_path: Path) -> None:
     write(tmp_path, {"tests/a.yml": "", ".cruft.json": "{"})
     assert refusal(tmp_path).code == "CMD-TEST-003"
+    (tmp_path / ".cruft.json").write_text("[" * 100_000, encoding="utf-8")
+    assert refusal(tmp_path).code == "CMD-TEST-003"
     write(tmp_path, {".cruft.json": ["test_cases"]})
     assert names(tmp_path) == ["a"]
 

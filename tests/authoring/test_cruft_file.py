@@ -94,7 +94,7 @@ def test_skips_of_both_files(tmp_path: Path) -> None:
     assert read_skips(tmp_path, cruft) == ("a", "b")
 
 
-@pytest.mark.parametrize("text", ["[", "tool = 3", '[tool.cruft]\nskip = ["../x"]'])
+@pytest.mark.parametrize("text", ["[", "tool = 3", "a = " + "[" * 100_000, '[tool.cruft]\nskip = ["../x"]'])
 def test_unusable_pyproject(tmp_path: Path, text: str) -> None:
     (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as caught:

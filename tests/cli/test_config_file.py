@@ -135,6 +135,9 @@ def test_repeated_options_take_lists(place: Place) -> None:
         ("order: xml\n", "CMD-CLI-017", 1, "'xml' is not one of"),
         ("order:\n", "CMD-CLI-017", 1, "null is not one value"),
         ("order: [seed]\n", "CMD-CLI-017", 1, "a list is not one value"),
+        ("argocd: {render: {strip: [null]}}\n", "CMD-CLI-017", 1, "null is not one value"),
+        ("argocd: {render: {strip: [true]}}\n", "CMD-CLI-017", 1, "true is not one value"),
+        ("argocd: {render: {strip: [[/a]]}}\n", "CMD-CLI-017", 1, "a list is not one value"),
         ("message-template:\n", "CMD-CLI-017", 1, "null is not one value"),
         ("message-template: true\n", "CMD-CLI-017", 1, "true is not one value"),
         ("message-template: ../other\n", "CMD-CLI-016", 1, "leads out of the repository"),
@@ -144,7 +147,7 @@ def test_repeated_options_take_lists(place: Place) -> None:
 )
 def test_errors(text: str, code: str, line: int | None, words: str, place: Place) -> None:
     place.write(text)
-    status, out, err = place.call("hydrate", "plan")
+    status, out, err = place.call("config", "show")
     assert (status, out) == (4 if code == "CMD-CLI-016" else 1, "")
     assert code in err
     assert words in " ".join(err.split())
@@ -183,6 +186,20 @@ def test_errors_are_explained_all_the_same(place: Place) -> None:
     assert place.call("explain", "CMD-CLI-015")[0] == 0
     assert place.call("help", "catalog")[0] == 0
     assert place.call("catalog", "--help")[0] == 0
+
+
+@pytest.mark.parametrize(
+    "words", [("argocd", "explain", "a"), ("catalog", "explain", "a"), ("inventory", "explain", "a")]
+)
+def test_a_wrong_file_is_an_error_of_commands_that_read_options(words: tuple[str, ...], place: Place) -> None:
+    place.write("push: true\n")
+    assert "CMD-CLI-015" in place.call(*words)[2]
+
+
+def test_errors_are_in_the_form_that_the_file_sets(place: Place) -> None:
+    place.write_own("log-format: json\n")
+    assert json.loads(place.call("catalog", "lits")[2])["code"] == "CMD-CLI-001"
+    assert place.call("--log-format", "text", "catalog", "lits")[2].startswith("error:")
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,10 @@ def test_errors_as_json(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert record["hint"]
     monkeypatch.setenv("COMMODORE_LOG_FORMAT", "json")
     assert json.loads(call("nope")[2])["code"] == "CMD-CLI-001"
+    assert call("--log-format", "text", "nope")[2].startswith("error:")
+    assert call("--log-format=text", "nope")[2].startswith("error:")
+    monkeypatch.setenv("COMMODORE_LOG_FORMAT", "JSON")
+    assert json.loads(call("nope")[2])["code"] == "CMD-CLI-001"
 
 
 def test_quiet(call: Call, tmp_path: Path) -> None:

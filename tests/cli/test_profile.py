@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from commodore.cli.shell.console import Console
-from commodore.cli.shell.profile_options import profiled
+from commodore.cli.shell.profile_options import _table, profiled
+from commodore.cli.shell.stage_profile import InstanceTime
 from tests.cli.conftest import Shown
 from tests.cli.shell.test_stage_profile import assert_nested
 from tests.world.cluster import ClusterWorld
@@ -156,3 +157,8 @@ def test_the_trace_of_a_failure_does_not_hide_it(tmp_path: Path) -> None:
     with pytest.raises(KeyError), profiled(trace, "run", Console(quiet=True)):
         raise KeyError
     assert names(trace, "run") == ["run"]
+
+
+def test_an_instance_that_was_compiled_again() -> None:
+    times = [InstanceTime("app", place, 1, 0, 1, 0) for place in ("/w/c-one", "/w/c-one")]
+    assert [line.rstrip().endswith("app") for line in _table(times)][2:] == [True, True]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,7 +114,7 @@ class Installation:
 def read_installation(file: Path, limits: Limits) -> Installation:
     """The description of an installation, as docs/reference/installation-schema.json has it.
 
-    Paths in it are relative to its folder.
+    Paths in it are relative to its folder. Those of a file in a git repository, which others may write, stay in there.
 
     Raises:
         InputError: CMD-ARGO-101, it cannot be read; CMD-ARGO-112, it is not a description of an installation.
@@ -131,7 +132,7 @@ def read_installation(file: Path, limits: Limits) -> Installation:
         fields = Fields.of(value, "", Location(str(file), line))
 
         def paths(name: str) -> tuple[Path, ...]:
-            return tuple(file.parent / one for one in fields.texts(name))
+            return tuple(_in_repository(file, text, fields.place_of(name)) for text in fields.texts(name))
 
         for path, hint in fields.unknown([one.name for one in dataclasses.fields(Installation) if one.name != "place"]):
             raise _wrong(f"unknown field {path}", hint or _OBJECTS, fields.place_of(path))
@@ -151,6 +152,14 @@ def read_installation(file: Path, limits: Limits) -> Installation:
         if error.code in ("CMD-ARGO-101", "CMD-ARGO-112"):
             raise
         raise _wrong(error.message, error.hint, *error.locations) from error
+
+
+def _in_repository(file: Path, text: str, place: Location) -> Path:
+    path, real = file.parent / text, os.path.realpath(file)
+    root = next((one for one in Path(real).parents if (one / ".git").exists()), None)
+    if root is not None and not Path(os.path.realpath(path)).is_relative_to(root):
+        raise _wrong(f"the path {text!r} leads out of the repository", "--argocd-settings names files elsewhere", place)
+    return path
 
 
 _OBJECTS = "files with Kubernetes objects of the installation are listed below objects"

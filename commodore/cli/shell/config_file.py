@@ -48,7 +48,7 @@ STRICTER = frozenset({"exact-tools", "mask-kind", "options-in-git", "strict", "s
 _SIZE = 1 << 20  # bytes of a file
 _META = f"{__name__}.configuration"
 _QUOTED = ("'", '"', "|", ">")  # styles of texts
-_FREE = ("explain", "help")  # commands that explain what is wrong with a file work all the same
+_FREE = (("explain",), ("help",))  # commands that explain what is wrong with a file work all the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def check_configuration(ctx: click.Context) -> None:
         CommodoreError: what is wrong with them.
     """
     error = configuration_of(ctx).error
-    if error is not None and not set(command_words(ctx)) & set(_FREE):
+    if error is not None and command_words(ctx) not in _FREE:
         raise error
 
 

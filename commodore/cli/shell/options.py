@@ -78,14 +78,11 @@ class _Option(HelpedOption):
         if self.multiple and not isinstance(value, list):
             value = [value]
         try:
-            if (
-                value is None
-                or (isinstance(value, list) and not self.multiple)
-                or isinstance(value, bool) != self.is_flag
-            ):
-                raise click.BadParameter(
-                    f"{_in_words(value)} is not {'true or false' if self.is_flag else 'one value'}"
-                )
+            for each in value if self.multiple else [value]:
+                if each is None or isinstance(each, list) or isinstance(each, bool) != self.is_flag:
+                    raise click.BadParameter(
+                        f"{_in_words(each)} is not {'true or false' if self.is_flag else 'one value'}"
+                    )
             self.type_cast_value(ctx, value)
         except click.BadParameter as error:
             name = long_names(self)[0]

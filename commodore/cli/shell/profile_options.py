@@ -111,4 +111,5 @@ def _distinction(one: InstanceTime, instances: Sequence[InstanceTime]) -> str:
     places = [other.place for other in instances if other.instance == one.instance]
     if len(places) == 1:
         return ""
-    return f" ({Path(one.place).relative_to(os.path.commonpath(places)).parts[0]})"
+    parts = Path(one.place).relative_to(os.path.commonpath(places)).parts
+    return f" ({parts[0]})" if parts else ""  # none: it was compiled again

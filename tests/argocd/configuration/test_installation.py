@@ -54,6 +54,22 @@ def test_the_schema_has_the_fields() -> None:
     assert SCHEMA["properties"].keys() == {one.name for one in dataclasses.fields(Installation)} - {"place"}
 
 
+@pytest.mark.parametrize("field", ["objects", "values", "argocd_cm", "argocd_cmd_params_cm", "repository_secrets"])
+def test_files_of_a_repository_stay_in_it(tmp_path: Path, field: str) -> None:
+    """A pull request may bring the description, and what it names is shown."""
+    (tmp_path / "r" / ".git").mkdir(parents=True)
+    (tmp_path / "r" / "link").symlink_to(tmp_path)
+    file = tmp_path / "r" / "argocd" / "installation.yaml"
+    file.parent.mkdir()
+    file.write_text(f"{field}: [../a.yaml]\n", encoding="utf-8")
+    assert getattr(read_installation(file, DEFAULT_LIMITS), field) == (file.parent / ".." / "a.yaml",)
+    for path in ("../../secret.yaml", "/secret.yaml", "../link/secret.yaml"):
+        file.write_text(f"{field}: [{path}]\n", encoding="utf-8")
+        with pytest.raises(InputError) as caught:
+            read_installation(file, DEFAULT_LIMITS)
+        assert (caught.value.code, "leads out" in caught.value.message) == ("CMD-ARGO-112", True)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
