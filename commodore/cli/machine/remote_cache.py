@@ -16,7 +16,7 @@ from commodore.cli.shell.console import Console
 
 if TYPE_CHECKING:
     from commodore.core.results.caches.maintenance import PruneRules
-    from commodore.core.results.remote_store import RemoteCare
+    from commodore.core.results.remote_store import RemoteMaintenance
     from commodore.core.results.remote_store.maintenance import RemotePruned, RemoteSurvey, RemoteVerified
 
 
@@ -100,8 +100,8 @@ def show_verified(console: Console, values: Mapping[str, Any]) -> int:
     return int(wrong)
 
 
-def _stores(values: Mapping[str, Any]) -> Sequence[RemoteCare]:
-    from commodore.core.results.remote_store import RemoteCare
+def _stores(values: Mapping[str, Any]) -> Sequence[RemoteMaintenance]:
+    from commodore.core.results.remote_store import RemoteMaintenance
 
     if not values["cache_url"]:
         raise UsageError(
@@ -109,7 +109,7 @@ def _stores(values: Mapping[str, Any]) -> Sequence[RemoteCare]:
             "--remote needs a store",
             hint="name it by --cache-url or COMMODORE_CACHE_URL",
         )
-    return [RemoteCare(url, DEFAULT_LIMITS) for url in values["cache_url"]]
+    return [RemoteMaintenance(url, DEFAULT_LIMITS) for url in values["cache_url"]]
 
 
 def _objects(count: int) -> str:

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from commodore.base.events import Announce, Noted, Warned
 from commodore.base.limits import Limits
 from commodore.core.results.remote_store import Counts, ReadAccess, RemoteOptions, RemoteStore
-from commodore.core.results.result_store import KeptResult, Key, ResultStore, result_name, shape_of
+from commodore.core.results.result_store import Key, ResultAddress, ResultStore, result_name, shape_of
 from commodore.core.sources.fetching import CacheKey, DependencyCache, RemoteDependencies, object_name
 
 Shape = tuple[str, tuple[Key, ...]]
@@ -99,11 +99,11 @@ class ResultWriter:
         self._local = local
         self._store = store
         self._fetched = fetched
-        self._waiting: queue.Queue[KeptResult | CacheKey] = queue.Queue(local.limits.remote_waiting)
+        self._waiting: queue.Queue[ResultAddress | CacheKey] = queue.Queue(local.limits.remote_waiting)
         self._threads: list[threading.Thread] = []
         self._stopped = threading.Event()
 
-    def offer(self, kept: Iterable[KeptResult | CacheKey]) -> int:
+    def offer(self, kept: Iterable[ResultAddress | CacheKey]) -> int:
         """Write results and dependencies, soon. Returns how many are left out because too many wait already."""
         left_out = 0
         for one in kept:
@@ -140,13 +140,13 @@ class ResultWriter:
             if not self._stopped.is_set() and self._store.is_on:
                 self._write(one)
 
-    def _write(self, one: KeptResult | CacheKey) -> None:
+    def _write(self, one: ResultAddress | CacheKey) -> None:
         if isinstance(one, CacheKey):
             packed = self._fetched.pack(one) if self._fetched is not None else None
             if packed is not None:
                 self._store.create(object_name(one.digest), packed)
             return
-        kept = self._local.read_kept(one)
+        kept = self._local.read_packed(one)
         if kept is None:
             return
         keys, content = kept
@@ -162,7 +162,7 @@ class ResultWriter:
         self._store.change(_index(one.subject), with_shape, limits.remote_index_bytes)
 
 
-_END = KeptResult("", "", "")
+_END = ResultAddress("", "", "")
 
 
 class RemoteCache:
@@ -200,7 +200,7 @@ class RemoteCache:
         if counts is not None:
             self._counts.add(counts)
 
-    def offer(self, components: Iterable[str], kept: Iterable[KeptResult | CacheKey]) -> None:
+    def offer(self, components: Iterable[str], kept: Iterable[ResultAddress | CacheKey]) -> None:
         """What was added to the local caches for instances of components."""
         if self._writer is not None and self._exclude.isdisjoint(components):
             self._left_out += self._writer.offer(kept)

@@ -16,7 +16,7 @@ from commodore.base.limits import Limits
 from commodore.base.programs.workers import SharedPayload
 from commodore.core.engine.model import CompileRequest, InstanceJob
 from commodore.core.results.remote_store import Counts, ReadAccess
-from commodore.core.results.result_store import KeptResult
+from commodore.core.results.result_store import ResultAddress
 from commodore.core.sources.fetching import CacheKey
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ class Record:
     found: Mapping[tuple[str, ...], str] = field(hash=False)
     refusal: str = ""
     unseen: bool = False
-    kept: KeptResult | None = None
+    kept: ResultAddress | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +270,7 @@ class TaskOutcome:
     parts: tuple[tuple[str, float], ...] = ()
     evaluations: Evaluations | None = None
     taken: tuple[str, ...] = ()
-    kept: tuple[KeptResult | CacheKey, ...] = ()
+    kept: tuple[ResultAddress | CacheKey, ...] = ()
     remote: Counts | None = None
 
     def facts(self) -> tuple[tuple[str, str | int | float], ...]:

@@ -1,14 +1,14 @@
-"""The store of results: what instances, and parts of them, were rendered to, by what they had read.
+"""The store of results: rendered files of instances, and of parts of them, by their inputs.
 
-Below `<root>/<subject>/`, where a subject is an instance or a part with everything that is fixed before it is rendered,
-lie two kinds of files:
+A subject is the digest of an instance or a part with everything that is fixed before it is rendered. Below
+`<root>/<subject>/` are two kinds of files:
 
-* `shapes/<digest>.json`: the list of things that one rendering has read. Few differ from each other.
-* `<digest>.result`: the rendered files, named by a shape and what was found for each of its things.
+* `shapes/<digest>.json`: a shape, the list of inputs that one rendering has read. A subject has few shapes.
+* `<digest>.result`: the rendered files, named by a shape and the digests of its inputs.
 
-Every file appears by a rename, complete, and is at most replaced. It is sealed with its subject and its name, so that
-neither damage nor another result passes for it: that counts as missing. It is for this user alone. Several processes
-may read and write at the same time.
+Every file is created by a rename, complete, and may be replaced. It is sealed with its subject and its name: a damaged
+file, or one of another result, counts as missing. It is readable by this user only. Several processes may read and
+write at the same time.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ from commodore.base.limits import Limits
 from commodore.core.results.caches.entry_store import HEX, Store, StoredEntry, digest_folders
 
 Key = tuple[str, ...]
-"""One thing that was read: the name of its kind, and which one."""
+"""An input that was read: the name of its kind, and its name."""
 
 FOLDER_MODE = 0o755
-"""The mode of the folders that a run makes, whatever the umask."""
+"""The mode of the folders that a run creates, independent of the umask."""
 
 _SHAPES = "shapes"
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What an instance was rendered to.
+    """The rendered files of an instance.
 
     Args:
         files: the paths in its folder, each with its mode and content; a folder has None for content, a link its
-            target as text.
-        traces: what its Jsonnet files had to tell (`std.trace`), line by line.
-        mode: that of the folder itself.
-        warnings: what was allowed though it is wrong, and is reported each time: code, message and hint.
-        outside: what it writes elsewhere, each file with the name that records have for its path, mode and content.
+        target as text.
+        traces: the output of `std.trace` in its Jsonnet files, line by line.
+        mode: the mode of the folder itself.
+        warnings: allowed errors, which are reported each time: code, message and hint.
+        outside: files outside of the folder, each with the portable form of its path, mode and content.
     """
 
     files: tuple[tuple[str, int, bytes | str | None], ...]
@@ -61,31 +61,31 @@ class Result:
 
     @property
     def has_files(self) -> bool:
-        """Whether there is more than folders."""
+        """Return True if there is more than folders."""
         return any(content is not None for _, _, content in self.files)
 
     def differences(self, other: Result) -> list[str]:
-        """The paths in which two results differ."""
+        """Return the paths in which two results differ."""
         ours, theirs = ({path: rest for path, *rest in result.files} for result in (self, other))
-        found = sorted(path for path in ours.keys() | theirs.keys() if ours.get(path) != theirs.get(path))
-        return [".", *found] if self.mode != other.mode else found
+        paths = sorted(path for path in ours.keys() | theirs.keys() if ours.get(path) != theirs.get(path))
+        return [".", *paths] if self.mode != other.mode else paths
 
     def mentions(self, folders: Iterable[str]) -> bool:
-        """Whether the path of one of these folders occurs: in a file, a link, a name, or in a message."""
-        wanted = [os.fsencode(folder) for folder in folders]
-        told = os.fsencode("\n".join([*self.traces, *(text for warning in self.warnings for text in warning)]))
-        if any(folder in told for folder in wanted):
+        """Check if the path of one of these folders occurs in a file, a link, a name, or a message."""
+        encoded = [os.fsencode(folder) for folder in folders]
+        messages = os.fsencode("\n".join([*self.traces, *(text for warning in self.warnings for text in warning)]))
+        if any(folder in messages for folder in encoded):
             return True
         for name, _, content in (*self.files, *self.outside):
             text = os.fsencode(content) if isinstance(content, str) else content or b""
-            if any(folder in text or folder in os.fsencode(name) for folder in wanted):
+            if any(folder in text or folder in os.fsencode(name) for folder in encoded):
                 return True
         return False
 
 
 @dataclass(frozen=True, slots=True)
-class KeptResult:
-    """How a result is found: its subject, the digest of the list of what was read, and its name."""
+class ResultAddress:
+    """The address of a result in the store: its subject, the digest of its shape, and its name."""
 
     subject: str
     shape: str
@@ -93,17 +93,17 @@ class KeptResult:
 
 
 def shape_of(keys: Sequence[Key]) -> str:
-    """The digest of a list of things that were read."""
+    """Return the digest of a list of inputs."""
     return hashlib.sha256(json.dumps(keys).encode()).hexdigest()
 
 
 def result_name(shape: str, digests: Sequence[str]) -> str:
-    """The name of the result of a rendering that has read the things of a shape and found this."""
+    """Return the name of the result of a rendering that has read the inputs of a shape with these digests."""
     return hashlib.sha256(json.dumps([shape, *digests]).encode()).hexdigest()
 
 
 def read_folder(folder: Path, traces: Sequence[str] = ()) -> Result | None:
-    """An instance's rendered folder as a result; None if it holds something that is neither file, folder nor link."""
+    """Read an instance's rendered folder; None if it contains anything but files, folders and links."""
     files: list[tuple[str, int, bytes | str | None]] = []
     for name, entry in walk(folder):
         mode = entry.stat(follow_symlinks=False).st_mode
@@ -119,7 +119,7 @@ def read_folder(folder: Path, traces: Sequence[str] = ()) -> Result | None:
 
 
 def write_folder(result: Result, folder: Path) -> None:
-    """Make an instance's folder from a result."""
+    """Write a result to an instance's folder, which must not exist."""
     folder.mkdir(parents=True)
     root = str(folder)
     folders: list[tuple[str, int]] = [(root, result.mode)]
@@ -133,25 +133,25 @@ def write_folder(result: Result, folder: Path) -> None:
         else:
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
                 file.write(content)
-                os.fchmod(file.fileno(), mode)  # whatever the umask
-    for path, mode in reversed(folders):  # at the end: one may be there to be read only
+                os.fchmod(file.fileno(), mode)  # independent of the umask
+    for path, mode in reversed(folders):  # at the end: a folder may be read-only
         os.chmod(path, mode)
 
 
 def holds(folder: Path, result: Result) -> bool:
-    """Whether a folder is what a result would be written to, with the same modes and nothing else in it."""
-    wanted = {name: (mode, content) for name, mode, content in result.files}
-    found = 0
+    """Check if a folder has exactly the files of a result, with the same modes."""
+    expected = {name: (mode, content) for name, mode, content in result.files}
+    count = 0
     try:
         if stat.S_IMODE(os.lstat(folder).st_mode) != result.mode:
             return False
         for name, entry in walk(folder):
-            if name not in wanted or not _is_same(entry, *wanted[name]):
+            if name not in expected or not _is_same(entry, *expected[name]):
                 return False
-            found += 1
+            count += 1
     except OSError:
         return False
-    return found == len(wanted)
+    return count == len(expected)
 
 
 def _is_same(entry: os.DirEntry[str], mode: int, content: bytes | str | None) -> bool:
@@ -169,13 +169,13 @@ def _is_same(entry: os.DirEntry[str], mode: int, content: bytes | str | None) ->
 
 
 class ResultStore(Store):
-    """The folder of results. A disk that refuses is as good as an empty store."""
+    """The store of results. Errors of the disk count as missing results."""
 
     def __init__(self, root: Path, limits: Limits) -> None:
         super().__init__("results", root, limits)
 
     def shapes(self, subject: str) -> Iterator[tuple[str, tuple[Key, ...]]]:
-        """What renderings of a subject have read, the one used last first: the shape's digest and its keys."""
+        """Yield the shapes of a subject, the most recently used first: the shape's digest and its keys."""
         folder = self._subject(subject) / _SHAPES
         with contextlib.suppress(OSError):
             entries = [(entry.stat().st_mtime_ns, entry.name) for entry in children(folder)]
@@ -185,52 +185,52 @@ class ResultStore(Store):
                     yield name.removesuffix(".json"), tuple(tuple(key) for key in json.loads(content))
 
     def find(self, subject: str, shape: str, digests: Sequence[str]) -> Result | None:
-        """The result of a rendering that has read the things of a shape and found this."""
+        """Return the result of a rendering that has read the inputs of a shape with these digests, or None."""
         place = self._result(subject, shape, digests)
         content = _read(place)
         if content is None:
             return None
-        with contextlib.suppress(OSError):  # what is used last goes last when there is no more room
+        with contextlib.suppress(OSError):  # the least recently used results are pruned first
             os.utime(place)
             os.utime(self._subject(subject) / _SHAPES / f"{shape}.json")
         return _unpack(content)
 
-    def add(self, subject: str, found: Mapping[Key, str], result: Result) -> KeptResult | None:
-        """Keep a result. Returns how it is found; None if it is too large, or the disk refuses."""
+    def add(self, subject: str, inputs: Mapping[Key, str], result: Result) -> ResultAddress | None:
+        """Add a result with the digests of its inputs. Returns None if it is too large, or the disk refuses."""
         if sum(len(content or b"") for _, _, content in (*result.files, *result.outside)) > self.limits.result_bytes:
             return None
-        return self._keep(subject, found, _pack(result))
+        return self._keep(subject, inputs, _pack(result))
 
-    def adopt(self, subject: str, found: Mapping[Key, str], content: bytes) -> None:
-        """Keep a result that another machine has kept, as `content` gives it. One that cannot be read is left out."""
+    def adopt(self, subject: str, inputs: Mapping[Key, str], content: bytes) -> None:
+        """Add a result of another machine, packed by its store. An unreadable one is ignored."""
         with contextlib.suppress(ValueError, TypeError, AttributeError, LookupError, RecursionError):
             if _is_plain(_unpack(content)):
-                self._keep(subject, found, content)
+                self._keep(subject, inputs, content)
 
-    def _keep(self, subject: str, found: Mapping[Key, str], content: bytes) -> KeptResult | None:
-        keys = sorted(found)
+    def _keep(self, subject: str, inputs: Mapping[Key, str], content: bytes) -> ResultAddress | None:
+        keys = sorted(inputs)
         text = json.dumps(keys).encode()
         shape = shape_of(keys)
         place = self._subject(subject)
         with contextlib.suppress(OSError, EnvironmentFault):
             make_private(place / _SHAPES)
-            name = result_name(shape, [found[key] for key in keys])
+            name = result_name(shape, [inputs[key] for key in keys])
             _write(place / f"{name}.result", content)
             if _read(place / _SHAPES / f"{shape}.json") != text:  # damaged, or not there yet
                 _write(place / _SHAPES / f"{shape}.json", text)
-            return KeptResult(subject, shape, name)
+            return ResultAddress(subject, shape, name)
         return None
 
-    def read_kept(self, kept: KeptResult) -> tuple[tuple[Key, ...], bytes] | None:
-        """What was read for a result, and the content that `adopt` takes; None if it is not there any more."""
-        place = self._subject(kept.subject)
-        shape, content = _read(place / _SHAPES / f"{kept.shape}.json"), _read(place / f"{kept.name}.result")
+    def read_packed(self, address: ResultAddress) -> tuple[tuple[Key, ...], bytes] | None:
+        """Return the keys of a result's inputs, and the packed content for `adopt`; None if it was removed."""
+        place = self._subject(address.subject)
+        shape, content = _read(place / _SHAPES / f"{address.shape}.json"), _read(place / f"{address.name}.result")
         if shape is None or content is None:
             return None
         return tuple(tuple(key) for key in json.loads(shape)), content
 
     def forget(self, subject: str, shape: str, digests: Sequence[str]) -> None:
-        """Remove a result that has turned out to be wrong."""
+        """Remove a result that is wrong."""
         with contextlib.suppress(OSError):
             self._result(subject, shape, digests).unlink()
 
@@ -240,7 +240,7 @@ class ResultStore(Store):
     def _result(self, subject: str, shape: str, digests: Sequence[str]) -> Path:
         return self._subject(subject) / f"{result_name(shape, digests)}.result"
 
-    # Care
+    # Maintenance
 
     def entries(self) -> Iterator[StoredEntry]:
         for subject in digest_folders(self.root):
@@ -256,7 +256,7 @@ class ResultStore(Store):
         return _read(path) is not None
 
     def tidy(self) -> None:
-        """Remove lists that belong to no result any more, and what killed runs have left half written."""
+        """Remove shapes without a result, and half-written files of killed runs."""
         for subject in list(digest_folders(self.root)):
             for path, status in (*_plain_files(subject), *_plain_files(subject / _SHAPES)):
                 if path.name.startswith(".") and time.time() - status.st_mtime > self.limits.staging_age:
@@ -272,8 +272,8 @@ class ResultStore(Store):
 
 
 def _is_plain(result: Result) -> bool:
-    """Whether the paths of a result are those of one folder, in the order in which they can be written, and no file
-    gets rights that its reader does not have.
+    """Check that the paths of a result stay in one folder and are in an order in which they can be written, and that no
+    mode has a set-user-ID, set-group-ID or sticky bit.
     """
     folders = {"."}
     seen: set[str] = set()
@@ -288,18 +288,18 @@ def _is_plain(result: Result) -> bool:
 
 
 def _plain_files(folder: Path) -> list[tuple[Path, os.stat_result]]:
-    """The files in a folder, without links; none if it is gone or a link itself."""
-    found = []
+    """Return the files in a folder, without links; none if it is missing or a link itself."""
+    files = []
     with contextlib.suppress(OSError):
         for entry in children(folder) if not folder.is_symlink() else ():
             if entry.is_file(follow_symlinks=False):
-                with contextlib.suppress(OSError):  # it has just gone
-                    found.append((Path(entry.path), entry.stat(follow_symlinks=False)))
-    return found
+                with contextlib.suppress(OSError):  # it was removed meanwhile
+                    files.append((Path(entry.path), entry.stat(follow_symlinks=False)))
+    return files
 
 
 def _read(path: Path) -> bytes | None:
-    """The content of a file of the store; None if there is no sound one that belongs to this place."""
+    """Return the content of a file of the store; None if it is missing, damaged, or belongs to another path."""
     return read_sealed(path, _label(path))
 
 
@@ -308,14 +308,14 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _label(path: Path) -> tuple[str, str, str]:
-    """What a file of the store is, by its place: its kind, its subject, its name."""
+    """Return the label of a file of the store, derived from its path: kind, subject, name."""
     if path.parent.name == _SHAPES:
         return "shape", path.parent.parent.name, path.stem
     return "result", path.parent.name, path.stem
 
 
 def _pack(result: Result) -> bytes:
-    """A line of JSON with what there is, then the contents one after another."""
+    """Pack a result: a line of JSON with the table of files, then their contents one after another."""
     table: list[list[Any]] = []
     contents: list[bytes] = []
     for name, mode, content in result.files:

@@ -24,7 +24,7 @@ from commodore.core.engine.remote_results import open_dependencies, open_results
 from commodore.core.engine.tasks import BatchRun
 from commodore.core.render.tool_identity import Programs
 from commodore.core.results.remote_store import Counts
-from commodore.core.results.result_store import KeptResult, Result, ResultStore
+from commodore.core.results.result_store import Result, ResultAddress, ResultStore
 
 
 class PartialResult:
@@ -89,7 +89,7 @@ class Parts:
         self._remote = open_results(run.remote, self._store) if self._store is not None else None
         self.dependencies = open_dependencies(self._remote.store, run.limits) if self._remote is not None else None
         self.taken: list[str] = []
-        self.kept: list[KeptResult] = []
+        self.kept: list[ResultAddress] = []
 
     @property
     def are_kept(self) -> bool:

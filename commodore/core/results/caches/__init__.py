@@ -1,5 +1,5 @@
-"""What all working directories share: where it lies (`paths`), how it is kept (`entry_store`) and looked after
-(`maintenance`).
+"""The cache that all working directories share: its folders (`paths`), its stores (`entry_store`) and their
+maintenance (`maintenance`).
 """
 
 from __future__ import annotations

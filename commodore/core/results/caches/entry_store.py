@@ -1,8 +1,8 @@
-"""What all stores of the cache have in common: how entries appear, are known again, and go.
+"""Base classes of the cache's stores: create, describe, verify and remove entries.
 
-An entry appears by a rename, complete. It goes by a rename or unlink, too, at any time: a reader finds all of it or
-nothing, and makes it again. So several processes may use a store at the same time, and a process that is killed leaves
-nothing but a folder that the next one removes.
+An entry is created by a rename, complete. It is removed by a rename or unlink, at any time: a reader finds all of it or
+nothing, and creates it again. So several processes may use a store at the same time, and a killed process leaves only a
+temporary folder that the next one removes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ HEX = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class StoredEntry:
-    """What goes as a whole: a file or folder, its size in bytes, when it was last used (seconds since 1970)."""
+    """The unit of removal: a file or folder, its size in bytes, and when it was last used (seconds since 1970)."""
 
     path: Path
     bytes: int
@@ -42,12 +42,12 @@ class Store(ABC):
     """A part of the cache, as `commodore cache` shows, shrinks and verifies it.
 
     Args:
-        name: what it is called in output; the kind of its entries.
+        name: its name in output; the kind of its entries.
         root: its folder; it need not exist.
     """
 
     staging_prefix = "new-"
-    """How the folders begin in which entries are made, and taken apart; below `root`."""
+    """Prefix of the temporary folders below `root` in which entries are created and removed."""
 
     def __init__(self, name: str, root: Path, limits: Limits) -> None:
         self.name = name
@@ -56,25 +56,25 @@ class Store(ABC):
 
     @abstractmethod
     def entries(self) -> Iterator[StoredEntry]:
-        """What may be removed. Links are not followed."""
+        """Yield the entries that may be removed. Links are not followed."""
 
     @abstractmethod
     def is_sound(self, path: Path) -> bool:
-        """Whether an entry, or one of the others, is what was written, at the place where it was written."""
+        """Check if an entry, or a file of `others`, is intact and at the path where it was written."""
 
     def others(self) -> Iterator[Path]:
-        """Further files whose soundness counts, such as lists of what results have read."""
+        """Yield further files to verify, such as lists of the inputs of results."""
         return iter(())
 
     def tidy(self) -> None:  # noqa: B027 - most stores have nothing to tidy
-        """Remove what belongs to no entry any more."""
+        """Remove files that belong to no entry any more."""
 
     def lock(self) -> AbstractContextManager[object]:
-        """Holds off processes that change existing entries."""
+        """Return a lock against processes that change existing entries."""
         return nullcontext()
 
     def staging(self) -> AbstractContextManager[Path]:
-        """A fresh folder beside the entries, removed afterwards; what killed runs have left goes, too.
+        """Create a temporary folder next to the entries and remove it at the end, with the leftovers of killed runs.
 
         Raises:
             EnvironmentFault: the operating system refused.
@@ -82,11 +82,11 @@ class Store(ABC):
         return staging(self.root, self.staging_prefix, self.limits.staging_age)
 
     def sweep(self, now: float | None = None) -> None:
-        """Remove what killed runs have left, at the time `now` (seconds since 1970)."""
+        """Remove the leftovers of killed runs that are too old at the time `now` (seconds since 1970)."""
         sweep(self.root, self.staging_prefix, self.limits.staging_age, now)
 
     def remove(self, path: Path) -> bool:
-        """Remove an entry: by one rename or unlink for everybody else. Returns False if it was gone already.
+        """Remove an entry; to other processes it disappears at once. Returns False if it was missing already.
 
         Raises:
             EnvironmentFault: the operating system refused.
@@ -102,27 +102,27 @@ class Store(ABC):
                 return False
             if path.parent != self.root:
                 with contextlib.suppress(OSError):
-                    path.parent.rmdir()  # the folder that it shared with others, if it was the last one
+                    path.parent.rmdir()  # the group's folder, if this was its last entry
         return True
 
 
 def folders(folder: str | os.PathLike[str]) -> list[Path]:
-    """The folders in a folder, in name order, without links; none if it is gone, refused, or a link itself."""
+    """Return the folders in a folder, in name order, without links; none if it is missing, unreadable or a link."""
     with contextlib.suppress(OSError):
         if not os.path.islink(folder):
-            return [Path(one.path) for one in children(folder) if one.is_dir(follow_symlinks=False)]
+            return [Path(entry.path) for entry in children(folder) if entry.is_dir(follow_symlinks=False)]
     return []
 
 
 def digest_folders(root: Path) -> Iterator[Path]:
-    """The folders that are named by digests, in folders named by the first two digits of these."""
+    """Yield the folders named by a digest, which are grouped in folders named by its first two digits."""
     for group in folders(root):
         if len(group.name) == 2:
-            yield from (one for one in folders(group) if HEX.fullmatch(one.name))
+            yield from (folder for folder in folders(group) if HEX.fullmatch(folder.name))
 
 
 def entry_of(path: Path, *marks: str) -> Iterator[StoredEntry]:
-    """A folder as an entry that was used when the newest of its marks was changed; nothing if it is gone."""
+    """Yield a folder as an entry, last used when the newest of its `marks` was modified; nothing if it is missing."""
     times = []
     for mark in marks or (".",):
         with contextlib.suppress(OSError):
@@ -132,30 +132,30 @@ def entry_of(path: Path, *marks: str) -> Iterator[StoredEntry]:
 
 
 class EntryStore(Store):
-    """Folders that are named by a digest of all that they stand for, each with a sealed description.
+    """A store of folders that are named by a digest of their inputs, each with a sealed description.
 
-    An entry never changes; it may be replaced. Its description is touched whenever it is used.
+    An entry never changes, but may be replaced. Its description is touched whenever the entry is used.
     """
 
     def place(self, digest: str) -> Path:
-        """Where the entry of a name (hex SHA-256) is."""
+        """Return the path of the entry with a name (hex SHA-256)."""
         return self.root / digest[:2] / digest
 
     def describe(self, place: Path) -> dict[str, Any] | None:
-        """The description of the entry at a place; None if there is none, or one that is damaged or another entry's."""
+        """Return the description of the entry at a path; None if it is missing, damaged or another entry's."""
         content = read_sealed(place / ABOUT, (self.name, place.name))
         return json.loads(content) if content is not None else None
 
     def note_use(self, place: Path) -> None:
-        """An entry is used: what is used last goes last when there is no more room."""
+        """Record that an entry was used now: the least recently used entries are pruned first."""
         with contextlib.suppress(OSError):
             os.utime(place / ABOUT)
 
     def publish(self, fresh: Path, place: Path, about: Mapping[str, Any], *, anew: bool = False) -> None:
-        """Put a finished folder from `staging` at the place of its entry. Another process's may be there first.
+        """Move a finished folder from `staging` to its entry's path. If another process was first, its entry stays.
 
         Args:
-            anew: replace what is there, even if it is sound.
+            anew: replace an existing entry, even if it is sound.
 
         Raises:
             EnvironmentFault: the operating system refused.
@@ -173,7 +173,7 @@ class EntryStore(Store):
                 raise
 
     def evict(self, place: Path) -> None:
-        """Remove an entry that is damaged. One that the disk does not give up is never used, either."""
+        """Remove a damaged entry. If that fails, it is not used either."""
         with contextlib.suppress(OSError, CommodoreError):
             if os.path.lexists(place):
                 self.remove(place)
@@ -191,16 +191,16 @@ class EntryStore(Store):
 
     @abstractmethod
     def fits(self, place: Path, about: Mapping[str, Any]) -> bool:
-        """Whether the files of an entry are those of its description.
+        """Check if the files of an entry match its description.
 
         Raises:
-            OSError, LookupError, TypeError, ValueError, AttributeError: they are not.
+            OSError, LookupError, TypeError, ValueError, AttributeError: they do not.
         """
 
 
 class TreeStore(EntryStore):
-    """Entries whose files lie in a folder `content`, and whose description has its digest. They are copied out, never
-    linked to, and verified while they are copied.
+    """A store whose entries have a folder `content` and its digest in the description. Content is copied out, never
+    linked, and verified while it is copied.
 
     Args:
         rules: how content is copied and measured.
@@ -213,14 +213,14 @@ class TreeStore(EntryStore):
     def add(
         self, place: Path, fill: Callable[[Path], Measure], about: Mapping[str, Any], *, anew: bool = False
     ) -> None:
-        """Keep a folder.
+        """Add a folder as an entry.
 
         Args:
-            fill: puts the content at a path, and measures it by the rules.
-            anew: replace what is kept there.
+            fill: writes the content to a path, and measures it by the rules.
+            anew: replace an existing entry.
 
         Raises:
-            EnvironmentFault, OSError: it was not kept: the disk refused, or it is nothing to keep.
+            EnvironmentFault, OSError: it was not added: the disk refused, or the content cannot be stored.
         """
         with self.staging() as aside:
             fresh = aside / "entry"
@@ -228,7 +228,7 @@ class TreeStore(EntryStore):
             self.publish(fresh, place, {**about, "digest": fill(fresh / "content").digest}, anew=anew)
 
     def copy(self, place: Path, target: Path) -> bool:
-        """Copy the content of an entry to a new folder. Returns False if there is none that is sound."""
+        """Copy the content of an entry to a new folder. Returns False if the entry is missing or damaged."""
         if not os.path.lexists(place):
             return False
         with contextlib.suppress(OSError):
@@ -241,7 +241,7 @@ class TreeStore(EntryStore):
         return False
 
     def holds(self, place: Path, folder: Path, skip: Skip | None = None) -> bool:
-        """Whether a folder has exactly the files of an entry, and nothing else but what is left out."""
+        """Check if a folder has exactly the files of an entry, without regard to files that `skip` leaves out."""
         with contextlib.suppress(OSError):
             about = self.describe(place)
             return about is not None and measure(folder, None, replace(self.rules, skip=skip)).digest == about["digest"]

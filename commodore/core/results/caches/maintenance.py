@@ -1,6 +1,6 @@
-"""Care for stores: what is in them, what may go, whether it is sound.
+"""Maintenance of stores: count, prune and verify their entries.
 
-Other runs may read and write meanwhile. What is removed is missing for them, and made again.
+Other runs may read and write at the same time. They create removed entries again.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class Survey:
     """A part of the cache.
 
     Args:
-        entries: how many there are; None for what is not made of entries.
-        bytes: of all files in the folder.
-        oldest, newest: when the entries were used that were used first and last (seconds since 1970); None if there
-            are none.
+        entries: their number; None for a part without entries.
+        bytes: the size of all files in the folder.
+        oldest, newest: when the least and most recently used entries were used (seconds since 1970); None without
+            entries.
         prunable: whether `prune` removes entries.
         elsewhere: whether the folder is a link that leads out of the cache, so that it is left alone.
     """
@@ -50,7 +50,7 @@ class Survey:
 
 
 def survey(stores: Sequence[Store]) -> tuple[Survey, ...]:
-    """All parts of the cache; the tools that `commodore tool` has installed come last."""
+    """Return the sizes of all parts of the cache, last the tools that `commodore tool` has installed."""
     sizes = {store.root: size_of(store.root) for store in stores if _is_usable(store)}
     tools = cache_folder() / "tools"
     installed = Survey("tools", tools, None, size_of(tools), prunable=False)
@@ -68,12 +68,12 @@ def _survey(store: Store, sizes: dict[Path, int]) -> Survey:
 
 @dataclass(frozen=True, slots=True)
 class PruneRules:
-    """What goes.
+    """Rules that select the entries to remove.
 
     Args:
-        older_than: what was not used for so many seconds; None keeps what is old.
-        max_bytes: what was used least recently, until all that is left has no more bytes than this; None for no bound.
-        everything: all of it.
+        older_than: remove entries not used for so many seconds; None keeps old ones.
+        max_bytes: remove the least recently used entries until the rest has at most so many bytes; None for no limit.
+        everything: remove all entries.
     """
 
     older_than: float | None = None
@@ -82,13 +82,13 @@ class PruneRules:
 
     @classmethod
     def usual(cls, limits: Limits) -> PruneRules:
-        """What is not used any more."""
+        """Return the default rules: remove entries not used for `limits.cache_age` seconds."""
         return cls(older_than=limits.cache_age)
 
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What went from a store, or would go; and what is left."""
+    """The entries removed from a store (in a dry run: that would be removed), and the remaining ones."""
 
     name: str
     removed: int
@@ -105,25 +105,25 @@ def prune(
     dry_run: bool = False,
     now: float | None = None,
 ) -> tuple[Pruned, ...]:
-    """Remove entries, and what killed runs have left half made.
+    """Remove entries, and unfinished ones of killed runs.
 
-    An entry that is used after it was looked at stays.
+    An entry that is used after it was listed stays.
 
     Args:
-        dry_run: only say what would go.
+        dry_run: only report what would be removed.
         now: the time (seconds since 1970), by default that of the clock.
 
     Raises:
-        CommodoreError: entries that the operating system does not give up; all others are gone then.
+        CommodoreError: entries that could not be removed; all others are removed.
     """
     now = time.time() if now is None else now
-    found = [(store, list(store.entries())) for store in _usable(stores, context)]
-    chosen = _choose([entry for _, entries in found for entry in entries], rules, now)
+    listed = [(store, list(store.entries())) for store in _usable(stores, context)]
+    chosen = _choose([entry for _, entries in listed for entry in entries], rules, now)
     errors: list[CommodoreError] = []
     done = []
-    for store, entries in found:
-        wanted = [entry for entry in entries if entry.path in chosen]
-        gone = wanted if dry_run else _remove_all(store, wanted, now, errors)
+    for store, entries in listed:
+        selected = [entry for entry in entries if entry.path in chosen]
+        gone = selected if dry_run else _remove_all(store, selected, now, errors)
         size = sum(entry.bytes for entry in gone)
         left = len(entries) - len(gone), sum(entry.bytes for entry in entries) - size
         done.append(Pruned(store.name, len(gone), size, *left))
@@ -132,12 +132,12 @@ def prune(
 
 
 def keep_bounded(store: Store, max_bytes: int, age: float) -> None:
-    """Remove the entries that were used least recently if there are too many, at most once in a while.
+    """Remove the least recently used entries if there are too many, at most once every `age` seconds.
 
-    Otherwise it costs one look at a file. A disk that refuses is not reported: no caller depends on this.
+    Other calls only read the time of a file. Errors of the disk are not reported: no caller depends on the result.
 
     Args:
-        age: after how many seconds it is time to look again.
+        age: seconds between two checks.
     """
     stamp = store.root / _STAMP
     with contextlib.suppress(OSError):
@@ -156,7 +156,7 @@ def _prune_one(store: Store, max_bytes: int) -> None:
 
 
 def _usable(stores: Iterable[Store], context: Context) -> list[Store]:
-    """The stores that are there and lie in the cache."""
+    """Return the stores that exist and are in the cache."""
     usable = []
     for store in stores:
         if _is_usable(store):
@@ -173,7 +173,7 @@ def _usable(stores: Iterable[Store], context: Context) -> list[Store]:
 
 
 def _is_usable(store: Store) -> bool:
-    """Whether a store is there and lies in the cache, and not somewhere else where a link leads."""
+    """Check if a store exists and is in the cache, not outside of it by a link."""
     real, cache = os.path.realpath(store.root), os.path.realpath(cache_folder())
     return os.path.isdir(real) and real.startswith(cache + os.sep)
 
@@ -199,7 +199,7 @@ def _remove_all(
 ) -> list[StoredEntry]:
     gone = []
     with store.lock():
-        # What was used meanwhile stays: only the entries that are as they were go.
+        # Entries that were used since they were listed stay.
         today = {entry.path: entry.used for entry in store.entries()} if entries else {}
         for entry in entries:
             if today.get(entry.path) != entry.used:
@@ -216,7 +216,7 @@ def _remove_all(
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """How many entries of a store were read, and which are damaged. These are removed, unless nothing was to be."""
+    """The number of entries of a store that were read, and the damaged ones, which are removed except in a dry run."""
 
     name: str
     entries: int
@@ -224,29 +224,29 @@ class Verified:
 
 
 def verify(stores: Iterable[Store], context: Context, *, dry_run: bool = False) -> tuple[Verified, ...]:
-    """Read everything in the cache. What is damaged is removed: runs would not use it anyway.
+    """Read everything in the cache, and remove damaged entries: runs would not use them anyway.
 
     Args:
-        dry_run: leave it where it is.
+        dry_run: do not remove them.
 
     Raises:
         CommodoreError: git is missing, or damaged entries cannot be removed.
     """
     errors: list[CommodoreError] = []
-    found = []
+    results = []
     for store in _usable(stores, context.with_announce(ignore)):
         with store.lock():
-            found.append(_verify(store, dry_run, errors))
+            results.append(_verify(store, dry_run, errors))
         context.announce(StageAdvanced(STAGE, store.name))
     raise_all(errors)
-    return tuple(found)
+    return tuple(results)
 
 
 def _verify(store: Store, dry_run: bool, errors: list[CommodoreError]) -> Verified:
     entries = [entry.path for entry in store.entries()]
     damaged = []
     for path in (*entries, *store.others()):
-        # What is gone was pruned, and what is whole at a second look was just written again.
+        # Another run may have removed the entry, or just written it again: then the second check passes.
         if store.is_sound(path) or not os.path.lexists(path) or store.is_sound(path):
             continue
         damaged.append(path)

@@ -1,4 +1,4 @@
-"""What remote stores hold: counted, thinned out, and read again. Only stores that can be listed."""
+"""Maintenance of remote stores: count, prune and verify their objects. Only for stores that can be listed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from commodore.base.errors import EnvironmentFault
 from commodore.base.limits import Limits
 from commodore.base.values.units import moment_text
-from commodore.core.results.remote_store.objects import Objects, Stored, StoreFault, check_url, folder_of
+from commodore.core.results.remote_store.objects import Objects, StoredObject, StoreFault, check_url, folder_of
 from commodore.core.results.remote_store.signed import NotAcceptedError, Trust
 
 _HINT = "web servers cannot be listed; in a bucket it takes the right to list, and to remove objects"
@@ -18,12 +18,12 @@ _HINT = "web servers cannot be listed; in a bucket it takes the right to list, a
 
 @dataclass(frozen=True, slots=True)
 class RemoteSurvey:
-    """What a store holds.
+    """The number and size of a store's objects.
 
     Attributes:
-        objects: how many objects.
-        bytes: all of them together.
-        oldest, newest: when the first and the last of them were written, in seconds since 1970; None if there are none.
+        objects: the number of objects.
+        bytes: their total size.
+        oldest, newest: when the first and the last object was written, in seconds since 1970; None in an empty store.
     """
 
     url: str
@@ -35,7 +35,7 @@ class RemoteSurvey:
 
 @dataclass(frozen=True, slots=True)
 class RemotePruned:
-    """What was removed from a store, or would be, and what is left."""
+    """The objects removed from a store (in a dry run: that would be removed), and the remaining ones."""
 
     url: str
     removed: int
@@ -46,10 +46,10 @@ class RemotePruned:
 
 @dataclass(frozen=True, slots=True)
 class RemoteVerified:
-    """What reading a store again has shown.
+    """The result of verifying a store.
 
     Attributes:
-        damaged: names of objects that are not what was written; they were removed, unless that was not wanted.
+        damaged: names of objects that are not what was written; they were removed, except in a dry run.
         not_trusted: names of objects that no trusted key has signed; they stay.
     """
 
@@ -59,12 +59,12 @@ class RemoteVerified:
     not_trusted: tuple[str, ...]
 
 
-class RemoteCare:
-    """Looks after one store.
+class RemoteMaintenance:
+    """Maintenance of one store.
 
     Raises:
-        UsageError: CMD-CACHE-024, its URL is none.
-        EnvironmentFault: CMD-CACHE-026, the library is not installed; CMD-CACHE-028, its folder is not there. Methods
+        UsageError: CMD-CACHE-024, its URL is invalid.
+        EnvironmentFault: CMD-CACHE-026, the library is not installed; CMD-CACHE-028, its folder does not exist. Methods
             raise CMD-CACHE-028, the store fails, or cannot be listed.
     """
 
@@ -78,63 +78,63 @@ class RemoteCare:
         self._objects = Objects(url, limits)
 
     def survey(self) -> RemoteSurvey:
-        """What it holds."""
-        found = self._list()
-        times = [one.written for one in found]
-        size = sum(one.bytes for one in found)
-        return RemoteSurvey(self._url, len(found), size, min(times, default=None), max(times, default=None))
+        """Count the objects."""
+        objects = self._list()
+        times = [object_.written for object_ in objects]
+        size = sum(object_.bytes for object_ in objects)
+        return RemoteSurvey(self._url, len(objects), size, min(times, default=None), max(times, default=None))
 
     def prune(self, before: float | None, most: int | None, *, dry_run: bool) -> RemotePruned:
         """Remove objects, the oldest first.
 
         Args:
-            before: those written before this moment, in seconds since 1970.
-            most: as many as it takes until no more bytes than this are left.
+            before: remove objects written before this time, in seconds since 1970.
+            most: remove objects until at most so many bytes are left.
         """
-        found = sorted(self._list(), key=lambda one: (one.written, one.name))
-        left = sum(one.bytes for one in found)
-        removed: list[Stored] = []
-        for one in found:
-            if not (before is not None and one.written < before) and not (most is not None and left > most):
+        objects = sorted(self._list(), key=lambda object_: (object_.written, object_.name))
+        left = sum(object_.bytes for object_ in objects)
+        removed: list[StoredObject] = []
+        for object_ in objects:
+            if not (before is not None and object_.written < before) and not (most is not None and left > most):
                 break
-            removed.append(one)
-            left -= one.bytes
+            removed.append(object_)
+            left -= object_.bytes
         if not dry_run:
-            self._remove(one.name for one in removed)
-        gone = sum(one.bytes for one in removed)
-        return RemotePruned(self._url, len(removed), gone, len(found) - len(removed), left)
+            self._remove(object_.name for object_ in removed)
+        gone = sum(object_.bytes for object_ in removed)
+        return RemotePruned(self._url, len(removed), gone, len(objects) - len(removed), left)
 
     def verify(self, trust: Trust, *, dry_run: bool) -> RemoteVerified:
         """Read all objects, and remove damaged ones.
 
         Args:
-            dry_run: leave them.
+            dry_run: do not remove them.
         """
-        found = self._list()
+        objects = self._list()
         with ThreadPoolExecutor(self._limits.remote_threads, thread_name_prefix="remote cache") as pool:
-            judged = list(pool.map(lambda one: self._judge(one, trust), found))
+            judged = list(pool.map(lambda object_: self._judge(object_, trust), objects))
         by_fault: dict[str, list[str]] = {"damaged": [], "not trusted": [], "": []}
-        for one, fault in zip(found, judged, strict=True):
-            by_fault[fault].append(one.name)
+        for object_, fault in zip(objects, judged, strict=True):
+            by_fault[fault].append(object_.name)
         if not dry_run:
             self._remove(by_fault["damaged"])
-        return RemoteVerified(self._url, len(found), tuple(by_fault["damaged"]), tuple(by_fault["not trusted"]))
+        return RemoteVerified(self._url, len(objects), tuple(by_fault["damaged"]), tuple(by_fault["not trusted"]))
 
-    def _judge(self, one: Stored, trust: Trust) -> str:
+    def _judge(self, object_: StoredObject, trust: Trust) -> str:
         most = 2 * self._limits.result_bytes
-        if one.bytes > most:
+        if object_.bytes > most:
             return "damaged"
         try:
-            found = self._objects.get(one.name, most)
-            if found is not None:  # else it was removed meanwhile
-                trust.open(one.name, found[0])
+            response = self._objects.get(object_.name, most)
+            if response is not None:  # else it was removed meanwhile
+                trust.open(object_.name, response[0])
         except StoreFault as fault:
             raise self._failed(fault) from None
         except NotAcceptedError as refused:
-            return refused.why
+            return refused.reason
         return ""
 
-    def _list(self) -> Sequence[Stored]:
+    def _list(self) -> Sequence[StoredObject]:
         try:
             return self._objects.list()
         except StoreFault as fault:

@@ -1,4 +1,4 @@
-"""Objects in a store that others can reach: S3, Google Cloud, Azure, HTTP, or a folder. The only user of obstore."""
+"""Objects in a shared store: S3, Google Cloud, Azure, HTTP, or a folder. The only user of obstore."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SCHEMES = ("s3", "gs", "az", "https", "http", "file")
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredObject:
     """An object that a store lists. `written` is in seconds since 1970."""
 
     name: str
@@ -33,10 +33,10 @@ class Stored:
 
 
 class StoreFault(Exception):
-    """A store did not do what it was asked. The text never holds credentials, or what the store has answered.
+    """A request to a store failed. The text never contains credentials or the store's response.
 
     Attributes:
-        late: it took all the time that it had.
+        late: whether the request timed out.
     """
 
     def __init__(self, reason: str, *, late: bool = False) -> None:
@@ -45,7 +45,7 @@ class StoreFault(Exception):
 
 
 def check_url(url: str) -> None:
-    """Refuse a URL that cannot be that of a store, or holds credentials.
+    """Refuse a URL that is not one of a store, or contains credentials.
 
     Raises:
         UsageError: CMD-CACHE-024.
@@ -61,24 +61,24 @@ def check_url(url: str) -> None:
     if parts.scheme not in _SCHEMES or not (parts.netloc or (parts.scheme == "file" and parts.path.startswith("/"))):
         known = ", ".join(f"{scheme}://" for scheme in _SCHEMES)
         raise UsageError(
-            "CMD-CACHE-024", f"{url!r} is no URL of a remote cache", hint=f"it begins with one of: {known}"
+            "CMD-CACHE-024", f"{url!r} is not the URL of a remote cache", hint=f"it begins with one of: {known}"
         )
 
 
 def folder_of(url: str) -> Path | None:
-    """The folder that is the store; None for stores elsewhere."""
+    """Return the folder of a store with a `file:` URL; None for others."""
     return Path(urlsplit(url).path) if url.startswith("file:") else None
 
 
 class Objects:
-    """The objects below a URL. A folder that is not there is made.
+    """The objects below a URL. A missing folder is created.
 
     Args:
-        url: one that `check_url` takes.
+        url: one that `check_url` accepts.
 
     Raises:
         EnvironmentFault: CMD-CACHE-026, the library is not installed.
-        UsageError: CMD-CACHE-024, the library does not take the URL.
+        UsageError: CMD-CACHE-024, the library does not accept the URL.
     """
 
     def __init__(self, url: str, limits: Limits) -> None:
@@ -99,7 +99,7 @@ class Objects:
         except Exception as error:
             raise UsageError(
                 "CMD-CACHE-024",
-                f"{url!r} is no URL of a remote cache, or the settings of its provider in the environment are wrong",
+                f"{url!r} is not the URL of a remote cache, or its provider's settings in the environment are wrong",
                 hint="see docs/how-to/use-the-cache.md for the forms and variables",
             ) from error
 
@@ -121,38 +121,38 @@ class Objects:
         }
 
     def get(self, name: str, most: int) -> tuple[bytes, str | None] | None:
-        """The bytes of an object and its entity tag; None if there is none.
+        """Return the bytes of an object and its entity tag; None if it does not exist.
 
         Raises:
-            StoreFault: the store did not give it, or gives more than `most` bytes.
+            StoreFault: the request failed, or the object has more than `most` bytes.
         """
         with self._guarded():
             try:
-                found = self._library.get(self._store, name)
+                response = self._library.get(self._store, name)
                 parts, size = [], 0
-                for part in found.stream():
+                for part in response.stream():
                     size += len(part)
                     if size > most:
                         raise StoreFault(f"an object has more than {most} bytes")
                     parts.append(bytes(part))
             except FileNotFoundError:
                 return None
-            return b"".join(parts), found.meta["e_tag"]
+            return b"".join(parts), response.meta["e_tag"]
 
     def create(self, name: str, whole: bytes) -> bool:
-        """Put a new object. Returns False if there is one.
+        """Create an object. Returns False if it exists.
 
         Raises:
-            StoreFault: the store did not take it.
+            StoreFault: the request failed.
         """
         with self._guarded():
             return self._put(name, whole, "create")
 
     def replace(self, name: str, whole: bytes, e_tag: str | None) -> bool:
-        """Replace the object with an entity tag. Returns False if it is another one by now.
+        """Replace the object if it still has this entity tag. Returns False if it was changed.
 
         Raises:
-            StoreFault: the store did not take it.
+            StoreFault: the request failed.
         """
         with self._guarded():
             return self._put(name, whole, {"e_tag": e_tag} if e_tag is not None else "overwrite")
@@ -163,7 +163,7 @@ class Objects:
             if self._folder is None or mode == "create":
                 self._library.put(self._store, name, whole, mode=mode, use_multipart=False)
                 return True
-            # A folder has no conditional replacement: writers take turns, and what another one wrote meanwhile is seen.
+            # A folder has no conditional replacement: the lock lets the entity tag be compared before writing.
             with hold(self._folder / ".lock", wait=self._seconds):
                 try:
                     now = self._library.head(self._store, name)["e_tag"]
@@ -176,24 +176,24 @@ class Objects:
             return False
         return True
 
-    def list(self) -> list[Stored]:
-        """All objects.
+    def list(self) -> list[StoredObject]:
+        """Return all objects.
 
         Raises:
-            StoreFault: the store does not tell.
+            StoreFault: the request failed.
         """
         with self._guarded():
             return [
-                Stored(str(one["path"]), int(one["size"]), one["last_modified"].timestamp())
+                StoredObject(str(item["path"]), int(item["size"]), item["last_modified"].timestamp())
                 for part in self._library.list(self._store, "v1")
-                for one in part
+                for item in part
             ]
 
     def remove(self, names: Sequence[str]) -> None:
-        """Remove objects; those that are gone are none the less.
+        """Remove objects; missing ones are ignored.
 
         Raises:
-            StoreFault: the store refuses.
+            StoreFault: the request failed.
         """
         with self._guarded():
             for start in range(0, len(names), _AT_ONCE):
@@ -206,12 +206,12 @@ class Objects:
             yield
         except StoreFault:
             raise
-        except Exception as error:  # of any library below; its text has the store's answer, which is not repeated
+        except Exception as error:  # of any library below; its text has the store's response, which is not repeated
             late = time.monotonic() - begun >= self._seconds
             raise StoreFault(self._in_words(error, late=late), late=late) from None
 
     def _in_words(self, error: Exception, *, late: bool) -> str:
-        """The reason of a failure, without any text that the store has sent."""
+        """Return the reason of a failure, without any text that the store has sent."""
         known, text = self._library.exceptions, str(error)
         if isinstance(error, HeldElsewhere):
             return "another process writes all the time"

@@ -1,7 +1,7 @@
 """Signed objects: content with the digest and the signature of a writer, bound to the name of the object.
 
-An object begins with a line `commodore-result-2 <sha256> <key id> <signature>`. Signed are the word, the object's name
-and the digest, so that an object that lies under another name is not what was signed.
+An object begins with a line `commodore-result-2 <sha256> <key id> <signature>`. The signature covers the first word,
+the object's name and the digest, so that it is not valid under another name.
 """
 
 from __future__ import annotations
@@ -29,39 +29,39 @@ _KEY_ID = re.compile(r"[0-9a-f]{16}")
 
 
 class NotAcceptedError(Exception):
-    """An object that is not used.
+    """An object is damaged or not trusted, and therefore not used.
 
     Attributes:
-        why: `damaged`, or `not trusted`.
+        reason: `damaged`, or `not trusted`.
     """
 
-    def __init__(self, why: Literal["damaged", "not trusted"]) -> None:
-        super().__init__(why)
-        self.why = why
+    def __init__(self, reason: Literal["damaged", "not trusted"]) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 def key_id(public: bytes) -> str:
-    """The name of a public key: the first 16 digits of its SHA-256."""
+    """Return the id of a public key: the first 16 digits of its SHA-256."""
     return hashlib.sha256(public).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Whose objects are used.
+    """The trusted writers of objects.
 
     Args:
-        keys: public keys by their ids, each with the last day on which it counts.
-        anyone: use objects of all writers, and unsigned ones.
+        keys: public keys by their ids, each with the last day on which it is valid.
+        anyone: trust all writers, and unsigned objects.
     """
 
     keys: Mapping[str, tuple[bytes, date | None]]
     anyone: bool = False
 
     def open(self, name: str, whole: bytes) -> bytes:
-        """The content of an object.
+        """Verify an object and return its content.
 
         Raises:
-            NotAcceptedError: it is damaged, lies under another name, or no trusted key has signed it.
+            NotAcceptedError: it is damaged, was signed under another name, or not by a trusted key.
         """
         head, newline, content = whole.partition(b"\n")
         words = head[:_HEAD_BYTES].split(b" ")
@@ -88,10 +88,10 @@ class Trust:
 
 
 class Signer:
-    """Makes objects of contents.
+    """Creates signed objects.
 
     Args:
-        key: signs them; None leaves them unsigned.
+        key: the key to sign with; None creates unsigned objects.
     """
 
     def __init__(self, key: Ed25519PrivateKey | None) -> None:
@@ -99,7 +99,7 @@ class Signer:
 
     @property
     def trust_line(self) -> str:
-        """The line of a trust file for this key."""
+        """Return the line of a trust file for this key."""
         public = self._public
         return f"{key_id(public)} {base64.b64encode(public).decode()}"
 
@@ -108,7 +108,7 @@ class Signer:
         return self._key.public_key().public_bytes_raw() if self._key is not None else b""
 
     def seal(self, name: str, content: bytes) -> bytes:
-        """The object with this name and content."""
+        """Return the object with this name and content."""
         digest = hashlib.sha256(content).hexdigest()
         key, signature = _UNSIGNED, _UNSIGNED
         if self._key is not None:
@@ -122,10 +122,11 @@ def _statement(name: str, digest: str) -> bytes:
 
 
 def read_trust(path: Path) -> Trust:
-    """The keys of a trust file: a key id, the public key in base64, perhaps `not-after=DATE`, perhaps a `#` comment.
+    """Read the keys of a trust file. A line has a key id, the public key in base64, optionally `not-after=DATE`, and
+    optionally a `#` comment.
 
     Raises:
-        UsageError: CMD-CACHE-025, it cannot be read, or a line is something else.
+        UsageError: CMD-CACHE-025, it cannot be read, or a line is invalid.
     """
     keys: dict[str, tuple[bytes, date | None]] = {}
     for number, line in enumerate(_text_of(path, "trust file").splitlines(), 1):
@@ -137,7 +138,7 @@ def read_trust(path: Path) -> Trust:
         except (ValueError, IndexError, binascii.Error) as error:
             raise UsageError(
                 "CMD-CACHE-025",
-                f"line {number} of the trust file {path} is no trusted key: {error}",
+                f"line {number} of the trust file {path} is not a trusted key: {error}",
                 hint="write the line that `commodore cache key FILE` prints",
                 locations=[f"{path}:{number}"],
             ) from error
@@ -159,10 +160,10 @@ def _trusted(words: list[str]) -> tuple[bytes, date | None]:
 
 
 def read_signer(path: Path) -> Signer:
-    """The private key of a PEM file, which must be an Ed25519 one without a password.
+    """Read the private key of a PEM file, which must be an Ed25519 key without a password.
 
     Raises:
-        UsageError: CMD-CACHE-025, it cannot be read, or is something else.
+        UsageError: CMD-CACHE-025, it cannot be read, or is not such a key.
     """
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -176,15 +177,15 @@ def read_signer(path: Path) -> Signer:
     if not isinstance(key, Ed25519PrivateKey):
         raise UsageError(
             "CMD-CACHE-025",
-            f"{path} is no private Ed25519 key without a password",
-            hint="make one with `commodore cache key --new FILE`",
+            f"{path} is not a private Ed25519 key without a password",
+            hint="create one with `commodore cache key --new FILE`",
             locations=[str(path)],
         )
     return Signer(key)
 
 
 def new_key() -> bytes:
-    """A fresh private key as PEM text."""
+    """Generate a private key, as PEM text."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 

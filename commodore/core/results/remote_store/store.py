@@ -1,4 +1,4 @@
-"""Remote stores of signed objects, which never fail a run: faults are counted, and reported at its end."""
+"""Remote stores of signed objects. They never fail a run: faults are counted, and reported at its end."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _TRIES = 3  # to change an object that others change at the same time
 
 @dataclass(frozen=True, slots=True)
 class RemoteOptions:
-    """Which remote stores a run uses, and how. Plain data without secrets: keys are read where they are needed.
+    """The remote stores of a run and their options. Plain data without secrets: keys are read where they are needed.
 
     Args:
         urls: the stores; the first is written to, all are read in this order.
-        write: put what this run has made into the first store.
-        key: the file with the private key that signs it.
+        write: write the results of this run to the first store.
+        key: the file with the private key that signs them.
         trust: the file with the keys whose objects are used.
         trust_anyone: use the objects of all writers, and unsigned ones.
         exclude: components whose results never leave this machine.
@@ -45,7 +45,7 @@ class RemoteOptions:
         return all(url.startswith("file:") for url in self.urls)
 
     def reading(self) -> ReadAccess:
-        """What a process needs that only reads.
+        """Return the stores and trusted keys for reading.
 
         Raises:
             UsageError: CMD-CACHE-023 without a trust file, CMD-CACHE-024 about a URL, CMD-CACHE-025 about the file.
@@ -63,7 +63,7 @@ class RemoteOptions:
         return ReadAccess(self.urls, Trust({}, anyone=True))
 
     def signer(self) -> Signer | None:
-        """What signs new objects; None if none are written.
+        """Return the signer of new objects; None without `write`.
 
         Raises:
             UsageError: CMD-CACHE-025 about the key, CMD-CACHE-027 without one.
@@ -75,19 +75,19 @@ class RemoteOptions:
         if not self._are_folders:
             raise UsageError(
                 "CMD-CACHE-027",
-                "what is written to a remote cache has to be signed",
-                hint="name a private key by --cache-key; `commodore cache key --new FILE` makes one",
+                "results written to a remote cache must be signed",
+                hint="specify a private key with --cache-key; `commodore cache key --new FILE` creates one",
             )
         return Signer(None)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadAccess:
-    """What a process needs to read from remote stores.
+    """Read access to remote stores.
 
     Args:
-        urls: in the order in which they are asked.
-        trust: whose objects are used.
+        urls: the stores, in the order in which they are read.
+        trust: the writers whose objects are used.
     """
 
     urls: tuple[str, ...]
@@ -96,11 +96,13 @@ class ReadAccess:
 
 @dataclass(slots=True)
 class Counts:
-    """What came of asking: objects used and not there, those refused with the name of one of each kind, what failed.
+    """Counts of requests: used, missing, written and refused objects, and failures.
 
     Args:
-        failures: how many requests failed, by URL and reason.
-        off: why stores are not asked any more, by URL.
+    refused: the number of refused objects, by reason.
+    examples: the name of a refused object, by reason.
+        failures: the number of failed requests, by URL and reason.
+        off: the reason why a store is not used any more, by URL.
     """
 
     used: int = 0
@@ -112,7 +114,7 @@ class Counts:
     off: dict[str, str] = field(default_factory=dict)
 
     def add(self, other: Counts) -> None:
-        """Count what another process has counted, too."""
+        """Add the counts of another process."""
         self.used += other.used
         self.missing += other.missing
         self.written += other.written
@@ -123,13 +125,13 @@ class Counts:
 
 
 class RemoteStore:
-    """Remote stores, read in order; the first is written to, if there is a signer. Nothing here raises.
+    """Remote stores, read in order; the first is written to, if there is a signer. Methods do not raise.
 
-    A store that fails several times in a row, or lets a request wait for all the time that it has, is not asked again.
+    A store that fails several times in a row, or lets a request time out, is not used again.
 
     Args:
-        access: which stores, and whose objects are used.
-        signer: signs what is written; None writes nothing.
+        access: the stores, and the writers whose objects are used.
+        signer: signs new objects; None writes nothing.
 
     Raises:
         EnvironmentFault, UsageError: see `Objects`.
@@ -146,23 +148,23 @@ class RemoteStore:
 
     @property
     def is_on(self) -> bool:
-        """Whether a store is left that can be asked."""
+        """Return True if a store is left that has not been turned off."""
         return any(url not in self._counts.off for url in self._stores)
 
     def take_counts(self) -> Counts:
-        """What was counted since the last time."""
+        """Return the counts since the last call, and reset them."""
         with self._lock:
             taken, self._counts = self._counts, Counts(off=dict(self._counts.off))
         return taken
 
     def fetch(self, names: Collection[str], most: int, *, every: bool = False) -> dict[str, tuple[bytes, ...]]:
-        """The contents of the objects with these names, as far as there are any that can be used.
+        """Return the contents of the objects with these names; missing and unusable ones are left out.
 
         Args:
-            most: bytes of an object.
-            every: those of all stores; else the first that is found.
+            most: the maximum size of an object in bytes.
+            every: return the objects of all stores, instead of the first match.
         """
-        found: dict[str, tuple[bytes, ...]] = {}
+        contents_by_name: dict[str, tuple[bytes, ...]] = {}
 
         def fetch_one(name: str) -> None:
             contents: list[bytes] = []
@@ -172,15 +174,15 @@ class RemoteStore:
                     contents.append(content)
                     if not every:
                         break
-            found[name] = tuple(contents)
+            contents_by_name[name] = tuple(contents)
 
         if not _in_parallel(fetch_one, names, self._limits.remote_threads, self._limits.remote_lookup_seconds):
             for url in self._stores:
                 self._turn_off(url, f"it took more than {self._limits.remote_lookup_seconds:g} seconds")
-        return {name: contents for name, contents in list(found.items()) if contents}
+        return {name: contents for name, contents in list(contents_by_name.items()) if contents}
 
     def create(self, name: str, content: bytes) -> None:
-        """Put a new object into the first store. One that is there stays."""
+        """Create an object in the first store. An existing one stays."""
         url = next(iter(self._stores))
         whole = self._signer.seal(name, content) if self._signer is not None else None
         if whole is None or not self._guarded(url, lambda store: store.create(name, whole)):
@@ -189,8 +191,8 @@ class RemoteStore:
             self._counts.written += 1
 
     def change(self, name: str, change: Callable[[bytes | None], bytes | None], most: int) -> None:
-        """Replace an object of the first store by what `change` makes of its content, which is None if there is none
-        that can be used. Nothing happens if it gives None, or if others change the object all the time.
+        """Replace an object of the first store by the return value of `change`, which gets its content, or None without
+        a usable object. Nothing happens if it returns None, or if others change the object all the time.
         """
         url = next(iter(self._stores))
         for _ in range(_TRIES if self._signer is not None else 0):
@@ -203,29 +205,29 @@ class RemoteStore:
                 return
 
     def _get(self, url: str, name: str, most: int) -> tuple[bytes | None, _Tag | None]:
-        """The content of a store's object, if it can be used; and what it is replaced by, if there is any object."""
-        found = self._guarded(url, lambda store: store.get(name, most) or ())
-        if not found:
+        """Return the content of a store's object, if it can be used; and the tag to replace it, if it exists."""
+        response = self._guarded(url, lambda store: store.get(name, most) or ())
+        if not response:
             with self._lock:
                 self._counts.missing += 1
             return None, None
-        whole, e_tag = found
+        whole, e_tag = response
         try:
             content = self.access.trust.open(name, whole)
         except NotAcceptedError as refused:
             with self._lock:
-                self._counts.refused[refused.why] += 1
-                self._counts.examples.setdefault(refused.why, name)
+                self._counts.refused[refused.reason] += 1
+                self._counts.examples.setdefault(refused.reason, name)
             return None, _Tag(e_tag)
         with self._lock:
             self._counts.used += 1
         return content, _Tag(e_tag)
 
-    def _guarded(self, url: str, ask: Callable[[Objects], Item]) -> Item | None:
+    def _guarded(self, url: str, request: Callable[[Objects], Item]) -> Item | None:
         if url in self._counts.off:
             return None
         try:
-            answer = ask(self._stores[url])
+            response = request(self._stores[url])
         except StoreFault as fault:
             with self._lock:
                 self._counts.failures[url, str(fault)] += 1
@@ -235,7 +237,7 @@ class RemoteStore:
                 self._turn_off(url, str(fault))
             return None
         self._in_a_row[url] = 0
-        return answer
+        return response
 
     def _turn_off(self, url: str, reason: str) -> None:
         with self._lock:
@@ -244,7 +246,7 @@ class RemoteStore:
 
 @dataclass(frozen=True, slots=True)
 class _Tag:
-    """An object that is there, with the entity tag that a store may give it."""
+    """An existing object and its entity tag, if the store has one."""
 
     e_tag: str | None
 
@@ -254,8 +256,8 @@ def _put(store: Objects, name: str, whole: bytes, tag: _Tag | None) -> bool:
 
 
 def _in_parallel(work: Callable[[Item], None], items: Collection[Item], threads: int, seconds: float) -> bool:
-    """Do something for all items, in several threads. Returns False if that takes longer than it may: then it goes on
-    in threads that no exit waits for.
+    """Run `work` for all items in several threads. Returns False if that takes more than `seconds`: then it continues
+    in daemon threads, which do not delay the exit.
     """
     waiting: queue.SimpleQueue[Item] = queue.SimpleQueue()
     size = len(items)

@@ -12,7 +12,7 @@ from commodore.base.errors import EnvironmentFault, UsageError
 from commodore.base.limits import DEFAULT_LIMITS, Limits
 from commodore.core.results.remote_store import (
     ReadAccess,
-    RemoteCare,
+    RemoteMaintenance,
     RemoteOptions,
     RemoteStore,
     Signer,
@@ -65,7 +65,7 @@ def test_looking_after_a_store(bucket: Bucket, tmp_path: Path, signer: Signer) -
         writer.create(name, b"content")
     bucket.write("team/v1/cc/bad.result", b"commodore-result-2 nonsense")
     store(bucket, trust, make_signer(tmp_path / "other.pem")).create("v1/dd/foreign.result", b"content")
-    care = RemoteCare(bucket.url, DEFAULT_LIMITS)
+    care = RemoteMaintenance(bucket.url, DEFAULT_LIMITS)
     found = care.survey()
     assert found.objects == 4
     assert found.oldest is not None
@@ -89,7 +89,7 @@ def test_looking_after_a_store(bucket: Bucket, tmp_path: Path, signer: Signer) -
 
 def test_looking_after_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(EnvironmentFault) as caught:
-        RemoteCare((tmp_path / "typo").as_uri(), DEFAULT_LIMITS)
+        RemoteMaintenance((tmp_path / "typo").as_uri(), DEFAULT_LIMITS)
     assert caught.value.code == "CMD-CACHE-028"
     assert not (tmp_path / "typo").exists()
 
@@ -98,7 +98,7 @@ def test_looking_after_a_folder_that_is_not_there(tmp_path: Path) -> None:
 def test_a_store_that_cannot_be_listed(bucket: Bucket, fault: str) -> None:
     bucket.proxy.fault = fault
     with pytest.raises(EnvironmentFault) as caught:
-        RemoteCare(bucket.url, QUICK).survey()
+        RemoteMaintenance(bucket.url, QUICK).survey()
     assert caught.value.code == "CMD-CACHE-028"
     assert "SECRET" not in str(caught.value)
 
@@ -306,5 +306,5 @@ def test_a_line_that_is_no_trusted_key(tmp_path: Path, signer: Signer, line: str
 
 def test_a_key_of_another_kind(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("-----BEGIN PRIVATE KEY-----\nno\n-----END PRIVATE KEY-----\n")
-    with pytest.raises(UsageError, match="no private Ed25519 key"):
+    with pytest.raises(UsageError, match="not a private Ed25519 key"):
         read_signer(tmp_path / "key")
