@@ -346,7 +346,7 @@ APART = {
     "fleet/rendering.py _write write_bytes": "charts of a fleet, in the folder of this run",
     "render/random_templates.py is_random read_bytes": "looks for functions in templates of a chart",
     "render/script_reads.py _text open": "a script of the user that stands for a program",
-    "render/kept.py _contents read_bytes": "files of a repository, to know that they are the same",
+    "render/output_cache.py _contents read_bytes": "files of a repository, to know that they are the same",
     "bundle/jsonnetfile.py read_content open": "the jsonnetfile of a component, with a limit of its size",
     "bundle/exports.py _file_digest open": "files of the cache",
     "bundle/install.py _file_digest read_bytes": "files that this program has installed",

@@ -27,7 +27,7 @@ from commodore.base.diagnostics import Diagnostic, Diagnostics, Severity, Subjec
 from commodore.base.errors import CommodoreError, EnvironmentFault, InputError, Location, PolicyError, raise_all
 from commodore.base.exhaustion import refusal
 from commodore.base.programs.threads import threads
-from commodore.core.render.kept import Kept
+from commodore.core.render.output_cache import OutputCache
 from commodore.core.results.caches import result_cache, usable
 
 _RENDERERS = {"Helm": render_helm, "Kustomize": render_kustomize, "Directory": render_directory}
@@ -51,13 +51,13 @@ class Renderer:
     scratch: Path
     found: Diagnostics
     _numbers: Iterator[int] = field(default_factory=itertools.count)
-    _kept: Kept = field(init=False)
+    _kept: OutputCache = field(init=False)
     _files: RemoteFiles = field(init=False)
 
     def __post_init__(self) -> None:
         limits = self.context.limits
         root = usable(result_cache()) if limits.result_bytes else None
-        self._kept = Kept(root, limits, self.settings.profile.name)
+        self._kept = OutputCache(root, limits, self.settings.profile.name)
         remotes = self.repositories.repo_map.providers.remotes
         place = self.scratch / f"files-{next(self._numbers)}"  # of its own: a renderer may be replaced during a run
         self._files = RemoteFiles(self.context, place, remotes, self.found)

@@ -26,7 +26,7 @@ from commodore.base.printable import printable
 from commodore.base.yaml.kube_yaml import read_documents
 from commodore.core.confinement.chart_schemas import refers_elsewhere
 from commodore.core.confinement.helm_options import list_item, reads_environment
-from commodore.core.render.kept import files_below
+from commodore.core.render.output_cache import files_below
 from commodore.core.render.programs import Program, write_file
 from commodore.core.render.random_templates import any_random
 

@@ -16,7 +16,7 @@ from commodore.base.printable import printable_lines
 from commodore.base.programs.python_children import ChildEnded
 from commodore.base.programs.running import Bounds, OutOfBounds
 from commodore.base.yaml.kube_yaml import read_json
-from commodore.core.render.jsonnet import Evaluated, JsonnetTask, evaluate_jsonnet
+from commodore.core.render.jsonnet import JsonnetResult, JsonnetTask, evaluate_jsonnet
 
 
 def evaluate_files(unit: Unit, options: DirectoryOptions, files: list[Path]) -> dict[Path, list[Any]]:
@@ -60,7 +60,7 @@ def _library(unit: Unit, path: str) -> str:
     return str(folder)
 
 
-def _evaluated(unit: Unit, files: list[JsonnetTask]) -> list[Evaluated]:
+def _evaluated(unit: Unit, files: list[JsonnetTask]) -> list[JsonnetResult]:
     limits = unit.context.limits
     bounds = Bounds(limits.argocd_source_seconds, memory=limits.rendering_bytes)
     try:
@@ -76,7 +76,7 @@ def _evaluated(unit: Unit, files: list[JsonnetTask]) -> list[Evaluated]:
         ) from None
 
 
-def _objects(evaluated: Evaluated, name: str, unit: Unit) -> list[Any]:
+def _objects(evaluated: JsonnetResult, name: str, unit: Unit) -> list[Any]:
     if evaluated.refused:
         raise PolicyError(
             "CMD-ARGO-408",

@@ -19,7 +19,7 @@ from commodore.base.context import Context
 from commodore.base.diagnostics import Severity
 from commodore.base.errors import CommodoreError, Findings, Location
 from commodore.base.events import Obtained
-from commodore.core.render.kept import Kept
+from commodore.core.render.output_cache import OutputCache
 from commodore.core.render.programs import Unavailable
 
 
@@ -116,7 +116,7 @@ class Unit:
     context: Context
     scratch: Path
     note: Note
-    kept: Kept
+    kept: OutputCache
     trace: Trace | None = None
     ignored: frozenset[str] = frozenset()
 
@@ -127,7 +127,7 @@ class Unit:
         files: Callable[[], Iterable[tuple[str, Path]] | None],
         run: Callable[[], bytes],
     ) -> bytes:
-        """What a program writes for the source, see `Kept.output`."""
+        """What a program writes for the source, see `OutputCache.output`."""
         try:
             output, way = self.kept.output(program, described, files, run)
         except Unavailable as error:

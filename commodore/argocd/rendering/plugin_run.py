@@ -22,7 +22,7 @@ from commodore.argocd.trees import check_inside, is_git
 from commodore.base.errors import EnvironmentFault, InputError, PolicyError
 from commodore.base.files.tree import Refused, Rules, measure
 from commodore.base.programs.running import Bounds, Command
-from commodore.core.confinement import isolation, kept_apart, view_of
+from commodore.core.confinement import isolated_command, isolation, view_of
 from commodore.core.render.programs import start, why_it_failed
 from commodore.core.sources.git import redact
 
@@ -76,7 +76,7 @@ class _Command:
 
     def run(self, words: tuple[str, ...], seconds: float, environment: Mapping[str, str], given: bytes = b"") -> bytes:
         view = view_of({self._program: "read", self._root: "read"}, (self._root,), environment)
-        command = kept_apart([self._program, *words[1:]], view, str(self._folder))
+        command = isolated_command([self._program, *words[1:]], view, str(self._folder))
         name = f"the plugin {self._rule.name}"
         called = Command(command, environment, self._folder, given)
         bounds = Bounds(seconds, _OUTPUT, _SAID, file=_INPUT)

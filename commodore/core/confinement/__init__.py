@@ -1,7 +1,7 @@
-"""What renderings may read, write, execute and fetch, and how much of everything they may take.
+"""The files, programs and hosts that a rendering may use, and its limits.
 
-What is rendered here is written by others: components, charts, class files. All wings that render make a `Confinement`
-for each rendering, and nothing in rendering code opens a file, starts a process or asks a server past it.
+The rendered files come from others: components, charts, class files. Every rendering has its own `Confinement`. Code of
+renderings opens files, starts programs and contacts servers through it only.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from commodore.core.confinement.programs import BUBBLEWRAP as BUBBLEWRAP
     from commodore.core.confinement.programs import NAMESPACES as NAMESPACES
     from commodore.core.confinement.programs import cannot_isolate as cannot_isolate
+    from commodore.core.confinement.programs import isolated_command as isolated_command
     from commodore.core.confinement.programs import isolation as isolation
-    from commodore.core.confinement.programs import kept_apart as kept_apart
     from commodore.core.confinement.programs import start as start
     from commodore.core.confinement.views import view_of as view_of
     from commodore.core.confinement.words import split_words as split_words

@@ -1,4 +1,4 @@
-"""Schemas of charts' values that refer to what is elsewhere: helm would fetch that, or read any file of the machine."""
+"""Schemas of charts' values with external references: helm would fetch those, or read any file of the machine."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
 def refers_elsewhere(chart: Path) -> bool:
-    """Whether a schema of a chart, or of a chart in it, refers to anything but its own parts.
+    """Return True if a schema of a chart, or of one of its dependencies, refers to other documents.
 
     Args:
-        chart: the folder of the chart, with its dependencies.
+        chart: the chart's folder, with its dependencies.
     """
     return any(map(_leads_away, _schemas(chart)))
 
 
 def copy_without_schemas(chart: Path, target: Path) -> None:
-    """Copy a chart without the schemas of its values and of the charts in it: helm checks no values then.
+    """Copy a chart without the values schemas of it and its dependencies, so that helm does not validate values.
 
-    That is what `--skip-schema-validation` does, which helm has since 3.16 only.
+    This is the effect of `--skip-schema-validation`, which helm has since 3.16 only.
 
     Args:
         target: the folder to make.
@@ -56,7 +56,7 @@ def _repacked(content: bytes) -> bytes:
         for member in old:
             file = None if _is_schema(member.name) else old.extractfile(member) if member.isfile() else None
             if file is None:
-                continue  # a folder, a link or the schema; helm takes files alone
+                continue  # a folder, a link or the schema; helm reads plain files only
             text = file.read()
             text = _repacked(text) if member.name.endswith(_PACKED) else text
             member.size = len(text)
@@ -65,12 +65,12 @@ def _repacked(content: bytes) -> bytes:
 
 
 def _is_schema(name: str) -> bool:
-    """Whether this is a schema of values; helm takes a backslash in a packed name for a slash."""
+    """Return True for a schema of values. Helm reads a backslash in the name of a packed file as a slash."""
     return name.replace("\\", "/").rpartition("/")[2] == _SCHEMA
 
 
 def _schemas(chart: Path) -> Iterator[bytes | None]:
-    """The schemas; None for one that cannot be read."""
+    """Yield the schemas; None for an unreadable one."""
     for name, entry in walk(chart, follow=True):
         try:
             if entry.is_dir():
@@ -98,21 +98,22 @@ def _leads_away(content: bytes | None) -> bool:
     try:
         return any(_references(json.loads(content.decode("utf-8", "replace"))))
     except ValueError:
-        return b"$" in content or b"\\u" in content  # helm reads it otherwise, or not at all
+        return b"$" in content or b"\\u" in content  # helm parses it differently, or rejects it
     except RecursionError:
         return True
 
 
 def _references(value: Any) -> Iterator[str]:
-    """The references that are not to the schema's own parts."""
+    """Yield the references to other documents."""
     if isinstance(value, list):
-        for one in value:
-            yield from _references(one)
+        for item in value:
+            yield from _references(item)
     elif isinstance(value, dict):
-        for key, one in value.items():
-            if isinstance(one, str) and (
-                (key in _REFERENCES and not one.startswith("#")) or (key == "$schema" and not one.startswith(_STANDARD))
+        for key, item in value.items():
+            if isinstance(item, str) and (
+                (key in _REFERENCES and not item.startswith("#"))
+                or (key == "$schema" and not item.startswith(_STANDARD))
             ):
-                yield one
+                yield item
             else:
-                yield from _references(one)
+                yield from _references(item)

@@ -1,8 +1,8 @@
-"""The one place that says what a rendering may read and write, and opens files for it.
+"""Check the paths that a rendering may read and write, and open files for it.
 
-A path is judged twice. First as it is spelt, so that nothing outside is opened. Then by the file that was opened: the
-operating system says where that is, with every link followed. A folder that is swapped for a link between the two
-changes nothing.
+A path is checked twice. First as it is spelled, so that nothing outside is opened. Then by the opened file: the
+operating system gives its real place, with every link followed. Replacing a folder by a link between the two checks has
+no effect.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from commodore.core.confinement.policy import DEFAULT_POLICY, TrustPolicy
 from commodore.core.confinement.programs import start
 from commodore.core.confinement.views import view_of
 
-_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY  # a pipe without a writer must not keep us waiting
+_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY  # opening a pipe without a writer must not block
 _REPOSITORY = ".git"
-_KEPT = frozenset((_REPOSITORY, ".env"))  # never written: programs that run later believe them
+_KEPT = frozenset((_REPOSITORY, ".env"))  # never written: programs that run later trust them
 _MOST_LINKS = 40
 _PARTS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """Folders. Of those that hold a path, the deepest one decides.
+    """Folders by permission. The deepest folder that contains a path decides about it.
 
     Args:
-        read: whose files may be read.
-        write: where files may be made; they may be read, too.
-        working: folders whose files may be read, but for those with a hidden name, and what is in hidden folders: users
-            keep their own files there, such as `.env` in a working directory.
-        closed: whose files may not be read.
+        read: folders whose files may be read.
+        write: folders in which files may be written and read.
+        working: folders whose files may be read, except for hidden files and files in hidden folders: users keep their
+            own files there, such as `.env` in a working directory.
+        closed: folders whose files may not be read.
     """
 
     read: tuple[Path, ...] = ()
@@ -55,15 +55,15 @@ class Roots:
 
 
 class Confinement:
-    """What one rendering may read, write and do. It is made once per rendering; what opens a file asks it.
+    """The permissions of one rendering. Made once per rendering; code that opens files calls it.
 
-    What belongs to git (`.git`) may never be read: it holds the credentials of remotes.
+    The repository data of git (`.git`) may never be read: it holds the credentials of remotes.
 
     Args:
-        output: the folder with the rendered files; messages name written files relative to it.
-        roots: what may be read and written.
-        component: whose rendering this is, for the policy.
-        policy: what it may do beyond that.
+        output: the folder of the rendered files; messages give paths relative to it.
+        roots: the folders that may be read and written.
+        component: the name of the rendered component, for the policy.
+        policy: its further permissions.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Confinement:
     # Reading
 
     def is_open(self, path: str) -> bool:
-        """Whether an absolute path, as it is spelt, is one that may be read. Nothing is looked at."""
+        """Return True if an absolute path, as it is spelled, may be read. No file is accessed."""
         if "\0" in path:
             return False
         plain = os.path.normpath(path)
@@ -100,7 +100,7 @@ class Confinement:
         return False
 
     def check_open(self, path: str, what: str = "file") -> None:
-        """Refuse a path that may not be read, as it is spelt or with all links followed. It need not exist.
+        """Refuse a path that may not be read, as it is spelled or with all links followed. It need not exist.
 
         Raises:
             PolicyError: CMD-CONF-001 or CMD-CONF-002.
@@ -113,10 +113,10 @@ class Confinement:
             raise self._linked(place, real, what)
 
     def exists(self, path: str) -> bool:
-        """Whether there is something at an absolute path that may be read as it is spelt.
+        """Return True if an absolute path, which may be read as it is spelled, exists.
 
         Raises:
-            PolicyError: a link leads it to what may not be read.
+            PolicyError: a link leads from it to a file that may not be read.
         """
         if not self.is_open(path) or not os.path.exists(path):
             return False
@@ -124,21 +124,22 @@ class Confinement:
         return True
 
     def explain_missing(self, paths: Iterable[str], what: str = "file") -> None:
-        """To be called when nothing was found at these absolute paths, as some of them may not be looked at.
+        """Explain why no file was found at these absolute paths: some of them may not be read.
 
         Raises:
-            PolicyError: there is something at one of them.
+            PolicyError: one of them exists, but may not be read.
         """
         for path in paths:
             if not self.is_open(path) and os.path.lexists(path):
                 raise self._outside(path, what)
 
     def read(self, path: str, what: str = "file") -> bytes:
-        """The content of a plain file, which is read once.
+        """Return the content of a plain file. The file is read once.
 
         Raises:
-            PolicyError: it may not be read (CMD-CONF-001, CMD-CONF-002), or is too large or no file (CMD-CONF-003).
-            OSError: it cannot be read; a folder is none that can.
+            PolicyError: it may not be read (CMD-CONF-001, CMD-CONF-002), or is too large or not a plain file
+                (CMD-CONF-003).
+            OSError: it cannot be read, such as a folder.
         """
         if not self.is_open(os.path.abspath(path)):
             self.explain_missing([os.path.abspath(path)], what)
@@ -155,7 +156,8 @@ class Confinement:
 
     def _content(self, handle: int, size: int, path: str, what: str) -> bytes:
         parts, total = [os.read(handle, size + 1)], 0
-        while parts[-1] and (total := total + len(parts[-1])) != size:  # it has grown, or came in parts
+        # the file has grown, or a read returned a part of it
+        while parts[-1] and (total := total + len(parts[-1])) != size:
             if total > self.limits.input_file_bytes:
                 raise self._too_large(path, what)
             parts.append(os.read(handle, _PARTS))
@@ -184,11 +186,11 @@ class Confinement:
         )
 
     def check_tree(self, path: str, what: str = "folder", *, is_copied: bool = False) -> None:
-        """Refuse a file or a folder, for a program that reads all of it, if it or a link in it leads to what may not be
-        read, or if it holds a pipe, a device, or a repository of git. Links are followed as such programs do.
+        """Refuse a file or a folder, for a program that reads all of it, if it or a link in it leads to a file that may
+        not be read, or if it holds a pipe, a device or a git repository. Links are followed, as such programs do.
 
         Args:
-            is_copied: to the output, where what is no repository yet could become one.
+            is_copied: the program copies it to the output, where an incomplete repository could become a repository.
 
         Raises:
             PolicyError: CMD-CONF-001, CMD-CONF-002 or CMD-CONF-003.
@@ -228,7 +230,7 @@ class Confinement:
         )
 
     def _link_of(self, path: str) -> str:
-        """The first link on the way to a path by which it leaves what may be read."""
+        """Return the first link on the way to a path that leaves the readable folders."""
         parts, place = [part for part in path.split(os.sep) if part], os.sep
         followed = 0
         while parts and followed < _MOST_LINKS:
@@ -244,13 +246,13 @@ class Confinement:
     # Starting programs
 
     def run(self, command: Sequence[str], *, is_ours: bool = True, **options: Any) -> subprocess.CompletedProcess[Any]:
-        """Run a program to its end, as `subprocess.run` does. Whether it may be started was judged before.
+        """Run a program to its end, as `subprocess.run` does. Its permission was checked before.
 
         Args:
-            is_ours: whether it is one of the user's tools, such as helm, and none that a component brings.
+            is_ours: it is a tool of the user, such as helm, and not a program of the component.
 
         Raises:
-            PolicyError: it must be kept apart, and this machine cannot do that.
+            PolicyError: it must be isolated, and this machine cannot do that.
             OSError: it cannot be started.
             subprocess.TimeoutExpired: it took longer than the `timeout` among the options.
         """
@@ -261,7 +263,7 @@ class Confinement:
         return start(command, view=view, required=self.policy.isolated is True, **options)
 
     def view(self, environment: Mapping[str, str]) -> View:
-        """What a program of the component sees of the file system, if it is kept apart.
+        """The file system that a program of the component sees if it is isolated.
 
         Args:
             environment: its variables; programs in the folders of its PATH can be run.
@@ -271,36 +273,36 @@ class Confinement:
     # Writing
 
     def check(self, path: str | os.PathLike[str], what: str = "output file") -> None:
-        """Refuse a path that, with every link followed, leaves the folders that may be written to.
+        """Refuse a path that, with every link followed, leaves the writable folders.
 
         Raises:
-            PolicyError: it does.
+            PolicyError: the path leaves them.
         """
         if not self._may_write(os.path.realpath(path)):
             raise self._leaves(path, what)
 
     def make_folder(self, path: str | os.PathLike[str], what: str = "output path") -> None:
-        """Make a folder for files of the rendering, and those above it, unless they are there.
+        """Make a folder for rendered files, and its parents, unless they exist.
 
         Raises:
-            PolicyError: it lies outside of the folders that may be written to, or one of them is swapped for a link.
-            OSError: it cannot be made.
+            PolicyError: it lies outside of the writable folders, or one of its parents was replaced by a link.
+            OSError: it cannot be created.
         """
         self.check(path, what)
         real = os.path.realpath(path)
         root = next((root for root in self._writable if _within(real, root)), None)
-        if root is None:  # swapped since it was judged
+        if root is None:  # replaced by a link since the check
             raise self._leaves(path, what)
         if not os.path.isdir(real):
             with pinned(Path(real, "file"), Path(root).parent):
                 return
 
     def opener(self, path: str, flags: int) -> int:
-        """For `open`: opens a file for writing. It is made in the folder that was judged, whatever lies at its path by
+        """The `opener` of `open` for writing. The file is created in the checked folder, whatever lies at its path by
         now.
 
         Raises:
-            PolicyError: it lies outside of the folders that may be written to.
+            PolicyError: it lies outside of the writable folders.
         """
         self.check(path)
         real = os.path.realpath(path)
@@ -313,19 +315,19 @@ class Confinement:
             os.close(folder)
 
     def write(self, path: str | os.PathLike[str], content: bytes) -> None:
-        """Write a file of the rendering, or write it anew.
+        """Write a rendered file, or overwrite it.
 
         Raises:
-            PolicyError: it lies outside of the folders that may be written to.
+            PolicyError: it lies outside of the writable folders.
         """
         with open(path, "wb", opener=self.opener) as file:
             file.write(content)
 
     def check_links(self, folder: Path) -> None:
-        """Refuse links in what was rendered that lead out of the output, pipes and devices.
+        """Refuse links in the output that lead out of it, pipes and devices.
 
         Raises:
-            PolicyError: there is one.
+            PolicyError: the output holds one.
         """
         for place, is_link in _special(str(folder)):
             if is_link and not _within(os.path.realpath(place), str(self.output)):
@@ -333,8 +335,8 @@ class Confinement:
             if not is_link and not os.path.isdir(place):
                 self._check_kind(os.stat(place), place, "output")
 
-    def of_output_alone(self) -> Confinement:
-        """The same, where nothing but the output may be written to."""
+    def for_output_only(self) -> Confinement:
+        """Return a copy that may write to the output only."""
         narrowed = copy.copy(self)
         narrowed._writable = _spellings((self.output,))
         return narrowed
@@ -352,12 +354,12 @@ class Confinement:
         )
 
     def describe(self, path: str | os.PathLike[str]) -> str:
-        """The path relative to the output folder: what a user wrote, without the folders of this run."""
+        """Return the path relative to the output folder: as the user wrote it, without the folders of this run."""
         return os.path.relpath(path, self.output)
 
 
 def is_absent(error: OSError) -> bool:
-    """Whether it says that there is no file."""
+    """Return True for an error that reports a missing file."""
     return error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG)
 
 
@@ -366,13 +368,13 @@ def _within(path: str, folder: str) -> bool:
 
 
 def _spellings(paths: Iterable[Path]) -> tuple[str, ...]:
-    """Folders as they are given, and as they are with all links followed."""
+    """Return folders as they are given, and with all links followed."""
     return tuple({spelling for path in paths for spelling in (os.path.normpath(path), os.path.realpath(path))})
 
 
 def _special(path: str, *, is_copied: bool = False) -> Iterator[tuple[str, bool]]:
-    """What needs a look in a folder, and in the folders that it leads to: links (True), repositories of git, and all
-    that is neither file nor folder. Folders that many links lead to are walked through once.
+    """Yield the entries to check in a folder, and in the folders that links in it lead to: links (True), git
+    repositories, and everything that is neither a file nor a folder. A folder with several links to it is read once.
     """
     seen = {os.path.realpath(path)}
 
@@ -396,7 +398,7 @@ def _is_repository(entry: Entry, *, is_copied: bool) -> bool:
 
 
 def _place_of(handle: int, path: str) -> str:
-    """Where an open file lies, with all links followed."""
+    """Return the real path of an open file, with all links followed."""
     if sys.platform == "linux":
         try:
             return os.readlink(f"/proc/self/fd/{handle}")
@@ -406,7 +408,7 @@ def _place_of(handle: int, path: str) -> str:
         import fcntl
 
         return os.fsdecode(fcntl.fcntl(handle, 50, b"\0" * 1024).rstrip(b"\0"))  # F_GETPATH
-    real = os.path.realpath(path)  # no better way: the path is looked at again
+    real = os.path.realpath(path)  # no other way on this system: resolve the path again
     if not os.path.samestat(os.stat(real), os.fstat(handle)):
         raise FileNotFoundError(errno.ENOENT, "it was replaced while it was opened", path)
     return real

@@ -1,4 +1,4 @@
-"""What helm does with the values of its options besides taking them as they are."""
+"""The syntax that helm reads in the values of its options."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ _READS = re.compile("env|getHostByName", re.IGNORECASE)
 
 
 def list_item(text: str) -> str:
-    """A text for an option that helm takes for a list (`--values`), which this is one item of."""
+    """Quote a text as one item of an option that helm splits into a list (`--values`)."""
     return '"' + text.replace('"', '""') + '"' if any(letter in text for letter in ',"\r\n') else text
 
 
 def reads_environment(name_template: str) -> bool:
-    """Whether a `--name-template` may ask for variables or addresses, which templates of charts cannot."""
+    """Return True if a `--name-template` may read environment variables or resolve hosts, which chart
+    templates cannot.
+    """
     return "{{" in name_template and _READS.search(name_template) is not None

@@ -1,4 +1,4 @@
-"""The host of a source, and whether it is this machine or its link, however it is spelt."""
+"""The host of a source, and the check for addresses of this machine or its link, in every spelling."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _METADATA = frozenset(
         *("metadata.tencentyun.com", "fd20:ce::254", "100.100.100.200", "168.63.129.16", "192.0.0.192"),
     )
 )
-"""Where clouds answer with credentials besides 169.254.0.0/16."""
+"""Addresses, in addition to 169.254.0.0/16, at which clouds serve credentials."""
 _CARRIERS = (
     *((ipaddress.IPv6Network(network), 0) for network in ("64:ff9b::/96", "::ffff:0:0:0/96", "::/96")),
     (ipaddress.IPv6Network("2002::/16"), 80),
 )
-"""Networks of IPv6 whose addresses hold one of IPv4, so many bits before the end."""
+"""IPv6 networks whose addresses contain an IPv4 address, with the number of bits after it."""
 
 
 def host_of(source: str) -> str:
-    """The host of a URL, or of git's `user@host:path`, as programs look it up; empty for a path on this machine."""
+    """Return the host of a URL, or of git's `user@host:path`, as programs resolve it; empty for a local path."""
     text = _FORCED.sub("", source, count=1)
     if "://" in text:
         try:
@@ -36,7 +36,7 @@ def host_of(source: str) -> str:
             host = parts.hostname or ""
         except ValueError:
             return text.partition("://")[2].partition("/")[0].lower()
-        return _plain(host) + ("\\" if "\\" in parts.netloc else "")  # some programs end it there, and some do not
+        return _plain(host) + ("\\" if "\\" in parts.netloc else "")  # some programs end the host there
     matched = _SCP.match(text)
     if matched is None:
         return ""
@@ -45,14 +45,16 @@ def host_of(source: str) -> str:
 
 
 def _plain(host: str) -> str:
-    """A host in the form that it is looked up in: programs decode it, and replace other letters of the same meaning."""
+    """Normalize a host as programs do before they resolve it: they decode it, and replace equivalent letters."""
     name, percent, zone = host.partition("%") if ":" in host else (unquote(host), "", "")
-    name = "".join(one for one in unicodedata.normalize("NFKC", name) if unicodedata.category(one) != "Cf")
+    name = "".join(
+        character for character in unicodedata.normalize("NFKC", name) if unicodedata.category(character) != "Cf"
+    )
     return (name.replace("\u3002", ".") + percent + zone).rstrip(".").lower()
 
 
 def is_near(host: str) -> bool:
-    """Whether a host is this machine, or on its link, or one that programs do not agree on. Names are not resolved."""
+    """Return True if a host is this machine, on its link, or read differently by programs. Names are not resolved."""
     if host in _THIS_MACHINE or host in _THIS_MACHINE_6 or host.endswith(".localhost") or is_on_link(host):
         return True
     address = _address(host)
@@ -60,21 +62,21 @@ def is_near(host: str) -> bool:
 
 
 def is_on_link(host: str) -> bool:
-    """Whether a host is an address of this machine's link, where clouds answer with credentials."""
+    """Return True if a host is an address of this machine's link, at which clouds serve credentials."""
     address = _address(host)
     return host in _METADATA or (address is not None and (address.is_link_local or str(address) in _METADATA))
 
 
 def may_lead(source: str, target: str) -> bool:
-    """Whether a server may lead to another URL where no policy says so: to its own host, and to others that are not
-    near, or not nearer than itself.
+    """Return True if a server may redirect to another URL without a policy: to its own host, or to a host that is not
+    nearer to this machine than itself.
     """
     host = host_of(target)
     return host == host_of(source) or not (is_on_link(host) or (is_near(host) and not is_near(host_of(source))))
 
 
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The address that a host is, also by one of the old spellings: `127.1`, `2130706433`, `0x7f.0.0.1`."""
+    """Return the address that a host spells, also in an old form: `127.1`, `2130706433`, `0x7f.0.0.1`."""
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
@@ -86,7 +88,7 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 
 def _carried(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    """The address of IPv4 that one of IPv6 stands for; else itself."""
+    """Return the IPv4 address in an IPv6 address, or the address itself."""
     if address.ipv4_mapped is not None:
         return address.ipv4_mapped
     for network, shift in _CARRIERS:

@@ -1,7 +1,7 @@
 """Namespaces of Linux for code that components bring: no network, no other processes, and no files but its own.
 
-Also a program: it goes into namespaces and becomes the command that it is given. It imports nothing of this package, so
-that it starts at once.
+Also a program: it enters namespaces and executes the command that it is given. It imports nothing of this package, so
+that it starts fast.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NoReturn
 
-_NEW = 0x3C020000  # namespaces of mounts, host names, IPC, users and processes
+_NEW = 0x3C020000  # CLONE_NEW*: namespaces of mounts, host names, IPC, users and processes
 _NEW_NETWORK = 0x40000000
 _BIND, _RECURSIVE, _PRIVATE = 0x1000, 0x4000, 0x40000
 _READ_ONLY, _NO_SUID, _NO_DEVICES, _NO_EXECUTION = 1, 2, 4, 8
 _DETACH = 2
-_SETTING, _OF_ALL_BELOW = 442, 0x8000  # mount_setattr(2), which has this number on all machines
+_SETTING, _OF_ALL_BELOW = 442, 0x8000  # mount_setattr(2) has this number on all architectures
 _CAPABILITIES = 64
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
-_MEMORY = "mode=755,size=1g"  # for what is written to /tmp
+_MEMORY = "mode=755,size=1g"  # of /tmp
 _EXIT = 125
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What of the file system can be seen. Absolute paths; what does not exist is left out.
+    """The visible part of the file system. Absolute paths; missing ones are left out.
 
     Args:
-        read: files and folders that are there.
-        write: those that may be changed; they are there, too.
-        hidden: what is empty, but for what is named here and lies below it.
-        home: an empty folder that can be written to, and is gone in the end.
-        network: whether the network is there.
+        read: readable files and folders.
+        write: writable files and folders; they are readable, too.
+        hidden: folders that appear empty, except for the visible paths below them.
+        home: an empty writable folder, which is deleted in the end.
+        network: the network is reachable.
     """
 
     read: tuple[str, ...]
@@ -50,14 +50,14 @@ class View:
     network: bool = False
 
     def places(self) -> list[str]:
-        """All of them, each after what holds it."""
+        """Return all paths, each after its parents."""
         return sorted({*self.read, *self.write, *self.hidden}, key=lambda place: (place.count("/"), place))
 
 
 def enter(view: View) -> None:
-    """Go into namespaces of their own. Returns in a new process; this one waits for it and ends as it does.
+    """Enter new namespaces. Returns in a new process; this one waits for it and exits with its status.
 
-    The process must have one thread. Its working directory stays what it is, if that can be seen.
+    The process must have one thread. Its working directory stays the same if it is visible.
 
     Raises:
         OSError: this machine does not allow it.
@@ -70,7 +70,7 @@ def enter(view: View) -> None:
             file.write(text)
     if (child := os.fork()) != 0:
         _end_as(child)
-    libc.call("prctl", 1, signal.SIGKILL, 0, 0, 0)  # it ends with who waits for it
+    libc.call("prctl", 1, signal.SIGKILL, 0, 0, 0)  # it ends together with the process that waits for it
     os.setsid()
     if not view.network:
         _start_loopback()
@@ -97,19 +97,19 @@ class _Libc:
         self._checked(f"mount {place}", self._library.mount(*words, ctypes.c_ulong(flags), options.encode() or None))
 
     def forbid_writing(self, place: str) -> None:
-        wanted = struct.pack("QQQQ", _READ_ONLY | _NO_SUID, 0, 0, 0)
+        attributes = struct.pack("QQQQ", _READ_ONLY | _NO_SUID, 0, 0, 0)
         path = os.fsencode(place)
-        done = self._library.syscall(_SETTING, -100, path, _OF_ALL_BELOW, wanted, len(wanted))
+        done = self._library.syscall(_SETTING, -100, path, _OF_ALL_BELOW, attributes, len(attributes))
         self._checked(f"mount {place}", done)
 
     def pivot(self) -> None:
-        """Let the working directory be the root, and detach what was the root."""
+        """Make the working directory the root, and detach the old root."""
         self._checked("pivot_root", self._library.syscall(_PIVOT_ROOT[os.uname().machine], b".", b"."))
         self.call("umount2", b".", _DETACH)
 
     def give_up_rights(self) -> None:
         for number in range(_CAPABILITIES):
-            self._library.prctl(24, number, 0, 0, 0)  # also those that root would get back with another program
+            self._library.prctl(24, number, 0, 0, 0)  # also rights that root would regain with execve
         self.call("prctl", 38, 1, 0, 0, 0)
         self.call("capset", struct.pack("Ii", 0x20080522, 0), bytes(24))
 
@@ -124,7 +124,7 @@ _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41, "riscv64": 41, "ppc64le": 203, "s39
 
 
 class _Root:
-    """A new root folder in memory. The one before it lies in `/old` until the new one, `/new`, is complete."""
+    """A new root folder in memory. The old root lies in `/old` until the new one, `/new`, is complete."""
 
     def __init__(self, libc: _Libc) -> None:
         self._libc = libc
@@ -171,14 +171,14 @@ class _Root:
             self._libc.forbid_writing(place)
 
     def _link(self, place: str, target: str) -> None:
-        """Let a path that leads to another one through links do so here as well."""
+        """Recreate the links of a path that leads to another one."""
         if place == target or os.path.lexists(f"/new{place}"):
             return
         try:
             os.makedirs(os.path.dirname(f"/new{place}"), exist_ok=True)
             os.symlink(target, f"/new{place}")
         except (FileExistsError, FileNotFoundError):
-            return  # a link on the way leads there already
+            return  # a link in its path was recreated before
 
     def _hide(self, place: str) -> None:
         place = f"/new{place}"
@@ -194,7 +194,7 @@ class _Root:
             os.makedirs(place)
             os.chmod(place, 0o1777)  # noqa: S103 - as everywhere
         except OSError as error:
-            if error.errno != errno.EROFS:  # a home that is not there, in a folder that is shown: it stays away
+            if error.errno != errno.EROFS:  # a missing home in a read-only folder cannot be added
                 raise
 
     def _add_system(self) -> None:
@@ -211,39 +211,39 @@ class _Root:
 
 
 def _start_loopback() -> None:
-    """Programs may talk to each other on this machine, which ends at the namespace."""
+    """Let programs connect to each other inside the namespace."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as opened:
         request = struct.pack("16sH22x", b"lo", 1)
         fcntl.ioctl(opened, 0x8914, request)
 
 
 def launcher(view: View, command: Sequence[str]) -> list[str]:
-    """The command that runs another one with this view."""
+    """Return the command that runs another one with this view."""
     return [sys.executable, "-I", "-S", __file__, json.dumps(asdict(view)), *command]
 
 
 def close_others(kept: Iterable[int]) -> None:
-    """Close all files but these and the standard ones: what is open could be used in spite of the namespaces."""
-    wanted = {0, 1, 2, *kept}
+    """Close all files except for these and the standard ones: open files would be usable in spite of the namespaces."""
+    keep = {0, 1, 2, *kept}
     for name in os.listdir("/proc/self/fd"):
-        if int(name) not in wanted:
+        if int(name) not in keep:
             try:
                 os.close(int(name))
             except OSError:
-                continue  # that of the list
+                continue  # the handle of the listing itself
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
-    """Become the command that follows the view, which is the first argument."""
+    """Execute the command that follows the view, the first argument."""
     fields = json.loads(arguments[0])
-    with open("/proc/self/environ", "rb") as file:  # as it was given: Python may have added to it
-        given = [one.partition(b"=") for one in file.read().split(b"\0") if one]
+    with open("/proc/self/environ", "rb") as file:  # the original: Python may have added variables
+        given = [variable.partition(b"=") for variable in file.read().split(b"\0") if variable]
     try:
         close_others(())
         read, write, hidden = (tuple(fields[name]) for name in ("read", "write", "hidden"))
         enter(View(read, write, hidden, fields["home"], fields["network"]))
     except OSError as error:
-        sys.stderr.write(f"it cannot be kept apart: {error}\n")
+        sys.stderr.write(f"cannot isolate the program: {error}\n")
         os._exit(_EXIT)
     variables = {name: value for name, _, value in given}
     os.execve(arguments[1], list(arguments[1:]), variables)  # noqa: S606 - the command it was asked for

@@ -1,4 +1,4 @@
-"""What the code and the names in other people's repositories may do beyond reading files: the trust policy."""
+"""The trust policy: permissions of other people's repositories beyond reading files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
         "kustomize_options": "give kustomize options that run programs or let it read files of other folders",
     }
 )
-"""What a component can be allowed, by the name that it has in a policy, and what it may then do."""
+"""The capabilities of a component, by their name in a policy, and what each permits."""
 
 _ON_PATH = "leave it out, so that the program on PATH is taken"
 
@@ -33,26 +33,26 @@ _MKDIR = frozenset(("/bin/mkdir", "/usr/bin/mkdir"))
 
 
 def is_common_program(program: str) -> bool:
-    """True for `mkdir` and for the interpreter `${_python3}`, which public components start."""
+    """Return True for `mkdir` and for the interpreter `${_python3}`, which public components start."""
     return program in _MKDIR or program == sys.executable
 
 
 @dataclass(frozen=True, slots=True)
 class TrustPolicy:
-    """Who may do what. Without a policy file it is `DEFAULT_POLICY`.
+    """Permissions by component. Without a policy file it is `DEFAULT_POLICY`.
 
-    Components are named by their names, with `*` for any characters. An instance counts as its component.
+    Components are given by name, with `*` for any characters. An instance counts as its component.
 
     Args:
-        external, kadet, shell, jinja2_filters, helm_options, kustomize_options: the components that have a capability;
+        external, kadet, shell, jinja2_filters, helm_options, kustomize_options: the components with a capability;
             see `CAPABILITIES`.
-        programs: absolute paths of programs that compile entries may name in place of those that are found (helm_path).
-        hosts: the hosts that may be fetched from, with `*` for any characters. For the addresses of this machine and
-            its link that does not count: they have to be named in full.
-        near_hosts: whether the addresses of this machine and its link count like others.
+        programs: absolute paths of programs that compile entries may use instead of those on PATH (helm_path).
+        hosts: the hosts that may be fetched from, with `*` for any characters. Addresses of this machine and its link
+            have to be listed in full.
+        near_hosts: patterns of `hosts` also match addresses of this machine and its link.
         rendering_seconds, rendering_bytes: time and memory for one rendering; None for those of `Limits`.
-        isolated: whether code that components bring (`external`, `kadet`, what helm and kustomize start) runs without
-            network and with its own files only. None for where this machine can do that.
+        isolated: code of components (`external`, `kadet`, programs that helm and kustomize start) runs without network
+            and sees its own files only. None: if this machine can do that.
     """
 
     external: tuple[str, ...] = EVERY
@@ -70,29 +70,29 @@ class TrustPolicy:
 
     @property
     def names_hosts(self) -> bool:
-        """Whether it says which hosts may be fetched from; without that, all that are not near may."""
+        """Return True if it lists the hosts to fetch from; without a list, all hosts that are not near are allowed."""
         return self.hosts != EVERY
 
     def allows(self, capability: str, component: str) -> bool:
-        """Whether a component has one of the `CAPABILITIES`.
+        """Return True if a component has one of the `CAPABILITIES`.
 
         Raises:
-            ValueError: the capability is none of them.
+            ValueError: the capability is unknown.
         """
         if capability not in CAPABILITIES:
-            raise ValueError(f"{capability} is no capability")
+            raise ValueError(f"unknown capability {capability!r}")
         return any(fnmatchcase(component, pattern) for pattern in getattr(self, capability))
 
     def rights(self, component: str) -> tuple[object, ...]:
-        """All that this means for the results of a component, as plain values."""
+        """Return everything in it that affects the results of a component, as plain values."""
         allowed = tuple(name for name in CAPABILITIES if self.allows(name, component))
         return (allowed, self.programs, self.hosts, self.near_hosts, self.isolated)
 
     def require(self, capability: str, component: str, what: str) -> None:
-        """Refuse what a component may not do.
+        """Refuse an action for which a component lacks a capability.
 
         Args:
-            what: what it would do, as the subject of a message: `the command 'make'`.
+            what: the action, as the subject of a message: `the command 'make'`.
 
         Raises:
             PolicyError: it does not have the capability.
@@ -105,13 +105,13 @@ class TrustPolicy:
             )
 
     def require_program(self, program: str, what: str, instead: str = _ON_PATH) -> None:
-        """Refuse a program that a compile entry or a dependency names, unless the policy does so, too.
+        """Refuse a program that a compile entry or a dependency names, unless the policy lists it.
 
         Args:
-            instead: what its author may do, for the hint.
+            instead: the author's alternative, for the hint.
 
         Raises:
-            PolicyError: it does not.
+            PolicyError: the policy does not list it.
         """
         if program not in self.programs or not os.path.isabs(program):
             raise PolicyError(
@@ -123,23 +123,23 @@ class TrustPolicy:
     def require_command(self, program: str) -> None:
         """Refuse a program of this machine that an `external` entry names by its absolute path.
 
-        `mkdir` and the Python interpreter that runs this program are allowed: a component's own scripts may start them.
+        `mkdir` and the Python interpreter that runs this process are allowed: a component's own scripts may start them.
 
         Raises:
-            PolicyError: it is another one, which the policy does not name.
+            PolicyError: it is another program, and the policy does not list it.
         """
         if not is_common_program(program):
             self.require_program(program, "it", "put the command into a script of the component")
 
     def require_host(self, source: str, what: str) -> None:
-        """Refuse a source that nothing may be fetched from. Paths on this machine are not concerned.
+        """Refuse a source that may not be fetched. Paths on this machine are always allowed.
 
         Args:
             source: a URL, or git's `user@host:path`.
-            what: what is fetched, as the subject of a message.
+            what: the fetched object, as the subject of a message.
 
         Raises:
-            PolicyError: its host is this machine or on its link and not named, or is none of the hosts.
+            PolicyError: its host is this machine or on its link, or is not one of the hosts.
         """
         host = host_of(source)
         if not host:
@@ -156,17 +156,16 @@ class TrustPolicy:
 
 
 DEFAULT_POLICY = TrustPolicy()
-"""What holds where nothing else is said."""
+"""The policy without a policy file."""
 
 
 def check_source(url: str, what: str, *, named_by: str | None = None) -> None:
-    """Refuse a source where no policy says what may be fetched: an address of this machine's link, and what a server
-    may not lead to.
+    """Refuse a source if there is no policy: an address of this machine's link, or a forbidden redirect of a server.
 
     Args:
         url: a URL, or git's `user@host:path`.
-        what: what is fetched, as the subject of a message.
-        named_by: the URL of the server that leads there; None for what a file names.
+        what: the fetched object, as the subject of a message.
+        named_by: the URL of the server that refers to it; None for a source named by a file.
 
     Raises:
         PolicyError: CMD-CONF-011.

@@ -1,4 +1,4 @@
-"""Programs that a rendering starts: all of them start here."""
+"""Start the programs of a rendering."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def start(
     """Run a program to its end, as `subprocess.run` does.
 
     Args:
-        view: give it no network, unless the view says so, no sight of other processes, and these files only, if this
-            machine can do that.
-        required: refuse to start it if this machine cannot.
-        options: those of `subprocess.run`; without `env` it gets the variables of a tool.
+        view: start it without network, unless the view allows it, without sight of other processes, and with these
+            files only, if this machine can do that.
+        required: refuse to start it if this machine cannot isolate it.
+        options: those of `subprocess.run`; without `env` it gets the environment of a tool.
 
     Raises:
-        PolicyError: CMD-CONF-013, it must be kept apart, and this machine cannot do that.
+        PolicyError: CMD-CONF-013, it must be isolated, and this machine cannot do that.
         OSError: it cannot be started.
         subprocess.TimeoutExpired: it took longer than the `timeout` among the options.
     """
@@ -40,12 +40,13 @@ def start(
         if not isolation() and required:
             raise cannot_isolate()
         located = _located(command, environment)
-        command = kept_apart(located, view, os.fspath(options.get("cwd") or os.getcwd()))
+        command = isolated_command(located, view, os.fspath(options.get("cwd") or os.getcwd()))
     return subprocess.run(command, env=environment, **{"check": False, **options})
 
 
-def kept_apart(command: Sequence[str], view: View, folder: str) -> Sequence[str]:
-    """The command that runs another one with this view, in a folder; itself if this machine cannot, see `isolation`.
+def isolated_command(command: Sequence[str], view: View, folder: str) -> Sequence[str]:
+    """Return the command that runs another one with this view, in a folder; the same if this machine has no
+    `isolation`.
 
     Args:
         command: with the absolute path of its program.
@@ -57,16 +58,16 @@ def kept_apart(command: Sequence[str], view: View, folder: str) -> Sequence[str]
 
 
 def isolation() -> str:
-    """How this machine keeps programs apart: `namespaces`, `bubblewrap`, or empty if it cannot."""
+    """The isolation mechanism of this machine: `namespaces`, `bubblewrap`, or empty for none."""
     return _find_isolation(os.environ.get("PATH", os.defpath))
 
 
 def cannot_isolate() -> PolicyError:
-    """What is raised if a policy demands what this machine cannot do."""
+    """The error for a policy that demands isolation on a machine without it."""
     return PolicyError(
         "CMD-CONF-013",
-        "a component's program must be kept apart, and this machine cannot do that",
-        hint="it takes Linux with user namespaces for all, or bubblewrap; or leave out `isolated`",
+        "a component's program must be isolated, and this machine cannot do that",
+        hint="use Linux with unprivileged user namespaces or bubblewrap, or remove `isolated`",
     )
 
 
@@ -74,10 +75,10 @@ def cannot_isolate() -> PolicyError:
 def _find_isolation(path: str) -> str:
     if sys.platform != "linux":
         return ""
-    found = shutil.which("bwrap", path=path)
+    bubblewrap = shutil.which("bwrap", path=path)
     for means, command in (
         (NAMESPACES, launcher(_SEEN, ["/bin/true"])),
-        (BUBBLEWRAP, _bubblewrap(_SEEN, ["/bin/true"], "/") if found else []),
+        (BUBBLEWRAP, _bubblewrap(_SEEN, ["/bin/true"], "/") if bubblewrap else []),
     ):
         try:
             if not command:
@@ -90,15 +91,15 @@ def _find_isolation(path: str) -> str:
 
 
 def _located(command: Sequence[str], environment: Mapping[str, str]) -> list[str]:
-    """The command with the program that the caller's PATH means, as another program will look for it."""
-    found = shutil.which(command[0], path=environment.get("PATH", os.defpath))
-    if found is None:
+    """Return the command with the absolute path of its program, found on the caller's PATH."""
+    program = shutil.which(command[0], path=environment.get("PATH", os.defpath))
+    if program is None:
         raise FileNotFoundError(2, os.strerror(2), command[0])
-    return [found, *command[1:]]
+    return [program, *command[1:]]
 
 
 def _bubblewrap(view: View, command: Sequence[str], folder: str) -> list[str]:
-    """The command that runs another one with this view, by bubblewrap."""
+    """Return the command that runs another one with this view under bubblewrap."""
     words = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     words += ["--share-net"] if view.network else []
     words += ["--proc", "/proc", "--dev", "/dev"]  # first: a working directory may lie in /dev/shm

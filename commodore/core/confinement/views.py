@@ -1,4 +1,4 @@
-"""What of the file system a component's programs see: its own files, and what programs need to run at all."""
+"""The file system that a component's programs see: its own files, and the files that every program needs."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def view_of(roots: Mapping[str, str], writable: Iterable[str], environment: Mapp
 
     Args:
         roots: its folders, with their kinds; see `Roots`.
-        writable: those that may be written to.
-        environment: the variables of the program; what lies in the folders of its PATH can be run.
+        writable: the writable folders.
+        environment: the variables of the program; programs in the folders of its PATH can be run.
     """
     home = environment.get("HOME") or os.path.expanduser("~")
     path = environment.get("PATH", os.defpath)
@@ -59,7 +59,7 @@ def view_of(roots: Mapping[str, str], writable: Iterable[str], environment: Mapp
 
 
 def _plugins(home: str, environment: Mapping[str, str]) -> list[str]:
-    """Where helm and kustomize look for the plugins that the user has installed."""
+    """Return the folders in which helm and kustomize search the user's plugins."""
     data = environment.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share")
     configuration = environment.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
     places = (
@@ -74,12 +74,12 @@ def _holds(folder: str, home: str) -> bool:
 
 
 def _repositories(folder: str, depth: int) -> list[str]:
-    """Folders `.git`: in their configuration may be credentials."""
-    found = [place] if os.path.isdir(place := os.path.join(folder, ".git")) else []
+    """Return the folders `.git`: their configuration may hold credentials."""
+    places = [place] if os.path.isdir(place := os.path.join(folder, ".git")) else []
     for entry in _entries(folder) if depth else ():
         if os.path.isdir(entry) and not os.path.islink(entry):
-            found += _repositories(entry, depth - 1)
-    return found
+            places += _repositories(entry, depth - 1)
+    return places
 
 
 def _entries(folder: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The words of a command, where they mean nothing else to a shell."""
+"""Split a command into words, if it has no further meaning for a shell."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _MARKS = "'\""
 
 
 def split_words(text: str, what: str) -> list[str]:
-    """The words of a text, by the quotes and backslashes of a shell.
+    """Split a text into words, by the quotes and backslashes of a shell.
 
     Args:
-        what: begins the message: `the command of ...`.
+        what: the beginning of a message: `the command of ...`.
 
     Raises:
-        PolicyError: a shell would do more than split it: put commands or files together, run something, fill in.
+        PolicyError: a shell would do more than split it: join commands, redirect, run or expand something.
     """
     words: list[str] = []
     word: list[str] | None = None
@@ -63,6 +63,6 @@ def _means_more(character: str, mark: str, *, is_first: bool) -> bool:
 def _not_plain(what: str, character: str) -> PolicyError:
     return PolicyError(
         "CMD-CONF-007",
-        f"{what} holds {character!r}, which means more than itself to a shell",
+        f"{what} holds {character!r}, which has a special meaning for a shell",
         hint="put single quotes around the word, or do this in a script; the trust policy can allow it (`shell`)",
     )

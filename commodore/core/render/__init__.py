@@ -1,1 +1,1 @@
-"""Rendering programs of the field: the parts of a kustomization, the words of their errors."""
+"""Run helm, kustomize and Jsonnet, cache their outputs, and read kustomizations and error messages."""

@@ -1,7 +1,7 @@
 """The process that evaluates Jsonnet files (see `jsonnet`).
 
-The Go runtime must not be started in a process that forks afterwards. A request is read as JSON from standard input,
-the answers are written to standard output.
+The Go runtime must not be started in a process that forks afterwards. A request is read as JSON from stdin, the answers
+are written to stdout.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from commodore.core.confinement import Confinement, Roots
 
 
 def evaluate(file: dict[str, Any], size: int) -> dict[str, Any]:
-    """The answer for a file. It may import files of its root only, which are no larger than `size` bytes."""
+    """Evaluate a file. It may import files of its root that are at most `size` bytes large."""
     import _gojsonnet  # starts the Go runtime
 
     limits = replace(DEFAULT_LIMITS, input_file_bytes=size)
@@ -48,7 +48,7 @@ def evaluate(file: dict[str, Any], size: int) -> dict[str, Any]:
         text = confinement.read(file["path"]).decode()
         value = _gojsonnet.evaluate_snippet(file["path"], text, import_callback=importer, **variables)
         return {"value": value, "imports": imports, "refused": [], "complaint": ""}
-    except UnicodeDecodeError as error:  # also of go-jsonnet, which puts rubbish behind what an importer says
+    except UnicodeDecodeError as error:  # go-jsonnet appends garbage to messages of importers
         complaint = error.object.decode("utf-8", "replace") if imports or refused else str(error)
     except (RuntimeError, OSError, PolicyError) as error:
         complaint = str(error)

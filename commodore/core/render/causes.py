@@ -1,4 +1,4 @@
-"""The causes of failures of helm and kustomize, in short: both wrap them in the names of all steps on the way."""
+"""Short causes of failures of helm and kustomize, which wrap them in the names of all steps."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from commodore.base.errors import did_you_mean
 from commodore.base.yaml.helm_errors import endless_template
 
 Cause = tuple[str, str]
-"""Why a program fails, and what to do."""
+"""The cause of a failure, and a hint."""
 
 _LONGEST = 400
-_SEE = "see what it says"
+_SEE = "read its message"
 _FIELDS = (
     *("bases", "buildMetadata", "commonAnnotations", "commonLabels", "components", "configMapGenerator"),
     *("configurations", "crds", "generatorOptions", "generators", "helmCharts", "helmGlobals", "images", "labels"),
@@ -26,48 +26,48 @@ _STEP = re.compile(r'template: (?P<place>[^\s:]+:\d+(?::\d+)?): executing "[^"]*
 
 
 def cause_of(program: str, said: str) -> Cause:
-    """Why a program fails.
+    """Return the cause of a program's failure.
 
     Args:
         program: helm or kustomize.
-        said: what it writes to standard error.
+        said: its stderr.
     """
     return _helm(said) if program == "helm" else _kustomize(said)
 
 
 def remote_of(said: str) -> str:
-    """The part of a kustomization elsewhere that kustomize could not get; empty if it names none."""
-    found = _URL.search(said) or _NAMED.search(said)
-    return found[1] if found is not None else ""
+    """Return the remote part of a kustomization that kustomize could not fetch; empty if it names none."""
+    match = _URL.search(said) or _NAMED.search(said)
+    return match[1] if match is not None else ""
 
 
 def _kustomize(said: str) -> Cause:
     for pattern, explained in _PATTERNS:
-        if (found := pattern.search(said)) is not None:
-            return explained(found)
+        if (match := pattern.search(said)) is not None:
+            return explained(match)
     return _shortened(plain(said)), _SEE
 
 
 def plain(said: str) -> str:
-    """What a program says, without the word that this is an error."""
+    """Return a program's message without the prefix `Error:`."""
     return said.removeprefix("Error: ").removeprefix("error: ").strip()
 
 
 def _by(text: str, hint: str) -> Callable[[re.Match[str]], Cause]:
-    return lambda found: (text.format(*(part or "" for part in found.groups())), hint)
+    return lambda match: (text.format(*(part or "" for part in match.groups())), hint)
 
 
-def _helm_called(found: re.Match[str]) -> Cause:
-    said = plain(plain(found[1])).rstrip(": ")
-    return f"helm, which it runs, fails: {_shortened(said) or found[2]}", "see what helm says"
+def _helm_called(match: re.Match[str]) -> Cause:
+    said = plain(plain(match[1])).rstrip(": ")
+    return f"helm, called by kustomize, failed: {_shortened(said) or match[2]}", "read the message of helm"
 
 
-def _unknown_field(found: re.Match[str]) -> Cause:
-    hint = did_you_mean(found[1], _FIELDS) or "correct or remove it"
-    return f"a kustomization has the unknown field {found[1]}", hint
+def _unknown_field(match: re.Match[str]) -> Cause:
+    hint = did_you_mean(match[1], _FIELDS) or "correct or remove it"
+    return f"a kustomization has the unknown field {match[1]}", hint
 
 
-# In this order: what is outermost says least.
+# The order matters: inner causes are more specific than outer ones.
 _PATTERNS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Cause]], ...] = (
     (
         re.compile(r"(?s)unknown shorthand flag: 'c' in -c.*unable to run: '[^']* version -c "),
@@ -79,7 +79,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Cause]], ...] 
     (re.compile(r"(?s)(.*)unable to run: '([^']*)'"), _helm_called),
     (
         re.compile(r"cycle detected: candidate root '([^']*)'"),
-        _by("the kustomization {0} is made of itself", "remove the entry that leads back to it"),
+        _by("the kustomization {0} refers to itself", "remove the entry that leads back to it"),
     ),
     (
         re.compile(r"security; file '([^']*)' is not in or below '([^']*)'"),
@@ -90,7 +90,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Cause]], ...] 
     ),
     (
         re.compile(r"unable to find one of 'kustomization.yaml'.* in directory '([^']*)'"),
-        _by("the folder {0}, which a kustomization names, has none itself", "add a kustomization.yaml to it"),
+        _by("the folder {0}, which a kustomization names, has no kustomization", "add a kustomization.yaml to it"),
     ),
     (
         re.compile(r"MalformedYAMLError: (?:yaml: )?(.*?) in File: ([^\s']+)"),
@@ -106,7 +106,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Cause]], ...] 
     ),
     (
         re.compile(r"(?:no matches for Id (\S+); )?failed to find unique target for patch (\S+)"),
-        _by("a patch is for {1}, which none of the objects is", "correct kind, name and namespace in the patch"),
+        _by("a patch matches no object: {1}", "correct kind, name and namespace in the patch"),
     ),
     (re.compile(r'invalid Kustomization: json: unknown field "([^"]*)"'), _unknown_field),
     (

@@ -1,4 +1,4 @@
-"""What was made of charts outside of instances, by all that it depends on, in the store of results."""
+"""Cached results of charts outside of instances, by everything that they depend on, in the results cache."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from commodore.core.render.random_templates import any_random
 from commodore.core.render.tool_identity import Programs, defaults_digest, tool_digest
 from commodore.core.results.result_store import Result, ResultStore
 
-_SHAPE = hashlib.sha256(b"[]").hexdigest()  # of results that are found by their subject alone
+_SHAPE = hashlib.sha256(b"[]").hexdigest()  # for results looked up by their subject only
 
 
 class ChartResults:
-    """Files that helm and what follows make of a chart and values, by their digests and the identity of helm.
+    """Files rendered from a chart and values, by their digests and the identity of helm.
 
     Args:
-        root: the store of results; None keeps nothing.
+        root: the folder of the results cache; None disables it.
         helm: the path of its executable.
     """
 
@@ -35,24 +35,24 @@ class ChartResults:
             self._identity = json.dumps([tool_digest(helm, programs), defaults, variables])
 
     def key(self, chart: Iterable[bytes], described: object) -> str:
-        """The name of what is made of a chart; empty if it is not kept, as what may be different each time.
+        """Return the cache key of a chart's result; empty if it is not cached, such as a random one.
 
         Args:
-            chart: all texts that helm reads as templates, or as their values.
-            described: JSON-ready data; all else that the result depends on, and digests of the texts.
+            chart: the templates and values.
+            described: JSON-ready data; everything else that the result depends on, and digests of the texts.
         """
         if self._store is None or any_random(chart):
             return ""
         return hashlib.sha256(json.dumps(["chart files", described, self._identity]).encode()).hexdigest()
 
     def find(self, key: str) -> dict[str, bytes] | None:
-        """The files that were kept, by path."""
+        """Return the cached files, by path."""
         result = self._store.find(key, _SHAPE, []) if self._store is not None and key else None
         if result is None:
             return None
         return {name: content for name, _, content in result.files if isinstance(content, bytes)}
 
     def add(self, key: str, files: Mapping[str, bytes]) -> None:
-        """Keep files."""
+        """Cache files."""
         if self._store is not None and key:
             self._store.add(key, {}, Result(tuple((name, 0o644, content) for name, content in files.items())))

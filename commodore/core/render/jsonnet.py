@@ -1,4 +1,4 @@
-"""Evaluating Jsonnet files in a process of its own, which is ended when it takes too much."""
+"""Evaluate Jsonnet files in a process of its own, within bounds of time and memory."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _WORKER = "commodore.core.render._jsonnet_worker"
 
 @dataclass(frozen=True, slots=True)
 class JsonnetTask:
-    """A file to be evaluated.
+    """A file to evaluate.
 
     Attributes:
-        root: the folder that imports must not leave, links followed.
-        search: folders that imports are looked for in after that of the importing file, in this order.
+        root: the folder that imports must not leave, with links followed.
+        search: the search path of imports, after the folder of the importing file.
         ext_vars, ext_codes, tla_vars, tla_codes: external variables and arguments, as texts and as Jsonnet.
     """
 
@@ -32,14 +32,14 @@ class JsonnetTask:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
-    """What came of a file.
+class JsonnetResult:
+    """The result of a file.
 
     Attributes:
-        value: JSON text; None if it does not evaluate.
-        imports: absolute paths of the files that it has imported.
-        refused: imports that it must not read, or cannot: the name, and why it cannot (empty if it must not).
-        complaint: the words of go-jsonnet; text of those who import comes with rubbish behind it.
+        value: JSON text; None if the evaluation failed.
+        imports: absolute paths of the files that it imported.
+        refused: imports that it may not read, or that are unreadable: the name, and the reason (empty if forbidden).
+        complaint: the error of go-jsonnet; messages of importers have garbage appended.
     """
 
     value: str | None
@@ -50,16 +50,16 @@ class Evaluated:
 
 def evaluate_jsonnet(
     files: Sequence[JsonnetTask], size: int, bounds: Bounds, cancellation: Cancellation
-) -> list[Evaluated]:
+) -> list[JsonnetResult]:
     """Evaluate files, all in one process.
 
     Args:
-        size: the most bytes of a file that is read.
+        size: the greatest size of a file, in bytes.
 
     Raises:
-        OutOfBounds: it was ended.
-        ChildEnded: it has ended, mostly for want of memory or stack.
+        OutOfBounds: a bound was exceeded.
+        ChildEnded: the process ended by itself, mostly for lack of memory or stack.
     """
     request = {"size": size, "files": [asdict(file) for file in files]}
     answers = ask_once(of_module(_WORKER), request, bounds, cancellation)
-    return [Evaluated(**answer) for answer in answers]
+    return [JsonnetResult(**answer) for answer in answers]

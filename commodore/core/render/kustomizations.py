@@ -1,4 +1,4 @@
-"""What kustomizations name: bases, plugins, addresses."""
+"""The references of kustomizations: bases, plugins, URLs."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from commodore.base.yaml.kube_yaml import read_documents
 FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 BASES = ("resources", "bases", "components")
 PLUGINS = ("generators", "transformers", "validators")
-ADDRESS = re.compile(r"(?:[^=\s]*=)?(https?://.+)", re.IGNORECASE)  # files of generators may have a name before them
+ADDRESS = re.compile(r"(?:[^=\s]*=)?(https?://.+)", re.IGNORECASE)  # files of generators may have the form NAME=URL
 _NOT_READ = ("commonAnnotations", "commonLabels", "labels", "images", "literals", "annotations")
 _REMOTE = re.compile(r"[a-z+]+(::|://)|git@|(www\.)?(github|gitlab|bitbucket)\.[a-z]+[/:]", re.IGNORECASE)
 
 
 def is_remote(source: str) -> bool:
-    """Whether a kustomization is no local folder."""
+    """Return True if a reference is not a local folder."""
     return _REMOTE.match(source) is not None
 
 
@@ -32,14 +32,14 @@ def all_named(
     enter: Callable[[str], None] = lambda _: None,
     is_strict: bool = True,
 ) -> Iterator[tuple[str, str]]:
-    """What a kustomization names, and what local folders among that name in turn: the folder of the kustomization that
-    names it, and the name.
+    """Yield the references of a kustomization, and of the local folders among them in turn: the folder of the referring
+    kustomization, and the reference.
 
     Args:
         read: see `named_sources`.
-        most: how many folders are looked at.
-        enter: is called with each folder before it is looked at.
-        is_strict: raise an error for a file that is no YAML, which kustomize reports, too.
+        most: the greatest number of folders that are read.
+        enter: called with each folder before it is read.
+        is_strict: raise an error for invalid YAML, which kustomize reports, too.
 
     Raises:
         CommodoreError: see `named_sources`; what `enter` raises.
@@ -62,19 +62,19 @@ def all_named(
 
 
 def named_sources(folder: str, read: Callable[[str], bytes]) -> Iterator[str]:
-    """The bases and addresses that a kustomization names, and those that its plugins do, as kustomize reads them.
+    """Yield the bases and URLs that a kustomization or its plugins name, as kustomize reads them.
 
     Args:
-        read: gives the content of a file; its OSErrors are files that are not there.
+        read: returns the content of a file; an OSError is read as a missing file.
 
     Raises:
-        InputError: a file of it is no YAML.
+        InputError: a file is not valid YAML.
         CommodoreError: what `read` raises.
     """
     for name in FILES:
         for document in _documents(os.path.join(folder, name), read):
             for key, value in document.items() if isinstance(document, Mapping) else ():
-                kind = key.casefold()  # kustomize does not look at case
+                kind = key.casefold()  # kustomize ignores case
                 for source in strings_of(value):
                     if kind in PLUGINS:
                         yield from _named_by_plugin(source, folder, read)
@@ -85,7 +85,9 @@ def named_sources(folder: str, read: Callable[[str], bytes]) -> Iterator[str]:
 
 
 def _named_by_plugin(source: str, folder: str, read: Callable[[str], bytes]) -> Iterator[str]:
-    """What a generator, a transformer or a validator names: a file, a folder, a URL, or the configuration itself."""
+    """Yield the references of a generator, transformer or validator: a file, folder or URL, or in an inline
+    configuration.
+    """
     place = os.path.join(folder, source)
     if "\n" not in source and (is_remote(source) or os.path.isdir(place)):
         yield source
@@ -98,13 +100,13 @@ def _named_by_plugin(source: str, folder: str, read: Callable[[str], bytes]) -> 
 
 
 def _documents(path: str, read: Callable[[str], bytes]) -> Iterator[Any]:
-    """The documents of a file, none of one that cannot be read: kustomize tells that."""
+    """Return the documents of a file; nothing for an unreadable file: kustomize reports that."""
     with contextlib.suppress(OSError):
         yield from read_documents(read(path), place=path)
 
 
 def strings_of(value: Any) -> Iterator[str]:
-    """The texts in a value, but for those that kustomize reads nothing for."""
+    """Yield the texts in a value, without the keys that kustomize reads no files for."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""What kustomize says of a build that has failed, in few words."""
+"""Parse the errors of a failed `kustomize build`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class KustomizeFailure:
-    """Why a build has failed.
+    """The reason of a failed build.
 
     Attributes:
         reason: in one sentence.
-        folder: of the kustomization that is wrong, as kustomize names it; empty for the one that was to be built.
-        resource: what that one names and cannot be taken, relative to the folder; empty if it is something else.
+        folder: the folder of the faulty kustomization, as kustomize names it; empty for the root.
+        resource: its unusable resource, relative to the folder; empty for other reasons.
     """
 
     reason: str
@@ -22,8 +22,8 @@ class KustomizeFailure:
 
 
 def read_kustomize_failure(text: str) -> KustomizeFailure:
-    """The innermost reason of an error of `kustomize build`, which repeats every kustomization on the way to it, and
-    each path several times.
+    """Return the innermost reason of an error of `kustomize build`, which repeats every kustomization on the way to it,
+    and each path several times.
 
     Args:
         text: the error on one line, with or without the word `Error:` before it.

@@ -1,4 +1,4 @@
-"""Running helm and kustomize: with nothing of the user's surroundings, confined, within bounds."""
+"""Run helm and kustomize without the user's environment, confined and within bounds."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _NETWORK = (
     "GIT_SSL_CAINFO",
 )
 _SHOWN = 4000
-_WARNED = re.compile(r"^# Warning: .*\n", re.MULTILINE)  # of kustomize, about deprecated fields
+_WARNED = re.compile(r"^# Warning: .*\n", re.MULTILINE)  # printed by kustomize for deprecated fields
 _LOGGED = re.compile(r'^[EF]\d{4} [\d:.]+ +\d+ \S+\] "command failed" err=(".*")$', re.MULTILINE)
-"""How kubectl reports an error: with the time and the number of its process."""
+"""The form of errors of kubectl: with the time and its process number."""
 _NOWHERE = "http://127.0.0.1:9"  # no proxy listens there, so the network is not reached
 HELM_COMMAND = "--helm-command"
-"""The option that names kustomize the helm that it calls."""
-_CONTAINERS = ("docker", "nerdctl", "podman")  # in which functions of kustomizations would run
+"""The option of kustomize for the path of helm."""
+_CONTAINERS = ("docker", "nerdctl", "podman")  # would run functions of kustomizations
 _OF_GIT = ("GIT_", "SSH_")
-_SAID = 1 << 20  # bytes of what a program says that are kept
+_SAID = 1 << 20  # bytes kept of a program's stderr
 
 
 class Unavailable(Exception):
@@ -46,7 +46,7 @@ class Unavailable(Exception):
 
     Attributes:
         program: its name.
-        reason: why it does not start; empty if it is not installed.
+        reason: the error at its start; empty if it is not installed.
     """
 
     def __init__(self, program: str, reason: str = "") -> None:
@@ -60,15 +60,15 @@ class Program:
     """One run of helm or kustomize.
 
     Attributes:
-        home: a folder of its own; that above it holds what else the run has made.
-        given: its standard input.
+        home: its home folder; the parent holds the other files of the run.
+        given: its stdin.
         online: let it reach the network.
-        confined: the folder, besides those of `home` and `stores`, that alone it may read where this machine can see to
-            that.
-        profile: the version of Argo CD of which the program is taken if it was installed for it.
-        git: the variables of git.
-        git_program: what is called as git; None if that may not be called.
-        stores: folders that its git reads and writes.
+        confined: the only folder, in addition to those of `home` and `stores`, that it may read, if this machine can
+            enforce that.
+        profile: the version of Argo CD whose program is used if it is installed.
+        git: the environment variables of git.
+        git_program: the program that is called as git; None forbids git.
+        stores: folders that git reads and writes.
     """
 
     name: str
@@ -85,10 +85,10 @@ class Program:
 
 
 def command_of(name: str, profile: str = "") -> list[str]:
-    """The words that call helm or kustomize. Kustomize may be the one within kubectl, which builds only.
+    """Return the words that call helm or kustomize. Kustomize may be the one in kubectl, which can only build.
 
     Args:
-        profile: a version of Argo CD; what was installed for it comes first.
+        profile: a version of Argo CD; programs installed for it come first.
 
     Raises:
         Unavailable: it is not installed.
@@ -108,10 +108,11 @@ def run_program(program: Program, seconds: float, limits: Limits, cancellation: 
 
     Raises:
         Unavailable: it is not installed, or does not start.
-        OutOfBounds: it takes more than these seconds, or writes more than `program_output_bytes`.
+        OutOfBounds: it runs longer, or writes more than `program_output_bytes`.
     """
     words = command_of(program.name, program.profile)
-    words += program.arguments[1:] if len(words) > 1 else program.arguments  # kubectl has one word for both
+    # `kubectl kustomize` is both program and `build`
+    words += program.arguments[1:] if len(words) > 1 else program.arguments
     if program.confined is not None and isolation() == NAMESPACES:
         words = launcher(_view(program, program.confined, words[0]), words)
     command = running.Command(words, _environment(program), program.folder, program.given)
@@ -123,19 +124,19 @@ def start(name: str, command: running.Command, bounds: running.Bounds, cancellat
     """Run a program to its end.
 
     Raises:
-        Unavailable: it does not start.
-        OutOfBounds: it was ended.
+        Unavailable: it cannot be started.
+        OutOfBounds: it exceeded a bound.
     """
     try:
         return running.run(command, bounds, cancellation)
     except OSError as error:
         raise Unavailable(name, error.strerror or str(error)) from error
-    except ValueError as error:  # a word with a null character
+    except ValueError as error:  # an argument with a null character
         raise Unavailable(name, str(error)) from error
 
 
 def _view(program: Program, root: Path, command: str) -> View:
-    scratch, stores = str(program.home.parent), [str(one) for one in program.stores]
+    scratch, stores = str(program.home.parent), [str(store) for store in program.stores]
     called = [command, *(command_of("helm", program.profile)[:1] if HELM_COMMAND in program.arguments else ())]
     folders = [*map(os.path.dirname, (*called, *map(os.path.realpath, called))), *_own_path().split(os.pathsep)]
     variables = {**_environment(program), "PATH": os.pathsep.join(folders)}
@@ -148,7 +149,7 @@ def _own_path() -> str:
 
 
 def _path(program: Program) -> str:
-    """Where it finds programs: git alone, and what a wrapper script needs, but nothing that would run a container."""
+    """Return its PATH: git alone, and the tools of a wrapper script, but nothing that would run a container."""
     folder = program.home / "bin"
     if not folder.is_dir():
         folder.mkdir()
@@ -182,10 +183,10 @@ def _environment(program: Program) -> dict[str, str]:
 
 
 def why_it_failed(ended: running.Ended, rename: Mapping[str, str]) -> str:
-    """What a program that failed says, in short and without credentials.
+    """Return the message of a failed program, shortened and without credentials.
 
     Args:
-        rename: texts that are replaced, such as folders of this run.
+        rename: texts to replace, such as folders of this run.
     """
     code = ended.code
     text = _LOGGED.sub(_plain, ended.said.decode("utf-8", "replace").strip())
@@ -194,7 +195,7 @@ def why_it_failed(ended: running.Ended, rename: Mapping[str, str]) -> str:
         text = text.replace(old, rename[old])
     text = printable_lines(redact_text(text))
     half = _SHOWN // 2
-    text = text if len(text) <= _SHOWN else f"{text[:half]} … {text[-half:]}"  # the cause comes last
+    text = text if len(text) <= _SHOWN else f"{text[:half]} … {text[-half:]}"  # the cause is at the end
     if code < 0:
         name = signal.Signals(-code).name if -code in {*signal.Signals} else str(-code)
         text = f"it was ended by {name}. {text}"
@@ -209,6 +210,6 @@ def _plain(logged: re.Match[str]) -> str:
 
 
 def write_file(path: Path, content: bytes | str) -> None:
-    """Write a file of this run: the one place where rendering of Applications and fleets does."""
+    """Write a file of this run. All renderings of Applications and fleets write through it."""
     with path.open("wb") as stream:
         stream.write(content.encode() if isinstance(content, str) else content)

@@ -1,4 +1,4 @@
-"""Templates that give something else each time: what is made of them is not kept."""
+"""Detect templates with random or time-dependent results, which are not cached."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 from commodore.base.files.tree import walk
 
-# Functions of templates whose results differ from time to time. What is made with them may be a secret.
+# Template functions with random or time-dependent results, which may be secrets.
 _MAKERS = rb"rand[A-Z]\w*|gen(PrivateKey|CA\w*|SelfSignedCert\w*|SignedCert\w*)|uuidv4|encryptAES"
 _RANDOM = re.compile(rb"\b(" + _MAKERS + rb"|now|ago|(html)?[dD]ate(_?[iI]n_?[zZ]one)?|htpasswd|bcrypt|shuffle)\b")
-# Those that are no words of prose count wherever they are: a template may put braces around a value and compute that.
+# Names that are not words of prose match anywhere: a template may evaluate a value as a template (`tpl`).
 _SURE = re.compile(rb"\b(" + _MAKERS + rb")\b")
 _WORDS = (b"rand", b"genPrivateKey", b"genCA", b"genSelfSignedCert", b"genSignedCert", b"uuidv4", b"encryptAES")
-# What a template computes: up to the first braces that are in no string and no comment.
+# A template's action: up to the closing braces outside of strings and comments.
 _ACTION = re.compile(
     rb"""\{\{(?:-?\s*/\*.*?\*/|"(?:\\.|[^"\\\n])*+"|`[^`]*+`|'(?:\\.|[^'\\\n])*+'|[^"`'}]|\}(?!\}))*?\}\}""", re.DOTALL
 )
@@ -22,13 +22,13 @@ _PACKED = b"\x1f\x8b"
 
 
 def any_random(texts: Iterable[bytes]) -> bool:
-    """Whether one of these templates, or values, may give something else each time."""
+    """Return True if one of these templates or values may be rendered differently each time."""
     return any(map(_computes_random, texts))
 
 
 def is_random(chart: str, values: Sequence[str] = ()) -> bool:
-    """Whether a chart may give something else each time, by the text of its files and of those with values, which may
-    be templates, too. One that cannot be read counts, and so does one with another chart packed in it.
+    """Return True if a chart may be rendered differently each time, by the text of its files and of its values, which
+    may be templates, too. Also for an unreadable chart, and for a chart with another one packed in it.
     """
     try:
         inside = [Path(entry.path) for _, entry in walk(chart, follow=True) if not entry.is_dir()]  # as helm does
@@ -41,7 +41,7 @@ def is_random(chart: str, values: Sequence[str] = ()) -> bool:
 def _computes_random(text: bytes) -> bool:
     if text.startswith(_PACKED):
         return True
-    if any(word in text for word in _WORDS) and _SURE.search(text) is not None:  # most files are told apart at once
+    if any(word in text for word in _WORDS) and _SURE.search(text) is not None:  # the fast check excludes most files
         return True
     if b"{{" not in text or _RANDOM.search(text) is None:
         return False

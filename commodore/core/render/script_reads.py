@@ -1,7 +1,7 @@
-"""What a script that stands for a program names in its text: files, and variables of the environment.
+"""The files and environment variables that the text of a wrapper script mentions.
 
-This is reading, not running: a name that the script puts together, or reads from somewhere else, is not found. A file
-that output is redirected to is written and not read.
+The script is read, not run: computed names are not detected. A file that output is redirected to is written and not
+read.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 _WORD = re.compile(r"[\w.@%+,:~-]*(?:/[\w.@%+,:~-]+)+")
 _WRITTEN = re.compile(r">+\s*[\"']?[^\s\"';|&)]+")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
-# The user and the place of work: it differs between working directories and hosts, and says nothing of the result.
+# Variables of the user and the working directory: they differ between hosts without effect on the result.
 _PLACES = frozenset(
     ("HOME", "LOGNAME", "OLDPWD", "PATH", "PWD", "SHELL", "SHLVL", "TEMP", "TERM", "TMP", "TMPDIR", "USER", "_")
 )
@@ -26,15 +26,15 @@ _MOST = 64
 def mentions(
     script: str, directory: Path, environment: Mapping[str, str]
 ) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """The files that a script names, and those that short texts among them name, each with how it is spelt, and the
-    variables that occur, with their values.
+    """Return the files that a script mentions, directly or through short texts among them, each with its spelling, and
+    the mentioned variables with their values.
 
     Args:
-        script: the path by which it is called.
-        directory: where it runs.
-        environment: what it is called with.
+        script: its path, as it is called.
+        directory: its working directory.
+        environment: its environment variables.
     """
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     variables: dict[str, str] = {}
     texts = [script]
     for path in texts:
@@ -42,14 +42,14 @@ def mentions(
         words = set(_VARIABLE.findall(text))
         variables |= {name: environment[name] for name in words & environment.keys() - _PLACES}
         for word, file in _files(_WRITTEN.sub(" ", text), path, directory):
-            if file not in found and file != script and len(found) < _MOST:
-                found[file] = word
+            if file not in files and file != script and len(files) < _MOST:
+                files[file] = word
                 texts.append(file)
-    return sorted((word, file) for file, word in found.items()), sorted(variables.items())
+    return sorted((word, file) for file, word in files.items()), sorted(variables.items())
 
 
 def _text(path: str) -> str:
-    """The beginning of a text; empty for what is none."""
+    """Return the beginning of a text file; empty for other files."""
     try:
         with open(path, "rb") as file:
             content = file.read(_LONGEST)
@@ -59,8 +59,8 @@ def _text(path: str) -> str:
 
 
 def _files(text: str, path: str, directory: Path) -> Iterator[tuple[str, str]]:
-    """The files that a text may mean by words with slashes: absolute, or relative to where it lies (a variable in front
-    mostly says so) or runs. What lies in the user's home is too much of the user's own.
+    """Yield the files that words with slashes may mean: absolute, or relative to the script (mostly with a leading
+    variable) or to its working directory. Files in the user's home are left out as personal.
     """
     folders = dict.fromkeys((os.path.dirname(path), os.path.dirname(os.path.realpath(path))))
     for match in _WORD.finditer(text):

@@ -1,8 +1,8 @@
-"""Which program is called: the identity of helm, kustomize or kubectl, as part of what a result depends on.
+"""The identity of a called program (helm, kustomize, kubectl), as a part of what a result depends on.
 
-A native program is what its file is. A script may be anything: it counts with what it says of its version, with the
-files that its text names, and with the variables that occur in it. docs/explanation/observed.md tells what a script may
-do beyond that.
+A native program is identified by its file. A script may do anything: it is identified by its reported version, the
+files that its text mentions, and the variables that occur in it. docs/explanation/observed.md describes the limits of
+that.
 """
 
 from __future__ import annotations
@@ -28,21 +28,23 @@ from commodore.core.render import script_reads as scripts
 _VERSION = {"helm": ["version"], "kustomize": ["version"], "kubectl": ["version", "--client"]}
 _NATIVE = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe")  # Linux, macOS
 _NOTE = "digests of programs"
-_SAID = 1 << 20  # bytes of what a program says of its version
+_SAID = 1 << 20  # bytes of a reported version
 _POD = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 _LOCAL_TIME = "/etc/localtime"
-_ZONES = ("/usr/share/zoneinfo", "/usr/share/lib/zoneinfo", "/usr/lib/locale/TZ", "/etc/zoneinfo")  # Go's, in its order
-_RULES = ("/usr/share/zoneinfo/tzdata.zi", "/usr/share/zoneinfo/+VERSION")  # one of them changes with every zone
-_SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"  # has a kustomize that only calls kubectl
+# the places of Go, in its order
+_ZONES = ("/usr/share/zoneinfo", "/usr/share/lib/zoneinfo", "/usr/lib/locale/TZ", "/etc/zoneinfo")
+# one of them changes with every release of the zones
+_RULES = ("/usr/share/zoneinfo/tzdata.zi", "/usr/share/zoneinfo/+VERSION")
+_SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"  # contains a kustomize that only calls kubectl
 
 
 class Programs:
-    """Tells the identity of programs: the digest of the file; of a mere starter what it names, and says of its version.
+    """Identities of programs: the digest of the file; for a starter script also the mentioned files and its version.
 
     Args:
-        environment: what those who call them have; its PATH is where programs are looked up.
-        directory: the folder that those who call them are in.
-        memory: a file that remembers digests by size and times, None for none.
+        environment: the environment of the callers; programs are searched on its PATH.
+        directory: the working directory of the callers.
+        memory: a file with digests by size and times; None disables it.
     """
 
     def __init__(self, environment: Mapping[str, str], directory: Path, memory: Path | None, limits: Limits) -> None:
@@ -57,13 +59,13 @@ class Programs:
         self._remembered: dict[str, str] | None = None
 
     def digest(self, name: str) -> str:
-        """The identity of a program, given by name or path; the word `missing` if there is none."""
+        """Return the identity of a program, given by name or path; `missing` if it does not exist."""
         if name not in self._known:
             self._known[name] = self._identity(name)
         return self._known[name]
 
     def has_changed(self, name: str) -> bool:
-        """Whether a program is not the one any more that was recorded, so that it is not known which one has run."""
+        """Return True if a program is not the recorded one any more, so that it is unknown which one has run."""
         name = self.builder() if name == "kustomize" else name
         seen = self._seen.get(name, [])
         if not seen or seen[0][0] != self._find(name):
@@ -71,41 +73,41 @@ class Programs:
         return any(_times(path) != times for path, times in seen)
 
     def builder(self) -> str:
-        """The name of the program that builds kustomizations, as the wrapper chooses it."""
-        found = shutil.which("kustomize", path=self._path + ":/opt/homebrew/bin")
-        return "kubectl" if found is None or Path(found).is_relative_to(_SCRIPTS) else "kustomize"
+        """Return the name of the program that builds kustomizations, as the wrapper chooses it."""
+        kustomize = shutil.which("kustomize", path=self._path + ":/opt/homebrew/bin")
+        return "kubectl" if kustomize is None or Path(kustomize).is_relative_to(_SCRIPTS) else "kustomize"
 
     def _find(self, name: str) -> str:
-        """The path of a program; empty if there is none."""
+        """Return the path of a program; empty if it does not exist."""
         if os.sep in name:
             name = os.path.join(self._directory, name)
         return shutil.which(name, path=self._path + ":/opt/homebrew/bin") or ""
 
     def _identity(self, name: str) -> str:
-        found = self._find(name)
-        self._seen[name] = [(found, _times(found))]
-        if not found:
+        path = self._find(name)
+        self._seen[name] = [(path, _times(path))]
+        if not path:
             return "missing"
-        real = os.path.realpath(found)
-        tool = next((tool for tool in _VERSION if os.path.basename(found).startswith(tool)), "")
+        real = os.path.realpath(path)
+        tool = next((tool for tool in _VERSION if os.path.basename(path).startswith(tool)), "")
         digest, is_script = self._content(real)
         if is_script:
-            digest += " " + self._mentioned(name, found)
-        if is_script or not os.path.basename(real).startswith(tool or os.path.basename(found)):
-            digest += " " + self._version(found, tool)  # it may start this program today and another one tomorrow
+            digest += " " + self._mentioned(name, path)
+        if is_script or not os.path.basename(real).startswith(tool or os.path.basename(path)):
+            digest += " " + self._version(path, tool)  # a starter may choose another program later
         return digest
 
     def _mentioned(self, name: str, script: str) -> str:
-        """The digest of what a script names."""
+        """Return the digest of the files and variables that a script mentions."""
         files, variables = scripts.mentions(script, self._directory, self._environment)
         self._seen[name] += [(path, _times(path)) for _, path in files]
         contents = [[word, self._content(path)[0]] for word, path in files]
         return hashlib.sha256(json.dumps([contents, variables]).encode()).hexdigest()
 
     def _content(self, path: str) -> tuple[str, bool]:
-        """The digest of a file, and whether it is a script, which everything is but a native program. It is remembered
-        only if the file did not change while it was read, and not just before: one that is being written may get other
-        content at the same time.
+        """Return the digest of a file, and True for a script: everything except a native program. It is remembered only
+        if the file did not change during and shortly before the read: a file that is being written may change within
+        the resolution of its times.
         """
         remembered = self._recall()
         try:
@@ -141,8 +143,8 @@ class Programs:
         if self._remembered is None:
             self._remembered = {}
             if self._memory is not None:
-                found = read_note(self._memory, _NOTE)
-                self._remembered = {stamp: str(digest) for stamp, digest in found.items()}
+                note = read_note(self._memory, _NOTE)
+                self._remembered = {stamp: str(digest) for stamp, digest in note.items()}
         return self._remembered
 
     def _remember(self, remembered: dict[str, str]) -> None:
@@ -155,14 +157,16 @@ def _stamp(path: str, status: os.stat_result) -> str:
 
 
 def _times(path: str) -> str:
-    """What changes when something else is put at a path, or written to it."""
-    found = hashlib.sha256()
-    add_times(found, path)
-    return found.hexdigest()
+    """Return values that change if the file at a path is replaced or written."""
+    digest = hashlib.sha256()
+    add_times(digest, path)
+    return digest.hexdigest()
 
 
 def tool_digest(name: str, programs: Programs) -> str:
-    """The identity of a program that a result depends on; `kustomize` is what the wrapper takes for it."""
+    """Return the identity of a program that a result depends on; `kustomize` is the program that the wrapper
+    chooses.
+    """
     if name != "kustomize":
         return programs.digest(name)
     builder = programs.builder()
@@ -170,39 +174,39 @@ def tool_digest(name: str, programs: Programs) -> str:
 
 
 def defaults_digest(tool: str, environment: Mapping[str, str]) -> str:
-    """The digest of what a tool takes from the user's own configuration where it is not told otherwise.
+    """Return the digest of a tool's defaults from the user's own configuration.
 
     Args:
         tool: `helm` for the namespace of a release, which is that of the current Kubernetes context; `kubectl` for the
-            preferences that give commands other defaults; `zone` for the time zone, which charts see in dates.
+            preferences that give commands other defaults; `zone` for the time zone, which appears in dates of charts.
     """
     if tool == "zone":
         return _zone(environment)
     home = environment.get("HOME", "")
     if tool == "kubectl":
         chosen = environment.get("KUBERC", "")
-        found = [chosen, _digest_of(chosen or os.path.join(home, ".kube", "kuberc"))]
-        found += sorted(f"{key}={value}" for key, value in environment.items() if key.startswith("KUBECTL_"))
+        parts = [chosen, _digest_of(chosen or os.path.join(home, ".kube", "kuberc"))]
+        parts += sorted(f"{key}={value}" for key, value in environment.items() if key.startswith("KUBECTL_"))
     else:
         files = environment.get("KUBECONFIG") or os.path.join(home, ".kube", "config")
-        found = [_contexts(file) for file in files.split(os.pathsep) if file]
+        parts = [_contexts(file) for file in files.split(os.pathsep) if file]
         if environment.get("KUBERNETES_SERVICE_HOST"):
-            found += [environment.get("POD_NAMESPACE", ""), _digest_of(_POD)]
-    return hashlib.sha256(json.dumps(found).encode()).hexdigest()
+            parts += [environment.get("POD_NAMESPACE", ""), _digest_of(_POD)]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _zone(environment: Mapping[str, str]) -> str:
-    """The local time zone as helm finds it, and the rules of all zones."""
+    """Return the local time zone as helm determines it, and the rules of all zones."""
     name = environment.get("TZ")
     plain = (name or "").removeprefix(":")
     places = [_LOCAL_TIME] if name is None else [os.path.join(folder, plain) for folder in _ZONES] if plain else []
     others = environment.get("ZONEINFO", "")
-    found = [name, others, *map(_digest_of, (*places, *([others] if others else []), *_RULES))]
-    return hashlib.sha256(json.dumps(found).encode()).hexdigest()
+    parts = [name, others, *map(_digest_of, (*places, *([others] if others else []), *_RULES))]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _contexts(file: str) -> str:
-    """The part of a Kubernetes configuration that says which namespace is meant; all of it if that cannot be told."""
+    """Return the part of a kubeconfig that determines the namespace; the whole text if it cannot be parsed."""
     from commodore.base import yaml as manifests  # loads the YAML library, which most callers do not need
 
     with contextlib.suppress(CommodoreError, OSError, ValueError):

@@ -1,7 +1,7 @@
-"""Answering HTTP: probes, metrics, and requests with a token. One rule for addresses to listen on."""
+"""An HTTP server for probes, metrics and requests with a token, and the syntax of listen addresses."""
 
 from __future__ import annotations
 
-from commodore.core.serving.server import Handler, Listener, Pages, Reply, probe, read_address, serving
+from commodore.core.serving.server import Handler, Listener, Reply, Routes, probe, read_address, serving
 
-__all__ = ["Handler", "Listener", "Pages", "Reply", "probe", "read_address", "serving"]
+__all__ = ["Handler", "Listener", "Routes", "Reply", "probe", "read_address", "serving"]

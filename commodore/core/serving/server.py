@@ -1,4 +1,4 @@
-"""A small HTTP server in threads of its own."""
+"""A small HTTP server in threads."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _LONGEST_BODY: Final = 1 << 20  # bytes
 _REQUEST_SECONDS: Final = 5.0
 _TEXT: Final = "text/plain; charset=utf-8"
 METRICS: Final = "text/plain; version=0.0.4; charset=utf-8"
-"""The type of Prometheus' text format."""
+"""The content type of the Prometheus text format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer to a request: its status, its content and the content's type."""
+    """A response: its status, its content and the content's type."""
 
     status: int
     content: bytes
@@ -32,32 +32,32 @@ class Reply:
 
     @classmethod
     def metrics(cls, content: bytes) -> Reply:
-        """Metrics in Prometheus' text format."""
+        """Return a response with metrics in the Prometheus text format."""
         return cls(200, content, METRICS)
 
 
 def probe(good: bool) -> Reply:
-    """The answer to a probe."""
+    """Return the response of a probe."""
     return Reply(200, b"ok\n") if good else Reply(503, b"not ok\n")
 
 
 @dataclass(frozen=True, slots=True)
-class Pages:
-    """The paths that a server knows.
+class Routes:
+    """The handlers of a server.
 
     Attributes:
-        shown: answers GET, by path. Called in the thread of the request, at any time.
-        taken: answers POST, by path; it gets the body.
-        token: the bearer token that POST needs; empty to refuse all.
+        get: handlers of GET, by path. Called in the thread of the request, at any time.
+        post: handlers of POST, by path; called with the body.
+        token: the bearer token required for POST; empty refuses all.
     """
 
-    shown: Mapping[str, Callable[[], Reply]]
-    taken: Mapping[str, Callable[[bytes], Reply]] = field(default_factory=dict)
+    get: Mapping[str, Callable[[], Reply]]
+    post: Mapping[str, Callable[[bytes], Reply]] = field(default_factory=dict)
     token: str = field(default="", repr=False)
 
 
 def read_address(text: str) -> tuple[str, int]:
-    """The host and port of an address. `:8080` is loopback; all interfaces are `0.0.0.0:8080` or `[::]:8080`.
+    """Parse an address. `:8080` is loopback; all interfaces are `0.0.0.0:8080` or `[::]:8080`. Returns host and port.
 
     Raises:
         UsageError: CMD-SERVE-001, it is invalid.
@@ -73,19 +73,19 @@ def read_address(text: str) -> tuple[str, int]:
 
 
 @contextmanager
-def serving(address: str, pages: Pages) -> Iterator[int]:
-    """Answer requests as long as the block runs. The value is the port.
+def serving(address: str, routes: Routes) -> Iterator[int]:
+    """Serve as a context manager. The value is the port.
 
     Raises:
         UsageError: CMD-SERVE-001, the address is invalid.
-        EnvironmentFault: CMD-SERVE-002, it cannot be listened on.
+        EnvironmentFault: CMD-SERVE-002, listening failed.
     """
     host, port = read_address(address)
     try:
-        server = _Server(host, port, pages)
+        server = _Server(host, port, routes)
     except OSError as error:
         raise EnvironmentFault(
-            "CMD-SERVE-002", f"{address} cannot be listened on: {error.strerror}", hint="choose another address"
+            "CMD-SERVE-002", f"cannot listen on {address}: {error.strerror}", hint="choose another address"
         ) from error
     thread = threading.Thread(target=server.serve_forever, args=(0.1,), name="serving", daemon=True)
     thread.start()
@@ -98,10 +98,10 @@ def serving(address: str, pages: Pages) -> Iterator[int]:
 
 
 class Listener(ThreadingHTTPServer):
-    """A server of one address that ends with its program and reports no client that goes away.
+    """A server that stops with its process and ignores clients that disconnect.
 
     Args:
-        only_v6: take no IPv4 at an IPv6 address.
+        only_v6: accept IPv6 only.
     """
 
     daemon_threads = True
@@ -119,16 +119,16 @@ class Listener(ThreadingHTTPServer):
         self.server_name, self.server_port = "localhost", int(self.server_address[1])
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore clients that go away."""
+        """Ignore clients that disconnect."""
 
 
 class Handler(BaseHTTPRequestHandler):
-    """A request that is not logged: its first line may hold a secret."""
+    """A handler without a request log: the request line may hold a secret."""
 
     server_version, sys_version = "commodore", ""
 
     def send(self, status: int, headers: Mapping[str, str], content: bytes) -> None:
-        """Answer."""
+        """Send a response."""
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
@@ -142,7 +142,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def _made(make: Callable[[], Reply]) -> Reply:
-    """The page, or an error of the program as one: the connection would end without a word."""
+    """Return the response of a handler, or status 500 for an exception: else the connection would close silently."""
     try:
         return make()
     except Exception as error:
@@ -150,32 +150,32 @@ def _made(make: Callable[[], Reply]) -> Reply:
 
 
 class _Server(Listener):
-    def __init__(self, host: str, port: int, pages: Pages) -> None:
-        self.pages = pages
-        super().__init__(host, port, _PagesHandler)
+    def __init__(self, host: str, port: int, routes: Routes) -> None:
+        self.routes = routes
+        super().__init__(host, port, _RoutesHandler)
 
 
-class _PagesHandler(Handler):
+class _RoutesHandler(Handler):
     server: _Server
     timeout = _REQUEST_SECONDS
 
     def do_GET(self) -> None:
-        page = self.server.pages.shown.get(self.path.partition("?")[0])
+        page = self.server.routes.get.get(self.path.partition("?")[0])
         self._reply(_made(page) if page is not None else Reply(404, b"no such page\n"))
 
     def do_POST(self) -> None:
-        pages = self.server.pages
+        routes = self.server.routes
         path = self.path.partition("?")[0]
         length = self.headers.get("Content-Length", "0")
         given = self.headers.get("Authorization", "").removeprefix("Bearer ")
-        if path not in pages.taken:
-            self._reply(Reply(405, b"only GET\n") if path in pages.shown else Reply(404, b"no such page\n"))
-        elif not pages.token or not hmac.compare_digest(given.encode(), pages.token.encode()):
+        if path not in routes.post:
+            self._reply(Reply(405, b"only GET\n") if path in routes.get else Reply(404, b"no such page\n"))
+        elif not routes.token or not hmac.compare_digest(given.encode(), routes.token.encode()):
             self._reply(Reply(401, b"the token is missing or wrong\n"))
         elif not (length.isascii() and length.isdigit()) or int(length) > _LONGEST_BODY:
             self._reply(Reply(413, b"the body is too large\n"))
         else:
-            take, body = pages.taken[path], self.rfile.read(int(length))
+            take, body = routes.post[path], self.rfile.read(int(length))
             self._reply(_made(lambda: take(body)))
 
     def _reply(self, reply: Reply) -> None:

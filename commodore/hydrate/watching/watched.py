@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from commodore.base.errors import CommodoreError
-from commodore.core.serving import Pages, Reply, probe
+from commodore.core.serving import Reply, Routes, probe
 from commodore.core.sources.git import repository_key
 from commodore.hydrate.model import Group, Result
 from commodore.hydrate.planning.groups import Planned
@@ -87,14 +87,14 @@ class Watched:
     def is_ready(self) -> bool:
         return self._ready
 
-    def pages(self) -> Pages:
+    def pages(self) -> Routes:
         """The pages of the watcher."""
         shown = {
             "/healthz": lambda: probe(self.is_alive),
             "/readyz": lambda: probe(self.is_ready),
             "/metrics": lambda: Reply.metrics(self.metrics.text().encode()),
         }
-        return Pages(shown, {"/hydrate": self.ask}, self.token)
+        return Routes(shown, {"/hydrate": self.ask}, self.token)
 
     def ask(self, content: bytes) -> Reply:
         """Answer a request for a look.

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from commodore.base.errors import EnvironmentFault, PolicyError
-from commodore.core.serving import Pages, Reply, probe, serving
+from commodore.core.serving import Reply, Routes, probe, serving
 from commodore.observe.cases import PlanOptions
 from commodore.observe.cluster.announcing import Announcer
 from commodore.observe.cluster.client import (
@@ -306,5 +306,5 @@ def _served(options: RunOptions, metrics: Metrics, controller: Controller) -> It
         probes["/readyz"] = lambda: probe(controller.is_fresh)
     with contextlib.ExitStack() as servers:
         for address, pages in shown.items():
-            servers.enter_context(serving(address, Pages(pages)))
+            servers.enter_context(serving(address, Routes(pages)))
         yield

@@ -11,7 +11,7 @@ import pytest
 
 from commodore.argocd.trees import files_of_kustomization
 from commodore.base.limits import DEFAULT_LIMITS
-from commodore.core.render.kept import Kept, files_below
+from commodore.core.render.output_cache import OutputCache, files_below
 from tests.argocd.conftest import OTHER, Argo, chart
 from tests.world.folders import write_script
 
@@ -139,7 +139,7 @@ def test_files_that_change_meanwhile_keep_nothing(tmp_path: Path, monkeypatch: p
             return ran[-1].encode()
 
         file.write_text("a")
-        kept = Kept(tmp_path / "results", DEFAULT_LIMITS)
+        kept = OutputCache(tmp_path / "results", DEFAULT_LIMITS)
         return kept.output("helm", [], lambda: files_below(folder, "c"), run)[0]
 
     assert [output("b"), output("a"), output("b")] == [b"a"] * 3

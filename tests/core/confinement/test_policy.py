@@ -32,5 +32,5 @@ def test_what_is_missing_is_named() -> None:
 
 
 def test_a_misspelt_capability() -> None:
-    with pytest.raises(ValueError, match="no capability"):
+    with pytest.raises(ValueError, match="unknown capability"):
         DEFAULT_POLICY.allows("hosts", "app")

@@ -1,4 +1,4 @@
-"""Programs that are kept apart, by either means, and machines that cannot do that."""
+"""Isolated programs, by either mechanism, and machines without one."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ Error: invalid Kustomization: yaml: line 1: did not find expected node content
 
 Error: accumulating resources: accumulation err='accumulating resources from '../b': 'b' must resolve to a file':
  cycle detected: candidate root 'b' contains visited root 'b'
-= the kustomization b is made of itself = remove the entry
+= the kustomization b refers to itself = remove the entry
 
 Error: accumulating resources: accumulation err='accumulating resources from '../a.yaml': security; file 'k/a.yaml' is
  not in or below 'k/s'': must build at directory: 'k/a.yaml': file is not directory
@@ -31,7 +31,7 @@ Error: accumulating resources: accumulation err='accumulating resources from '..
 Error: accumulating resources: accumulation err='accumulating resources from '../e': 'e' must resolve to a file':
  couldn't make target for path 'e': unable to find one of 'kustomization.yaml', 'kustomization.yml' or 'Kustomization'
  in directory 'e'
-= the folder e, which a kustomization names, has none itself = add a kustomization.yaml
+= the folder e, which a kustomization names, has no kustomization = add a kustomization.yaml
 
 Error: accumulating resources: accumulating resources from 'a.yaml': MalformedYAMLError: yaml: line 1: did not find
  expected node content in File: a.yaml
@@ -47,7 +47,7 @@ Error: accumulating resources: accumulation err='merging resources from 'b.yaml'
 
 Error: no resource matches strategic merge patch "X": no matches for Id ConfigMap.v1.[noGrp]/b.[noNs]; failed to find
  unique target for patch ConfigMap.v1.[noGrp]/b.[noNs]
-= a patch is for ConfigMap.v1.[noGrp]/b.[noNs], which none of the objects is = correct kind
+= a patch matches no object: ConfigMap.v1.[noGrp]/b.[noNs] = correct kind
 
 Error: accumulating resources: accumulation err='accumulating resources from 'https://h.example/x.yaml': Get
  "https://h.example/x.yaml": dial tcp: lookup h.example: no such host': must build at directory: evalsymlink failure on
@@ -59,7 +59,7 @@ Error: Error: unknown shorthand flag: 'c' in -c: unable to run: 'helm version -c
 = this kustomize calls helm 3, and the installed helm is newer = install kustomize 5.8 or later
 
 Error: nothing selected by x
-= nothing selected by x = see what it says
+= nothing selected by x = read its message
 """
 
 

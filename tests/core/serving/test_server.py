@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import pytest
 
 from commodore.base.errors import CommodoreError
-from commodore.core.serving import Pages, Reply, probe, read_address, serving
+from commodore.core.serving import Reply, Routes, probe, read_address, serving
 
-PAGES = Pages(
+PAGES = Routes(
     {
         "/metrics": lambda: Reply.metrics(b"a 1\n"),
         "/healthz": lambda: probe(True),
@@ -99,7 +99,7 @@ def test_a_request_with_the_token_hands_over_its_body(port: int) -> None:
 @pytest.mark.parametrize("token", ["", "wrong"])
 def test_requests_without_the_token(port: int, token: str) -> None:
     assert ask(port, "POST", "/echo", b"x", {"Authorization": f"Bearer {token}"})[0] == 401
-    with serving(":0", Pages({}, PAGES.taken)) as open_port:
+    with serving(":0", Routes({}, PAGES.post)) as open_port:
         assert ask(open_port, "POST", "/echo", b"x", {"Authorization": f"Bearer {token}"})[0] == 401
 
 

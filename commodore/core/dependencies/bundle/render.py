@@ -17,7 +17,7 @@ from commodore.base.printable import only_printable
 from commodore.base.programs.python_children import ChildEnded
 from commodore.base.programs.running import Bounds, OutOfBounds
 from commodore.core.dependencies.bundle.jsonnetfile import FILE_NAME, JsonnetFile, parse_jsonnetfile, read_jsonnetfile
-from commodore.core.render.jsonnet import Evaluated, JsonnetTask, evaluate_jsonnet
+from commodore.core.render.jsonnet import JsonnetResult, JsonnetTask, evaluate_jsonnet
 from commodore.core.sources.git import Git
 
 SOURCE_NAME = "jsonnetfile.jsonnet"
@@ -91,7 +91,7 @@ def _check_variables(one: Requirer) -> list[CommodoreError]:
     ]
 
 
-def _evaluate(rendered: Sequence[Requirer], context: Context) -> list[Evaluated]:
+def _evaluate(rendered: Sequence[Requirer], context: Context) -> list[JsonnetResult]:
     if not rendered:
         return []
     limits = context.limits
@@ -123,7 +123,7 @@ def _gave_up(rendered: Sequence[Requirer], reason: str) -> EnvironmentFault:
     )
 
 
-def _parse(one: Requirer, evaluated: Evaluated, context: Context) -> JsonnetFile:
+def _parse(one: Requirer, evaluated: JsonnetResult, context: Context) -> JsonnetFile:
     source = str(one.folder / SOURCE_NAME)
     if evaluated.value is not None:
         return parse_jsonnetfile(evaluated.value.encode(), source, context.limits)

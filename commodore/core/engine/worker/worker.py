@@ -140,7 +140,7 @@ def _compile(renderer: _kapitan.InstanceRenderer, task: CompileTask) -> TaskOutc
         errors.append(error)
     rendered = time.perf_counter()
     if not errors:
-        inside = confinement.of_output_alone()
+        inside = confinement.for_output_only()
         work = FilterWork(task.run, node, reads, evaluator, renderer.parts, inside, context)
         notes.extend(filters.run_filters(steps, work))
     filtered = time.perf_counter()

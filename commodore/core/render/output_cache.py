@@ -1,4 +1,4 @@
-"""What helm and kustomize wrote, kept by all that it depends on, in the store of results."""
+"""Outputs of helm and kustomize, cached by everything that they depend on, in the results cache."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from commodore.core.sources.git import holds_credentials
 
 _OUTPUT = "output"
 _RENDERED = "rendered"
-_MOST = 64 << 20  # bytes of a chart or kustomization; a larger one is not kept
+_MOST = 64 << 20  # bytes of a chart or kustomization; a larger one is not cached
 
 
 @dataclass
-class Kept:
-    """Outputs of programs.
+class OutputCache:
+    """A cache of programs' outputs.
 
     Args:
-        root: the store of results; None keeps nothing.
-        profile: the version of Argo CD whose programs run.
+        root: the folder of the results cache; None disables it.
+        profile: the version of Argo CD whose programs are used.
     """
 
     root: Path | None
@@ -42,17 +42,17 @@ class Kept:
         files: Callable[[], Iterable[tuple[str, Path]] | None],
         run: Callable[[], bytes],
     ) -> tuple[bytes, str]:
-        """What a program writes, and the `way` that it came, see `Obtained`: what it wrote for the same files and
-        arguments, or else what it writes now.
+        """Return a program's output, and the `way` it was obtained, see `Obtained`: cached for the same files and
+        arguments, or else from running it now.
 
-        Nothing is kept of templates with random functions, of files that change meanwhile, of what fails, and of
-        Applications with a password in a URL.
+        Not cached are outputs of templates with random functions, of files that change meanwhile, of Applications with
+        a password in a URL, and failures.
 
         Args:
-            program: helm or kustomize; its own identity counts, too.
-            described: JSON-ready data, all that the output depends on beside the files.
-            files: gives the files that are read, with names that do not depend on where they lie; None if they are not
-                known.
+            program: helm or kustomize; its identity is a part of the key.
+            described: JSON-ready data, everything that the output depends on in addition to the files.
+            files: returns the files that are read, by names that do not depend on their place; None if they are
+                unknown.
 
         Raises:
             Unavailable: the program is not installed.
@@ -81,10 +81,10 @@ class Kept:
 
 
 def files_below(folder: Path, name: str) -> Iterator[tuple[str, Path]]:
-    """The files of a folder, with links followed.
+    """Yield the files of a folder, with links followed.
 
     Args:
-        name: how the names of the files begin.
+        name: the prefix of the files' names.
     """
     for path, entry in walk(folder, follow=True):
         if not entry.is_dir():
@@ -92,20 +92,20 @@ def files_below(folder: Path, name: str) -> Iterator[tuple[str, Path]]:
 
 
 def _contents(files: Iterable[tuple[str, Path]] | None) -> Mapping[str, bytes] | None:
-    """The files' contents by name; None if one cannot be read, or they are too large."""
+    """Return the files' contents by name; None if one is unreadable, or they are too large."""
     if files is None:
         return None
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     size = 0
     try:
         for name, path in files:
             size += os.stat(path).st_size
             if size > _MOST:
                 return None
-            found[name] = path.read_bytes()
+            contents[name] = path.read_bytes()
     except OSError:
         return None
-    return found
+    return contents
 
 
 def _shows_password(output: bytes) -> bool:
