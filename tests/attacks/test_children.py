@@ -181,8 +181,8 @@ def test_a_url_that_the_user_replaces(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", url)
     assert bring(tmp_path / "work", url, "master").sha == remote.sha()
     git = Git(tmp_path, make_context())
-    assert git.let_in(url).run(["ls-remote", bare_url(url), "HEAD"]).text.startswith(remote.sha())
-    assert git.let_in(bare_url(url)) is git
+    assert git.authenticated(url).run(["ls-remote", bare_url(url), "HEAD"]).text.startswith(remote.sha())
+    assert git.authenticated(bare_url(url)) is git
 
 
 @pytest.mark.harmless

@@ -351,7 +351,7 @@ def test_a_server_with_damaged_objects(tmp_path: Path, remotes: GitWorld, change
     with pytest.raises(CommodoreError) as caught:
         bring(tmp_path / "work", remote.url, "master")
     assert (caught.value.code, caught.value.exit_code) == ("CMD-GIT-002", 3)  # not 021: our clone is sound
-    assert "let its owners look" in caught.value.hint
+    assert "ask its owners to check" in caught.value.hint
     assert not (tmp_path / "work" / "x").exists()
 
 

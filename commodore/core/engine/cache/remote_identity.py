@@ -231,7 +231,7 @@ def commits_of(source: str, refs: Sequence[str | None], context: Context) -> dic
         if name is not None:
             patterns += [f"refs/heads/{name}", f"refs/tags/{name}", f"refs/tags/{name}^{{}}"]
     try:
-        asking = git.Git(Path.cwd(), context).let_in(source)
+        asking = git.Git(Path.cwd(), context).authenticated(source)
         answer = asking.run(["ls-remote", "--symref", "--", git.bare_url(source), *patterns]).text
     except CommodoreError:
         return None

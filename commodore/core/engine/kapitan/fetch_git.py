@@ -257,7 +257,7 @@ def _check_out(source: str, commit: str, folder: str, tree: Path, context: Conte
     try:
         repository.run(["init", "-q"])
         repository.run(["remote", "add", "--", "origin", git.bare_url(where)])
-        repository = repository.let_in(where)
+        repository = repository.authenticated(where)
         # Servers that cannot leave out files send all of them, and git only warns about it.
         part = ["--filter=blob:none"] if inside else []
         repository.run(["fetch", "-q", "--no-tags", "--depth=1", *part, "--", "origin", commit])
@@ -279,7 +279,7 @@ def clone_whole(source: str, folder: Path, context: Context) -> None:
     """Clone a repository with all of its history, and no files."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     words = ["clone", "--quiet", "--no-checkout", "--", git.bare_url(source), str(folder.absolute())]
-    git.Git(folder.parent, context, about=git.redact(source)).let_in(source).run(words)
+    git.Git(folder.parent, context, about=git.redact(source)).authenticated(source).run(words)
 
 
 def _path_inside(folder: str) -> str:

@@ -1,4 +1,4 @@
-"""What comes from elsewhere, and is kept: charts, folders of commits, downloads; see `archives` and `web`, too."""
+"""Caches of fetched content: charts, folders of commits, downloads. See `archives` and `web`, too."""
 
 from __future__ import annotations
 

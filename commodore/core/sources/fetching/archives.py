@@ -1,4 +1,4 @@
-"""Unpacking archives without letting their members leave the folder, and packing folders that way."""
+"""Unpack archives without letting their members leave the folder, and pack folders the same way."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ _DAMAGED = (
     zlib.error,
     lzma.LZMAError,
     EOFError,
-    KeyError,  # a link to a member that is not there
-    ValueError,  # a name or number that is none
+    KeyError,  # a link to a missing member
+    ValueError,  # an invalid name or number
     NotImplementedError,  # a compression that Python does not know
 )
 _NAMES = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP)
 
 
 def unpack(file: Path, folder: Path, content_type: str | None, limits: Limits) -> bool:
-    """Unpack `file` into `folder` if it is a tar or zip archive by Kapitan's rules: content type, then name. What
-    belongs to git (`.git`) is left out, as it is of git dependencies.
+    """Unpack `file` into `folder` if it is a tar or zip archive by Kapitan's rules: content type, then name.
+    Members of `.git` are left out, as they are of git dependencies.
 
-    Returns whether it was one; anything else is left alone.
+    Returns True if it was an archive. Any other file is left alone.
 
     Raises:
-        PolicyError: a member would land outside of the folder or is a device, or there is too much of them.
+        PolicyError: a member would land outside of the folder or is a device, or the archive is too large.
         InputError: the archive is damaged.
     """
     kind = (content_type or "").partition(";")[0].strip() or None
@@ -67,7 +67,7 @@ def unpack(file: Path, folder: Path, content_type: str | None, limits: Limits) -
             return False
     except tarfile.FilterError as error:
         raise PolicyError("CMD-ENG-030", f"the archive is refused: {error}", hint=_TRUST) from error
-    except (MemoryError, OverflowError) as error:  # a header that says how long it is
+    except (MemoryError, OverflowError) as error:  # a header with a huge length
         raise _too_much(limits) from error
     except _DAMAGED as error:
         raise _damaged(str(error)) from error
@@ -79,7 +79,7 @@ def unpack(file: Path, folder: Path, content_type: str | None, limits: Limits) -
 
 
 def pack(folder: Path, most: int) -> bytes | None:
-    """A folder as a tar archive that `unpack` takes, compressed; None if it holds more than `most` bytes.
+    """Return a folder as a compressed tar archive that `unpack` accepts; None if it holds more than `most` bytes.
 
     Raises:
         OSError: something in it cannot be read.
@@ -134,26 +134,28 @@ def _untar(file: Path, folder: Path, limits: Limits) -> None:
             _check_member(member, links)  # all members before the first one is written
             tarfile.data_filter(member, str(folder))
         _check_end(archive, size, limits)
-        wanted = [member for member in members if not _is_gits(member.name)]
-        archive.extractall(folder, wanted, filter="data")
+        selected = [member for member in members if not _is_git_file(member.name)]
+        archive.extractall(folder, selected, filter="data")
 
 
 def _check_end(archive: tarfile.TarFile, size: int, limits: Limits) -> None:
-    """Read what comes after the last member, at whose end is the checksum of what is compressed."""
+    """Read the rest of the archive after the last member, which ends with the checksum of the compressed data."""
     assert archive.fileobj is not None, "it is open"
     while part := archive.fileobj.read(_CHUNK):
         size += len(part)
         _check_size(0, size, limits)
 
 
-def _is_gits(name: str) -> bool:
-    """Whether a member belongs to a repository: git would believe its configuration, which names programs."""
+def _is_git_file(name: str) -> bool:
+    """Check if a member belongs to a `.git` folder. Git would trust its configuration, which can name programs."""
     return any(part.lower() == ".git" for part in PurePosixPath(name.replace("\\", "/")).parts)
 
 
 def _check_member(member: tarfile.TarInfo, links: set[PurePosixPath]) -> None:
-    """Refuse what leads out, by names alone. The filter of the standard library resolves links on the disk, where
-    Pythons before 3.11.13 follow very long ones out of the folder (CVE-2025-4517).
+    """Refuse a member that leads out of the folder, by names alone.
+
+    The filter of the standard library resolves links on the disk, where Pythons before 3.11.13 follow very long ones
+    out of the folder (CVE-2025-4517).
 
     Args:
         links: the links seen so far; nothing may be placed through one of them.
@@ -170,7 +172,7 @@ def _check_member(member: tarfile.TarInfo, links: set[PurePosixPath]) -> None:
 
 
 def _climbs(target: str, depth: int) -> bool:
-    """Whether a link's target is absolute, or climbs more than `depth` folders, or climbs after it has descended."""
+    """Check if a link's target is absolute, climbs more than `depth` folders, or climbs after it has descended."""
     parts = PurePosixPath(target).parts
     leading = next((index for index, part in enumerate(parts) if part != ".."), len(parts))
     return target.startswith("/") or leading > depth or ".." in parts[leading:]
@@ -186,5 +188,5 @@ def _unzip(file: Path, folder: Path, limits: Limits) -> None:
                 raise PolicyError("CMD-ENG-030", f"the archive is refused: {member.filename!r} leaves it", hint=_TRUST)
             if member.flag_bits & _ENCRYPTED:
                 raise _damaged(f"{member.filename!r} is encrypted")
-        wanted = [member for member in members if not _is_gits(member.filename)]
-        archive.extractall(folder, wanted)  # noqa: S202 - every member was looked at
+        selected = [member for member in members if not _is_git_file(member.filename)]
+        archive.extractall(folder, selected)  # noqa: S202 - every member was checked

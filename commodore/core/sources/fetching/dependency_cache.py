@@ -1,4 +1,4 @@
-"""The cache of fetched Kapitan dependencies, shared by all working directories: one folder per source and version.
+"""Cache of fetched Kapitan dependencies, shared by all working directories: one folder per source and version.
 
 An entry appears by a rename, complete, and never changes. It is copied out, never linked to, and verified while it is
 copied: damage or removal costs the next run a download and nothing else. Neither names nor contents hold
@@ -28,8 +28,8 @@ from commodore.core.sources.git import redact
 class CacheKey:
     """A source, without credentials, at a version that always means the same files.
 
-    `detail` is the chart, or the folder in the repository. What is `private` stays on this machine: its source
-    was given with credentials, or lies here.
+    `detail` is the chart, or the folder in the repository. A `private` entry stays on this machine: its source has
+    credentials in its URL, or is a local path.
     """
 
     kind: str
@@ -40,13 +40,13 @@ class CacheKey:
 
     @classmethod
     def of(cls, kind: str, url: str, version: str, detail: str) -> CacheKey:
-        """The key for a URL that may hold credentials."""
+        """Return the key for a URL that may hold credentials."""
         source = redact(url)
         return cls(kind, source, version, detail, private=source != url or host_of(url) in ("", "localhost"))
 
     @property
     def about(self) -> dict[str, str]:
-        """What the entry stands for."""
+        """The description of the entry."""
         return {"kind": self.kind, "source": self.source, "version": self.version, "detail": self.detail}
 
     @property
@@ -56,14 +56,14 @@ class CacheKey:
 
 
 def chart_key(repository: str, chart: str, version: str | None) -> CacheKey | None:
-    """The key of a chart; None if its version is a range or missing, or the URL says more than where it is."""
+    """Return the key of a chart; None if its version is a range or missing, or the URL has a query."""
     if version is None or not is_exact(version) or _has_query(repository):
         return None
     return CacheKey.of("helm", repository, version, chart)
 
 
 def commit_key(repository: str, commit: str, *, submodules: bool, folder: str) -> CacheKey | None:
-    """The key of what a commit has in a folder, with or without its submodules' files; None as for charts."""
+    """Return the key of a folder of a commit, with or without its submodules' files; None as for charts."""
     if _has_query(repository):
         return None
     kind = "git with submodules" if submodules else "git"
@@ -71,18 +71,18 @@ def commit_key(repository: str, commit: str, *, submodules: bool, folder: str) -
 
 
 def _has_query(url: str) -> bool:
-    """A query may hold a credential, or choose what is served: neither may be guessed."""
+    """Check if a URL has a query, which may hold a credential or select the content that is served."""
     return "?" in url or "#" in url
 
 
 class DependencyCache:
-    """The folder of entries. Safe for several processes at once. A disk that refuses is as good as an empty cache.
+    """The folder of entries. Safe for several processes at once. Errors of the disk are treated as an empty cache.
 
     Args:
-        remote: where entries are brought from that are not there; None for nowhere.
+        remote: the stores that missing entries are fetched from; None for no stores.
 
     Attributes:
-        added: what was kept here that was not there, and may be given to other machines.
+        added: the entries that were added and may be uploaded for other machines.
     """
 
     def __init__(self, root: Path, limits: Limits, remote: RemoteDependencies | None = None) -> None:
@@ -95,24 +95,24 @@ class DependencyCache:
 
     @property
     def is_shared(self) -> bool:
-        """Whether entries may come from elsewhere."""
+        """Check if entries may come from remote stores."""
         return self._remote is not None
 
     def copy(self, key: CacheKey, target: Path) -> bool:
-        """Copy an entry to the new folder `target`, with modes and times. Returns False if there is no sound one."""
+        """Copy an entry to the new folder `target`, with modes and times. Returns False if there is no intact entry."""
         if self.store.copy(self._place(key), target):
             return True
         return self.bring([key]) > 0 and self.store.copy(self._place(key), target)
 
     def holds(self, key: CacheKey, folder: Path, unless: Callable[[str], bool]) -> bool:
-        """Whether `folder` has exactly the files of an entry, and nothing else but what `unless` says it of."""
+        """Check if `folder` has exactly the files of an entry; files for which `unless` returns True are ignored."""
         return self.store.holds(self._place(key), folder, lambda entry: unless(entry.path))
 
     def add(self, key: CacheKey, folder: Path, *, anew: bool = False) -> None:
-        """Keep a copy of `folder`. Nothing happens if it is too large, holds devices, or another process was faster.
+        """Add a copy of `folder`. Nothing happens if it is too large, holds devices, or another process was faster.
 
         Args:
-            anew: replace what is kept.
+            anew: replace an existing entry.
         """
         rules = self.store.rules
         with contextlib.suppress(OSError, EnvironmentFault):  # it is fetched again the next time
@@ -121,15 +121,15 @@ class DependencyCache:
                 self.added.append(key)
 
     def bring(self, keys: Iterable[CacheKey]) -> int:
-        """Bring entries that are not there from remote stores. Returns how many came."""
+        """Fetch missing entries from remote stores. Returns the number of fetched entries."""
         if self._remote is None:
             return 0
         missing = {key.digest: key for key in keys if not key.private and self.store.describe(self._place(key)) is None}
         return self._remote.bring(missing, lambda digest, packed: self._adopt(missing[digest], packed))
 
     def pack(self, key: CacheKey) -> bytes | None:
-        """An entry as other machines bring it; None if there is no sound one, or it is too large for that."""
-        from commodore.core.sources.fetching import archives  # with libraries that few runs need
+        """Return an entry packed for other machines; None if there is no intact entry, or it is too large."""
+        from commodore.core.sources.fetching import archives  # imports libraries that few runs need
 
         with contextlib.suppress(OSError, CommodoreError), self.store.staging() as aside:
             if self.store.copy(self._place(key), aside / "content"):
@@ -137,7 +137,7 @@ class DependencyCache:
         return None
 
     def _adopt(self, key: CacheKey, packed: bytes) -> None:
-        """Keep an entry that another machine has packed. One that cannot be unpacked is left out."""
+        """Add an entry that another machine has packed. One that cannot be unpacked is left out."""
         from commodore.core.sources.fetching import archives
 
         with contextlib.suppress(OSError, CommodoreError), self.store.staging() as aside:

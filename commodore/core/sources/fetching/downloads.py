@@ -1,4 +1,4 @@
-"""Files of web servers by URL, with what the server needs to say that they are still the same."""
+"""Cache of downloaded files by URL, with the validators for conditional requests."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _SETTLED = 60.0
 
 
 class Downloads(EntryStore):
-    """Files of web servers by URL, kept with what the server needs to say that they are still the same.
+    """Cache of downloaded files by URL, with the validators (`ETag`, `Last-Modified`) for conditional requests.
 
     Args:
-        cache: the folder of all that is fetched; that of the downloads lies in it.
+        cache: the folder of all fetched content, which holds the folder of the downloads.
     """
 
     def __init__(self, cache: Path, limits: Limits) -> None:
         super().__init__("downloads", cache / "downloads", limits)
 
     def digest(self, url: str, context: Context, check: Callable[[str], None] | None = None) -> str | None:
-        """The digest of what a URL gives now; None if it gives nothing. The content is kept.
+        """Download a URL, unless it has not changed, and return the digest of its content; None if there is no content.
 
         Args:
-            check: judges where redirects lead; see `get_download`.
+            check: validates the targets of redirects; see `get_download`.
         """
-        from commodore.core.sources.fetching.web import get_download  # the library behind it takes its time to load
+        from commodore.core.sources.fetching.web import get_download  # its HTTP library is slow to import
 
         place = self._of(url)
         about = self.describe(place) or {}
@@ -52,12 +52,12 @@ class Downloads(EntryStore):
         return self.add(url, answer.body, answer.headers) if answer.status < 400 else None
 
     def last(self, url: str) -> str | None:
-        """The digest of what a URL gave the last time, if that is kept."""
+        """Return the digest of the last download of a URL, if it is in the cache."""
         about = self.describe(self._of(url))
         return str(about["digest"]) if about is not None and self.is_sound(self._of(url)) else None
 
     def find(self, url: str, digest: str) -> tuple[bytes, str] | None:
-        """The content of a URL with this digest, and its type, if it is kept."""
+        """Return the content of a URL with this digest, and its type, if it is in the cache."""
         place = self._of(url)
         with contextlib.suppress(OSError):
             about, content = self.describe(place), _content(place)
@@ -67,10 +67,10 @@ class Downloads(EntryStore):
         return None
 
     def add(self, url: str, content: bytes, headers: Mapping[str, str]) -> str:
-        """Keep what a URL gives, instead of what it gave before. Returns its digest.
+        """Store the content of a URL in place of its former content. Returns the digest.
 
         Args:
-            headers: those of the answer.
+            headers: the headers of the response.
         """
         about = {
             "digest": hashlib.sha256(content).hexdigest(),
@@ -98,7 +98,7 @@ def _content(place: Path) -> bytes:
 
 
 def _modified(headers: Mapping[str, str]) -> str:
-    """When a file was changed, if that is long enough ago: another change in the same second looks the same."""
+    """Return the time of the last change if it is long enough ago: a second change in the same second looks equal."""
     try:
         modified, now = (parsedate_to_datetime(headers[name]) for name in ("Last-Modified", "Date"))
         return headers["Last-Modified"] if (now - modified).total_seconds() >= _SETTLED else ""

@@ -10,16 +10,16 @@ from commodore.core.results.remote_store import RemoteStore
 
 
 def object_name(digest: str) -> str:
-    """The name of an entry's object."""
+    """Return the name of an entry's object."""
     return f"v1/dependencies/{digest[:2]}/{digest}.tar.gz"
 
 
 @dataclass(slots=True)
 class RemoteDependencies:
-    """Asks remote stores for entries of the cache of dependencies, for each once in its life. Does not raise.
+    """Fetch entries of the dependency cache from remote stores, each at most once. Does not raise.
 
     Args:
-        most: bytes of an entry, packed.
+        most: the maximum bytes of a packed entry.
     """
 
     store: RemoteStore
@@ -28,19 +28,19 @@ class RemoteDependencies:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def bring(self, digests: Collection[str], adopt: Callable[[str, bytes], None]) -> int:
-        """Bring entries, as far as there are any; what another thread asks for is waited for.
+        """Fetch the entries that exist; wait for entries that another thread is fetching.
 
         Args:
-            adopt: keeps what was packed, given the entry's digest.
+            adopt: stores the packed content; called with the entry's digest and the content.
 
         Returns:
-            How many of them have come by now.
+            The number of these entries that were fetched so far.
         """
         with self._lock:
             names = {object_name(digest): digest for digest in digests if digest not in self._came}
-            found = self.store.fetch(names, self.most) if names else {}
+            objects = self.store.fetch(names, self.most) if names else {}
             for name, digest in names.items():
-                self._came[digest] = name in found
-                for content in found.get(name, ()):
+                self._came[digest] = name in objects
+                for content in objects.get(name, ()):
                     adopt(digest, content)
             return sum(self._came[digest] for digest in digests)

@@ -1,4 +1,4 @@
-"""How a file that is a Kapitan dependency is asked for on its web server (docs/adr/0018)."""
+"""Download files that are Kapitan dependencies (docs/adr/0018)."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ _MEANINGS = {
 def get_download(
     url: str, context: Context, headers: Mapping[str, str] | None = None, check: Callable[[str], None] | None = None
 ) -> Answer:
-    """What a web server answers, of any status.
+    """Return the response of a web server, of any status.
 
-    Redirects to other servers are followed, but not from https to http. User name and password are those in the URL,
-    else those that `.netrc` has for its host; they go to this server alone.
+    Redirects to other servers are followed, but not from https to http. User name and password come from
+    the URL, else from `.netrc`; they are sent to this server only.
 
     Args:
-        check: judges where redirects lead; see `Policy`.
+        check: validates the targets of redirects; see `Policy`.
 
     Raises:
-        CommodoreError: there is no answer, or none that is allowed; and what `check` raises.
+        CommodoreError: there is no response, or it is not allowed; and errors of `check`.
     """
     limits = context.limits
     policy = Policy(

@@ -1,4 +1,4 @@
-"""Where things come from: URL rules, bare clones, worktrees, commit and push."""
+"""Git repositories: URL rules, bare clones, worktrees, commit and push."""
 
 from __future__ import annotations
 

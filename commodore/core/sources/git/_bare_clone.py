@@ -1,4 +1,4 @@
-"""Making a bare clone beside its place and putting it there when it is complete."""
+"""Make a bare clone in a temporary folder next to its path, and move it there when it is complete."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from commodore.core.sources.git.runner import Git
 
 
 def own_tips(bare: Path) -> dict[str, str] | None:
-    """The refs that are no copies of the remote's branches, and the commits worktrees are detached at.
+    """Return the refs that are not copies of the remote's branches, and the commits worktrees are detached at.
 
     Returns:
-        Ref name -> object id; commits of worktrees under the name of their administrative file. None when one of them
-        cannot be read, so that its target is unknown.
+        Ref name -> object id; commits of worktrees under the name of their administrative file. None if one of them
+        cannot be read.
     """
     tips: dict[str, str] = {}
     try:
@@ -65,14 +65,14 @@ def make_clone(path: Path, url: str, blueprint: Blueprint, fill: Callable[[Path]
     """Make an empty bare repository whose `origin` is `url`, let `fill` complete it, and put it at `path`.
 
     Returns:
-        What `fill` said: whether it is complete. What was at `path` stays if not.
+        The result of `fill`: True if the clone is complete. Otherwise `path` is left as it is.
 
     Raises:
         EnvironmentFault: git or the disk failed.
     """
     with guard_disk(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Always the same place: the lock's holder alone makes the clone, and what a killed run has left there goes.
+        # Always the same path: only the lock's holder makes the clone, and leftovers of a killed run are removed.
         fresh = path.with_name(f".new-{path.name}")
         remove_tree(fresh)
         fresh.mkdir()
@@ -89,7 +89,7 @@ def make_clone(path: Path, url: str, blueprint: Blueprint, fill: Callable[[Path]
 
 
 def restore_clone(path: Path, url: str) -> None:
-    """Put the clone of `url` back to `path`, where it is missing, if a run was killed while it replaced it there."""
+    """Move the clone of `url` back to `path` if a run was killed while it replaced it and `path` is missing."""
     with guard_disk(path):
         for old in path.parent.glob(".old-*/old"):
             if is_remote(old / "config", url):
@@ -99,19 +99,17 @@ def restore_clone(path: Path, url: str) -> None:
 
 
 def is_missing(path: Path) -> bool:
-    """Whether a clone may be made at `path`: nothing is there, or an empty folder."""
+    """Check if a clone may be made at `path`: it does not exist, or is an empty folder."""
     return not path.exists() or (path.is_dir() and not any(path.iterdir()))
 
 
 def looks_bare(path: Path) -> bool:
-    """Whether there is a bare repository, damaged perhaps, at `path`."""
+    """Check if there is a bare repository, possibly damaged, at `path`."""
     return (path / "HEAD").is_file() and (path / "objects").is_dir() and (path / "config").is_file()
 
 
-def still_true(refs: RemoteRefs, state: RemoteState) -> RemoteRefs:
-    """Those branches and tags that the remote has right now, as they were. The others look as if they were never
-    fetched.
-    """
+def unchanged_refs(refs: RemoteRefs, state: RemoteState) -> RemoteRefs:
+    """Return the branches and tags that are unchanged at the remote; others are left out, as if never fetched."""
     branches = {name: sha for name, sha in refs.branches.items() if state.branches.get(name) == sha}
     tags = {name: sha for name, sha in refs.tags.items() if state.tags.get(name) == sha}
     commits = {name: sha for name, sha in refs.commits.items() if name in tags}

@@ -1,4 +1,4 @@
-"""Bounds for git while it talks to a remote, which may send without end, or hardly anything."""
+"""Limits for git commands that talk to a remote, which may send endless data, or hardly any."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from commodore.base.limits import Limits
 from commodore.base.programs import running
 from commodore.base.programs.child_processes import has_less_memory
 
-_ASKING = frozenset({"clone", "fetch", "ls-remote", "submodule"})
-"""The commands that get something from a remote. A push waits for the server's hooks, which may take their time."""
+_FETCHING = frozenset({"clone", "fetch", "ls-remote", "submodule"})
+"""Commands that fetch from a remote. A push is not limited: it waits for the server's hooks."""
 _TOO_LARGE = re.compile(r"died of signal 25\b|: File too large$", re.MULTILINE)
 _NO_MEMORY = re.compile(
     r"^(fatal|error): (.*: )?Out of memory\b|unable to (mmap|allocate)", re.MULTILINE | re.IGNORECASE
@@ -30,11 +30,11 @@ _SHELL = "/bin/sh"
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The bounds of one command.
+    """The limits of one command.
 
     Attributes:
-        subject: names the command in errors.
-        name: git's word for what it does.
+        subject: the command's name in errors.
+        name: the git subcommand.
     """
 
     limits: Limits
@@ -43,61 +43,61 @@ class Bounds:
 
     @classmethod
     def of(cls, arguments: Sequence[str], subject: str, limits: Limits) -> Bounds:
-        """The bounds of a command with these arguments."""
+        """Return the limits of a command with these arguments."""
         return cls(limits, subject, next((word for word in arguments if not word.startswith("-")), ""))
 
     @property
-    def is_asking(self) -> bool:
-        """Whether the command gets something from a remote."""
-        return self.name in _ASKING
+    def is_fetching(self) -> bool:
+        """Check if the command fetches from a remote."""
+        return self.name in _FETCHING
 
     @property
     def time_limit(self) -> str:
-        """The name of the limit of the command's time."""
+        """The name of the setting that limits the command's time."""
         return "git_question_seconds" if self.name == "ls-remote" else "git_timeout"
 
     @property
     def seconds(self) -> float:
-        """How long the command may take."""
+        """The time limit in seconds."""
         return float(getattr(self.limits, self.time_limit))
 
     def settings(self) -> list[tuple[str, str]]:
-        """Settings with which git ends transfers by HTTP that are too slow."""
-        return slow_settings(self.limits) if self.is_asking else []
+        """Git settings that end HTTP transfers that are too slow."""
+        return slow_settings(self.limits) if self.is_fetching else []
 
     def command(self, words: Sequence[str], path: str | None) -> list[str]:
-        """The command that runs git with these words, its memory and files bounded.
+        """Return the command that runs git with these words, its memory and files limited.
 
-        A shell sets the bounds before git starts, as git starts other programs at once, which get them from it.
+        A shell sets the limits before git starts, because git starts other programs at once, which inherit them.
 
         Args:
-            path: where programs are searched.
+            path: the search path of programs.
         """
         plain = ["git", *words]
         bounds = [f"ulimit -S -{letter} {size};" for letter, size in self._sizes()]
-        if not bounds or shutil.which("git", path=path) is None:  # who starts it says that it is missing
+        if not bounds or shutil.which("git", path=path) is None:  # the caller reports that git is missing
             return plain
         return [_SHELL, "-c", " ".join([*bounds, 'exec git "$@"']), *plain]
 
     def _sizes(self) -> Iterator[tuple[str, int]]:
-        """Letters and numbers for `ulimit`; what the user has bounded more narrowly stays as it is."""
-        wanted = (
+        """Yield the letters and numbers for `ulimit`; stricter limits of the user stay as they are."""
+        sizes = (
             ("d", resource.RLIMIT_DATA, self.limits.git_memory_bytes, 1024),
             ("f", resource.RLIMIT_FSIZE, self.limits.git_file_bytes, 512),
         )
-        for letter, which, size, unit in wanted:
+        for letter, which, size, unit in sizes:
             soft, _ = resource.getrlimit(which)
-            if self.is_asking and (soft == resource.RLIM_INFINITY or soft > size):
+            if self.is_fetching and (soft == resource.RLIM_INFINITY or soft > size):
                 yield letter, max(1, size // unit)
 
     def check(self, returncode: int, stderr: str) -> None:
-        """Judge a command that has failed.
+        """Raise the error of a failed command if it has hit a limit.
 
         Raises:
-            EnvironmentFault: CMD-GIT-007, git has ended it as it got too little for too long.
-            PolicyError: CMD-GIT-006, it has hit another bound.
+            EnvironmentFault: CMD-GIT-007, git has ended a transfer that was too slow.
+            PolicyError: CMD-GIT-006, it has hit another limit.
         """
-        if not self.is_asking:
+        if not self.is_fetching:
             return
         if "Operation too slow" in stderr:
             raise self._slow()
@@ -109,15 +109,15 @@ class Bounds:
             raise self._too_much("git_memory_bytes", "takes")
 
     def of_process(self) -> running.Bounds:
-        """What its process may take; memory and files are bounded by `command`."""
-        if not self.is_asking:
+        """Return the limits of the process; memory and files are limited by `command`."""
+        if not self.is_fetching:
             return running.Bounds(self.seconds)
         limits = self.limits
         return running.Bounds(self.seconds, limits.git_output_bytes, limits.git_messages_bytes, cuts_said=False)
 
-    def look(self) -> Callable[[int], None] | None:
-        """Ends a process that gets too little for too long, with CMD-GIT-007; see `running.run`."""
-        if not self.is_asking:
+    def progress_check(self) -> Callable[[int], None] | None:
+        """Return a check that raises CMD-GIT-007 for a process that makes too little progress; see `running.run`."""
+        if not self.is_fetching:
             return None
         progress = _Progress(self.limits)
 
@@ -128,7 +128,7 @@ class Bounds:
         return check
 
     def hit(self, bound: str) -> CommodoreError:
-        """The error for a process that has hit a bound."""
+        """Return the error for a process that has hit a limit."""
         if bound != "seconds":
             return self._too_much("git_output_bytes" if bound == "output" else "git_messages_bytes", "writes")
         return EnvironmentFault(
@@ -142,7 +142,7 @@ class Bounds:
         return PolicyError(
             "CMD-GIT-006",
             f"{self.subject} {verb} more than {getattr(self.limits, name)} bytes",
-            hint=f"look at what its server sends; if it is meant, raise {name} with COMMODORE_LIMITS",
+            hint=f"check what its server sends; if the size is expected, raise {name} with COMMODORE_LIMITS",
         )
 
     def _slow(self) -> CommodoreError:
@@ -155,15 +155,15 @@ class Bounds:
 
 
 def slow_settings(limits: Limits) -> list[tuple[str, str]]:
-    """Git's settings for transfers by HTTP that are too slow."""
+    """Return git's settings for HTTP transfers that are too slow."""
     seconds = str(max(1, math.ceil(limits.git_slow_seconds)))
     return [("http.lowSpeedLimit", str(limits.git_slow_bytes)), ("http.lowSpeedTime", seconds)]
 
 
 class _Progress:
-    """What a command and all below it read, write and compute.
+    """Progress of a command and its descendants: bytes read and written, and processor time.
 
-    HTTP is git's to watch, which sees the transfer alone; ssh may wait for its user.
+    HTTP transfers are watched by git itself, which sees the transfer alone; ssh may wait for its user.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -172,7 +172,7 @@ class _Progress:
         self._before: int | None = 0
 
     def is_slow(self, pid: int) -> bool:
-        """Whether there was too little of it for too long."""
+        """Check if there was too little progress for too long."""
         now = time.monotonic()
         if now - self._since < self._limits.git_slow_seconds:
             return False
@@ -183,16 +183,16 @@ class _Progress:
         return self._before - before < self._limits.git_slow_bytes * seconds
 
     def _work(self, pid: int) -> int | None:
-        """The bytes read and written so far, and a byte for each 10 microseconds of a processor; None if unknown."""
+        """Return the bytes read and written so far, plus a byte per 10 microseconds of CPU time; None if unknown."""
         work = 0
-        for one in (pid, *descendants(pid)):
-            process = Path(f"/proc/{one}")
+        for number in (pid, *descendants(pid)):
+            process = Path(f"/proc/{number}")
             try:
                 if (process / "comm").read_text().startswith(("ssh", "git-remote-")):
                     return None
                 counts = dict(line.split(": ") for line in (process / "io").read_text().splitlines())
                 times = (process / "stat").read_text().rpartition(")")[2].split()
-            except (OSError, ValueError):  # it has just ended, or the system does not say
+            except (OSError, ValueError):  # it has just ended, or the system does not report it
                 return None
             work += int(counts["rchar"]) + int(counts["wchar"])
             work += (int(times[11]) + int(times[12])) * 100_000 // os.sysconf("SC_CLK_TCK")

@@ -1,4 +1,4 @@
-"""Working copies that git found unchanged are known again by the times of their files, without starting git.
+"""Notes about clean working copies, so that they are recognized by the times of their files without starting git.
 
 The note is trusted as git trusts its index, and more strictly: every file's kind, size, inode, time of change and time
 of modification must be as they were, and so must HEAD and the index. A file that was written shortly before the note
@@ -19,10 +19,10 @@ from commodore.core.sources.git._worktree_files import WorktreeFiles, read_workt
 _NOTE = "commodore-clean"
 
 
-class Glance:
-    """One look at the files of a linked worktree that is detached at a commit.
+class WorktreeSnapshot:
+    """The state of the files of a linked worktree that is detached at a commit.
 
-    Take it before git is asked, so that what changes while git looks does not get into the note.
+    Take it before git runs, so that changes made while git runs do not get into the note.
     """
 
     def __init__(self, files: WorktreeFiles, limits: Limits) -> None:
@@ -34,34 +34,34 @@ class Glance:
         self._seen: str | None = None
         if files.sha is not None:
             try:
-                self._seen = self._look(files, limits.clean_files)
-            except OSError:  # a file that goes while we look
+                self._seen = self._digest(files, limits.clean_files)
+            except OSError:  # a file that is removed meanwhile
                 self._seen = None
 
     @property
     def known_clean(self) -> bool:
-        """Whether git has found this very state without changes."""
+        """Check if git has reported this exact state as clean."""
         try:
             return self._seen is not None and self._note.read_text(encoding="ascii") == self._seen
         except (OSError, UnicodeDecodeError):
             return False
 
     def note_clean(self) -> None:
-        """Note that git has just found no changes."""
+        """Note that git has just reported no changes."""
         if self._seen is not None and time.time_ns() - self._newest > self._settled:
             write_atomically(self._note, self._seen.encode())
 
     def note_later(self) -> None:
-        """Note that git had left no changes when the look was taken, if everything is still as it was.
+        """Note that the worktree was clean at the time of the snapshot, if everything is still as it was.
 
-        For files that git has just written: a note that is made at once cannot count.
+        For files that git has just written: a note made at once would not be trusted, as the files are too new.
         """
         files = read_worktree(self._folder)
-        now = Glance(files, self._limits) if files is not None else None
+        now = WorktreeSnapshot(files, self._limits) if files is not None else None
         if now is not None and now._seen == self._seen:
             now.note_clean()
 
-    def _look(self, files: WorktreeFiles, most: int) -> str | None:
+    def _digest(self, files: WorktreeFiles, most: int) -> str | None:
         digest = hashlib.sha256(f"1 {files.sha} {files.folder.absolute()}\n".encode("utf-8", "surrogateescape"))
         repository = str(files.folder / ".git")
         self._add(digest, str(files.admin / "index"))
@@ -72,8 +72,8 @@ class Glance:
         return digest.hexdigest()
 
     def _add(self, digest: hashlib._Hash, path: str) -> None:
-        found = os.lstat(path)
-        times = (found.st_mtime_ns, found.st_ctime_ns)
+        status = os.lstat(path)
+        times = (status.st_mtime_ns, status.st_ctime_ns)
         self._newest = max(self._newest, *times)
-        text = f"{path}\0{found.st_mode} {found.st_size} {found.st_ino} {found.st_dev} {times}\n"
+        text = f"{path}\0{status.st_mode} {status.st_size} {status.st_ino} {status.st_dev} {times}\n"
         digest.update(text.encode("utf-8", "surrogateescape"))

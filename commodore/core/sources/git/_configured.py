@@ -1,8 +1,8 @@
-"""Programs that a repository's own configuration names. Who wrote it need not be who works in the repository: it may
-have come as an archive, or from another account.
+"""Refuse programs that a repository's own configuration names. Its author may be someone else than its user: a
+repository may have come as an archive, or from another account.
 
-They are not started, unless the user's own configuration has the same setting. What has no part in the commands of this
-program (editors, pagers, programs for differences and merges, connections to remotes) stays as it is; hooks and
+They are not started, unless the user's own configuration has the same setting. Settings that this program's commands
+do not use (editors, pagers, programs for differences and merges, connections to remotes) stays as it is; hooks and
 fsmonitor are switched off for each call of git.
 """
 
@@ -36,7 +36,7 @@ _AT_FILES = frozenset(
         "worktree",
     }
 )
-"""The commands that compare, write or commit files of a working copy."""
+"""Commands that compare, write or commit files of a working copy."""
 _PROGRAM = re.compile(
     r"filter\..*\.(clean|smudge|process)|gpg\.(.*\.)?program|gpg\.ssh\.defaultkeycommand|gc\.recentobjectshook"
     r"|hook\..*\.command"
@@ -46,29 +46,29 @@ _PARTIAL = re.compile(r"extensions\.partialclone|remote\..*\.promisor")
 _CONNECTING = re.compile(
     r"core\.(sshcommand|gitproxy|askpass)|credential\.(.*\.)?helper|remote\..*\.(uploadpack|vcs)|url\..*\.insteadof"
 )
-# The name of a section has no other spelling; who reads the rest of a file is git.
+# The name of a section has no other spelling; the rest of a file is left to git's own parser.
 _TELLING = re.compile(rb"\[\s*(filter|gpg|gc|hook|include|extensions)|promisor", re.IGNORECASE)
 _OWN = frozenset({"system", "global", "command"})
 _MOST = 1 << 20  # bytes of a file; git is asked about a larger one
 LISTING = ("config", "--list", "--show-scope", "--includes", "-z")
-"""The arguments of git whose answer `refuse_programs` judges."""
+"""The arguments of git whose output `refuse_programs` checks."""
 
 
 def may_start_programs(folder: Path, arguments: Sequence[str]) -> bool:
-    """True if a command may start a program that the configuration of its repository names. Git is asked for the
-    configuration only then.
+    """Return True if a command may start a program that the configuration of its repository names. Git lists the
+    configuration only in this case.
     """
     name = next((word for word in arguments if not word.startswith("-")), "")
     if name not in _AT_FILES and "--filters" not in arguments:
         return False
-    return any(_is_telling(file) for file in _files(Path(os.path.realpath(folder))))
+    return any(_may_name_programs(file) for file in _files(Path(os.path.realpath(folder))))
 
 
 def refuse_programs(folder: Path, listing: str) -> None:
-    """Judge the settings that hold in a folder, as git lists them (`LISTING`).
+    """Check the settings that apply in a folder, as git lists them (`LISTING`).
 
     Raises:
-        PolicyError: CMD-GIT-057, the repository's own name programs.
+        PolicyError: CMD-GIT-057, settings of the repository itself name programs.
     """
     fields = listing.split("\0")
     settings = [
@@ -93,7 +93,7 @@ def _is_program(key: str, is_partial: bool) -> bool:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """The configuration files of all repositories that a folder may lie in; which of them it is in, git decides."""
+    """Yield the configuration files of all repositories that a folder may belong to; git decides which one it is."""
     for above in (folder, *folder.parents):
         yield above / "config"  # of a bare repository
         place = above / ".git"
@@ -104,7 +104,7 @@ def _files(folder: Path) -> Iterator[Path]:
             yield from (common / "config", place / "config.worktree")
 
 
-def _is_telling(file: Path) -> bool:
+def _may_name_programs(file: Path) -> bool:
     content = _read(file)
     return len(content) >= _MOST or _TELLING.search(content) is not None
 
@@ -115,5 +115,5 @@ def _read(file: Path) -> bytes:
             return b""
         with file.open("rb") as opened:
             return opened.read(_MOST)
-    except (OSError, ValueError):  # git says what is wrong
+    except (OSError, ValueError):  # git reports the problem
         return b""

@@ -1,7 +1,7 @@
-"""The user name and password of a URL, as git gets them: by variables, and never on a command line.
+"""Pass the user name and password of a URL to git by variables, never on a command line.
 
-Git starts programs of its own for a remote, with the URL that it has as an argument. So a setting makes it leave them
-out, and it asks a credential helper of one line, which prints two variables, for this server alone.
+Git passes a remote's URL as an argument to the programs that it starts. So the URL is replaced by one without
+credentials, and a one-line credential helper prints them from two variables, for this server alone.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _HELPER = f'!f() {{ if test "$1" = get; then printf "username=%s\\npassword=%s\\
 
 
 def rights_of(url: str) -> GitRights | None:
-    """The credentials in a URL; None if the URL has neither user nor password. Git gets the URL by a variable.
+    """Return git rights with the credentials of a URL; None without user and password. Git gets the URL by a variable.
 
-    With a password no helper of the user is asked, and none gets to know it. A user name alone is completed by them.
-    What the user's settings replace (`insteadOf`) stays so: theirs come first.
+    With a password, no credential helper of the user is called. With a user name alone, the helpers supply the rest.
+    URL replacements of the user (`insteadOf`) stay in effect: theirs come first.
     """
     bare = bare_url(url)
     if bare == url:
@@ -30,7 +30,9 @@ def rights_of(url: str) -> GitRights | None:
     settings = [(f"url.{site}.insteadOf", f"{scheme}://{user_info}@{host}")]
     user, colon, password = user_info.partition(":")
     user, password = unquote(user), unquote(password)
-    if scheme.lower() not in ("http", "https") or not (user + password).isprintable():  # the helper's answer has lines
+    if (
+        scheme.lower() not in ("http", "https") or not (user + password).isprintable()
+    ):  # the helper's output is line-based
         return GitRights(tuple(settings))
     if not colon:
         return GitRights((*settings, (f"credential.{site}.username", user)))

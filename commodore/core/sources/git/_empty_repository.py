@@ -1,4 +1,4 @@
-"""An empty bare repository as git makes it on this machine. Git is asked once per run, not once per repository."""
+"""Empty bare repositories as git makes them on this machine. Git runs once per run, not once per repository."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FALLBACK_BRANCH = "master"
 
 
 class Blueprint:
-    """Lays out empty bare repositories below one folder. May be used from several threads."""
+    """Template of an empty bare repository, for repositories below one folder. May be used from several threads."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -25,7 +25,7 @@ class Blueprint:
     def lay_out(self, folder: Path) -> None:
         """Make the empty folder an empty bare repository without templates and hooks; its HEAD is `master`.
 
-        What git finds out about the file system (modes, case, links) is taken to be the same for all folders.
+        What git detects about the file system (modes, case, links) is assumed to be the same for all folders.
 
         Raises:
             EnvironmentFault: git or the disk failed.
@@ -49,7 +49,7 @@ class Blueprint:
 
 
 def is_plain(bare: Path) -> bool:
-    """Whether a repository keeps refs in files and names objects by SHA-1, and has no worktree settings."""
+    """Check if a repository keeps refs in files, names objects by SHA-1, and has no worktree settings."""
     try:
         return b"[extensions" not in (bare / "config").read_bytes().lower()
     except OSError:
@@ -57,5 +57,5 @@ def is_plain(bare: Path) -> bool:
 
 
 def _read(root: Path, path: Path) -> tuple[str, int, bytes | None]:
-    mode = stat.S_IMODE(path.stat().st_mode)  # with `core.sharedRepository` git makes more of it than the umask says
+    mode = stat.S_IMODE(path.stat().st_mode)  # with `core.sharedRepository` git sets more bits than the umask allows
     return path.relative_to(root).as_posix(), mode, None if path.is_dir() else path.read_bytes()

@@ -1,4 +1,4 @@
-"""The files of a commit, written to a folder without a working copy."""
+"""Write the files of a commit to a folder, without a working copy."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from commodore.base.files.workspace import folder_beside, guard_disk, is_inside,
 from commodore.core.sources.git.runner import Git
 from commodore.core.sources.git.urls import shown
 
-# Archives pass files through the user's filters; large-file storage would go to the network for that.
+# `git archive` applies the user's filters; those of large-file storage would access the network.
 _WITHOUT_LFS = ("filter.lfs.smudge=", "filter.lfs.process=", "filter.lfs.required=false")
 _SETTINGS = (*_WITHOUT_LFS, "tar.umask=0022")
-# A checkout of all files by an index of its own: nothing of it is written into the repository.
+# A checkout of all files with a separate index: nothing is written into the repository.
 _WHOLE = (*_WITHOUT_LFS, "core.sparseCheckout=false", "core.splitIndex=false")
 
 
@@ -24,7 +24,7 @@ def write_tree(bare: Path, sha: str, subdir: str, destination: Path, context: Co
     """Write the files of a commit of any repository, bare or not, to a folder: see `Repository.export_tree`.
 
     Args:
-        place: names the repository in messages.
+        place: the repository's name in messages.
     """
     folder = _clean_subdir(subdir, place)
     arguments = ["--literal-pathspecs", "archive", "--format=tar", sha]
@@ -74,12 +74,12 @@ def _clean_subdir(subdir: str, place: str) -> str:
     return "/".join(segments)
 
 
-_HEADER = 1024  # of an archive: the id of the commit
+_HEADER = 1024  # bytes at the start of an archive with the id of the commit
 
 
 def _unpack(archive: bytes, folder: str, root: Path, place: str) -> None:
     if not archive[_HEADER:].strip(b"\0"):
-        return  # a commit without files, which tarfile takes for a damaged archive
+        return  # a commit without files, which tarfile reports as a damaged archive
     links: list[tuple[str, str]] = []
     with tarfile.open(fileobj=io.BytesIO(archive), mode="r:") as members:
         for member in members:
@@ -109,7 +109,7 @@ def _unpack(archive: bytes, folder: str, root: Path, place: str) -> None:
 
 
 def _name_below(name: str, folder: str) -> str | None:
-    """A member's path relative to the wanted folder; None for the folder itself and what lies around it."""
+    """Return a member's path relative to the folder; None for the folder itself and members outside of it."""
     name = name.rstrip("/")
     if not folder:
         return name or None

@@ -1,8 +1,8 @@
-"""Lock files, and objects half written, that a killed git has left in a repository of this program.
+"""Remove lock files and half-written objects that a killed git has left in a repository of this program.
 
-Git removes its locks when it ends, and leaves them when it is killed; from then on it refuses to write what they are
-for. Their content does not tell whose they are, and a user's git may hold one right now. So a mark says beforehand that
-a git of this program is about to write. What was locked since, by no git that still lives, is removed by the next run.
+Git removes its locks when it ends, and leaves them when it is killed; from then on it refuses to write the locked
+files. A lock does not name its owner, and a user's git may hold one right now. So a mark is made before a git of this
+program writes. The next run removes newer locks, unless a running git may hold them.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _EVERYWHERE = (
 def writing(git_dir: Path) -> Iterator[None]:
     """Mark that git writes in the repository with this administrative folder while the block runs.
 
-    The mark stays if the block raises something: git may have been killed, too. Those who use the repository in this
-    working directory holds the workspace, and calls `clear_stale_locks` before.
+    The mark stays if the block raises an error: git may have been killed, too. The next user of the repository in
+    this working directory holds the workspace, and calls `clear_stale_locks` first.
     """
     with guard_disk(git_dir):
         (git_dir / _MARK).open("ab").close()  # an older mark keeps its time
@@ -37,25 +37,25 @@ def writing(git_dir: Path) -> Iterator[None]:
 
 
 def clear_stale_locks(git_dir: Path, *, alone: bool = False) -> None:
-    """Remove the locks of a git of an earlier run, if that was not seen to end, and no git is at work there; and the
-    objects that it has not written to their ends.
+    """Remove the locks and half-written objects of a git of an earlier run, if it did not end properly, and no git
+    is running there.
 
     Args:
-        alone: only this program writes in the repository; no mark is needed.
+        alone: only this program writes in the repository, so that no mark is needed.
     """
     try:
         since = 0 if alone else (git_dir / _MARK).stat().st_mtime_ns
     except OSError:
         return
     with guard_disk(git_dir):
-        found = [path for pattern in _EVERYWHERE for path in git_dir.glob(pattern)]
-        found += _half_written(git_dir / "objects")
-        if remove_locks(found, since, [git_dir, *_working_copies(git_dir)]):
+        locks = [path for pattern in _EVERYWHERE for path in git_dir.glob(pattern)]
+        locks += _half_written(git_dir / "objects")
+        if remove_locks(locks, since, [git_dir, *_working_copies(git_dir)]):
             (git_dir / _MARK).unlink(missing_ok=True)
 
 
 def _half_written(objects: Path) -> Iterator[Path]:
-    """Single objects that are not complete. Git leaves them even if it is asked politely to end, without any lock."""
+    """Yield loose objects that are incomplete. Git leaves them even if it ends by SIGTERM, without any lock."""
     for group in os.listdir(objects) if objects.is_dir() else ():  # a worktree has none of its own
         if len(group) == 2 and (objects / group).is_dir():
             names = os.listdir(objects / group)
@@ -71,14 +71,14 @@ def _working_copies(git_dir: Path) -> Iterator[Path]:
 
 
 def remove_locks(locks: Iterable[Path], since: int, places: Iterable[Path]) -> bool:
-    """Remove those locks that are not older than a point in time, unless a git that is at work may hold them.
+    """Remove the locks made at or after a point in time, unless a running git may hold them.
 
     Args:
         since: nanoseconds since 1970, by the clock of the file system.
         places: the folders of the repository and its working copies.
 
     Returns:
-        Whether none of these locks is left.
+        True if none of these locks is left.
     """
     stale = [path for path in locks if _time_of(path) >= since]
     if stale and _is_git_at_work([os.path.realpath(place) for place in places]):
@@ -96,10 +96,10 @@ def _time_of(path: Path) -> int:
 
 
 def _is_git_at_work(places: list[str]) -> bool:
-    """Whether a process called git, that is none of ours, works in one of the folders. Only Linux tells; elsewhere the
-    answer is no.
+    """Check if a process named git that this program did not start works in one of the folders. Returns False on
+    systems other than Linux.
 
-    Ours only read when locks are looked for: remotes are asked in the background.
+    Git processes of this program only read while locks are searched: they query remotes in the background.
     """
     try:
         processes = [entry for entry in os.listdir("/proc") if entry.isdigit()]
@@ -116,7 +116,7 @@ def _is_git_at_work(places: list[str]) -> bool:
 
 
 def _is_ours(process: int) -> bool:
-    """Whether a process is this one, or was started below it."""
+    """Check if a process is this one or a descendant of it."""
     while process > 1:
         if process == os.getpid():
             return True

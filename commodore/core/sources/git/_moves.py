@@ -1,8 +1,8 @@
-"""What this program is about to do to a working copy is written down before, and the next run completes it.
+"""Journal of moves of a working copy to another commit: noted before they begin, so that the next run completes them.
 
 Git writes the files of a commit one by one: removed, recreated, filled. If it is killed, or the disk is full, half of
-them are new, and nothing tells that from changes by a user. The note of a move names the commits whose files may lie
-there. Git inherits the lock on it, so that it is held until the last process of the move has ended.
+them are new, which looks like changes by a user. The note of a move names the commits whose files may be there. Git
+inherits the lock on the note, so that it is held until the last process of the move has ended.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Move:
         head: the commit HEAD is at before; None for a working copy that has no files yet.
         target: the commit it is at afterwards.
         branch: the branch it is on afterwards; None for a detached HEAD.
-        known: other commits (or trees) whose files may lie there before, and need not be kept.
+        known: other commits (or trees) whose files may be there before, and need not be kept.
     """
 
     head: str | None
@@ -41,25 +41,25 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Moving:
-    """A move that goes on. `handle` is the open note, which git must inherit."""
+class OngoingMove:
+    """A move in progress. `handle` is the open note, which git must inherit."""
 
     git_dir: Path
     handle: int
 
     def complete(self, target: str) -> None:
-        """The working copy is at the commit."""
+        """Note that the working copy is at the commit."""
         write_state(self.git_dir, target)
         self.call_off()
 
     def call_off(self) -> None:
-        """Nothing was changed, or others have taken over."""
+        """Remove the note: nothing was changed, or the user has taken over."""
         with guard_disk(self.git_dir):
             (self.git_dir / _NOTE).unlink(missing_ok=True)
 
 
 def git_dir_of(folder: Path) -> Path | None:
-    """The administrative folder of a working copy; None for what is none, or only a copy of one."""
+    """Return the administrative folder of a working copy; None if it is not a working copy, or a copied folder."""
     own = folder / ".git"
     if own.is_dir():
         return own
@@ -68,36 +68,36 @@ def git_dir_of(folder: Path) -> Path | None:
 
 
 @contextlib.contextmanager
-def moving(git_dir: Path, move: Move) -> Iterator[Moving]:
-    """Note a move for the time of the block, which says how it ended.
+def moving(git_dir: Path, move: Move) -> Iterator[OngoingMove]:
+    """Note a move for the duration of the block, which reports the result.
 
     Without `complete` or `call_off` the note stays, and the next run completes the move.
     """
     content = json.dumps(asdict(move), sort_keys=True).encode("ascii")
-    # A working copy that is new is known by the index that it lacks, too.
+    # A new working copy is also recognized by its missing index.
     write_atomically(git_dir / _NOTE, content, durable=move.head is not None)
-    with _held(git_dir, 0) as going:
-        yield going
+    with _held(git_dir, 0) as ongoing:
+        yield ongoing
 
 
 @contextlib.contextmanager
-def interrupted(git_dir: Path, limits: Limits) -> Iterator[tuple[Move, Moving] | None]:
-    """The move that an earlier run did not end, when all its processes have ended; None without one.
+def interrupted(git_dir: Path, limits: Limits) -> Iterator[tuple[Move, OngoingMove] | None]:
+    """Yield the move that an earlier run did not complete, once all its processes have ended; None without a move.
 
     Raises:
-        EnvironmentFault: git is still at it after the time that a command may take.
+        EnvironmentFault: git still runs after the time limit of a command.
     """
     move = read_move(git_dir)
     if move is None:
         remove_unfinished(git_dir / _NOTE)
         yield None
         return
-    with _held(git_dir, limits.git_timeout) as going:
-        yield move, going
+    with _held(git_dir, limits.git_timeout) as ongoing:
+        yield move, ongoing
 
 
 def read_move(git_dir: Path) -> Move | None:
-    """The move that is noted, if one is."""
+    """Return the noted move, if any."""
     try:
         content = json.loads((git_dir / _NOTE).read_bytes())
         move = Move(content["head"], content["target"], content["branch"], tuple(content["known"]))
@@ -108,27 +108,27 @@ def read_move(git_dir: Path) -> Move | None:
 
 
 def begun_at(git_dir: Path) -> int:
-    """When the move was noted, in nanoseconds since 1970."""
+    """Return the time at which the move was noted, in nanoseconds since 1970."""
     with guard_disk(git_dir):
         return (git_dir / _NOTE).stat().st_mtime_ns
 
 
 @contextlib.contextmanager
-def _held(git_dir: Path, wait: float) -> Iterator[Moving]:
+def _held(git_dir: Path, wait: float) -> Iterator[OngoingMove]:
     with guard_disk(git_dir):
         try:
             lock = hold(git_dir / _NOTE, wait=wait)
         except HeldElsewhere:
             raise still_at_work(git_dir / _NOTE) from None
     with lock:
-        yield Moving(git_dir, lock.handle)
+        yield OngoingMove(git_dir, lock.handle)
 
 
 def still_at_work(lock: Path) -> EnvironmentFault:
-    """The error for a file that another git holds."""
+    """Return the error for a lock file that another git holds."""
     return EnvironmentFault(
         "CMD-GIT-048",
         f"another git process is running: it holds {lock}",
-        hint="wait for it to end, and run again; if there is none, remove this file",
+        hint="wait for it to end, and run again; if no such process exists, remove this file",
         locations=[str(lock)],
     )

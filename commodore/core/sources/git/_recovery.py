@@ -1,7 +1,7 @@
-"""Working copies after an interrupted run: moves are completed, an index that cannot be read is recreated.
+"""Recovery of working copies after an interrupted run: complete moves, recreate an unreadable index.
 
-A file is the program's if it is what one of the commits of the move has there, or the beginning of that. Everything
-else is a user's and stays as it is, in the index, too.
+A file belongs to the program if its content is that of one of the commits of the move, or a prefix of it. Everything
+else belongs to the user and stays as it is, in the index, too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from commodore.base.context import Context
 from commodore.base.events import Noted
 from commodore.base.files.workspace import guard_disk
 from commodore.core.sources.git._locks import clear_stale_locks, remove_locks
-from commodore.core.sources.git._moves import Move, Moving, begun_at, git_dir_of, interrupted, still_at_work
+from commodore.core.sources.git._moves import Move, OngoingMove, begun_at, git_dir_of, interrupted, still_at_work
 from commodore.core.sources.git._worktree_files import linked_admin, rejoin, unlock_new
 from commodore.core.sources.git.runner import Git, GitResult, fault
 
@@ -29,30 +29,30 @@ Entries = Mapping[str, tuple[str, str]]
 
 
 def recover(folder: Path, context: Context, *, alone: bool = False) -> None:
-    """Complete the move of a working copy that an earlier run has noted and not ended; then see that its index can be
-    read. Without either nothing is done. The caller holds the workspace.
+    """Complete the move that an earlier run has noted and not completed; then recreate the index if it is unreadable.
+    If neither is needed, nothing is done. The caller holds the workspace.
 
-    What a user changed before, meanwhile or since is left in place, as a change against the commit moved to. Where a
-    user has gone to another commit, or is amid a merge, the move is forgotten.
+    Changes that a user made before, meanwhile or since are left in place, as changes against the target commit. If the
+    user has checked out another commit, or a merge is in progress, the move is dropped.
 
     Args:
         alone: only this program writes in the repository, so all locks in it are left over.
 
     Raises:
-        EnvironmentFault: git or the disk failed, or git is still at work.
+        EnvironmentFault: git or the disk failed, or git is still running.
     """
     rejoin(folder)
     git_dir = git_dir_of(folder)
     if git_dir is None:
         return
     clear_stale_locks(git_dir, alone=alone)
-    with interrupted(git_dir, context.limits) as found:
-        if found is not None:
-            move, going = found
+    with interrupted(git_dir, context.limits) as unfinished:
+        if unfinished is not None:
+            move, ongoing = unfinished
             context.announce(
                 Noted(f"an earlier run was interrupted while it brought {folder} to {move.target[:10]}", level=1)
             )
-            _Completion(folder, git_dir, move, context).run(going)
+            _Completion(folder, git_dir, move, context).run(ongoing)
     _rebuild_index(folder, git_dir, context)
 
 
@@ -66,7 +66,7 @@ def _rebuild_index(folder: Path, git_dir: Path, context: Context) -> None:
         return  # a clone without files, or without a commit
     git = _Git(folder, git_dir, context)
     head = git.head()
-    if not index.exists() and head:  # git was killed while it made this worktree, or we before
+    if not index.exists() and head:  # git, or this program, was killed while it made this worktree
         unlock_new(git_dir)
         _Completion(folder, git_dir, Move(None, head), context).complete()
     else:
@@ -75,7 +75,7 @@ def _rebuild_index(folder: Path, git_dir: Path, context: Context) -> None:
 
 
 def is_sound_index(path: Path) -> bool:
-    """Whether an index file is as git wrote it: it ends with the digest of what is before, or with zeros."""
+    """Check if an index file is intact: it ends with the digest of its content, or with zeros."""
     with guard_disk(path):
         content = path.read_bytes()
     if content[:4] != b"DIRC":
@@ -89,7 +89,7 @@ def is_sound_index(path: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Git:
-    """Git in a working copy, with an index of its own that can take the place of the real one."""
+    """Git in a working copy, with a second index that can replace the real one."""
 
     folder: Path
     git_dir: Path
@@ -99,59 +99,61 @@ class _Git:
     def index(self) -> Path:
         return self.git_dir / "commodore-index"
 
-    def ask(self, *arguments: str, input: bytes | None = None, check: bool = True, aside: bool = False) -> GitResult:
-        """Run git. `aside` uses the other index."""
-        environment = {"GIT_INDEX_FILE": str(self.index.absolute())} if aside else {}
+    def ask(
+        self, *arguments: str, input: bytes | None = None, check: bool = True, second_index: bool = False
+    ) -> GitResult:
+        """Run git, with the second index if `second_index` is set."""
+        environment = {"GIT_INDEX_FILE": str(self.index.absolute())} if second_index else {}
         return Git(self.folder, self.context).run(arguments, input=input, check=check, environment=environment)
 
     def head(self) -> str:
-        """The commit HEAD is at, or an empty string."""
+        """Return the commit HEAD is at, or an empty string."""
         return self.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}", check=False).text
 
     def fill_index(self, tree: str) -> None:
-        """Make the other index that of a tree, or an empty one."""
+        """Fill the second index from a tree, or empty it."""
         with guard_disk(self.index):
             for path in (self.index, self.index.with_name(self.index.name + ".lock")):
                 path.unlink(missing_ok=True)
-        self.ask("read-tree", tree or "--empty", aside=True)
+        self.ask("read-tree", tree or "--empty", second_index=True)
 
     def differing(self, tree: str) -> set[str]:
-        """The paths of a tree at which something else lies, or nothing."""
+        """Return the paths of a tree whose files differ in the working copy or are missing."""
         self.fill_index(tree)
         return self.compare()
 
     def compare(self) -> set[str]:
-        """The paths of the other index at which something else lies, or nothing; the times of the rest are noted."""
-        self.ask("update-index", "-q", "--ignore-submodules", "--refresh", aside=True, check=False)
+        """Return the paths of the second index whose files differ or are missing; refresh the times of the others."""
+        self.ask("update-index", "-q", "--ignore-submodules", "--refresh", second_index=True, check=False)
         arguments = ("diff-files", "--name-only", "-z", "--ignore-submodules=all", "--no-ext-diff")
-        return _split(self.ask(*arguments, aside=True))
+        return _split(self.ask(*arguments, second_index=True))
 
     def install_index(self) -> None:
-        """Put the other index in the place of the real one."""
+        """Replace the real index by the second one."""
         with guard_disk(self.index):
             os.replace(self.index, self.git_dir / "index")
 
     def entries(self, tree: str) -> Entries:
-        """The files of a tree."""
+        """Return the files of a tree."""
         lines = _split(self.ask("ls-tree", "-r", "-z", "--full-tree", tree))
         parted = (line.partition("\t") for line in lines)
         return {path: (about.split(" ")[0], about.split(" ")[2]) for about, _, path in parted}
 
     def staged(self, tree: str) -> Entries:
-        """The paths at which the real index differs from a tree, with what it has there."""
+        """Return the entries of the real index that differ from a tree, by path."""
         arguments = ("diff-index", "--cached", "--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules=all")
         fields = iter(self.ask(*arguments, tree).text.split("\0"))
-        found = {}
+        changed = {}
         for about in fields:
             if about:
                 _, mode, _, sha, status = about.split(" ")
-                found[next(fields)] = ("unmerged", sha) if status == "U" else (mode, sha)
-        return found
+                changed[next(fields)] = ("unmerged", sha) if status == "U" else (mode, sha)
+        return changed
 
 
 @dataclass(slots=True)
 class _Completion:
-    """A move that is completed: files, index and HEAD."""
+    """Completion of a move: files, index and HEAD."""
 
     folder: Path
     git_dir: Path
@@ -162,16 +164,16 @@ class _Completion:
     def __post_init__(self) -> None:
         self.git = _Git(self.folder, self.git_dir, self.context)
 
-    def run(self, going: Moving) -> None:
-        """Complete the move, or forget it if a user has gone on from there."""
+    def run(self, ongoing: OngoingMove) -> None:
+        """Complete the move, or drop it if the user has moved on."""
         self._remove_locks()
         if self._is_void() or not self.complete():
-            going.call_off()
+            ongoing.call_off()
         else:
-            going.complete(self.move.target)
+            ongoing.complete(self.move.target)
 
     def complete(self) -> bool:
-        """Bring files, index and HEAD to the target. Returns False, with nothing done, if a user is amid a merge."""
+        """Bring files, index and HEAD to the target. Returns False, with nothing done, during a merge."""
         index = self.git_dir / "index"
         staged = self._staged() if index.exists() and is_sound_index(index) else {}
         if any(mode == "unmerged" for mode, _ in staged.values()):
@@ -180,14 +182,14 @@ class _Completion:
         lines = "".join(f"{mode} {sha} 0\t{path}\0" for path, (mode, sha) in sorted(staged.items()))
         if lines:
             content = lines.encode("utf-8", "surrogateescape")
-            self.git.ask("update-index", "-z", "--index-info", input=content, aside=True)
+            self.git.ask("update-index", "-z", "--index-info", input=content, second_index=True)
         self.git.install_index()
         self._move_head()
         return True
 
     @property
     def _known(self) -> list[str]:
-        """The commits whose files may lie there. The target comes last, wherever else it is named."""
+        """The commits whose files may be there. The target comes last, even if it is among the others."""
         others = dict.fromkeys(
             name for name in (self.move.head, *self.move.known) if name not in (None, self.move.target)
         )
@@ -204,7 +206,7 @@ class _Completion:
                 raise still_at_work(lock)
 
     def _is_void(self) -> bool:
-        """Whether a user has gone elsewhere, or is in the middle of something, or the commits are gone."""
+        """Check if the user has checked out another commit, an operation is in progress, or the commits are gone."""
         head = self.git.head()
         expected = (self.move.head, self.move.target) if self.move.head is not None else (self.move.target, "")
         if head not in expected or any((self.git_dir / name).exists() for name in _UNDER_WAY):
@@ -213,14 +215,14 @@ class _Completion:
         return "missing" in self.git.ask("cat-file", "--batch-check", input=lines).text
 
     def _staged(self) -> Entries:
-        """What a user has staged: what no commit of the move has there."""
-        found = [self.git.staged(name) for name in self._known]
-        return {path: entry for path, entry in found[0].items() if all(path in other for other in found)}
+        """Return the entries that the user has staged: those of the index that no commit of the move has."""
+        staged = [self.git.staged(name) for name in self._known]
+        return {path: entry for path, entry in staged[0].items() if all(path in other for other in staged)}
 
     def _move_files(self) -> None:
-        """Bring all files to the target that are the program's. The other index is the target's afterwards."""
+        """Move all files of the program to the target. The second index is the target's afterwards."""
         trees = {name: self.git.entries(name) for name in self._known}
-        # The target is the last of them, so that the other index is the target's.
+        # The target is the last one, so that the second index is the target's.
         differing = {name: self.git.differing(name) for name in self._known}
         target = trees[self.move.target]
         moved = set().union(*trees.values()) if self.move.head is None else _changed(trees.values())
@@ -233,35 +235,35 @@ class _Completion:
         for paths in (rules, [path for path in missing if path not in rules]):
             if paths:
                 content = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
-                # Without --force, so that nothing that a user makes right now is ever overwritten.
-                answer = self.git.ask("checkout-index", "-u", "-z", "--stdin", input=content, aside=True)
-                if not self.git.compare().isdisjoint(paths):  # which git only mentions
+                # Without --force, so that a file that the user creates meanwhile is never overwritten.
+                answer = self.git.ask("checkout-index", "-u", "-z", "--stdin", input=content, second_index=True)
+                if not self.git.compare().isdisjoint(paths):  # git only prints a message about it
                     raise fault(["checkout-index"], answer, self.folder)
 
     def _is_ours(
         self, path: str, here: Iterable[str], trees: Mapping[str, Entries], differing: Mapping[str, set[str]]
     ) -> bool:
-        """Whether what lies at a path is what a commit of the move has there, or the beginning of it."""
-        found = self._look(path)
-        if found is None:
+        """Check if the file at a path has the content of a commit of the move, or a prefix of it."""
+        status = self._status(path)
+        if status is None:
             return False
         if any(path not in differing[name] for name in here):
             return True
         known = [trees[name][path] for name in here]
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             return False
-        if not any(mode in ("100644", "100755") and _is_executable(mode, found) for mode, _ in known):
+        if not any(mode in ("100644", "100755") and _is_executable(mode, status) for mode, _ in known):
             return False
         with guard_disk(self.folder / path):
             content = (self.folder / path).read_bytes()
         return any(self._content(path, sha).startswith(content) for mode, sha in known if mode.startswith("100"))
 
     def _content(self, path: str, sha: str) -> bytes:
-        """What git writes into a file for an object."""
+        """Return the content that git writes into a file for an object."""
         return self.git.ask("cat-file", "--filters", f"--path={path}", sha).stdout
 
-    def _look(self, path: str) -> os.stat_result | None:
-        """What lies at a path, none of whose folders is a link; None for nothing."""
+    def _status(self, path: str) -> os.stat_result | None:
+        """Return the status of a path; None if it does not exist, or one of its folders is a link."""
         place = self.folder
         try:
             *folders, name = path.split("/")
@@ -274,7 +276,7 @@ class _Completion:
             return None
 
     def _is_free(self, path: str) -> bool:
-        """Whether nothing lies at a path, and its folder is there or can be made."""
+        """Check if a path does not exist, and its folder exists or can be made."""
         place = self.folder
         *folders, name = path.split("/")
         for folder in folders:
@@ -290,7 +292,7 @@ class _Completion:
         with guard_disk(place):
             if place.is_dir() and not place.is_symlink():
                 with contextlib.suppress(OSError):
-                    place.rmdir()  # of a submodule; with files in it, it stays
+                    place.rmdir()  # a submodule's folder; a folder with files stays
             else:
                 place.unlink()
         with contextlib.suppress(OSError):
@@ -312,14 +314,14 @@ class _Completion:
 
 
 def _changed(trees: Iterable[Entries]) -> set[str]:
-    """The paths at which not all trees have the same."""
+    """Return the paths at which the trees differ."""
     all_trees = list(trees)
     return {path for path in set().union(*all_trees) if len({tree.get(path) for tree in all_trees}) > 1}
 
 
-def _is_executable(mode: str, found: os.stat_result) -> bool:
-    """Whether a file has the permission to be executed exactly if its mode in git says so."""
-    return (mode == "100755") == bool(found.st_mode & stat.S_IXUSR)
+def _is_executable(mode: str, status: os.stat_result) -> bool:
+    """Check if a file is executable exactly if its git mode says so."""
+    return (mode == "100755") == bool(status.st_mode & stat.S_IXUSR)
 
 
 def _split(answer: GitResult) -> set[str]:

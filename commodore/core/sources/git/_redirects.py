@@ -1,4 +1,4 @@
-"""Where web servers lead that git asks. It follows none of them by itself, as it would do so to any host."""
+"""Redirects of git's web servers. Git does not follow them itself, because it would follow them to any host."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ from commodore.core.sources.git.urls import redact
 from commodore.core.sources.http import same_server
 
 NOT_FOLLOWED = "http.followRedirects=false"
-"""Git's setting."""
+"""Git's setting that turns off redirects."""
 TRACED = {"GIT_TRACE_CURL": "1", "GIT_TRACE_CURL_NO_DATA": "1", "GIT_TRACE_REDACT": "1"}
-"""Variables with which git says where a server leads."""
+"""Variables that make git print the redirects of a server."""
 _REFUSED = re.compile(r"unable to access '(https?://[^']*)': .*returned error: 30[12378]\b")
 _LOCATION = re.compile(r"<= recv header: location: *(\S+)", re.IGNORECASE)
 _ASKED = "/info/refs"
 
 
 def left_behind(stderr: str, urls: Iterable[tuple[str, str]]) -> list[str]:
-    """The spellings of the URL, among those a command may have asked, whose server led elsewhere, so that git has
-    failed.
+    """Return the spellings of the URL whose server returned a redirect, so that git failed.
 
     Args:
-        urls: spellings, each with the URL that settings of the user make of it (`insteadOf`).
+        urls: spellings, each with its URL after the user's replacements (`insteadOf`).
     """
     said = _REFUSED.search(stderr)
     if said is None:
@@ -33,16 +32,16 @@ def left_behind(stderr: str, urls: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def led_to(url: str, stderr: str, check: Callable[[str], None] | None) -> str:
-    """Where the server of a repository's URL leads, with the URL's credentials if it is the same server; empty for
-    what is no repository, and from https to http.
+    """Return the target of a redirect of a repository's URL, with the URL's credentials if it is on the same server.
+    Empty if the target is not a repository, and for redirects from https to http.
 
     Args:
-        url: that git has asked.
-        stderr: what git has said when it was `TRACED`.
-        check: raises an error for a host that is not allowed; None for the rule that holds without a policy.
+        url: the requested URL.
+        stderr: git's messages with the variables `TRACED`.
+        check: raises an error for a host that is not allowed; None for the default rule.
 
     Raises:
-        PolicyError: the server must not lead there.
+        PolicyError: the target is not allowed.
     """
     said = _LOCATION.findall(stderr)
     shown = redact(url).rstrip("/")

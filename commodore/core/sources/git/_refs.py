@@ -1,4 +1,4 @@
-"""The refs of a bare clone, read once per fetch and asked many times; and what a version means in them."""
+"""Refs of a bare clone, read once per fetch, and the resolution of versions by them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SUFFIX = re.compile(r"[~^]")
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A version, resolved: the name that was asked for, the commit (full hexadecimal id), and what the name was."""
+    """A resolved version: the requested name, the commit (full hexadecimal id), and the kind of the name."""
 
     version: str
     sha: str
@@ -42,7 +42,7 @@ class Revision:
 class RemoteRefs:
     """Branches and tags as the remote had them at the last fetch: short name -> object id.
 
-    `commits` maps a tag to the commit it stands for; a tag of something else, or of a tag, is missing in it.
+    `commits` maps a tag to the commit it points at; tags of other objects, or of tags, are left out.
     `short` has the abbreviations, of at least six digits, of all commits that a branch or a tag points at.
     """
 
@@ -59,11 +59,11 @@ class RemoteRefs:
 
 
 NO_REFS = RemoteRefs({}, {}, {}, None)
-"""Those of a clone that has fetched nothing yet."""
+"""The refs of a clone before its first fetch."""
 
 
 def read_refs(bare: Path, context: Context) -> RemoteRefs:
-    """Read the remote's branches and tags from a bare clone: one git process, none if nothing has moved since."""
+    """Read the remote's branches and tags from a bare clone: one git process, none if nothing has changed since."""
     storage = _describe_storage(bare)
     noted = _read_note(bare, storage)
     if noted is not None:
@@ -74,7 +74,7 @@ def read_refs(bare: Path, context: Context) -> RemoteRefs:
 
 
 def write_refs(bare: Path, refs: RemoteRefs) -> None:
-    """Give an empty bare repository, which keeps refs in files and has all objects, these branches and tags."""
+    """Write branches and tags into an empty bare repository, which keeps refs in files and has all objects."""
     names = {BRANCHES + name: sha for name, sha in refs.branches.items()}
     names.update({TAGS + name: sha for name, sha in refs.tags.items()})
     lines = [f"{sha} {name}\n".encode("utf-8", "surrogateescape") for name, sha in names.items()]
@@ -89,14 +89,14 @@ def write_refs(bare: Path, refs: RemoteRefs) -> None:
 
 
 def refs_from(content: Mapping[str, Any]) -> RemoteRefs:
-    """What `dataclasses.asdict` made of `RemoteRefs`, as itself again.
+    """Return `RemoteRefs` from the output of `dataclasses.asdict`.
 
     Raises:
-        TypeError: it is something else.
+        TypeError: the content has another shape.
     """
     refs = RemoteRefs(**content)
-    if not all(isinstance(one, dict) for one in (refs.branches, refs.tags, refs.commits, refs.short)):
-        raise TypeError("branches, tags and commits are maps")
+    if not all(isinstance(names, dict) for names in (refs.branches, refs.tags, refs.commits, refs.short)):
+        raise TypeError("branches, tags and commits must be mappings")
     return refs
 
 
@@ -104,12 +104,12 @@ _NOTE = "commodore-refs"
 
 
 def _describe_storage(bare: Path) -> str:
-    """Which files hold the refs, and when they were written; git replaces these files, it never writes into them."""
+    """Return a digest of the files with the refs and their times. Git replaces these files, it never modifies them."""
     entries: list[tuple[str, int, int, int]] = []
     for start in ("packed-refs", "refs", "reftable"):
         for path in _files(bare / start):
-            found = os.lstat(path)
-            entries.append((os.path.relpath(path, bare), found.st_mtime_ns, found.st_size, found.st_ino))
+            status = os.lstat(path)
+            entries.append((os.path.relpath(path, bare), status.st_mtime_ns, status.st_size, status.st_ino))
     return hashlib.sha256(json.dumps(sorted(entries)).encode()).hexdigest()
 
 
@@ -156,9 +156,9 @@ def _list_refs(bare: Path, context: Context) -> RemoteRefs:
 
 
 def match_name(version: str, refs: RemoteRefs) -> tuple[str, Kind] | None:
-    """The object a branch's or tag's name stands for; a branch beats a tag of the same name."""
+    """Return the object that the name of a branch or tag points at; a branch is preferred to a tag."""
     if is_commit(version):
-        return None  # an object id is never looked up as a name, so that a run may trust the copy it has
+        return None  # an object id is never looked up as a name, so that a local copy of it can be trusted
     if version in refs.branches:
         return refs.branches[version], "branch"
     if version in refs.tags:
@@ -167,17 +167,17 @@ def match_name(version: str, refs: RemoteRefs) -> tuple[str, Kind] | None:
 
 
 def expression(version: str, refs: RemoteRefs, default_branch: str) -> str | None:
-    """A git revision expression for `version` that names objects only, so that no stale local ref can get in.
+    """Return a git revision expression for `version` that names objects only, so that no stale local ref is used.
 
     Returns None when the version's base is neither a ref of the remote nor an object id.
     """
     cut = _SUFFIX.search(version)
     base, suffix = (version[: cut.start()], version[cut.start() :]) if cut else (version, "")
-    found = match_name(base, refs) or _match_long_name(base, refs)
-    if found is None and base in ("HEAD", "@", "origin", "origin/HEAD"):
-        found = match_name(default_branch, refs)
-    if found is not None:
-        return found[0] + suffix
+    match = match_name(base, refs) or _match_long_name(base, refs)
+    if match is None and base in ("HEAD", "@", "origin", "origin/HEAD"):
+        match = match_name(default_branch, refs)
+    if match is not None:
+        return match[0] + suffix
     if _ABBREVIATED.match(base):
         return base + suffix
     if _DESCRIBED.match(base):

@@ -1,9 +1,9 @@
-"""The part of a repository's configuration that says where its remote is, and how git gets the credentials of a URL.
+"""Configuration of a repository's remote, and the credentials of its URL.
 
-A password in a URL is in no file and on no command line: the configuration has the URL without it, and the few commands
-that talk to the remote get the whole one in variables (`access`).
+A password in a URL is never in a file or on a command line: the configuration has the URL without it, and the few
+commands that talk to the remote get the full URL in variables (`access`).
 
-A configuration file that was looked at before is not read by git again, which saves a process per repository and run.
+A configuration file that was checked before is not read by git again, which saves a process per repository and run.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from commodore.core.sources.git.urls import push_url, redact
 FETCH_REFSPEC = "+refs/heads/*:refs/remotes/origin/*"
 FETCH_TAGS = "+refs/tags/*:refs/tags/*"
 PACKED = ("fetch.unpackLimit=1",)
-"""Git settings for a fetch: what comes stays one pack, which costs less than a file for each object."""
+"""Git settings for a fetch: received objects stay in one pack, which costs less than a file for each object."""
 _NOTE = "commodore-remote"
 
 
 @dataclass(frozen=True, slots=True)
 class NamedRemote:
-    """How git commands name the remote of a repository: `name`, with the variables in `environment`."""
+    """The remote's name in git commands, with the variables that it needs."""
 
     name: str = "origin"
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def push_access(url: str, rights: GitRights | None) -> NamedRemote:
-    """How a push reaches the remote at `url`: with these rights, and no credentials of the URL, if some are given.
+    """Return the remote for a push to `url`, with these rights; None uses the credentials of the URL.
 
-    What it has pushed, git notes as the remote's branches in the clone.
+    Git records the pushed commits as the remote's branches in the clone.
     """
     settings = [("remote.commodore.url", url if rights is None else redact(url))]
     rights = rights_of(url) if rights is None else rights
@@ -50,13 +50,13 @@ def push_access(url: str, rights: GitRights | None) -> NamedRemote:
 
 
 def access(url: str, context: Context, *, directly: bool = False) -> NamedRemote:
-    """How commands that talk to the remote at `url`, the `origin` of a repository perhaps, get its credentials.
+    """Return the remote for commands that talk to `url`, with its credentials; it may be the repository's `origin`.
 
-    With `directly` they push to this URL, too, and not to the one for people that `origin` has. The variables go on
-    where the settings end that the environment already has.
+    With `directly` they also push to this URL, and not to the push URL of `origin`. The variables are numbered after
+    the settings that the environment already has.
 
     Raises:
-        PolicyError: CMD-CONF-011, it is on this machine's link.
+        PolicyError: CMD-CONF-011, the address is on this machine's link.
     """
     check_source(url, f"the repository {redact(url)}")
     given = context.access
@@ -71,7 +71,7 @@ def access(url: str, context: Context, *, directly: bool = False) -> NamedRemote
 
 
 def _settings(pairs: Sequence[tuple[str, str]], base: Mapping[str, str]) -> dict[str, str]:
-    """Settings of git as variables, after those that are among others already."""
+    """Return git settings as variables, numbered after the existing ones."""
     return with_settings({"GIT_CONFIG_COUNT": base.get("GIT_CONFIG_COUNT", "")}, pairs)
 
 
@@ -79,20 +79,20 @@ def talk(
     git: Git,
     url: str,
     command: Sequence[str],
-    wanted: Sequence[str] = (),
+    arguments: Sequence[str] = (),
     *,
     check: bool = True,
     settings: Sequence[str] = (),
 ) -> GitResult:
-    """Run a command that talks to the remote at `url`: `command`, the remote's name, and what is `wanted` of it."""
+    """Run a command that talks to the remote at `url`: `command`, the remote's name, then `arguments`."""
     reached = access(url, git.context)
-    arguments = [*command, reached.name, *wanted]
+    words = [*command, reached.name, *arguments]
     asking = replace(git, about=redact(url))
-    return asking.run(arguments, check=check, settings=settings, environment=reached.environment)
+    return asking.run(words, check=check, settings=settings, environment=reached.environment)
 
 
 def set_remote(config: Path, url: str, context: Context) -> None:
-    """Make `origin` in a repository's configuration file stand for `url`; write only what differs."""
+    """Set `origin` to `url` in a repository's configuration file; write only what differs."""
     url = redact(url)
     if is_remote(config, url):
         return
@@ -101,25 +101,25 @@ def set_remote(config: Path, url: str, context: Context) -> None:
     answer = git.run(["config", "--file", str(config), "--null", "--list"])
     present: dict[str, list[str]] = {}
     for entry in answer.text.split("\0"):
-        name, _, value = entry.partition("\n")
-        present.setdefault(name, []).append(value)
-    wanted: dict[str, str | None] = {
+        name, _, text = entry.partition("\n")
+        present.setdefault(name, []).append(text)
+    settings: dict[str, str | None] = {
         "remote.origin.url": url,
         "remote.origin.fetch": FETCH_REFSPEC,
         "remote.origin.pushurl": push_url(url),
     }
     change = ["config", "--file", str(config)]
     with writing(folder):
-        for key, wish in wanted.items():
-            if wish is None and key in present:
+        for key, value in settings.items():
+            if value is None and key in present:
                 git.run([*change, "--unset-all", key])
-            elif wish is not None and present.get(key) != [wish]:
-                git.run([*change, "--replace-all", key, wish])
+            elif value is not None and present.get(key) != [value]:
+                git.run([*change, "--replace-all", key, value])
     _note_remote(config, url)
 
 
 def add_remote(config: Path, url: str) -> None:
-    """Give a repository that was just made, and has no remote, the `origin` that `set_remote` would give it."""
+    """Add `origin` to a new repository without a remote, as `set_remote` does."""
     url = redact(url)
     lines = ['[remote "origin"]', f"\turl = {_quoted(url)}", f"\tfetch = {FETCH_REFSPEC}"]
     if (ssh := push_url(url)) is not None:
@@ -131,7 +131,7 @@ def add_remote(config: Path, url: str) -> None:
 
 
 def is_remote(config: Path, url: str) -> bool:
-    """Whether the configuration file is, byte for byte, one that was found to make `origin` stand for `url`."""
+    """Check if the configuration file is byte for byte one that is known to set `origin` to `url`."""
     digest = _digest(config, redact(url))
     try:
         return digest != "" and (config.parent / _NOTE).read_text(encoding="ascii") == digest
@@ -140,7 +140,7 @@ def is_remote(config: Path, url: str) -> bool:
 
 
 def _note_remote(config: Path, url: str) -> None:
-    """Note that the configuration file as it is now makes `origin` stand for `url`."""
+    """Note that the current configuration file sets `origin` to `url`."""
     if digest := _digest(config, url):
         write_atomically(config.parent / _NOTE, digest.encode())
 

@@ -1,4 +1,4 @@
-"""What a working copy's own files say about it, read without starting git."""
+"""State of a working copy, read from its files without starting git."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from commodore.base.values.commits import is_commit
 from commodore.core.sources.git._empty_repository import is_plain
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
-_NEW = "initializing"  # why git locks a worktree that it is making
+_NEW = "initializing"  # git's reason for locking a worktree while it is being made
 _STATE = "commodore"  # the note's file in a worktree's administrative folder
 _DEPTH = 3  # of checkouts in a working directory: `inventory/classes/NAME`
 
 
 @dataclass(frozen=True, slots=True)
 class WorktreeFiles:
-    """A linked worktree: its folder, its administrative folder, and the bare clone that one lies in.
+    """A linked worktree: its folder, its administrative folder, and the bare clone that holds the latter.
 
-    `sha` is the commit HEAD is detached at, `branch` the branch it is on; one of both is None.
+    `sha` is the commit HEAD is detached at, `branch` the branch it is on; either of them can be None.
     """
 
     folder: Path
@@ -32,7 +32,7 @@ class WorktreeFiles:
 
 
 def linked_admin(folder: Path) -> Path | None:
-    """The administrative folder that a worktree's `.git` file names, whether it exists or not; None without one."""
+    """Return the administrative folder that a worktree's `.git` file names, existing or not; None without the file."""
     pointer = _read(folder / ".git")
     if pointer is None or not pointer.startswith("gitdir: "):
         return None
@@ -40,7 +40,7 @@ def linked_admin(folder: Path) -> Path | None:
 
 
 def read_worktree(folder: Path) -> WorktreeFiles | None:
-    """Read a linked worktree's files; None when the folder is none, or its bare clone is not where it says."""
+    """Read a linked worktree's files; None if the folder is not a worktree, or its bare clone is not at its path."""
     admin = linked_admin(folder)
     if admin is None:
         return None
@@ -55,11 +55,11 @@ def read_worktree(folder: Path) -> WorktreeFiles | None:
 def link_worktree(bare: Path, folder: Path, sha: str) -> bool:
     """Make `folder`, which is empty or not there, a worktree detached at a commit, without its files.
 
-    It becomes what `git worktree add --no-checkout` makes of it, without the three processes that this takes. One
-    worktree of a repository is made at a time.
+    The result is that of `git worktree add --no-checkout`, without its three processes. Only one worktree of a
+    repository is made at a time.
 
     Returns:
-        Whether it was done. Git must do it where the clone knows the folder already, or is of an unusual kind.
+        False if git must do it: the clone knows the folder already, or has an unusual format.
 
     Raises:
         EnvironmentFault: the disk refused.
@@ -74,10 +74,10 @@ def link_worktree(bare: Path, folder: Path, sha: str) -> bool:
         if any(_read(entry / "gitdir") == pointer for entry in entries.glob("*")):
             return False
         entries.mkdir(exist_ok=True)
-        # Git keeps its hands off a locked worktree; it would remove one whose folder has no `.git` yet.
+        # Git leaves a locked worktree alone; otherwise it would remove one whose folder has no `.git` yet.
         content = {"locked": _NEW, "gitdir": pointer, "commondir": "../..", "HEAD": sha}
         fresh = bare.resolve() / f"commodore-new-{name}"
-        remove_tree(fresh)  # of a run that was killed
+        remove_tree(fresh)  # left by a killed run
         fresh.mkdir()
         for file, text in content.items():
             (fresh / file).write_bytes(os.fsencode(f"{text}\n"))
@@ -88,14 +88,14 @@ def link_worktree(bare: Path, folder: Path, sha: str) -> bool:
 
 
 def unlock_new(admin: Path) -> None:
-    """Take the lock off a worktree that is complete: the one that it has while it is made, none that a user has set."""
+    """Unlock a complete worktree: remove the lock of its creation, not one that a user has set."""
     if _read(admin / "locked") == _NEW:
         with guard_disk(admin):
             (admin / "locked").unlink()
 
 
 def _move_numbered(fresh: Path, parent: Path, name: str) -> Path:
-    """Move a folder to this name, or to it with the first number that is free. Returns where it is."""
+    """Move a folder to this name, with the first free number if the name is taken. Returns the new path."""
     number = 0
     while os.path.lexists(folder := parent / f"{name}{number or ''}"):
         number += 1
@@ -103,7 +103,7 @@ def _move_numbered(fresh: Path, parent: Path, name: str) -> Path:
 
 
 def users_of_branch(bare: Path, branch: str) -> int:
-    """How many worktrees of a bare clone, those of removed folders not counted, have `branch` checked out."""
+    """Return the number of worktrees of a bare clone that have `branch` checked out, without removed folders."""
     count = 0
     for entry in (bare / "worktrees").glob("*"):
         back = _read(entry / "gitdir")
@@ -113,14 +113,14 @@ def users_of_branch(bare: Path, branch: str) -> int:
 
 
 def relink(folder: Path, root: Path) -> bool:
-    """Join a worktree and its bare clone again after both were moved or copied together, or the folder alone.
+    """Repair the links between a worktree and its bare clone after both, or the folder alone, were moved or copied.
 
     Args:
-        folder: the worktree, whose `.git` file names a place that is gone or belongs to another folder.
+        folder: the worktree, whose `.git` file names a path that is gone or belongs to another folder.
         root: the folder of all bare clones; only clones in it are considered.
 
     Returns:
-        Whether the two are joined now. They are not when another folder is the clone's worktree of that name.
+        True if the two are linked now. They are not if another folder is the clone's worktree of that name.
     """
     named = linked_admin(folder)
     if named is None or named.parent.name != "worktrees" or root.name not in named.parts:
@@ -140,7 +140,7 @@ def relink(folder: Path, root: Path) -> bool:
 
 
 def rejoin(folder: Path) -> None:
-    """Join a worktree to its bare clone again if the working directory that holds both was moved, renamed or copied.
+    """Repair the link of a worktree to its bare clone if the working directory was moved, renamed or copied.
 
     Nothing else is changed: neither a worktree of a clone elsewhere nor any other folder.
     """
@@ -157,7 +157,7 @@ def rejoin(folder: Path) -> None:
 
 
 def read_state(admin: Path) -> str | None:
-    """The commit that this program noted to have checked out last in a worktree, or nothing."""
+    """Return the commit that this program checked out last in a worktree, if it is noted."""
     state = _read(admin / _STATE)
     return state if state is not None and is_commit(state) else None
 

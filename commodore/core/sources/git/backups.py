@@ -13,27 +13,27 @@ from commodore.core.sources.git.runner import Git
 from commodore.core.sources.git.urls import shown
 
 OUTPUT = "refs/commodore/output"
-"""The tree that a run has left in the working copy of the catalog's clone."""
+"""The ref of the tree that a run has written to the working copy of the catalog's clone."""
 
 
 def keep_commits(folder: Path, shas: Iterable[str], context: Context) -> list[str]:
     """Give each commit a ref `refs/commodore/discarded/<UTC time>[-<n>]` in the repository at `folder`."""
-    wanted = list(dict.fromkeys(shas))
-    if not wanted:
+    commits = list(dict.fromkeys(shas))
+    if not commits:
         return []
     stem = DISCARDED + time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    # The commit's own digits keep two threads, and two saves within a second, apart.
-    refs = [f"{stem}-{sha[:10]}" for sha in wanted]
-    commands = "".join(f"update {ref} {sha}\n" for ref, sha in zip(refs, wanted, strict=True))
+    # The commit's digits keep refs of two threads, or of two saves within a second, distinct.
+    refs = [f"{stem}-{sha[:10]}" for sha in commits]
+    commands = "".join(f"update {ref} {sha}\n" for ref, sha in zip(refs, commits, strict=True))
     Git(folder, context).run(["update-ref", "--stdin"], input=commands.encode())
     return refs
 
 
 def keep_lost_tags(folder: Path, before: RemoteRefs, after: RemoteRefs, place: str, context: Context) -> None:
-    """Keep the former values of tags that a fetch has moved or removed, and warn about those that have moved.
+    """Keep the former values of tags that a fetch has moved or removed, and warn about moved ones.
 
     Args:
-        place: the remote, for people.
+        place: the remote's name in messages.
     """
     moved = [tag for tag, sha in before.tags.items() if after.tags.get(tag, sha) != sha]
     gone = [tag for tag in before.tags if tag not in after.tags]

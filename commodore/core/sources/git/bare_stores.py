@@ -1,4 +1,4 @@
-"""Stores of whole bare repositories: clones that change in place, and single commits that never do."""
+"""Caches of bare repositories: clones that change in place, and single commits that never do."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from commodore.core.sources.git.runner import Git
 
 _COMMIT = re.compile(r"[0-9a-f]{40,64}-([0-9a-f]{40,64})\.git")
 _SCRIPT = Path(__file__).resolve().parents[3] / "scripts" / "fetch-once"
-_HOST_DEPTH = 12  # folders between the root and a clone; URLs with longer paths are not looked for
+_HOST_DEPTH = 12  # folders between the root and a clone; longer paths are not searched
 
 
 class CloneStore(Store):
-    """The clones of a `RepositoryStore` that no working directory owns. They change in place.
+    """The clones of a shared `RepositoryStore`, outside of working directories. They change in place.
 
     Args:
         lock_file: a process that fetches into the clones holds this lock.
@@ -50,27 +50,27 @@ class CloneStore(Store):
 
 
 class CommitStore(Store):
-    """Repositories of one commit each, which `scripts/fetch-once` makes and takes."""
+    """Repositories of one commit each, made and used by `scripts/fetch-once`."""
 
     def __init__(self, name: str, root: Path, context: Context) -> None:
         super().__init__(name, root, context.limits)
         self._context = context
 
     def place(self, url: str, commit: str) -> Path:
-        """Where a commit of a remote is: the script lets git name the URL as it names the content of a file."""
+        """Return the folder of a commit; the script names the URL by the object id that git gives a file with it."""
         text = url.encode()
         name = hashlib.sha1(b"blob %d\0%s" % (len(text), text), usedforsecurity=False).hexdigest()
         return self.root / f"{name}-{commit}.git"
 
     def write_git(self, place: Path, real: str, log: Path, *, offline: bool, exports: Mapping[str, str]) -> None:
-        """Write a program that stands in for git where kustomize calls it: each commit is fetched once.
+        """Write a wrapper of git for kustomize that fetches each commit once.
 
         Args:
-            place: the new program, in a folder for this run alone.
+            place: the path of the wrapper, in a folder of this run alone.
             real: the path of git.
-            log: gets a line per fetch: URL, ref and commit, separated by tabs.
-            offline: whether refs are what they were the last time, and nothing else is fetched.
-            exports: variables of its own.
+            log: receives a line per fetch: URL, ref and commit, separated by tabs.
+            offline: refs resolve as the last time, and nothing is fetched.
+            exports: variables that the wrapper sets.
         """
         script = place.with_name(_SCRIPT.name)
         shutil.copyfile(_SCRIPT, script)

@@ -1,4 +1,4 @@
-"""What a user has in a working copy that the remote lacks, and how it is saved before it is discarded."""
+"""Local changes of a working copy that the remote lacks, and their backup before they are discarded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHOWN_COMMITS = 20
 
 @dataclass(frozen=True, slots=True)
 class LocalChanges:
-    """What only this working copy has.
+    """Changes that only this working copy has.
 
     Attributes:
         modified: paths of tracked files that differ from HEAD, staged or not, sorted.
@@ -37,15 +37,15 @@ class LocalChanges:
 
     @property
     def dirty(self) -> bool:
-        """Whether moving to another commit would lose something."""
+        """Check if moving to another commit would lose changes."""
         return bool(self.modified or self.unpushed)
 
 
 def inspect(folder: Path, context: Context) -> LocalChanges:
-    """What a working copy (worktree or ordinary clone) has that its remote lacks. A missing folder has nothing.
+    """Return the changes of a working copy (worktree or ordinary clone) that its remote lacks; none without a folder.
 
     Raises:
-        EnvironmentFault: the folder is no working copy, or a damaged one.
+        EnvironmentFault: the folder is not a working copy, or it is damaged.
     """
     if not folder.exists():
         return LocalChanges()
@@ -58,7 +58,7 @@ def inspect(folder: Path, context: Context) -> LocalChanges:
 
 
 def read_status(folder: Path, context: Context, *, untracked: bool) -> LocalChanges:
-    """`git status` as data, without unpushed commits (one git process). Nothing is written, not even to the index."""
+    """Return `git status` as data, without unpushed commits. One git process; not even the index is written."""
     files = "normal" if untracked else "no"
     arguments = [
         "--no-optional-locks",
@@ -88,7 +88,7 @@ def read_status(folder: Path, context: Context, *, untracked: bool) -> LocalChan
 
 
 def unpushed_commits(folder: Path, head: str | None, known: str | None, context: Context) -> tuple[str, ...]:
-    """The newest commits of `head` that neither the remote nor `known` (what was checked out for the user) contains."""
+    """Return the newest commits of `head` that neither the remote nor `known` (the last checked-out one) contains."""
     if head is None or head == known:
         return ()
     without = [] if known is None else [known]
@@ -98,13 +98,13 @@ def unpushed_commits(folder: Path, head: str | None, known: str | None, context:
 
 
 def save(folder: Path, changes: LocalChanges, context: Context, *, leaving: Path | None = None) -> tuple[str, ...]:
-    """Keep modifications and unpushed commits under `refs/commodore/discarded`, and say how to get them back.
+    """Save modifications and unpushed commits under `refs/commodore/discarded`, and announce how to restore them.
 
     Args:
-        leaving: the repository that has them, when the folder is about to belong to another one.
+        leaving: the repository that has them, if the folder is about to belong to another one.
 
     Returns:
-        the commits that hold the modified files, as they lie there and as they are staged; none without modifications.
+        The commits that hold the modified files, as they are on disk and as they are staged; empty without them.
     """
     kept: list[tuple[str, str]] = []
     snapshots: tuple[str, ...] = ()
@@ -132,13 +132,13 @@ def save(folder: Path, changes: LocalChanges, context: Context, *, leaving: Path
 
 
 def _snapshot(folder: Path, context: Context) -> str:
-    """A commit of the modified tracked files, in the form `git stash apply` understands."""
+    """Make a commit of the modified tracked files, in the form that `git stash apply` understands."""
     environment = identity_environment(folder, None, context)
     git = Git(folder, context)
     stash = git.run(["stash", "create"], environment=environment, check=False)
     if stash.returncode == 0 and stash.text:
         return stash.text
-    # An unfinished merge cannot be stashed: make the two commits of a stash from the files as they lie there.
+    # An unfinished merge cannot be stashed: make the two commits of a stash from the files on disk.
     with temporary_folder() as place:
         index = {**environment, "GIT_INDEX_FILE": f"{place}/index"}
         git.run(["read-tree", "HEAD"], environment=index)

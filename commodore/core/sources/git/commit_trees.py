@@ -1,8 +1,7 @@
-"""Commits laid out as folders, kept for later runs: what is asked again and again about a branch's base costs no
-checkout.
+"""Cache of checked-out commits, so that repeated analyses of a branch's base need no checkout.
 
-Unlike other entries these are read where they lie, so a reader holds its entry by a lock on the folder, and an entry
-that is held is not removed.
+Unlike other entries these are read in place, so a reader holds its entry by a lock on the folder, and a held entry is
+not removed.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from commodore.core.sources.git._export import check_out_tree
 
 
 class HeldTree:
-    """The files of a commit, which stay as long as this object is there.
+    """The files of a commit, kept as long as this object exists.
 
     Attributes:
-        folder: they lie in it. They must not be changed.
+        folder: the folder of the files, which must not be changed.
     """
 
     def __init__(self, folder: Path, handle: int) -> None:
@@ -38,7 +37,7 @@ class HeldTree:
 
 
 class CommitTrees(TreeStore):
-    """Folders with the files of commits, as `check_out_tree` writes them. The newest ones are kept.
+    """Folders with the files of commits, as `check_out_tree` writes them. Only the most recently used ones are kept.
 
     Args:
         root: the folder of the store; it need not exist.
@@ -50,8 +49,8 @@ class CommitTrees(TreeStore):
         self._context = context
 
     def find(self, repository: Path, commit: str) -> HeldTree | None:
-        """The files of a commit of a repository, verified; None if they cannot be kept: they are too many, the disk
-        refuses, or git fails.
+        """Return the verified files of a commit; None if they cannot be stored: there are too many, or the disk or git
+        fails.
         """
         name = json.dumps([os.path.realpath(repository), commit])
         place = self.place(hashlib.sha256(name.encode()).hexdigest())
@@ -84,9 +83,9 @@ class CommitTrees(TreeStore):
         return None
 
     def _shrink(self) -> None:
-        """Remove those that were not used for longest, beyond the number that is kept."""
-        found = sorted(self._uses(), reverse=True)
-        for _, place in found[self.limits.kept_trees :]:
+        """Remove the least recently used entries beyond the number that is kept."""
+        uses = sorted(self._uses(), reverse=True)
+        for _, place in uses[self.limits.kept_trees :]:
             with contextlib.suppress(EnvironmentFault):
                 self.remove(place)
 
@@ -96,7 +95,7 @@ class CommitTrees(TreeStore):
                 yield (place / ABOUT).stat().st_mtime, place
 
     def remove(self, path: Path) -> bool:
-        """Remove an entry that nothing reads. Returns False if it is read, or was gone already.
+        """Remove an entry without readers. Returns False if it is being read, or was gone already.
 
         Raises:
             EnvironmentFault: the operating system refused.
@@ -111,7 +110,7 @@ class CommitTrees(TreeStore):
 
 
 def _locked(place: Path, kind: int) -> int | None:
-    """A lock on the folder that is at a place now; None if there is none, or it is held otherwise."""
+    """Lock the folder that is at a path now; None if it does not exist, or another process holds it."""
     try:
         handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:

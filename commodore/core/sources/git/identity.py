@@ -1,4 +1,4 @@
-"""Who commits."""
+"""Author and committer of commits."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Author:
 
 
 FALLBACK_AUTHOR = Author("Commodore", "commodore@syn.tools")
-"""Used where git cannot tell who works here."""
+"""Fallback if git has no identity of the user."""
 
 
 def author_from(name: str | None, email: str | None, announce: Announce) -> Author | None:
-    """The author of the settings; None stands for git's own identity.
+    """Return the author of the settings; None for git's own identity.
 
-    Only one of both cannot be used; that is warned about.
+    If only one of the two is set, it is not used, with a warning.
     """
     if name and email:
         return Author(name, email)
@@ -45,7 +45,7 @@ def author_from(name: str | None, email: str | None, announce: Announce) -> Auth
 
 
 def identity_environment(folder: Path, author: Author | None, context: Context) -> dict[str, str]:
-    """The variables that make `author` (None: git's own identity, else the fallback) author and committer."""
+    """Return the variables that set author and committer to `author` (None: git's own identity, else the fallback)."""
     if author is None:
         answer = Git(folder, context).run(["var", "GIT_COMMITTER_IDENT"], check=False)
         own = _IDENT.match(answer.text) if answer.returncode == 0 else None

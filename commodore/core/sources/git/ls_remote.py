@@ -1,7 +1,7 @@
-"""What a remote has right now: its branches and tags, asked with one round trip and without moving any object.
+"""Current branches and tags of remotes, read in one round trip without transferring objects.
 
-Every remote is asked at most once per run. Those that are expected to be needed are asked all at once when the run
-begins, in the background, so that their answers are there when they are needed.
+Every remote is queried at most once per run. Remotes that are expected to be needed are queried all at once when the
+run begins, in the background, so that the results are there when they are needed.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ _ASK = ("ls-remote", "--symref")
 _PATTERNS = ("HEAD", "refs/heads/*", "refs/tags/*", "refs/notes/*")
 
 Pin = tuple[str, str]
-"""A remote's URL without credentials, and a version as it was asked for."""
+"""A remote's URL without credentials, and the requested version."""
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteState:
-    """A remote's refs when it was asked: short name -> object id.
+    """A remote's refs at the time of the query: short name -> object id.
 
     Attributes:
-        branches, tags: what they point at; of annotated tags, the tag object.
-        peeled: what annotated tags finally stand for.
-        head: the branch that the remote's HEAD names, if the server says so.
+        branches, tags: their objects; of annotated tags, the tag object.
+        peeled: the objects that annotated tags finally point at.
+        head: the branch that the remote's HEAD names, if the server reports it.
         head_sha: the commit HEAD is at; None in an empty repository.
         notes: the refs of notes, by full name.
     """
@@ -52,7 +52,7 @@ class RemoteState:
     notes: Mapping[str, str] = field(default_factory=dict)
 
     def find(self, version: str) -> str | None:
-        """The object that a branch's or tag's name, short or full, stands for; a branch beats a tag."""
+        """Return the object of a branch's or tag's name, short or full; a branch is preferred to a tag."""
         for prefix, known in ((_HEADS, self.branches), (_TAGS, {**self.tags, **self.peeled})):
             for name in (version, version.removeprefix(prefix)):
                 if name in known:
@@ -60,20 +60,20 @@ class RemoteState:
         return None
 
     def guess_head(self) -> str:
-        """For servers that do not say which branch HEAD is: one that points at the same commit."""
+        """Return a branch at the commit of HEAD, for servers that do not report the branch of HEAD."""
         same = sorted(name for name, sha in self.branches.items() if sha == self.head_sha)
         return next((name for name in (FALLBACK_BRANCH, "main", *same) if name in same), FALLBACK_BRANCH)
 
 
 def ask(url: str, context: Context, clone: Path | None = None) -> RemoteState:
-    """Ask a remote what it has: one git process, one round trip.
+    """Query the refs of a remote: one git process, one round trip.
 
     Args:
-        url: where the remote is, in normal form.
-        clone: a repository whose `origin` it is, with settings of its own perhaps; None for none.
+        url: the remote's URL, in normal form.
+        clone: a repository whose `origin` it is, whose settings apply; None without a repository.
 
     Raises:
-        EnvironmentFault: the remote does not answer.
+        EnvironmentFault: the remote cannot be reached.
     """
     about, reached = redact(url), access(url, context)
     place = [reached.name] if clone is not None or reached.environment else ["--", url]
@@ -84,7 +84,7 @@ def ask(url: str, context: Context, clone: Path | None = None) -> RemoteState:
     except CommodoreError as error:
         if clone is not None and not clone.name.startswith("."):
             raise
-        # A temporary folder says nothing; the repository does.
+        # The error names the repository, not the temporary folder.
         raise type(error)(error.code, error.message, hint=error.hint, locations=[about]) from error
     return _read(answer.text)
 
@@ -113,14 +113,14 @@ def _read(text: str) -> RemoteState:
 
 
 class RemoteAnswers:
-    """What remotes have, each of them asked once. Its methods may be called from several threads.
+    """States of remotes, each queried once. Its methods may be called from several threads.
 
-    Several runs that have one of these in common see the same commit of a branch: what a version was for the first of
-    them it is for all (`settle`).
+    Runs that share this object see the same commit of a branch: the first run that resolves a version pins it for all
+    (`settle`).
 
     Args:
-        context: of the questions; ending the answers cancels a part of it.
-        pins: what versions are, as in `RemoteAnswers.pins`; later ones are added.
+        context: the context of the queries; `end` cancels a nested context of it.
+        pins: commits of versions, as in `RemoteAnswers.pins`; later ones are added.
     """
 
     def __init__(self, context: Context, pins: Mapping[Pin, str] = MappingProxyType({})) -> None:
@@ -133,25 +133,25 @@ class RemoteAnswers:
 
     @property
     def pins(self) -> Mapping[Pin, str]:
-        """The commits that versions are: by URL without credentials and version, `HEAD` for the default branch."""
+        """The commits of versions, by URL without credentials and version; `HEAD` is the default branch."""
         with self._lock:
             return dict(self._pins)
 
     def adopt(self, pins: Mapping[Pin, str]) -> None:
-        """Take over what versions are elsewhere, where that decides."""
+        """Add pins of another run, which take precedence."""
         with self._lock:
             self._pins.update(pins)
 
     def settle(self, url: str, version: str, sha: str) -> str:
-        """The commit that a version of the remote at `url` is for all runs: the one it was for the first of them."""
+        """Return the commit of a version for all runs: the commit of the first run that resolved it."""
         with self._lock:
             return self._pins.setdefault((redact(url), version), sha)
 
     def begin(self, url: str, clone: Path | None) -> Future[RemoteState]:
-        """Ask the remote at this URL (in normal form) in the background, unless it was asked before.
+        """Query the remote at this URL (in normal form) in the background, unless it was queried before.
 
         Args:
-            clone: a repository whose `origin` it is; None for none.
+            clone: a repository whose `origin` it is; None without a repository.
         """
         with self._lock:
             if url not in self._begun:
@@ -161,14 +161,14 @@ class RemoteAnswers:
             return self._begun[url]
 
     def forget(self, *urls: str) -> None:
-        """Ask these remotes again when they are needed again, and all that have not answered."""
+        """Forget the states of these remotes, and all failed queries, so that they are queried again when needed."""
         with self._lock:
             for url, answer in list(self._begun.items()):
                 if url in urls or (answer.done() and (answer.cancelled() or answer.exception() is not None)):
                     del self._begun[url]
 
     def end(self) -> None:
-        """End what is still being asked; nothing can be asked afterwards."""
+        """Cancel running queries; no query can be made afterwards."""
         self._context.cancellation.cancel()
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
@@ -180,11 +180,11 @@ class RemoteAnswers:
 
 
 class RemoteQueries:
-    """The questions of one run. Its methods may be called from several threads.
+    """The queries of one run. Its methods may be called from several threads.
 
     Args:
         root: the folder of the bare clones.
-        shared: answers that the run has in common with others, whose owner ends them; None for its own.
+        shared: the states that the run shares with others, ended by their owner; None for separate ones.
     """
 
     def __init__(self, root: Path, context: Context, shared: RemoteAnswers | None = None) -> None:
@@ -192,40 +192,40 @@ class RemoteQueries:
         self._shared = shared
         self._answers = shared or RemoteAnswers(context)
         self._lock = threading.Lock()
-        self._wanted: set[str] = set()
+        self._used: set[str] = set()
 
     def foresee(self, urls: Iterable[str]) -> None:
-        """Begin to ask these remotes, all at once, in the background. Failures are raised when an answer is used."""
+        """Start queries of these remotes, all at once, in the background. Failures are raised when a result is used."""
         for url in urls:
             self._answers.begin(url, self._clone(url))
 
     def answer(self, url: str, clone: Path | None = None, noted: bool = True) -> RemoteState:
-        """What the remote at this URL (in normal form) has, as of the one time it was asked in this run.
+        """Return the state of the remote at this URL (in normal form) from the single query of this run.
 
         Args:
-            clone: a repository elsewhere than below the root whose `origin` it is.
-            noted: whether the next run would ask that, too, if nothing changes.
+            clone: a repository outside of the root whose `origin` it is.
+            noted: the next run would make this query, too, if nothing changes.
 
         Raises:
-            EnvironmentFault: the remote does not answer.
+            EnvironmentFault: the remote cannot be reached.
         """
         if noted:
             with self._lock:
-                self._wanted.add(url)
+                self._used.add(url)
         return self._answers.begin(url, clone or self._clone(url)).result()
 
     def settle(self, url: str, version: str, sha: str) -> str:
-        """The commit that a version is in all runs that share the answers; without others, `sha`."""
+        """Return the commit of a version in all runs that share the states; without other runs, `sha`."""
         return sha if self._shared is None else self._shared.settle(url, version, sha)
 
     @property
-    def wanted(self) -> list[str]:
-        """The URLs of the remotes whose answers were used, sorted."""
+    def used(self) -> list[str]:
+        """The URLs of the remotes whose states were used, sorted."""
         with self._lock:
-            return sorted(self._wanted)
+            return sorted(self._used)
 
     def end(self) -> None:
-        """End what is still being asked for this run alone; it can ask nothing afterwards."""
+        """Cancel the queries of this run alone; it can make no query afterwards."""
         if self._shared is None:
             self._answers.end()
 

@@ -1,10 +1,10 @@
-"""What all working directories of a user have fetched, so that a new clone has little or nothing to fetch.
+"""Cache of the repositories that a user has fetched in all working directories, to speed up new clones.
 
-There is one entry for each remote URL: the packs of a clone, and the branches and tags that it had of the remote. An
-entry never changes: it is made beside its place, of links to a clone's files, and renamed into it. A clone that is made
-of one has links or copies of its own, so an entry may go at any time. Nothing is taken from an entry unless the remote
-was asked in this run, and each file is compared with the digest in the description of the entry, which is sealed with
-its name: a pack that is whole, but another one, is none of the entry's.
+There is one entry for each remote URL: the packs of a clone, and its branches and tags of the remote. An entry never
+changes: it is made in a temporary folder from links to a clone's files, and renamed to its path. A clone made from it
+has links or copies, so an entry may be removed at any time. An entry is used only if the remote was queried in this
+run, and each file is compared with the digest in the entry's description, which is sealed with the entry's name: an
+intact pack of another entry is rejected.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from commodore.core.sources.git.urls import normalize, redact
 
 _PACK = re.compile(r"pack-[0-9a-f]{40}")
 _FILE = re.compile(r"pack-[0-9a-f]{40}\.(pack|idx)")
-_DIGEST_BYTES = 20  # both files end with the SHA-1 of all that is before it
+_DIGEST_BYTES = 20  # both files end with the SHA-1 of their content
 _CHUNK = 1 << 20
 
 
 class Mirrors(EntryStore):
-    """The entries in one folder, which this user alone may read. May be used from several threads and processes.
+    """The entries in one folder, readable by this user alone. May be used from several threads and processes.
 
     Args:
         root: the folder; it need not exist (`commodore.core.results.caches.repository_cache()`).
@@ -47,16 +47,16 @@ class Mirrors(EntryStore):
         self._context = context
 
     def holds(self, url: str) -> bool:
-        """Whether there is an entry for a remote URL."""
+        """Check if there is an entry for a remote URL."""
         entry = self._entry(url)
         return entry is not None and (entry / ABOUT).is_file()
 
     def take(self, url: str, bare: Path) -> RemoteRefs | None:
-        """Give an empty bare repository the objects of the entry for `url`.
+        """Link the objects of the entry for `url` into an empty bare repository.
 
         Returns:
-            The branches and tags that the entry was made with, all of whose objects are in `bare` now. None without an
-            entry; one that is damaged is removed.
+            The branches and tags of the entry, whose objects are all in `bare` now. None without an entry; a damaged
+            entry is removed.
         """
         entry = self._entry(url)
         if entry is None or not is_plain(bare):
@@ -72,15 +72,15 @@ class Mirrors(EntryStore):
         return None
 
     def learn(self, url: str, bare: Path, refs: RemoteRefs, *, is_new: bool = False) -> None:
-        """Keep what a clone has of its remote for other working directories, instead of what was kept before.
+        """Store the remote objects of a clone for other working directories, in place of the former entry.
 
-        A clone with objects outside of packs, or one whose packs are too many or too large, is not kept. Nor is one
-        that may have lost a pack: git looks at nothing but what is new, and every new clone would lack the same. Nor is
-        anything that the disk refuses: the entry only saves time.
+        A clone is not stored if it has objects outside of packs, too many or too large packs, or may have lost a pack:
+        git checks only new objects, and every new clone would lack the same. Errors of the disk are ignored: the entry
+        only saves time.
 
         Args:
             refs: the remote's branches and tags in `bare`.
-            is_new: all of it was fetched or taken in this run.
+            is_new: all objects were fetched, or taken from the cache, in this run.
         """
         entry = self._entry(url)
         if entry is None or not refs.branches:
@@ -98,24 +98,24 @@ class Mirrors(EntryStore):
                 self._add(entry, bare, packs, about)
 
     def _entry(self, url: str) -> Path | None:
-        wanted = normalize(url)
-        if "?" in wanted:  # it may say more than which repository it is, and is never recorded
+        normal = normalize(url)
+        if "?" in normal:  # a query may hold more than the repository's name, and is never recorded
             return None
-        key = hashlib.sha256(b"1\0" + redact(wanted).encode("utf-8", "surrogateescape")).hexdigest()
+        key = hashlib.sha256(b"1\0" + redact(normal).encode("utf-8", "surrogateescape")).hexdigest()
         return self.place(key)
 
     def _adds(self, entry: Path, bare: Path, packs: list[str], refs: RemoteRefs) -> bool:
-        """Whether a clone has all that an entry has, and all that its refs need beyond that.
+        """Check if a clone has all packs of an entry, and all objects that its refs need in addition.
 
         Raises:
-            CommodoreError: something is missing.
+            CommodoreError: an object is missing.
         """
         known = self._contents(entry)
         if known is not None and not set(packs).issuperset(known[0]):
             return False
-        wanted = {*refs.branches.values(), *refs.tags.values()}
+        objects = {*refs.branches.values(), *refs.tags.values()}
         have = {*known[1].branches.values(), *known[1].tags.values()} if known is not None else set[str]()
-        lines = "".join([*(f"{sha}\n" for sha in sorted(wanted)), *(f"^{sha}\n" for sha in sorted(have))])
+        lines = "".join([*(f"{sha}\n" for sha in sorted(objects)), *(f"^{sha}\n" for sha in sorted(have))])
         arguments = ["rev-list", "--objects", "--quiet", "--stdin"]
         Git(bare, self._context).run(arguments, input=lines.encode("ascii"))
         return True
@@ -129,7 +129,7 @@ class Mirrors(EntryStore):
             self.publish(new, entry, about, anew=True)
 
     def _contents(self, entry: Path) -> tuple[dict[str, str], RemoteRefs] | None:
-        """The digests of an entry's files by their names, and its refs."""
+        """Return the digests of an entry's files by name, and its refs."""
         about = self.describe(entry)
         try:
             return (_packs(about), refs_from(about["refs"])) if about is not None else None
@@ -137,10 +137,10 @@ class Mirrors(EntryStore):
             return None
 
     def _take(self, entry: Path, folder: Path) -> RemoteRefs | None:
-        found = self._contents(entry)
-        if found is None:
+        contents = self._contents(entry)
+        if contents is None:
             return None
-        packs, refs = found
+        packs, refs = contents
         for name, digest in packs.items():
             _link(entry / name, folder / name)
             if _digest(folder / name) != digest:
@@ -153,10 +153,10 @@ class Mirrors(EntryStore):
 
 
 def _packs(about: Mapping[str, Any]) -> dict[str, str]:
-    """The files of an entry by its description, each with the digest at its end.
+    """Return the files of an entry by its description: name -> digest at the end of the file.
 
     Raises:
-        LookupError, TypeError, ValueError: they are no packs.
+        LookupError, TypeError, ValueError: they are not packs.
     """
     packs = dict(about["packs"])
     if not all(map(_FILE.fullmatch, packs)):
@@ -165,7 +165,7 @@ def _packs(about: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _complete_packs(bare: Path) -> list[str] | None:
-    """The files of the packs that hold all objects of a repository; None if there are objects elsewhere, or missing."""
+    """Return the pack files with all objects of a repository; None if objects are elsewhere or missing."""
     objects = bare / "objects"
     if not is_plain(bare) or any((bare / name).exists() for name in ("shallow", "objects/info/alternates")):
         return None
@@ -185,7 +185,7 @@ def _size(bare: Path, packs: Iterable[str]) -> int:
 
 
 def _link(source: Path, target: Path) -> None:
-    """A hard link where the file system allows it, else a copy."""
+    """Make a hard link if the file system allows it, else a copy."""
     try:
         os.link(source, target)
     except FileNotFoundError:
@@ -198,7 +198,7 @@ def _link(source: Path, target: Path) -> None:
 
 
 def _digest(path: Path) -> str | None:
-    """The digest of a pack, or of the index of one, if it ends with that, as git writes it."""
+    """Return the digest of a pack or a pack index if the file ends with it, as git writes it; else None."""
     digest = hashlib.sha1(usedforsecurity=False)
     with open_own(path) as file:
         left = os.fstat(file.fileno()).st_size - _DIGEST_BYTES
@@ -209,7 +209,7 @@ def _digest(path: Path) -> str | None:
 
 
 def _end(path: Path) -> str:
-    """The digest with which a pack, or the index of one, ends; whether it is right is seen when it is taken."""
+    """Return the digest at the end of a pack or a pack index; it is verified when the entry is used."""
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - _DIGEST_BYTES))
         return file.read().hex()

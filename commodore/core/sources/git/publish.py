@@ -1,6 +1,6 @@
-"""The ordinary clone that a run publishes from: the cluster's catalog, how it is brought up to date, and the push.
+"""The ordinary clone that a run publishes from, such as the cluster's catalog: update, commit and push.
 
-It is kept and updated, never cloned again, and a push is never forced.
+It is updated, never cloned again, and a push is never forced.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from commodore.base.context import Context
 from commodore.base.errors import CommodoreError, EnvironmentFault, PolicyError, Refused
 from commodore.base.events import Noted, Warned
 from commodore.base.files.workspace import folder_beside, replace_tree
-from commodore.core.sources.git._bare_clone import still_true
+from commodore.core.sources.git._bare_clone import unchanged_refs
 from commodore.core.sources.git._empty_repository import FALLBACK_BRANCH
 from commodore.core.sources.git._moves import Move, moving
 from commodore.core.sources.git._recovery import recover
@@ -31,7 +31,7 @@ from commodore.core.sources.git.urls import redact, shown
 from commodore.core.sources.git.versions import check_version
 
 _FETCH = ("fetch", "--no-tags", "--prune", "--no-write-fetch-head")
-# What git says when another push was quicker, in the order of the push: before it, during it.
+# Git's reasons for a push that another push has overtaken: before it, during it.
 _MOVED = re.compile(
     r"\((fetch first|non-fast-forward|stale info|cannot lock ref.*|failed to update ref|incorrect old value provided"
     r"|reference already exists|failed to lock.*|failed)\)"
@@ -47,8 +47,8 @@ class PublishedClone:
         url: the remote's, without credentials.
         branch: the branch to push.
         sha: the commit the working copy is at.
-        empty: the remote has no commit yet; the first push brings it `sha`, an empty initial commit, too.
-        remote: the URL with its credentials, which the clone does not know; empty if it has none.
+        empty: the remote has no commit yet; the first push includes `sha`, an empty initial commit.
+        remote: the URL with its credentials, which the clone does not have; empty without a remote.
     """
 
     path: Path
@@ -60,10 +60,10 @@ class PublishedClone:
 
 
 class PushOutcome(enum.Enum):
-    """How a push ended, if not with an error."""
+    """Outcome of a push that raised no error."""
 
     PUSHED = "pushed"
-    MOVED = "moved"  # there was another push meanwhile; the clone knows the new commit, nothing else has changed
+    MOVED = "moved"  # by another push meanwhile; the new commit is fetched, nothing else has changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ class WorkingClone:
     Attributes:
         url: the remote's, in normal form.
         author: of the initial commit of an empty remote.
-        ask_remote: answers what the remote at a URL, which is the `origin` of a folder, has.
-        mirrors: what other working directories have fetched; None for nothing.
+        ask_remote: queries the state of the remote at a URL, which is the `origin` of a folder.
+        mirrors: the cache of fetched repositories; None without a cache.
     """
 
     url: str
@@ -118,8 +118,8 @@ class WorkingClone:
         return replace(made, path=folder)
 
     def _take_known(self, fresh: Path) -> Mapping[str, str]:
-        """Give a new clone what other working directories have fetched, after the remote was asked. Returns the
-        branches that it knows now.
+        """Fill a new clone from the cache of fetched repositories, after querying the remote. Returns the branches that
+        it has now.
         """
         if self.mirrors is None or not self.mirrors.holds(self.url):
             return {}
@@ -127,7 +127,7 @@ class WorkingClone:
         refs = self.mirrors.take(self.url, fresh / ".git")
         if refs is None:
             return {}
-        branches = still_true(refs, state).branches
+        branches = unchanged_refs(refs, state).branches
         write_refs(fresh / ".git", replace(NO_REFS, branches=branches))
         return branches
 
@@ -158,15 +158,15 @@ class WorkingClone:
         return sha
 
     def _begin(self, git: Git, branch: str) -> PublishedClone:
-        """Give the clone of an empty remote its initial commit."""
+        """Make the initial commit in the clone of an empty remote."""
         url = redact(self.url)
         self.context.announce(Noted(f"{url} is empty; it gets an initial commit with the first push"))
         if not self.context.offline:
-            talk(git, self.url, _FETCH, [FETCH_REFSPEC])  # forget branches that the remote had once
+            talk(git, self.url, _FETCH, [FETCH_REFSPEC])  # drop branches that the remote once had
         _keep_unpushed(git)
         tree = git.run(["hash-object", "-w", "-t", "tree", "--stdin"], input=b"").text
         environment = identity_environment(git.folder, self.author, self.context)
-        # From standard input the message is taken as it is: the published tool's has no newline at its end either.
+        # A message from standard input is used as it is: the published tool's has no newline at its end either.
         sha = git.run(["commit-tree", tree], environment=environment, input=b"Initial commit").text
         _check_out(git, branch, sha)
         git.run(["clean", "--quiet", "-ffdx"])
@@ -184,13 +184,13 @@ def commit(folder: Path, message: str, author: Author | None, context: Context) 
 def push(folder: Path, branch: str, context: Context, *, url: str | None = None) -> PushOutcome:
     """Push HEAD to the remote's `branch`, never by force.
 
-    `url` is the remote's, with the credentials that the clone does not know; by default it is the clone's.
+    `url` is the remote's, with the credentials that the clone does not have; by default it is the clone's.
 
-    When the remote has moved meanwhile, its new state is fetched and `MOVED` returned: update, build again, push again.
+    If the remote has moved meanwhile, its new state is fetched and `MOVED` is returned: update, build and push again.
 
     Raises:
         Refused: the rules of the remote refuse it, in its own words.
-        EnvironmentFault: the remote cannot take it, or does not answer.
+        EnvironmentFault: the remote cannot accept it, or cannot be reached.
     """
     check_version(branch, str(folder))
     arguments = ["push", "--porcelain", "--no-verify", "--recurse-submodules=no", "origin", f"HEAD:refs/heads/{branch}"]
@@ -210,25 +210,25 @@ def push(folder: Path, branch: str, context: Context, *, url: str | None = None)
 
 
 def was_overtaken(rejected: str) -> bool:
-    """Whether a line of `git push --porcelain` about a ref says that another push was quicker."""
+    """Check if a line of `git push --porcelain` about a ref reports that another push was faster."""
     return _MOVED.search(rejected) is not None
 
 
 def unstage(folder: Path, context: Context) -> None:
-    """Take everything out of the index that HEAD does not have; files stay as they are (a mixed reset)."""
+    """Reset the index to HEAD; files stay as they are (a mixed reset)."""
     Git(folder, context).run(["reset", "--quiet", "--mixed"])
 
 
 def _check_out(git: Git, branch: str, sha: str) -> None:
     names = ("rev-parse", "--verify", "--quiet")
     head, output = git.ask(*names, "HEAD"), git.ask(*names, OUTPUT)
-    with moving(git.folder / ".git", Move(head or None, sha, branch, (output,) if output else ())) as going:
-        git.run(["checkout", "--quiet", "--force", "-B", branch, sha], inherit=(going.handle,))
-        going.complete(sha)
+    with moving(git.folder / ".git", Move(head or None, sha, branch, (output,) if output else ())) as ongoing:
+        git.run(["checkout", "--quiet", "--force", "-B", branch, sha], inherit=(ongoing.handle,))
+        ongoing.complete(sha)
 
 
 def _last_state(git: Git) -> RemoteState:
-    """What a clone knows of its remote; the branch it is on is taken for the default one."""
+    """Return the state of the remote as of the last fetch; the current branch is taken as the default branch."""
     answer = git.run(["for-each-ref", "--format=%(objectname) %(refname)", _KNOWN]).text
     known = (line.split(" ", 1) for line in answer.splitlines())
     branches = {name.removeprefix(_KNOWN): sha for sha, name in known}
@@ -239,10 +239,10 @@ _KNOWN = "refs/remotes/origin/"
 
 
 def _is_there(git: Git, branch: str, sha: str) -> bool:
-    """Whether the clone is on the branch at this commit, which is the remote's too, and has no file of its own."""
+    """Check if the clone is clean, on the branch at this commit, and level with the remote's branch."""
     arguments = ["status", "--porcelain=v2", "--branch", "-z", "--ignored", "--untracked-files=all", "--no-renames"]
-    wanted = f"branch.oid {sha}", f"branch.head {branch}", f"branch.upstream origin/{branch}", "branch.ab +0 -0"
-    return git.run(arguments).text.split("\0") == [*(f"# {line}" for line in wanted), ""]
+    headers = f"branch.oid {sha}", f"branch.head {branch}", f"branch.upstream origin/{branch}", "branch.ab +0 -0"
+    return git.run(arguments).text.split("\0") == [*(f"# {line}" for line in headers), ""]
 
 
 def _keep_unpushed(git: Git) -> None:
@@ -253,13 +253,13 @@ def _keep_unpushed(git: Git) -> None:
         Warned(
             "CMD-GIT-045",
             f"saved the unpushed commits of {git.folder} under refs/commodore/discarded before updating it",
-            hint=f"look at them: git -C {git.folder} log {ref}",
+            hint=f"show them with: git -C {git.folder} log {ref}",
         )
     )
 
 
 def _unpushed(git: Git) -> list[str]:
-    """Local commits that the remote lacks, without the empty initial commit that this program makes itself."""
+    """Return local commits that the remote lacks, without the empty initial commit of this program."""
     if _sha(git, "HEAD") == "":
         return []
     arguments = ["log", "--max-count=20", "--format=%H %T %P", "HEAD", "--branches", "--not", "--remotes"]
@@ -271,12 +271,12 @@ _EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 
 def _refuse_to_lose(git: Git) -> None:
-    """Refuse to replace a folder that holds anything but output of earlier runs that the remote has."""
+    """Refuse to replace a folder that holds anything else than pushed output of earlier runs."""
     folder = git.folder
     if not folder.is_dir() or not any(folder.iterdir()):
         return
     if not (folder / ".git").is_dir():
-        raise _in_the_way(folder, "a folder that is no git clone is there")
+        raise _in_the_way(folder, "a folder that is not a git clone is there")
     if _unpushed(git) or git.run(["rev-parse", "--verify", "--quiet", "refs/stash"], check=False).returncode == 0:
         raise _in_the_way(folder, "a clone of another repository with unpushed commits is there")
 
@@ -286,7 +286,7 @@ def _origin(git: Git) -> str:
 
 
 def _sha(git: Git, name: str) -> str:
-    """The commit a ref stands for, or an empty string."""
+    """Return the commit of a ref, or an empty string."""
     return git.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
 
 
@@ -298,7 +298,7 @@ def _rejection(folder: Path, branch: str, rejected: str, answer: GitResult) -> C
         return EnvironmentFault(
             "CMD-GIT-056",
             f"the remote could not take the push to '{shown(branch)}': {reason}: {words}",
-            hint="push again; if that fails, look at the disk and the logs of the server",
+            hint="push again; if that fails, check the disk and the logs of the server",
             locations=[str(folder)],
         )
     return Refused(

@@ -1,4 +1,4 @@
-"""One remote repository: its bare clone, its refs, and what a version means in it."""
+"""One remote repository: its bare clone, its refs, and the resolution of versions."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from commodore.core.sources.git._bare_clone import (
     move_in,
     own_tips,
     restore_clone,
-    still_true,
+    unchanged_refs,
 )
-from commodore.core.sources.git._clean_note import Glance
+from commodore.core.sources.git._clean_note import WorktreeSnapshot
 from commodore.core.sources.git._empty_repository import FALLBACK_BRANCH, Blueprint
 from commodore.core.sources.git._export import write_tree
 from commodore.core.sources.git._locks import clear_stale_locks, writing
@@ -52,14 +52,14 @@ class Repository:
     """The bare clone of one remote repository.
 
     Args:
-        url: where the repository is; kept in normal form, credentials included.
+        url: the repository's URL; stored in normal form, credentials included.
         path: the folder of the bare clone; it need not exist yet.
-        queries: asks remotes what they have.
-        blueprint: lays out new clones.
-        mirrors: what other working directories have fetched; None for nothing.
+        queries: queries the states of remotes.
+        blueprint: the template of new clones.
+        mirrors: the cache of fetched repositories; None without a cache.
 
-    Methods may be called from several threads; `lock` keeps several calls together.
-    Those that talk to the remote raise EnvironmentFault when it fails.
+    Methods may be called from several threads; hold `lock` to make several calls atomic.
+    Methods that talk to the remote raise EnvironmentFault if it fails.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Repository:
         self._queries = queries
         self._blueprint = blueprint
         self._mirrors = mirrors
-        self._written: list[Glance] = []
+        self._written: list[WorktreeSnapshot] = []
         self._state: RemoteState | None = None
         self._ambiguous: set[str] = set()
         self._names = {_has_suffix(self.url): self.url}
@@ -95,15 +95,15 @@ class Repository:
 
     @property
     def display_url(self) -> str:
-        """The URL without credentials, for people, metadata and logs."""
+        """The URL without credentials, for messages, metadata and logs."""
         return redact(self.url)
 
-    def has_written(self, look: Glance) -> None:
-        """Git has just written the files of a working copy, which are as in this look."""
-        self._written.append(look)
+    def has_written(self, snapshot: WorktreeSnapshot) -> None:
+        """Record that git has just written the files of a working copy, as in this snapshot."""
+        self._written.append(snapshot)
 
     def note_written(self) -> None:
-        """Let the next run know the working copies that git has written in this one, without asking git."""
+        """Note the working copies that git wrote in this run as clean, so that the next run need not start git."""
         while self._written:
             self._written.pop().note_later()
 
@@ -115,15 +115,15 @@ class Repository:
             self._ready = False
 
     def add_name(self, url: str) -> None:
-        """Note another URL of the repository: with `.git` at its end, or without it, it might be another one's.
+        """Note another URL of the repository, which differs in `.git` at the end and may name another repository.
 
-        It waits for no thread that uses the repository: the caller holds what such a thread may wait for.
+        This does not wait for threads that use the repository: the caller holds a lock that they may wait for.
         """
         self._names.setdefault(_has_suffix(normalize(url)), normalize(url))
 
     def _check_names(self, version: str | None) -> None:
-        """Refuse a version that is something else at the other of two URLs of which one ends in `.git`. One that does
-        not answer is taken for the same repository: many servers know one of the names alone.
+        """Refuse a version that resolves differently at two URLs of which one ends in `.git`. A URL that cannot be
+        reached is assumed to be the same repository: many servers know only one of the names.
 
         Raises:
             InputError: CMD-GIT-013.
@@ -152,7 +152,7 @@ class Repository:
         A push URL that does not belong to the URL any more is removed.
 
         Raises:
-            EnvironmentFault: something else is in the folder's place, or the clone is damaged.
+            EnvironmentFault: the folder is not a clone, or the clone is damaged.
         """
         with self.lock:
             if self._ready:
@@ -165,7 +165,7 @@ class Repository:
             elif not looks_bare(self.path):
                 raise EnvironmentFault(
                     "CMD-GIT-020",
-                    f"{self.path}, which is no bare repository, is in the way of the clone of {self.display_url}",
+                    f"{self.path} is in the way of the clone of {self.display_url}: it is not a bare repository",
                     hint="move the folder away and run again",
                     locations=[str(self.path)],
                 )
@@ -176,20 +176,20 @@ class Repository:
 
     @property
     def can_be_mirrored(self) -> bool:
-        """Whether there is no clone yet, and other working directories have fetched from the same remote."""
+        """Check if there is no clone yet, and the cache of fetched repositories has the remote."""
         return self._mirrors is not None and is_missing(self.path) and self._mirrors.holds(self.url)
 
     def obtain(self) -> bool:
-        """Open the clone like `ensure_present`; a missing one is made of what other working directories have fetched.
+        """Open the clone like `ensure_present`; a missing one is made from the cache of fetched repositories.
 
-        The remote is asked before, so that a caller gets nothing that it refuses, and only what it still has is taken.
-        What it has beyond that is for `fetch` to bring.
+        The remote is queried first, so that a caller gets nothing that the remote refuses, and only refs that it still
+        has. Newer refs are left to `fetch`.
 
         Returns:
-            Whether a clone was made that way.
+            True if a clone was made from the cache.
 
         Raises:
-            EnvironmentFault: see `ensure_present`; or the remote does not answer.
+            EnvironmentFault: see `ensure_present`; or the remote cannot be reached.
         """
         with self.lock:
             made = not self.context.offline and self.can_be_mirrored and self._make(self._fill_from_mirror)
@@ -197,13 +197,13 @@ class Repository:
             return made
 
     def fetch(self) -> None:
-        """Bring branches and tags up to date with the remote: new ones come, moved ones move, deleted ones go.
+        """Fetch branches and tags: add new ones, move moved ones, remove deleted ones.
 
-        The former value of a tag that moved or went is kept under `refs/commodore/discarded`; a moved tag is warned
-        about by name. Local branches are not touched.
+        The former value of a moved or deleted tag is kept under `refs/commodore/discarded`; moved tags are named in a
+        warning. Local branches are not touched.
 
         Raises:
-            EnvironmentFault: offline and never fetched; or the remote does not answer.
+            EnvironmentFault: offline and never fetched; or the remote cannot be reached.
         """
         with self.lock:
             self._refuse_offline("it must be fetched")
@@ -226,12 +226,12 @@ class Repository:
             self._fetched(is_new=before == NO_REFS)
 
     def _name_objects_by_sha256(self) -> None:
-        """Give the clone, which is empty yet, the object format of its remote."""
+        """Set the object format of the remote in a clone that is still empty."""
         self.git.run(["config", "core.repositoryFormatVersion", "1"])
         self.git.run(["config", "extensions.objectFormat", "sha256"])
 
     def fetch_commit(self, sha: str) -> bool:
-        """Ask the remote for one commit that no branch or tag contains. Returns whether it is here now."""
+        """Fetch one commit that no branch or tag contains. Returns True if the clone has it now."""
         if not is_commit(sha):
             return False
         with self.lock:
@@ -245,10 +245,10 @@ class Repository:
             return self.has_commits([sha])
 
     def fetch_ref(self, name: str) -> None:
-        """Bring one ref (full name) of the remote; the clone has the same afterwards, or none if the remote has none.
+        """Fetch one ref (full name) of the remote; it is removed from the clone if the remote does not have it.
 
         Raises:
-            EnvironmentFault: the remote does not answer.
+            EnvironmentFault: the remote cannot be reached.
         """
         with self.lock:
             self._refuse_offline(f"{name} must be fetched")
@@ -262,10 +262,10 @@ class Repository:
                 self.git.run(["update-ref", "-d", name])
 
     def push(self, options: Sequence[str], refs: Sequence[str], rights: GitRights | None = None) -> GitResult:
-        """Push refs (`SOURCE:TARGET`) to the repository's own URL; the answer is the caller's to read.
+        """Push refs (`SOURCE:TARGET`) to the repository's own URL; the caller checks the result.
 
         Args:
-            rights: what the push is let in by, instead of the URL's credentials.
+            rights: the credentials of the push, instead of the URL's.
         """
         self._refuse_offline("commits are to be pushed to it")
         reached = push_access(self.url, rights)
@@ -295,14 +295,14 @@ class Repository:
 
     @property
     def state(self) -> RemoteState | None:
-        """What the remote has, if it was asked in this run."""
+        """The state of the remote, if it was queried in this run."""
         return self._state
 
     def ask(self) -> RemoteState:
-        """What the remote has; it is asked once per run.
+        """Return the state of the remote, which is queried once per run.
 
         Raises:
-            EnvironmentFault: offline, or the remote does not answer.
+            EnvironmentFault: offline, or the remote cannot be reached.
         """
         with self.lock:
             if self._state is None:
@@ -312,18 +312,18 @@ class Repository:
             return self._state
 
     def ask_again(self) -> RemoteState:
-        """What the remote has by now, for those who must know whether it has moved during the run.
+        """Query the remote again, for callers that must know if it has changed during the run.
 
         Raises:
-            EnvironmentFault: offline, or the remote does not answer.
+            EnvironmentFault: offline, or the remote cannot be reached.
         """
         self._refuse_offline("its remote must be contacted")
         return ask(self.url, self.context, self.path if self.path.exists() else None)
 
     def is_current(self, version: str | None) -> bool:
-        """Whether a fetch would not change what a version means, so that none is needed.
+        """Check if a version resolves to the same commit at the remote, so that no fetch is needed.
 
-        Branches and tags that are not used may have moved at the remote; they are brought by a later fetch.
+        Branches and tags that are not used may have moved at the remote; a later fetch updates them.
         """
         with self.lock:
             state, refs = self.ask(), self.refs()
@@ -337,7 +337,7 @@ class Repository:
             return state.branches == refs.branches and state.tags == refs.tags and self._is_resolvable(name)
 
     def catch_up(self) -> bool:
-        """Fetch what was left out because it was not needed before. Returns whether there was something."""
+        """Fetch refs that were not needed before. Returns True if there were any."""
         with self.lock:
             state, refs = self._state, self.refs()
             if state is None or self.fetched or (state.branches == refs.branches and state.tags == refs.tags):
@@ -346,9 +346,9 @@ class Repository:
             return True
 
     def default_branch(self) -> str:
-        """The branch the remote's HEAD names, asked from the remote once per run (offline: as last seen).
+        """Return the branch of the remote's HEAD, queried once per run (offline: as last seen); by default `master`.
 
-        Git before 2.48 cannot learn it while fetching. A remote that names none has the default branch `master`.
+        Git before 2.48 does not update it while fetching.
         """
         with self.lock:
             if self.context.offline:
@@ -363,38 +363,39 @@ class Repository:
             return head
 
     def resolve(self, version: str | None) -> Revision:
-        """What a version means: a branch of the remote, else a tag, else a revision.
+        """Resolve a version: a branch of the remote, else a tag, else a revision.
 
-        Local branches never count. `None` is the default branch. Tags are followed to their commit.
+        Local branches are ignored. `None` is the default branch. Tags are peeled to their commit.
 
         Raises:
-            InputError: there is no such version, or it is no commit, or git would take it for an option; or it is
-                another one at a URL that differs in `.git` at its end alone.
-            EnvironmentFault: offline, and the clone has no such version; or the commit that it was when the runs began
-                that share their answers is gone.
+            InputError: the version does not exist, is not a commit, or looks like an option of git; or it resolves
+                differently at a URL that differs only in `.git` at the end.
+            EnvironmentFault: offline, and the clone does not have the version; or its commit of another run that
+                shares the remote states is gone.
         """
         if version is None or not is_commit(version):
             self._check_names(version)
-        found = self._look_up(self.default_branch() if version is None else version)
+        revision = self._look_up(self.default_branch() if version is None else version)
         if version is not None and is_commit(version):
-            return found
-        sha = self._queries.settle(self.url, version or "HEAD", found.sha)
-        if sha != found.sha and not (self.has_commits([sha]) or self.fetch_commit(sha)):
+            return revision
+        sha = self._queries.settle(self.url, version or "HEAD", revision.sha)
+        if sha != revision.sha and not (self.has_commits([sha]) or self.fetch_commit(sha)):
             raise EnvironmentFault(
                 "CMD-GIT-039",
-                f"commit {sha} of {self.display_url}, which '{shown(found.version)}' was when the run began, is gone",
-                hint="begin a new run, which takes the commit of today",
+                f"commit {sha} of {self.display_url}, to which '{shown(revision.version)}' resolved when the run began, "
+                "is gone",
+                hint="start a new run, which uses the current commit",
             )
-        return replace(found, sha=sha)
+        return replace(revision, sha=sha)
 
     def _look_up(self, version: str) -> Revision:
         check_version(version, self.display_url)
         refs = self.refs()
         if version in refs.tips:
             return Revision(version, version, "revision")
-        found = _refs.match_name(version, refs)
-        if found is not None:
-            sha, kind = found
+        match = _refs.match_name(version, refs)
+        if match is not None:
+            sha, kind = match
             if kind == "branch" and refs.commits.get(version, sha) != sha:
                 self._warn_of_two(version, sha, refs.commits[version])
             if kind == "branch" or version in refs.commits:
@@ -420,7 +421,7 @@ class Repository:
         )
 
     def has_commits(self, shas: Sequence[str]) -> bool:
-        """Whether all these commits (full ids) are in the bare clone."""
+        """Check if all these commits (full ids) are in the bare clone."""
         if not shas:
             return True
         if not self.path.exists():
@@ -431,14 +432,14 @@ class Repository:
         return answer.text.splitlines() == ["commit"] * len(shas)
 
     def short_sha(self, sha: str) -> str:
-        """A commit's abbreviation with at least six digits, for the commit message."""
+        """Return a commit's abbreviation of at least six digits, for the commit message."""
         known = self.refs().short.get(sha)
         return known or self.git.run(["rev-parse", "--short=6", "--verify", "--end-of-options", sha]).text
 
     def export_tree(self, sha: str, subdir: str, destination: Path) -> None:
         """Write the files of a commit (below `subdir`, "" for all) to the folder `destination`, as `git archive` does.
 
-        `export-ignore` and `export-subst` are honoured, no filter runs, and a former `destination` is replaced.
+        `export-ignore` and `export-subst` are honoured, no filter runs, and an existing `destination` is replaced.
 
         Raises:
             InputError: the commit has no such folder, or a path or link in it leaves the folder.
@@ -446,16 +447,16 @@ class Repository:
         write_tree(self.path, sha, subdir, destination, self.context, place=self.display_url)
 
     def keep(self, shas: Iterable[str]) -> list[str]:
-        """Protect commits from being lost by giving each a ref below `refs/commodore/discarded`. Returns the refs."""
+        """Protect commits from garbage collection by refs below `refs/commodore/discarded`. Returns the refs."""
         return keep_commits(self.path, shas, self.context)
 
     def rebuild(self) -> bool:
-        """Make a damaged clone anew from its remote, unless something in it could be lost by that.
+        """Clone a damaged repository again from its remote, unless something in it could be lost.
 
-        Worktrees and local branches are kept. Returns whether it was done.
+        Worktrees and local branches are kept. Returns True if it was cloned again.
 
         Raises:
-            EnvironmentFault: the remote does not answer; the damaged clone is as it was.
+            EnvironmentFault: the remote cannot be reached; the damaged clone is unchanged.
         """
         with self.lock:
             tips = None if self.context.offline else own_tips(self.path)
@@ -476,18 +477,18 @@ class Repository:
         return make_clone(self.path, self.url, self._blueprint, fill)
 
     def _fill_again(self, fresh: Path, tips: dict[str, str]) -> bool:
-        """Fetch, and move in what the damaged clone has of its own, if all objects of that are there now."""
+        """Fetch, then copy worktrees and own refs of the damaged clone if all their objects exist now."""
         talk(Git(fresh, self.context), self.url, _FETCH, _ALL, settings=PACKED)
         return move_in(self.path, fresh, tips, self.context)
 
     def _fill_from_mirror(self, fresh: Path) -> bool:
-        assert self._mirrors is not None, "obtain has looked"
+        assert self._mirrors is not None, "obtain has checked"
         if self._state is None:
             self._state = self._queries.answer(self.url, noted=False)
         refs = self._mirrors.take(self.url, fresh)
         if refs is None:
             return False
-        self._refs = still_true(refs, self._state)
+        self._refs = unchanged_refs(refs, self._state)
         _refs.write_refs(fresh, self._refs)
         return True
 
@@ -531,5 +532,5 @@ class Repository:
 
 
 def _has_suffix(url: str) -> bool:
-    """True if the path of a normalized URL ends in `.git`. Many servers add that ending."""
+    """Return True if the path of a normalized URL ends in `.git`. Many servers add that ending."""
     return urlsplit(url).path.rstrip("/").endswith(".git")

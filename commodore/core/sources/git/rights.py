@@ -1,6 +1,6 @@
-"""What lets git in at a server: a login as settings and variables of git, and git without what its user has for that.
+"""Git's authentication: a login as settings and variables, and an environment without the user's own logins.
 
-Secrets are in variables alone: in no file, and on no command line.
+Secrets are passed by variables only, never in a file or on a command line.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _KEPT = re.compile(
     r"PATH|TMPDIR|LD_LIBRARY_PATH|GIT_EXEC_PATH|GIT_ALLOW_PROTOCOL|SSL_CERT_(FILE|DIR)|CURL_CA_BUNDLE|GIT_SSL_(CAINFO|CAPATH|NO_VERIFY)"
     r"|(https?|all|no)_proxy|(HTTPS?|ALL|NO)_PROXY"
 )
-"""Variables that say where something is, and not who asks."""
+"""Variables with locations, without the user's identity."""
 _WHERE = re.compile(
     r"http\.(.*\.)?(sslcainfo|sslcapath|sslbackend|sslverify|proxy|version)|safe\.directory|protocol\..*", re.IGNORECASE
 )
@@ -32,14 +32,14 @@ _OF_USER = frozenset({"system", "global", "command"})
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """What a server is shown.
+    """Credentials for a server.
 
     Attributes:
-        authorization: the header of HTTP; empty for none.
-        files: for TLS, by git's setting: sslCert, sslKey, sslCAInfo.
-        insecure: whether it does not matter which server answers.
-        ssh_key: the file of a key.
-        known_hosts: a file that alone says which SSH servers are the right ones, in place of the user's configuration.
+        authorization: the HTTP header; empty without one.
+        files: TLS files by git's setting: sslCert, sslKey, sslCAInfo.
+        insecure: accept any server, without verification.
+        ssh_key: the file of an SSH key.
+        known_hosts: the file with the keys of SSH servers, in place of the user's configuration.
     """
 
     authorization: str = field(default="", repr=False)
@@ -49,7 +49,7 @@ class Login:
     known_hosts: Path | None = None
 
     def rights(self, base: str) -> GitRights:
-        """What git is let in by, at URLs of HTTP that begin with this one, and at SSH servers."""
+        """Return git's settings and variables for HTTP URLs with this prefix, and for SSH servers."""
         settings = [("credential.helper", "")]
         if self.authorization:
             settings.append((f"http.{base}.extraHeader", self.authorization))
@@ -69,14 +69,14 @@ class Login:
 
 
 def anonymous_variables(home: Path, context: Context, *, logins: bool = False) -> dict[str, str]:
-    """The variables of git without helpers, agents, keys and logins of its user.
+    """Return the variables for git without the helpers, agents, keys and logins of its user.
 
-    Of the user's configuration there is left what says where something is: proxies, certificate authorities, safe
-    folders, and replaced URLs that lead to no login.
+    Only settings with locations are kept from the user's configuration: proxies, certificate authorities, safe folders,
+    and URL replacements that need no login.
 
     Args:
         home: a private folder; it becomes git's home.
-        logins: whether replaced URLs count that lead to logins.
+        logins: keep URL replacements that need a login, too.
     """
     lines = "".join(f"{head}\n\t{name} = {_quoted(value)}\n" for head, name, value in _where(home, context, logins))
     file = home / ".gitconfig"
@@ -94,7 +94,7 @@ def anonymous_variables(home: Path, context: Context, *, logins: bool = False) -
 
 
 def _where(folder: Path, context: Context, logins: bool) -> Iterator[tuple[str, str, str]]:
-    """What is left of the user's configuration: section, name, value."""
+    """Yield the kept settings of the user's configuration: section, name, value."""
     try:
         answer = Git(folder, context).run(["config", "--null", "--show-scope", "--list"], check=False)
     except CommodoreError:
@@ -112,7 +112,7 @@ def _where(folder: Path, context: Context, logins: bool) -> Iterator[tuple[str, 
 
 
 def _is_open(url: str) -> bool:
-    """Whether there is no login at a URL: it is no SSH server's."""
+    """Check if a URL needs no login: it does not use SSH."""
     return url.startswith(("http://", "https://", "file://", "/"))
 
 

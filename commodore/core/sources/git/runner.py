@@ -1,6 +1,6 @@
-"""The one way this program calls the `git` executable.
+"""Run the `git` executable. All calls of this program go through here.
 
-Every call has a clean environment, no hooks, no prompt and a time limit; its failure is an error a user can act on.
+Every call has a clean environment, no hooks, no prompt and a time limit; failures are errors with a hint.
 The user's own git configuration (`insteadOf`, credential helpers, proxies, `GIT_CONFIG_GLOBAL`) is honoured.
 """
 
@@ -23,7 +23,7 @@ from commodore.core.sources.git._credentials import rights_of
 from commodore.core.sources.git._redirects import NOT_FOLLOWED, TRACED, led_to, left_behind
 from commodore.core.sources.git.urls import bare_url, redact_text
 
-# What would point git at another repository, index, history or diff program than the one it is called with.
+# Variables that would redirect git to another repository, index, history or diff program.
 _NEVER_INHERITED = frozenset(
     {
         "GIT_ALTERNATE_OBJECT_DIRECTORIES",
@@ -55,7 +55,7 @@ _NEVER_INHERITED = frozenset(
     }
 )
 
-# Settings that must not depend on the machine. Collected garbage must not outlive this process.
+# Settings that must not depend on the machine. Garbage collection must not outlive this process.
 _FIXED_SETTINGS = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -75,7 +75,7 @@ _FIXED_SETTINGS = (
 DAMAGED = "CMD-GIT-021"
 """The code of the error for a repository that is damaged."""
 MISSING = "CMD-GIT-001"
-"""The code of the error for a git that is missing, or that cannot be started."""
+"""The code of the error for a git that is missing or cannot be started."""
 
 
 def _any_of(*patterns: str) -> re.Pattern[str]:
@@ -129,7 +129,7 @@ _DAMAGED = _any_of(
 
 @dataclass(frozen=True, slots=True)
 class GitResult:
-    """What a git command answered. `stderr` is free of credentials and control characters."""
+    """Result of a git command. `stderr` is free of credentials and control characters."""
 
     stdout: bytes
     stderr: str
@@ -137,20 +137,20 @@ class GitResult:
 
     @property
     def text(self) -> str:
-        """The output as text; bytes that are no UTF-8 survive as surrogate escapes. Without the last line feed."""
+        """The output as text, without the last line feed; bytes that are not UTF-8 become surrogate escapes."""
         return self.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
 
     @property
     def failed(self) -> bool:
-        """Whether git could not do what it was told. When the disk fails, `git checkout` mentions the files that it
-        could not write or remove, and ends with the status 0.
+        """Check if git failed. If the disk fails, `git checkout` prints the files that it could not write or remove,
+        and exits with the status 0.
         """
         return self.returncode != 0 or _NOT_WRITTEN.search(self.stderr) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """One call of git: its words, its standard input, its variables, and open files that it gets, too."""
+    """One call of git: its words, standard input, variables, and inherited open files."""
 
     words: tuple[str, ...]
     input: bytes | None
@@ -163,9 +163,9 @@ class Git:
     """The `git` executable in one folder, within the limits of a run.
 
     Attributes:
-        folder: where it works.
-        context: its limits bound the time of each command; when it is cancelled, commands end.
-        about: the repository (its URL without credentials) that errors are to name.
+        folder: the working directory.
+        context: its limits bound the time of each command; cancelling it ends commands.
+        about: the repository (its URL without credentials) that errors name.
         given: variables on top of the clean environment, for all commands.
     """
 
@@ -184,19 +184,19 @@ class Git:
         settings: Sequence[str] = (),
         inherit: Sequence[int] = (),
     ) -> GitResult:
-        """Run `git` with `arguments` and return what it answered. Where a server redirects to is judged before it is
-        asked: see `locate`.
+        """Run `git` with `arguments` and return the result. Redirects of servers are checked before they are followed:
+        see `locate`.
 
         Args:
             input: bytes for its standard input; without it, standard input is empty.
-            check: whether it is an error if git fails.
+            check: raise an error if git fails.
             environment: variables on top of the clean environment.
             settings: git settings (`key=value`) for this call alone.
-            inherit: open files that the process gets, too.
+            inherit: open files that the process inherits.
 
         Raises:
             EnvironmentFault: git is missing, takes too long, or (with `check`) fails.
-            PolicyError: CMD-GIT-057, it would start a program that the repository's own configuration names.
+            PolicyError: CMD-GIT-057, git would start a program that the repository's own configuration names.
         """
         if may_start_programs(self.folder, arguments):
             self._refuse_programs()
@@ -224,18 +224,18 @@ class Git:
         refuse_programs(self.folder, result.text)
 
     def locate(self, url: str, settings: Sequence[str] = (), given: Mapping[str, str] | None = None) -> str:
-        """Where the repository of a URL is, with all redirects of its servers followed. A server may lead to its own
-        host, and to others unless `Context.check_host` refuses that; nothing is asked there before. Without this check
-        it does not lead to this machine and its link.
+        """Return the URL of a repository after all redirects. A server may redirect to its own host, and to other hosts
+        unless `Context.check_host` refuses them, which is called before they are contacted. Without it, redirects to
+        this machine and its link are refused.
 
         Args:
-            given: the variables with which git asks, by default those of each command.
+            given: the variables of git, by default those of each command.
 
         Returns:
-            The URL itself, if its server does not lead elsewhere, or only to what is no repository.
+            The URL itself if its server does not redirect, or the target is not a repository.
 
         Raises:
-            PolicyError: CMD-CONF-011 or CMD-CONF-012, a server leads to where it must not.
+            PolicyError: CMD-CONF-011 or CMD-CONF-012, the target of a redirect is not allowed.
         """
         words = [word for setting in (*_FIXED_SETTINGS, *settings) for word in ("-c", setting)]
         for _ in range(self.context.limits.redirects):
@@ -254,16 +254,16 @@ class Git:
             url = target
         return url
 
-    def let_in(self, url: str) -> Git:
-        """The same, let in by what a URL says, when it gets this as `bare_url` makes it."""
+    def authenticated(self, url: str) -> Git:
+        """Return a copy that authenticates with the credentials of a URL when it is given as `bare_url` returns it."""
         if rights_of(url) is None:
             return self
         led = _leading(url, self._replaced(url, self._environment()))
         return replace(self, given={**_after_inherited(led.settings), **led.environment})
 
     def variables(self, url: str) -> dict[str, str]:
-        """What another program's git needs among its variables to ask for the repository of a URL only where `locate`
-        finds it, and to be let in by what the URL says. The program may get it as `bare_url` makes it.
+        """Return variables for the git of another program, so that it accesses a URL's repository only at the target of
+        `locate`, with the credentials of the URL. The program may be given the URL as `bare_url` returns it.
 
         Raises:
             PolicyError: see `locate`.
@@ -281,7 +281,7 @@ class Git:
         return clean_environment() if given is None else given.variables()
 
     def _allowed(self, environment: Mapping[str, str], url: str, settings: Sequence[tuple[str, str]]) -> dict[str, str]:
-        """Variables with settings, and with what git is let in by at a URL."""
+        """Return variables with settings, and with the credentials for a URL."""
         given = self.context.access
         rights = (given.rights(url) if given is not None else None) or rights_of(url)
         if rights is None:
@@ -289,7 +289,7 @@ class Git:
         return with_settings({**environment, **rights.environment}, [*settings, *rights.settings])
 
     def _urls(self, command: _Command) -> Iterator[tuple[str, str]]:
-        """All that a command may have asked, each with the URL that settings of the user make of it."""
+        """Yield the URLs that a command may have requested, each with its URL after the user's replacements."""
         listing = _Command(("config", "--get-regexp", r"^remote\..*\.(push)?url$"), None, command.environment)
         listed = [line.partition(" ")[2] for line in self._run(listing, listing.words).text.splitlines()]
         for word in dict.fromkeys((*command.words, *listed)):
@@ -297,7 +297,7 @@ class Git:
                 yield word, self._replaced(word, command.environment)
 
     def _replaced(self, url: str, environment: Mapping[str, str]) -> str:
-        """What git asks in place of a URL: settings of the user may replace it (`insteadOf`)."""
+        """Return the URL that git requests after the user's replacements (`insteadOf`)."""
         asking = with_settings(environment, [("remote.commodore-asks.url", url)])
         command = _Command(("ls-remote", "--get-url", "commodore-asks"), None, asking)
         return self._run(command, command.words).text or url
@@ -306,7 +306,7 @@ class Git:
         bounds = Bounds.of(arguments, _subject(arguments, self.about), self.context.limits)
         environment = with_settings(command.environment, bounds.settings())
         words = bounds.command(command.words, environment.get("PATH"))
-        # It may ask its user by the terminal, so it shares the session.
+        # Git may prompt its user on the terminal, so it shares the session.
         called = running.Command(words, environment, self.folder, command.input or b"", command.inherit, is_alone=False)
         ended = self._ended(called, bounds)
         result = GitResult(ended.output, clean_text(ended.said.decode("utf-8", "replace")), ended.code)
@@ -316,7 +316,7 @@ class Git:
 
     def _ended(self, command: running.Command, bounds: Bounds) -> running.Ended:
         try:
-            return running.run(command, bounds.of_process(), self.context.cancellation, bounds.look())
+            return running.run(command, bounds.of_process(), self.context.cancellation, bounds.progress_check())
         except running.OutOfBounds as hit:
             raise bounds.hit(hit.bound) from None
         except FileNotFoundError as error:
@@ -333,22 +333,22 @@ class Git:
             ) from error
 
     def ask(self, *arguments: str) -> str:
-        """What git says to a question, without the last line feed; nothing if it fails."""
+        """Return git's output, without the last line feed; an empty string if it fails."""
         return self.run(arguments, check=False).text
 
     def fault(self, arguments: Sequence[str], result: GitResult) -> CommodoreError:
-        """The error for a git command that failed here."""
+        """Return the error for a git command that failed here."""
         return fault(arguments, result, self.folder, self.about)
 
 
 def clean_environment() -> dict[str, str]:
-    """The environment of git: variables of the caller that it needs, no redirections, English, no prompts."""
+    """Return the environment of git: variables of the caller that it needs, no redirections, English, no prompts."""
     kept = {name: value for name, value in child_environment(Child.GIT).items() if name not in _NEVER_INHERITED}
     return {**kept, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
 
 
 def _leading(url: str, target: str) -> GitRights:
-    """Rights by which git asks another URL instead, without credentials in its arguments."""
+    """Return settings with which git requests another URL instead, without credentials in its arguments."""
     rights = rights_of(target) or GitRights()
     words = dict.fromkeys((url, bare_url(url))) if target != url or rights.settings else ()
     instead = tuple((f"url.{bare_url(target)}.insteadOf", word) for word in words)
@@ -356,34 +356,34 @@ def _leading(url: str, target: str) -> GitRights:
 
 
 def _after_inherited(settings: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Settings as variables, appended to those of the caller."""
+    """Return settings as variables, appended to those of the caller."""
     return with_settings({"GIT_CONFIG_COUNT": os.environ.get("GIT_CONFIG_COUNT", "")}, settings)
 
 
 def with_settings(environment: Mapping[str, str], settings: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Variables with settings of git (key and value), after those that are among them already: on a command line,
-    other users of the machine would see them.
+    """Return variables with settings of git (key and value), numbered after existing ones. On a command line, other
+    users of the machine would see them.
     """
     given = environment.get("GIT_CONFIG_COUNT", "")
     count = int(given) if given.isdecimal() else 0
-    found = {**environment, "GIT_CONFIG_COUNT": str(count + len(settings))}
+    variables = {**environment, "GIT_CONFIG_COUNT": str(count + len(settings))}
     for number, (key, value) in enumerate(settings, count):
-        found |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
-    return found
+        variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return variables
 
 
 def clean_text(text: str) -> str:
-    """Text from outside, fit for a terminal: no credentials, no control characters besides line feeds."""
+    """Return external text that is safe for a terminal: without credentials and control characters but line feeds."""
     text = text.replace("\r", "\n")
     return redact_text("".join(letter for letter in text if letter == "\n" or letter.isprintable()))
 
 
 def fault(arguments: Sequence[str], result: GitResult, place: Path, about: str = "") -> CommodoreError:
-    """The error for a git command that failed, in git's own words, with a hint that fits them."""
+    """Return the error for a failed git command, in git's own words, with a matching hint."""
     ended = f"killed by signal {-result.returncode}" if result.returncode < 0 else f"exit status {result.returncode}"
     words = last_words(result.stderr) or ended
     subject = _subject(arguments, about)
-    # What a server says about its own repository is no news about this one.
+    # A server's message about its own repository does not concern this one.
     here = "\n".join(line for line in result.stderr.splitlines() if not line.startswith("remote:"))
     if (scarce := find_in_output(here, f"{subject} failed")) is not None:
         return scarce.about(at=[str(place)])
@@ -399,7 +399,7 @@ def fault(arguments: Sequence[str], result: GitResult, place: Path, about: str =
         return EnvironmentFault(
             DAMAGED,
             f"the git repository {place} is damaged: {words}",
-            hint="look at it with 'git fsck'; once nothing in it is missed, remove it and run again",
+            hint="check it with 'git fsck'; once nothing in it is missed, remove it and run again",
             locations=[str(place)],
         )
     if _NOT_REACHED.search(result.stderr):
@@ -411,24 +411,24 @@ def fault(arguments: Sequence[str], result: GitResult, place: Path, about: str =
         )
     hint = "run again" if result.returncode < 0 else ""
     if _DAMAGED_THERE.search(here):
-        hint = "the server does not send what it offers: let its owners look at the repository with 'git fsck'"
+        hint = "the server does not send what it offers: ask its owners to check the repository with 'git fsck'"
     return EnvironmentFault("CMD-GIT-002", f"{subject} failed: {words}", hint=hint, locations=[str(place)])
 
 
 def reports_damage(result: GitResult) -> bool:
-    """Whether git complained about its own repository, though it went on."""
+    """Check if git reported damage of its own repository, though it continued."""
     return any(line.startswith("error:") and _DAMAGED.search(line) for line in result.stderr.splitlines())
 
 
 def last_words(stderr: str) -> str:
-    """The line of git's complaints that says most: the last `fatal:`, else the last `error:`, else the last line."""
+    """Return the most specific line of git's messages: the last `fatal:`, else the last `error:`, else the last."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip() and not line.startswith("hint:")]
     for prefix in ("fatal:", "error:", "remote:"):
         chosen = [line for line in lines if line.startswith(prefix) and line != "remote:"]
-        # What follows from the other side's end is no reason.
+        # A hang-up of the other side is a consequence, not the cause.
         chosen = [line for line in chosen if "the remote end hung up" not in line] or chosen
         if prefix == "fatal:" and chosen and "Could not read from remote repository" in chosen[-1]:
-            # ssh and the server say before it what really happened
+            # ssh and the server print the cause before it
             before = lines[: lines.index(chosen[-1])]
             chosen = before[-1:] or chosen
         if chosen:

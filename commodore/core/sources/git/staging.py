@@ -1,4 +1,4 @@
-"""The index of a clone: stage everything, and read what changed against HEAD."""
+"""Index of a clone: stage everything, and read changes against HEAD."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from commodore.core.sources.git.urls import shown
 _SETTINGS = ("core.excludesFile=/dev/null", "core.safecrlf=false")
 _RENAME_LIMIT = 1000  # files compared for renames; above it git finds exact renames only
 _LINK, _FILE, _EXECUTABLE = "120000", "100644", "100755"
-# These attributes win over all others, and come before the first checkout: files are in the working copy what they are
-# in the commits, and no filter program of the user is started for a name that a repository has chosen.
+# These attributes override all others, and are set before the first checkout: files in the working copy equal those in
+# the commits, and no filter program of the user is started for a name that a repository has chosen.
 _NO_FILTERS = b"* -text -ident !eol !filter !working-tree-encoding\n"
 
 Entry = tuple[str, str]
-"""A file as git keeps it: its mode, like `100644`, and the id of its content."""
+"""A file in git: its mode, like `100644`, and the id of its content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class RawChange:
 
     Attributes:
         status: `A` added, `C` copied, `D` deleted, `M` modified, `R` renamed, `T` type changed.
-        similarity: per cent, of copies and renames; else None.
+        similarity: of copies and renames, in per cent; else None.
         old_path, new_path: relative to the root; None on the side that does not exist.
         old_blob, new_blob: object ids; None on the side that does not exist.
         old_mode, new_mode: like `100644`; None on the side that does not exist.
@@ -51,10 +51,10 @@ class RawChange:
 
 
 def stage_all(folder: Path, context: Context) -> None:
-    """Stage additions (but ignored files), modifications and deletions of the whole working copy.
+    """Stage additions (except ignored files), modifications and deletions of the whole working copy.
 
     Raises:
-        PolicyError: a merge in it is unfinished; names the first path.
+        PolicyError: a merge is unfinished; the message names the first path.
     """
     arguments = ["ls-files", "--unmerged", "-z"]
     unmerged = Git(folder, context).run(arguments).text
@@ -70,7 +70,7 @@ def stage_all(folder: Path, context: Context) -> None:
 
 
 def disregard_attributes(folder: Path) -> None:
-    """Let no attribute of a clone's commits, or of the user, change files on their way into or out of it.
+    """Disable attributes of a clone's commits and of the user, which would change files on checkout and commit.
 
     Raises:
         EnvironmentFault: the operating system refused.
@@ -82,15 +82,15 @@ def disregard_attributes(folder: Path) -> None:
 def stage_exactly(
     folder: Path, roots: Sequence[str], is_own: Callable[[str], bool], context: Context
 ) -> dict[str, Entry]:
-    """Let the index have the files below these folders as they are in the working copy, byte by byte: whatever
-    `.gitignore`, attributes, submodules and flags of the index say.
+    """Stage the files below these folders as they are in the working copy, byte by byte, regardless of `.gitignore`,
+    attributes, submodules and flags of the index.
 
     Args:
-        roots: folders at the top of the working copy, which need not be there.
-        is_own: accepts the paths that this holds for; others stay as they are staged.
+        roots: folders at the top of the working copy, which need not exist.
+        is_own: selects the paths to stage; others stay as they are staged.
 
     Returns:
-        what is staged there now, by path.
+        The staged entries of these folders, by path.
 
     Raises:
         EnvironmentFault: git fails, or a file cannot be read.
@@ -119,7 +119,7 @@ def stage_exactly(
 def committed_files(
     folder: Path, commit: str, roots: Sequence[str], is_own: Callable[[str], bool], context: Context
 ) -> dict[str, Entry]:
-    """What a commit has below some folders at its top, as `stage_exactly` gives it."""
+    """Return the entries of a commit below some top-level folders, as `stage_exactly` does."""
     arguments = ["ls-tree", "-r", "-z", "--full-tree", commit, "--", *roots]
     listed = Git(folder, context).run(arguments).text.split("\0")[:-1]
     return {path: (mode, sha) for line in listed for (mode, _, sha), path in [_parts(line)] if is_own(path)}
@@ -157,9 +157,9 @@ def _blob_id(content: bytes, algorithm: str) -> str:
 
 
 def staged_changes(folder: Path, context: Context) -> list[RawChange]:
-    """What the index has changed against HEAD (or nothing at all, before the first commit), sorted by path.
+    """Return the changes of the index against HEAD (against nothing before the first commit), sorted by path.
 
-    Renames are found at git's default similarity of 50 %.
+    Renames are detected at git's default similarity of 50 %.
     """
     arguments = ["diff", "--cached", "--raw", "-z", "--no-abbrev", "--find-renames=50%", f"-l{_RENAME_LIMIT}"]
     arguments += ["--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--no-relative"]
@@ -188,19 +188,19 @@ def staged_changes(folder: Path, context: Context) -> list[RawChange]:
 
 
 def read_blobs(folder: Path, ids: Iterable[str], context: Context) -> dict[str, bytes]:
-    """The contents of objects by id, all read by one git process.
+    """Return the contents of objects by id, all read by one git process.
 
     Raises:
-        EnvironmentFault: one of them is not there.
+        EnvironmentFault: an object is missing.
     """
-    wanted = sorted(set(ids))
-    if not wanted:
+    names = sorted(set(ids))
+    if not names:
         return {}
-    text = "".join(f"{name}\n" for name in wanted)
+    text = "".join(f"{name}\n" for name in names)
     answer = Git(folder, context).run(["cat-file", "--batch"], input=text.encode()).stdout
     blobs: dict[str, bytes] = {}
     place = 0
-    for name in wanted:
+    for name in names:
         end = answer.index(b"\n", place)
         header = answer[place:end].decode().split(" ")
         if len(header) != 3:

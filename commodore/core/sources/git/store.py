@@ -1,4 +1,4 @@
-"""All repositories of a working directory: one bare clone each, fetched at most once per run."""
+"""Repositories of a working directory: one bare clone each, fetched at most once per run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from commodore.core.sources.git.runner import DAMAGED, MISSING, Git
 from commodore.core.sources.git.urls import is_local, normalize, redact, repository_key
 
 FETCH_STAGE = "fetch"
-"""The stage name under which fetched repositories are announced."""
+"""The stage name of events about fetched repositories."""
 
 Explain = Callable[[Collection[str], CommodoreError], CommodoreError]
 
@@ -41,10 +41,10 @@ class RepositoryStore:
 
     Args:
         root: the folder of the bare clones (`Workspace.repositories`).
-        context: offline, no remote is asked; what is not there is an error. Closing the store cancels a part of it.
-        mirrors: where everything that is fetched is kept for other working directories
-            (`commodore.core.results.caches.repository_cache()`); None keeps and takes nothing.
-        answers: what remotes have, for stores that see the same commits of branches; their owner ends them.
+        context: offline, no remote is contacted, and missing clones are errors. `close` cancels a nested context of it.
+        mirrors: the cache of fetched repositories for other working directories
+            (`commodore.core.results.caches.repository_cache()`); None disables it.
+        answers: states of remotes shared by stores that see the same commits of branches; their owner ends them.
     """
 
     def __init__(
@@ -61,13 +61,12 @@ class RepositoryStore:
         self._sought: set[tuple[str, str]] = set()
 
     def repository(self, url: str) -> Repository:
-        """The repository a URL stands for; all URLs of one key share it.
+        """Return the repository of a URL; all URLs with the same key share it.
 
-        The first URL is the one to fetch from, unless a later one literally begins with `ssh://`. Nothing is created
-        or fetched yet.
+        Fetches use the first URL, unless a later one literally begins with `ssh://`. Nothing is created or fetched yet.
 
         Raises:
-            InputError: the URL is not usable, or two repositories would share one clone, or one lie in the other.
+            InputError: the URL is not usable, or two repositories would share one clone, or be nested.
         """
         key = repository_key(url)
         with self._lock:
@@ -82,7 +81,7 @@ class RepositoryStore:
                     blueprint=self._blueprint,
                     mirrors=self._mirrors,
                 )
-            elif not _are_one(known.url, normalize(url)):
+            elif not _may_be_same(known.url, normalize(url)):
                 raise InputError(
                     "CMD-GIT-013",
                     f"the repositories {known.display_url} and {redact(url)} would share the clone {known.path}",
@@ -95,45 +94,47 @@ class RepositoryStore:
         return known
 
     def _check_nesting(self, key: str, url: str) -> None:
-        """Refuse a repository whose clone would lie among the files of another clone, or hold one."""
+        """Refuse a repository whose clone would be inside of another clone, or contain one."""
         parents = [str(parent) for parent in Path(key).parents]
-        outer = next((one for one in parents if one in self._repositories or looks_bare(self.root / one)), None)
-        inner = next((one for one in self._repositories if one.startswith(f"{key}/")), None)
+        outer = next(
+            (parent for parent in parents if parent in self._repositories or looks_bare(self.root / parent)), None
+        )
+        inner = next((other for other in self._repositories if other.startswith(f"{key}/")), None)
         if (other := outer or inner) is not None:
             raise InputError(
                 "CMD-GIT-013",
-                f"the clone of {redact(url)} and the clone {self.root / other} would be inside each other",
-                hint="correct the URL that names a folder in a repository; or remove this clone, if it is an old one",
+                f"the clone of {redact(url)} and the clone {self.root / other} would be nested",
+                hint="correct the URL if it names a folder in a repository; or remove this clone if it is an old one",
             )
 
     def working_clone(
         self, url: str, folder: Path, *, author: Author | None = None, staging: Path | None = None
     ) -> PublishedClone:
-        """Bring an ordinary clone of `url` to the newest commit of its default branch, making it if need be.
+        """Update an ordinary clone of `url` to the newest commit of its default branch, cloning it if necessary.
 
-        What is not committed in it is the output of an earlier run and is thrown away; unpushed commits are kept under
+        Uncommitted changes are the output of an earlier run and are discarded; unpushed commits are kept under
         `refs/commodore/discarded` and announced. An empty remote gets a local, parentless commit of the empty tree with
-        the message `Initial commit` on `master`. Offline, the clone is brought to the newest commit that it knows of
-        the branch it is on.
+        the message `Initial commit` on `master`. Offline, the clone is updated to the newest known commit of its
+        current branch.
 
         Args:
-            author: of the initial commit; None is git's own identity.
-            staging: where a new clone is made; by default beside its place.
+            author: the author of the initial commit; None for git's own identity.
+            staging: the folder in which a new clone is made; by default that of the clone.
 
         Raises:
             InputError: the URL is not usable.
-            PolicyError: something else is in the folder's place and would be lost.
-            EnvironmentFault: the remote does not answer, or the clone is damaged; or offline, and there is no clone.
+            PolicyError: the folder holds something else that would be lost.
+            EnvironmentFault: the remote cannot be reached, the clone is damaged, or offline there is no clone.
         """
         repository_key(url)
         ask = self._questions.answer
         return WorkingClone(normalize(url), self.context, author, ask, self._mirrors).bring(folder, staging)
 
     def shallow_clone(self, url: str, shas: Sequence[str], folder: Path) -> Repository | None:
-        """Fetch these commits alone (full ids) into a new bare repository, which its user removes.
+        """Fetch only these commits (full ids) into a new bare repository, which the caller removes.
 
         Returns:
-            It, offline; or None where there is no network access, or the server does not allow that.
+            The repository, in offline mode; None without network access, or if the server does not allow it.
         """
         if self.context.offline:
             return None
@@ -150,21 +151,21 @@ class RepositoryStore:
         return Repository(url, folder, offline, self._questions, blueprint=self._blueprint, mirrors=None)
 
     def foresee(self, urls: Iterable[str]) -> None:
-        """Begin to ask remotes what they have before it is known whether that is needed; offline, do nothing.
+        """Start queries of remotes that may be needed; offline, do nothing.
 
-        Each is asked in the background, all at the same time. `close` must be called afterwards.
+        All are queried in the background at the same time. `close` must be called afterwards.
         """
         if not self.context.offline:
             self._questions.foresee(urls)
 
     @property
     def asked(self) -> list[str]:
-        """The URLs of all remotes that an unchanged run would ask, sorted: what is wanted of them is no commit id."""
+        """The URLs of all remotes that an unchanged run would query, sorted: their versions are not commit ids."""
         with self._lock:
-            return sorted({*self._questions.wanted, *self._followed})
+            return sorted({*self._questions.used, *self._followed})
 
     def close(self) -> None:
-        """End everything that still talks to a remote. The store cannot fetch any more."""
+        """Cancel everything that still talks to a remote. The store cannot fetch afterwards."""
         self.context.cancellation.cancel()
         self._questions.end()
 
@@ -174,22 +175,22 @@ class RepositoryStore:
     def __exit__(self, kind: type[BaseException] | None, *details: object) -> None:
         self.close()
         if kind is None:
-            with contextlib.suppress(EnvironmentFault):  # the run is done, and the next one asks git
+            with contextlib.suppress(EnvironmentFault):  # the run is complete, and the next one starts git
                 for repository in list(self._repositories.values()):
                     repository.note_written()
 
-    def sync(self, wanted: Iterable[tuple[str, str | None]], explain: Explain = lambda _, error: error) -> None:
+    def sync(self, requested: Iterable[tuple[str, str | None]], explain: Explain = lambda _, error: error) -> None:
         """Fetch what is needed for these (URL, version) pairs, all repositories in parallel.
 
-        A repository is fetched at most once per run; not at all when every version wanted of it is a full commit id
-        that is there already, or its remote says that none of them has changed; and once more only when a version is
-        asked for that the first fetch did not bring.
-        Versions that stay unknown are no error here: `Repository.resolve` says so when they are used. Offline,
-        only the presence of clones is checked.
+        A repository is fetched at most once per run; not at all if every requested version is a full commit id that
+        exists already, or its remote reports all of them unchanged; and once more only if a version is requested that
+        the first fetch did not find.
+        Unknown versions are not an error here: `Repository.resolve` raises it when they are used. Offline, only the
+        existence of clones is checked.
 
         Args:
-            explain: is given the URLs of a repository as they were wanted, and what is wrong with it; gives what is
-                to be told. It is not asked about what this machine lacks.
+            explain: maps the requested URLs of a repository and its error to the error to raise. It is not called for
+                faults of this machine.
 
         Raises:
             InputError: a URL is not usable.
@@ -201,7 +202,7 @@ class RepositoryStore:
         failures: list[CommodoreError] = []
         versions: dict[str, tuple[Repository, set[str | None]]] = {}
         urls: dict[Repository, set[str]] = {}
-        for url, version in wanted:
+        for url, version in requested:
             try:
                 repository = self.repository(url)
             except CommodoreError as error:
@@ -220,10 +221,10 @@ class RepositoryStore:
         if not work:
             return []
         self.context.announce(StageGrown(FETCH_STAGE, len(work)))
-        self.foresee(repository.url for repository, wanted in work if self._must_be_asked(repository, wanted))
+        self.foresee(repository.url for repository, versions in work if self._must_be_asked(repository, versions))
         pool = ThreadPoolExecutor(min(self.context.limits.git_threads, len(work)), thread_name_prefix="fetch")
         try:
-            futures = [pool.submit(self._sync_one, repository, wanted) for repository, wanted in work]
+            futures = [pool.submit(self._sync_one, repository, versions) for repository, versions in work]
             wait(futures, return_when=FIRST_EXCEPTION)
             outcomes = zip(work, map(_outcome, futures), strict=True)
             return [(repository, error) for (repository, _), error in outcomes if error is not None]
@@ -233,35 +234,35 @@ class RepositoryStore:
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
-    def _must_be_asked(self, repository: Repository, wanted: set[str | None]) -> bool:
-        """Whether it is certain that this repository's remote will be asked; a new clone is fetched at once instead,
-        unless other working directories have fetched it.
+    def _must_be_asked(self, repository: Repository, versions: set[str | None]) -> bool:
+        """Check if this repository's remote will certainly be queried. A new clone is fetched at once instead, unless
+        it can be made from the cache of fetched repositories.
         """
         asked = not repository.fetched and repository.can_be_mirrored
-        if all(version is not None and is_commit(version) for version in wanted):
+        if all(version is not None and is_commit(version) for version in versions):
             return asked
         with self._lock:
             self._followed.add(repository.url)
         return asked or (not repository.fetched and repository.path.exists())
 
-    def _sync_one(self, repository: Repository, wanted: set[str | None]) -> CommodoreError | None:
+    def _sync_one(self, repository: Repository, versions: set[str | None]) -> CommodoreError | None:
         start = time.perf_counter()
         try:
             with repository.lock:
-                asked = self._bring_or_rebuild(repository, wanted)
+                asked = self._bring_or_rebuild(repository, versions)
             seconds = time.perf_counter() - start if asked else 0.0
             self.context.announce(StageAdvanced(FETCH_STAGE, repository.display_url, seconds))
         except CommodoreError as error:
             return error
         return None
 
-    def _bring_or_rebuild(self, repository: Repository, wanted: set[str | None]) -> bool:
+    def _bring_or_rebuild(self, repository: Repository, versions: set[str | None]) -> bool:
         try:
-            return self._bring(repository, wanted)
+            return self._bring(repository, versions)
         except EnvironmentFault as error:
             if error.code != DAMAGED or not self._rebuild(repository, error):
                 raise
-        return self._bring(repository, wanted) or True
+        return self._bring(repository, versions) or True
 
     def _rebuild(self, repository: Repository, damage: EnvironmentFault) -> bool:
         try:
@@ -269,38 +270,38 @@ class RepositoryStore:
         except EnvironmentFault as error:
             raise damage from error
 
-    def _bring(self, repository: Repository, wanted: set[str | None]) -> bool:
-        """Make the wanted versions resolvable, as far as they exist. Returns whether the remote was asked."""
+    def _bring(self, repository: Repository, versions: set[str | None]) -> bool:
+        """Make the requested versions resolvable if they exist. Returns True if the remote was queried."""
         mirrored = repository.obtain()
         if self.context.offline:
             return False
-        shas = sorted(version for version in wanted if version is not None and is_commit(version))
-        if len(shas) == len(wanted) and repository.has_commits(shas):
+        shas = sorted(version for version in versions if version is not None and is_commit(version))
+        if len(shas) == len(versions) and repository.has_commits(shas):
             return mirrored
-        asked = self._fetch_if_needed(repository, wanted) or mirrored
-        if None in wanted:
+        asked = self._fetch_if_needed(repository, versions) or mirrored
+        if None in versions:
             repository.default_branch()
         for sha in shas:
             if not repository.has_commits([sha]):
                 asked = repository.fetch_commit(sha) or asked
         return asked
 
-    def _fetch_if_needed(self, repository: Repository, wanted: set[str | None]) -> bool:
-        """A remote that has been fetched from before is only asked what it has; it mostly has nothing new."""
+    def _fetch_if_needed(self, repository: Repository, versions: set[str | None]) -> bool:
+        """Fetch if the remote has changes. A remote fetched before is only queried, as it mostly has nothing new."""
         if repository.fetched:
-            named = [version for version in wanted if version is not None]
+            named = [version for version in versions if version is not None]
             needed = any(self._is_new_and_unknown(repository, version) for version in named)
             if needed:
                 repository.fetch()
             return needed
         asked = repository.state is None
-        if not repository.refs().branches or not all(map(repository.is_current, sorted(wanted, key=str))):
+        if not repository.refs().branches or not all(map(repository.is_current, sorted(versions, key=str))):
             repository.fetch()
             return True
         return asked
 
     def _is_new_and_unknown(self, repository: Repository, version: str) -> bool:
-        """Whether a version does not resolve and has not been sought by a fetch of its own yet."""
+        """Check if a version does not resolve and was not fetched separately yet."""
         with self._lock:
             if (repository.key, version) in self._sought:
                 return False
@@ -313,13 +314,13 @@ class RepositoryStore:
         return False
 
 
-def _are_one(one: str, other: str) -> bool:
-    """Whether two URLs of one key, in normal form, can mean the same repository."""
-    if is_local(one) != is_local(other):
+def _may_be_same(url: str, other: str) -> bool:
+    """Check if two URLs with the same key, in normal form, can name the same repository."""
+    if is_local(url) != is_local(other):
         return False
-    if not is_local(one):
-        return urlsplit(one).query == urlsplit(other).query
-    folders = [unquote(urlsplit(url).path) if url.startswith("file:") else url for url in (one, other)]
+    if not is_local(url):
+        return urlsplit(url).query == urlsplit(other).query
+    folders = [unquote(urlsplit(path).path) if path.startswith("file:") else path for path in (url, other)]
     return not all(map(os.path.exists, folders)) or os.path.samefile(*folders)
 
 

@@ -1,7 +1,7 @@
-"""URL rules: normal form, push URL, repository key, and what may be shown.
+"""URL rules: normal form, push URL, repository key, and redaction.
 
-A URL comes from outside. What git would run as a helper program, read as an option, or take relative to the current
-directory is refused here, once, for all callers.
+URLs are untrusted input. A URL that git would run as a helper program, read as an option, or resolve relative to the
+current directory is refused here for all callers.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _DEFAULT_PORTS = {"http": 80, "https": 443, "ssh": 22, "git+ssh": 22, "ssh+git":
 _HELPER = re.compile(r"^[A-Za-z0-9+.-]*::")
 _SCP = re.compile(r"^(?:(?P<user>[^@/:]+)@)?(?P<host>\[[^\]/]+\]|[^/:@\[\]]+):(?P<path>.+)$")
 _HOST = re.compile(r"^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_.])?$|^[0-9A-Fa-f:.]+$")
-# A password may hold blanks and quotes where a URL is spelt wrongly: it ends with the last `@` before a slash. A port
-# and another text with `@` look alike, but for the digits.
+# In a malformed URL a password may hold blanks and quotes: it ends with the last `@` before a slash. A port followed by
+# another text with `@` looks alike, except for the digits.
 _UP_TO_HOST = r":(?!\d{1,5}[\s'\",;)])[^/\n]*@"
 _HTTP_USER_INFO = re.compile(
     rf"(?P<scheme>\bhttps?:/{{2,3}})(['\"]?[^/\s'\"]*['\"]?@|[^/\s'\":@]*{_UP_TO_HOST})", re.IGNORECASE
@@ -28,24 +28,24 @@ _HTTP_USER_INFO = re.compile(
 _OTHER_PASSWORD = re.compile(
     rf"(?P<user>(?<![a-z0-9+.-])(?!https?:|file:///)[a-z][a-z0-9+.-]*:/{{2,3}}[^:/@\n]*){_UP_TO_HOST}", re.IGNORECASE
 )
-# In well-spelt URLs of repositories: what is rendered has URLs of databases, and `@` for other ends, too.
+# In well-formed URLs of repositories: rendered objects have URLs of databases, and other uses of `@`, too.
 _CREDENTIALS = re.compile(
     r"\bhttps?://[^/\s'\"]*@|\b(ssh|git|git\+ssh|ssh\+git|file|ftps?)://[^:/@\s]*:[^/\s'\"]*@", re.IGNORECASE
 )
-# `user:SECRET@host:path`, which ssh takes for a host `user`, and `user:SECRET@host (port 9418)`: git shows both as they
-# are. An image and its digest look alike.
+# `user:SECRET@host:path`, which ssh reads as a host `user`, and `user:SECRET@host (port 9418)`: git prints both
+# unredacted. An image with its digest looks alike.
 _BEFORE_HOST = re.compile(r"(?<![^\s/@'\"])[^\s/@'\"]+@(?!sha\d+:)(?=[\w.\[\]-]+([:/]| \(port\b))")
 _BARE_USER = re.compile(r"(?<![\w.+/@:-])[\w.+-]+(?=:[^@])")
-# A URL without a query matches, too, so that each letter of a text is looked at once.
+# A URL without a query matches, too, so that each letter of a text is scanned once.
 _HTTP_QUERY = re.compile(r"(?P<url>\bhttps?://[^\s?#'\"]+)([?#][^\s'\"]*)?", re.IGNORECASE)
-# As logs of HTTP have it, without the host.
+# As in HTTP logs, without the host.
 _REQUESTED_QUERY = re.compile(r"(?P<path>\"[A-Z]+ /[^\s\"?]*)\?[^\s\"]*(?= HTTP/)")
-# What stays as it is in a path: reserved and unreserved characters, and escapes that are there already.
+# Characters of a path that stay as they are: reserved and unreserved ones, and existing escapes.
 _PATH_SAFE = "/%:@!$&'()*+,;=~-._"
 
 
 def normalize(url: str) -> str:
-    """The normal form of a git URL.
+    """Return the normal form of a git URL.
 
     `user@host:path` becomes `ssh://user@host/path`; hosts of HTTP and SSH URLs are lower-cased and their paths
     cleaned; user info and a non-default port stay. Local paths, `file://`, `git://` and `host:path` stay as given.
@@ -63,7 +63,7 @@ def normalize(url: str) -> str:
             raise _invalid(url, "it is neither an absolute path nor a URL with a host")
         _check_host(url, match["host"].strip("[]").lower(), match["user"])
         if match["user"] is None and "@" in match["path"].partition("/")[0]:
-            raise _invalid(url, "it has a user with a password, which SSH does not take")
+            raise _invalid(url, "it has a user with a password, which SSH does not accept")
         if match["user"] is None:
             return url
         return f"ssh://{match['user']}@{match['host'].lower()}{_clean_path('/' + match['path'])}"
@@ -77,7 +77,7 @@ def normalize(url: str) -> str:
 
 
 def push_url(url: str) -> str | None:
-    """The SSH URL to push to for an HTTP(S) remote; without user info and port. Else None.
+    """Return the SSH push URL of an HTTP(S) remote, without user info and port; None for other remotes.
 
     Raises:
         InputError: see `normalize`.
@@ -91,10 +91,10 @@ def push_url(url: str) -> str | None:
 
 @functools.lru_cache(maxsize=1 << 16)  # thousands of Applications name a few repositories
 def repository_key(url: str) -> str:
-    """The place of a repository's bare clone below `dependencies/.repos`: `<host>[+<port>]/<path>.git`.
+    """Return the path of a repository's bare clone below `dependencies/.repos`: `<host>[+<port>]/<path>.git`.
 
-    Scheme, user info, query and fragment do not count; a missing `.git` is added; the port counts only when it is not
-    the scheme's own. Local repositories have no host. docs/adr/0002-repository-keys.md says why.
+    Scheme, user info, query and fragment are ignored; a missing `.git` is added; the scheme's default port is left out.
+    Local repositories have no host. See docs/adr/0002-repository-keys.md.
 
     Raises:
         InputError: the URL is not usable (see `normalize`), or its path is empty or leaves the folder.
@@ -113,17 +113,17 @@ def repository_key(url: str) -> str:
 
 
 def is_local(url: str) -> bool:
-    """Whether a normalised URL names a repository of this machine's file system."""
+    """Check if a normalised URL names a repository of this machine's file system."""
     return url.startswith(("/", "file://"))
 
 
 def redact(url: str) -> str:
-    """The URL as it may be shown and recorded: no user info in HTTP(S) URLs, no password in others, no query."""
+    """Return the URL for messages and records: no user info in HTTP(S) URLs, no password in others, no query."""
     return url if url.startswith("/") else redact_text(url)
 
 
 def redact_text(text: str) -> str:
-    """A text with the credentials of all URLs in it removed, the way `redact` does."""
+    """Remove the credentials of all URLs in a text, as `redact` does."""
     text = _REQUESTED_QUERY.sub(r"\g<path>", _HTTP_QUERY.sub(r"\g<url>", text))
     text = _HTTP_USER_INFO.sub(r"\g<scheme>", text)
     text = _OTHER_PASSWORD.sub(r"\g<user>@", text)
@@ -131,14 +131,14 @@ def redact_text(text: str) -> str:
 
 
 def _without_password(match: re.Match[str]) -> str:
-    """Two patterns, as one would try each colon of a long text up to the text's end."""
+    """Remove a password. Two patterns are used, as a single one would try each colon of a long text to its end."""
     user = _BARE_USER.search(match.string, match.start(), match.end())
     return match[0] if user is None else f"{match.string[match.start() : user.end()]}@"
 
 
 def bare_url(url: str) -> str:
-    """The URL as other users of the machine may see it on a command line: without user info for HTTP(S), without a
-    password for others. It names the same repository.
+    """Return the URL for command lines, which other users of the machine can see: without user info for HTTP(S),
+    without a password for others. It names the same repository.
     """
     scheme, separator, rest = url.partition("://")
     authority, slash, path = rest.partition("/")
@@ -150,12 +150,12 @@ def bare_url(url: str) -> str:
 
 
 def holds_credentials(text: str) -> bool:
-    """Whether there is a URL with a user and perhaps a password of HTTP(S), or with another password, in a text."""
+    """Check if a text has a URL with credentials: user info of HTTP(S), or a password of another scheme."""
     return _CREDENTIALS.search(text) is not None
 
 
 def shown(text: str) -> str:
-    """A value from outside, fit for a message: redacted, without control characters, not endless."""
+    """Return external text that is safe for a message: redacted, without control characters, shortened."""
     clean = redact_text(only_printable(text))
     return clean if len(clean) <= 300 else clean[:300] + "…"
 
@@ -166,7 +166,7 @@ def _refuse_unsafe(url: str) -> None:
     if not url.isprintable() or "\\" in url:
         raise _invalid(url, "it holds control characters or backslashes")
     if url.startswith("-"):
-        raise _invalid(url, "git would take it for an option")
+        raise _invalid(url, "git would read it as an option")
     if ("?" in url or "#" in url) and not url.startswith(("/", "http://", "https://")):
         raise _invalid(url, "only HTTP URLs have a query or a fragment")
     if _HELPER.match(url):
@@ -195,7 +195,7 @@ def _check_host(url: str, host: str, user: str | None) -> None:
     if not _HOST.match(host) or ".." in host:
         raise _invalid(url, "its host is not a host name")
     if user is not None and user.startswith("-"):
-        raise _invalid(url, "its user would be taken for an option")
+        raise _invalid(url, "its user would be read as an option")
 
 
 def _authority(parts: SplitResult, *, keep_port: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""What can be a version of a repository."""
+"""Validation of versions of a repository."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from commodore.core.sources.git.urls import shown
 
 
 def check_version(version: str, place: str) -> None:
-    """Refuse a version that git could read as an option, or that cannot be a name.
+    """Refuse a version that git could read as an option, or that is not a valid name.
 
     Raises:
-        InputError: it is such a version.
+        InputError: the version is invalid.
     """
     if version.startswith("-") or not version.isprintable() or not version.strip():
         raise InputError(
@@ -24,13 +24,13 @@ def check_version(version: str, place: str) -> None:
 
 
 def unknown_version(version: str, place: str, known: Iterable[str]) -> InputError:
-    """The error for a version that a repository, of which `known` are all names, does not have."""
+    """Return the error for an unknown version of a repository; `known` are all its names."""
     hint = did_you_mean(version, known) or "name a branch, a tag or a commit of it"
     return InputError("CMD-GIT-030", f"the version '{shown(version)}' was not found in {place}", hint=hint)
 
 
 def unknown_offline(version: str, place: str, clone: Path) -> EnvironmentFault:
-    """The error for a version that a clone does not have, and its remote cannot be asked for."""
+    """Return the error for a version that a clone lacks in offline mode."""
     return EnvironmentFault(
         "CMD-GIT-025",
         f"the version '{shown(version)}' of {place} is not in its clone, and offline it cannot be fetched",

@@ -1,7 +1,7 @@
 """Working copies of dependencies: detached worktrees of the bare clones.
 
-Nothing a user made is ever lost: what would be lost is refused, and with `force` it is kept under
-`refs/commodore/discarded` first. Untracked files are never removed.
+Changes of a user are never lost: a checkout that would lose them is refused; with `force` they are first saved under
+`refs/commodore/discarded`. Untracked files are never removed.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from commodore.base.errors import CommodoreError, EnvironmentFault, PolicyError,
 from commodore.base.events import Noted
 from commodore.base.files.workspace import guard_disk, remove_tree
 from commodore.base.printable import some_of
-from commodore.core.sources.git._clean_note import Glance
+from commodore.core.sources.git._clean_note import WorktreeSnapshot
 from commodore.core.sources.git._locks import writing
-from commodore.core.sources.git._moves import Move, Moving, moving
+from commodore.core.sources.git._moves import Move, OngoingMove, moving
 from commodore.core.sources.git._recovery import recover
 from commodore.core.sources.git._refs import Revision
 from commodore.core.sources.git._worktree_files import (
@@ -40,7 +40,7 @@ from commodore.core.sources.git.urls import redact
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """A working copy at a version. `url` is the remote's, without credentials; `sha` is what HEAD is at."""
+    """A working copy at a version. `url` is the remote's, without credentials; `sha` is the commit of HEAD."""
 
     path: Path
     url: str
@@ -49,18 +49,18 @@ class Checkout:
 
 
 def check_out(repository: Repository, folder: Path, revision: Revision, *, force: bool = False) -> Checkout:
-    """Make `folder` a worktree of the whole repository at a revision, whatever is there now.
+    """Make `folder` a worktree of the whole repository at a revision, regardless of its current content.
 
-    A worktree that is on the wanted branch and has nothing of its own is fast-forwarded and stays on it; any other is
-    detached at the commit. An ordinary clone, or a worktree of another repository, is replaced when it holds nothing
-    that would be lost. One that is there already costs at most one git process, and none if its files are as they were
-    when git last found no changes in them.
+    A worktree that is on the requested branch without local changes is fast-forwarded and stays on it; any other is
+    detached at the commit. An ordinary clone, or a worktree of another repository, is replaced if nothing in it would
+    be lost. An up-to-date worktree needs at most one git process, and none if its files have not changed since git last
+    reported no changes in them.
 
     Args:
-        force: discard changes and unpushed commits; they are saved, and announced with the command to restore them.
+        force: discard changes and unpushed commits; they are saved and announced with the command to restore them.
 
     Raises:
-        PolicyError: something would be lost; nothing was changed.
+        PolicyError: changes would be lost; nothing was changed.
         EnvironmentFault: git or the disk failed.
     """
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
@@ -78,7 +78,7 @@ def check_out(repository: Repository, folder: Path, revision: Revision, *, force
     elif (folder / ".git").is_dir():
         _migrate(repository, folder, revision)
     elif folder.is_dir() and not _is_unused(folder):
-        raise _in_the_way(folder, "a folder that is no git working copy")
+        raise _in_the_way(folder, "a folder that is not a git working copy")
     else:
         _add(repository, folder, revision)
     return Checkout(folder, repository.display_url, revision.version, revision.sha)
@@ -88,21 +88,21 @@ def _add(repository: Repository, folder: Path, revision: Revision) -> None:
     with guard_disk(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
     arguments = ["worktree", "add", "--force", "--force", "--detach", "--no-checkout", "--", str(folder), revision.sha]
-    # Git reads all worktrees of the repository when it makes one, and trips over one that is half made.
+    # Git reads all worktrees of the repository when it makes one, and fails on a half-made one.
     with repository.lock:
         if not link_worktree(repository.path, folder, revision.sha):
             repository.git.run(arguments)
     files = read_worktree(folder)
     if files is None:
         raise EnvironmentFault("CMD-GIT-002", f"git made no worktree at {folder}", hint="run again")
-    with moving(files.admin, Move(None, revision.sha)) as going:
-        _git(repository, folder, "reset", "--quiet", "--hard", going=going)
-        going.complete(revision.sha)
-    _look_at_written(repository, folder)
+    with moving(files.admin, Move(None, revision.sha)) as ongoing:
+        _git(repository, folder, "reset", "--quiet", "--hard", ongoing=ongoing)
+        ongoing.complete(revision.sha)
+    _record_written(repository, folder)
 
 
 def _recovered(repository: Repository, files: WorktreeFiles) -> WorktreeFiles:
-    """A worktree after what an earlier run has begun to do to it was completed."""
+    """Complete an interrupted move of a worktree, and return the worktree."""
     recover(files.folder, repository.context)
     return read_worktree(files.folder) or files
 
@@ -124,50 +124,50 @@ def _move(repository: Repository, files: WorktreeFiles, revision: Revision, forc
             kept = save(folder, changes, repository.context)
     if changes.modified or changes.head != revision.sha:
         move = Move(changes.head, revision.sha, _followed(repository, folder, changes, revision), kept)
-        with moving(files.admin, move) as going:
-            _make(repository, folder, changes, going, move)
+        with moving(files.admin, move) as ongoing:
+            _make(repository, folder, changes, ongoing, move)
 
 
 def _status(repository: Repository, files: WorktreeFiles) -> LocalChanges:
-    glance = Glance(files, repository.context.limits)
-    if glance.known_clean:
+    snapshot = WorktreeSnapshot(files, repository.context.limits)
+    if snapshot.known_clean:
         return LocalChanges(head=files.sha)
     status = read_status(files.folder, repository.context, untracked=False)
     if not status.modified and status.head == files.sha:
-        glance.note_clean()
+        snapshot.note_clean()
     return status
 
 
 def _followed(repository: Repository, folder: Path, changes: LocalChanges, revision: Revision) -> str | None:
-    """The branch that goes along with HEAD: the wanted one, where the user is on it alone with nothing unpushed."""
-    wanted = revision.kind == "branch" and changes.branch == revision.version and not changes.unpushed
-    if wanted and users_of_branch(repository.path, revision.version) == 1:
+    """Return the branch to fast-forward with HEAD: the requested one, if only this worktree is on it, all pushed."""
+    follows = revision.kind == "branch" and changes.branch == revision.version and not changes.unpushed
+    if follows and users_of_branch(repository.path, revision.version) == 1:
         ahead = _git(repository, folder, "merge-base", "--is-ancestor", "HEAD", revision.sha, check=False)
         if ahead.returncode == 0:
             return revision.version
     return None
 
 
-def _make(repository: Repository, folder: Path, changes: LocalChanges, going: Moving, move: Move) -> None:
-    """Move HEAD and the files of a worktree; what is modified in it was kept."""
+def _make(repository: Repository, folder: Path, changes: LocalChanges, ongoing: OngoingMove, move: Move) -> None:
+    """Move HEAD and the files of a worktree; modifications were saved before."""
     if changes.modified:
-        _git(repository, folder, "reset", "--quiet", "--hard", going=going)
+        _git(repository, folder, "reset", "--quiet", "--hard", ongoing=ongoing)
     if changes.head != move.target:
         how = ["checkout", "--quiet", "--detach"] if move.branch is None else ["merge", "--quiet", "--ff-only"]
-        answer = _git(repository, folder, *how, move.target, check=False, going=going)
+        answer = _git(repository, folder, *how, move.target, check=False, ongoing=ongoing)
         if answer.failed:
             error = _refused(folder, answer)
-            if isinstance(error, PolicyError):  # git has looked before it began
-                going.call_off()
+            if isinstance(error, PolicyError):  # git has checked before it began
+                ongoing.call_off()
             raise error
-    going.complete(move.target)
-    _look_at_written(repository, folder)
+    ongoing.complete(move.target)
+    _record_written(repository, folder)
 
 
-def _look_at_written(repository: Repository, folder: Path) -> None:
+def _record_written(repository: Repository, folder: Path) -> None:
     files = read_worktree(folder)
     if files is not None:
-        repository.has_written(Glance(files, repository.context.limits))
+        repository.has_written(WorktreeSnapshot(files, repository.context.limits))
 
 
 def _switch(repository: Repository, files: WorktreeFiles, revision: Revision, force: bool) -> None:
@@ -196,7 +196,7 @@ def _switch(repository: Repository, files: WorktreeFiles, revision: Revision, fo
 
 
 def _migrate(repository: Repository, folder: Path, revision: Revision) -> None:
-    """Replace an ordinary clone when it holds nothing that the bare clone lacks."""
+    """Replace an ordinary clone if it holds nothing that the bare clone lacks."""
     recover(folder, repository.context)
     reasons = _only_here(repository, folder)
     if reasons:
@@ -219,18 +219,21 @@ def _migrate(repository: Repository, folder: Path, revision: Revision) -> None:
 
 
 def _place_for_old(repository: Repository, folder: Path) -> Path:
-    """Where what was in the place of a worktree is moved to, to be removed; it holds nothing that would be lost."""
+    """Return the path to which the former content of a worktree's folder is moved before its removal."""
     name = hashlib.sha256(os.fsencode(folder.absolute())).hexdigest()[:12]
     return repository.path / f"commodore-old-{name}"
 
 
 def _remove_old(repository: Repository, folder: Path) -> None:
-    """Remove what was in the place of a worktree; perhaps a killed run did not come to it."""
+    """Remove the former content of a worktree's folder, also that of a killed run."""
     remove_tree(_place_for_old(repository, folder))
 
 
 def _is_unused(folder: Path) -> bool:
-    """Whether a folder is empty, or was left so by a run that was killed before its first file was complete."""
+    """Check if a folder is empty, or holds only temporary files of a run killed before its first file was complete.
+
+    These files are removed.
+    """
     with guard_disk(folder):
         names = os.listdir(folder)
         if not all(_UNFINISHED.fullmatch(name) for name in names):
@@ -244,7 +247,7 @@ _UNFINISHED = re.compile(r"\.\.git-[a-z0-9_]{8}")
 
 
 def _only_here(repository: Repository, folder: Path) -> list[str]:
-    """What an ordinary clone holds that the bare clone does not, in words."""
+    """Return descriptions of the contents of an ordinary clone that the bare clone lacks."""
     status = read_status(folder, repository.context, untracked=True)
     reasons = []
     if status.modified:
@@ -265,7 +268,7 @@ def _only_here(repository: Repository, folder: Path) -> list[str]:
 
 
 def _pushed(repository: Repository, shas: list[str]) -> set[str]:
-    """Those of the objects that a branch or tag of the remote contains."""
+    """Return the objects that a branch or tag of the remote contains."""
     known = repository.refs()
     pushed = set(shas) & (known.tips | set(known.tags.values()))
     for sha in shas:
@@ -277,7 +280,7 @@ def _pushed(repository: Repository, shas: list[str]) -> set[str]:
 
 
 def _find_again(repository: Repository, folder: Path) -> WorktreeFiles:
-    """A worktree whose bare clone is not where its `.git` file says, or does not know it there (moved, copied)."""
+    """Repair a moved or copied worktree whose bare clone is not at the path of its `.git` file, or links elsewhere."""
     root = repository.path.parents[len(repository.key.split("/")) - 1]
     files = read_worktree(folder) if relink(folder, root) else None
     if files is None:
@@ -324,7 +327,8 @@ def _refused(folder: Path, answer: GitResult) -> CommodoreError:
     stop = next((number for number, line in enumerate(names) if line.startswith("Please ")), len(names))
     return PolicyError(
         "CMD-GIT-046",
-        f"checking out the wanted version in {folder} would overwrite untracked files: {some_of(tuple(names[:stop]))}",
+        f"checking out the requested version in {folder} would overwrite untracked files: "
+        f"{some_of(tuple(names[:stop]))}",
         hint="move these files away, then run again",
         locations=[str(folder)],
     )
@@ -340,20 +344,20 @@ def _in_the_way(folder: Path, what: str) -> PolicyError:
 
 
 def _git(
-    repository: Repository, folder: Path, *arguments: str, check: bool = True, going: Moving | None = None
+    repository: Repository, folder: Path, *arguments: str, check: bool = True, ongoing: OngoingMove | None = None
 ) -> GitResult:
-    inherit = () if going is None else (going.handle,)
+    inherit = () if ongoing is None else (ongoing.handle,)
     return Git(folder, repository.context).run(arguments, check=check, inherit=inherit)
 
 
 def open_checkout(folder: Path, context: Context, *, url: str, version: str) -> Checkout:
-    """Describe what lies in `folder`; it need not be a working copy (then `sha` is empty).
+    """Describe the checkout in `folder`, which need not be a working copy (then `sha` is empty).
 
-    What an interrupted run has begun to do to it is completed. The caller holds the workspace.
+    An interrupted move is completed. The caller holds the workspace.
 
     Args:
-        url: where it comes from.
-        version: what was asked for.
+        url: the URL of its remote.
+        version: the requested version.
     """
     recover(folder, context)
     answer = Git(folder, context).run(["rev-parse", "--verify", "--quiet", "HEAD"], check=False)
@@ -361,7 +365,7 @@ def open_checkout(folder: Path, context: Context, *, url: str, version: str) -> 
 
 
 def find_root(folder: Path, context: Context) -> Path | None:
-    """The root of the working copy that `folder` lies in, or None outside of any (a bare repository has none).
+    """Return the root of the working copy that contains `folder`; None outside of any (a bare repository has none).
 
     Raises:
         PolicyError: CMD-GIT-058, the repository's own configuration makes another folder its working copy.

@@ -1,6 +1,6 @@
 """HTTP under one policy: time, size, redirects, credentials, retries, proxies and certificate authorities.
 
-Each user gives the `Client` a table of what its failures mean (`Meaning` by `Problem`) and gets errors of its own.
+Each caller gives the `Client` a table of its errors (`Meaning` by `Problem`), which the client raises.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the errors of requests, urllib3 and the operating system come down to."""
+"""Classification of errors of requests, urllib3 and the operating system."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import urllib3
 from commodore.base.printable import printable
 from commodore.core.sources.http.faults import Fault, Problem
 
-_REASON_CHARACTERS = 200  # of what a library says at the most
+_REASON_CHARACTERS = 200  # at most, of a library's message
 
 
 def fault_of(error: BaseException, url: str, timeout: float) -> Fault:
-    """The fault that an error of requests, urllib3 or the operating system is.
+    """Return the fault of an error of requests, urllib3 or the operating system.
 
     Args:
-        url: what was asked for, as it may be shown.
-        timeout: seconds that were allowed for connecting, and between two pieces of the answer.
+        url: the requested URL, without credentials.
+        timeout: the time limit in seconds for connecting, and between two pieces of the response.
     """
     causes = Causes(error)
     if causes.are_in_proxy:
@@ -33,7 +33,7 @@ def fault_of(error: BaseException, url: str, timeout: float) -> Fault:
     if causes.include(urllib3.exceptions.DecodeError):
         return Problem.UNREADABLE.fault(url)
     if causes.include(requests.exceptions.InvalidURL, urllib3.exceptions.LocationValueError, UnicodeError):
-        if requests.utils.get_environ_proxies(url):  # the URL was checked before it was used, that of the proxy was not
+        if requests.utils.get_environ_proxies(url):  # the request's URL was validated before, the proxy's was not
             return Problem.PROXY.fault(url, reason="its URL is malformed")
         return Problem.INVALID_URL.fault(url)
     if causes.include(IncompleteRead, urllib3.exceptions.IncompleteRead):
@@ -42,35 +42,35 @@ def fault_of(error: BaseException, url: str, timeout: float) -> Fault:
 
 
 class Causes:
-    """An error of requests, urllib3 or the operating system, with everything it was made of."""
+    """An error of requests, urllib3 or the operating system with all its causes."""
 
     def __init__(self, error: BaseException) -> None:
         self._error = error
         self._causes = tuple(_unwrap(error))
 
     def include(self, *kinds: type[BaseException]) -> bool:
-        """Whether the error, or a cause of it, is one of these."""
+        """Check if the error or one of its causes has one of these types."""
         return any(isinstance(cause, kinds) for cause in self._causes)
 
     @property
     def are_in_proxy(self) -> bool:
-        """Whether a proxy did not let us through, or its URL is none."""
+        """Check if a proxy refused the connection, or its URL is invalid."""
         invalid = requests.exceptions.InvalidProxyURL
         return self.include(invalid, requests.exceptions.ProxyError, urllib3.exceptions.ProxyError)
 
     @property
     def are_in_trust(self) -> bool:
-        """Whether the connection is not trusted. requests tells a missing CA bundle by a bare OSError."""
+        """Check if the connection is not trusted. requests reports a missing CA bundle by a bare OSError."""
         return self.include(ssl.SSLError, urllib3.exceptions.SSLError) or type(self._error) is OSError
 
     @property
     def are_in_time(self) -> bool:
-        """Whether something took too long."""
+        """Check if a timeout was exceeded."""
         return self.include(requests.exceptions.Timeout, urllib3.exceptions.ReadTimeoutError, TimeoutError)
 
     @property
     def reason(self) -> str:
-        """A short reason, in the operating system's words where it has some. Whole texts of libraries repeat URLs."""
+        """A short reason, in the operating system's words if there are any. Full messages of libraries repeat URLs."""
         for cause in reversed(self._causes):
             if isinstance(cause, ssl.SSLCertVerificationError):
                 return cause.verify_message
@@ -81,7 +81,7 @@ class Causes:
 
 
 def _unwrap(error: BaseException) -> Iterator[BaseException]:
-    """The error and what it was made of, outermost first. requests and urllib3 use three ways of wrapping."""
+    """Yield the error and its causes, outermost first. requests and urllib3 wrap errors in three ways."""
     seen: set[int] = set()
     waiting: list[Any] = [error]
     while waiting:

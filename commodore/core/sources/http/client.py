@@ -1,4 +1,4 @@
-"""The client of everything that is asked for over HTTP by the program itself."""
+"""HTTP client for all requests of the program itself."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from commodore.core.sources.http.faults import Fault, Meanings, Problem
 from commodore.core.sources.http.retries import REPEATED_STATUSES, retry_after
 from commodore.core.sources.http.urls import same_server, split_credentials, without_credentials
 
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})  # the statuses with which a `Location` says where to go on
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})  # the statuses whose `Location` is followed
 _CHUNK = 1 << 16
 _TOTAL_DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What is allowed for a request. How redirects and pauses are bounded is in `Limits`.
+    """Limits of a request. `Limits` has those of redirects and pauses.
 
     Attributes:
-        timeout: seconds for connecting, and between two pieces of an answer.
-        seconds: for one attempt with its redirects, from the request to the last byte of the answer.
-        size: bytes of a body, unpacked.
-        attempts: of a GET, at least 1. A POST is sent once.
-        deadline: of the monotonic clock; nothing is waited for any longer then, pauses and further attempts included.
-        rate: bytes per second that a body comes at, at least, over each time of `timeout`; the head of an answer has
-            two such times.
+        timeout: seconds for connecting, and between two pieces of a response.
+        seconds: seconds for one attempt with its redirects, from the request to the last byte of the response.
+        size: the maximum bytes of a body, decompressed.
+        attempts: attempts of a GET, at least 1. A POST is sent once.
+        deadline: time of the monotonic clock after which nothing is awaited, including pauses and further attempts.
+        rate: the minimum bytes per second of a body over each period of `timeout`; the head of a response may take two
+            such periods.
         other_servers: follow a GET's redirects to other servers, without credentials.
-        check: is called with the URL that a redirect leads to; what it raises ends the request. Without it, redirects
-            do not lead to this machine or its link (`may_lead`).
+        check: called with the target URL of each redirect; its errors end the request. Without it, redirects to this
+            machine or its link are refused (`may_lead`).
     """
 
     timeout: float
@@ -57,7 +57,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer, read to its end. Header names are case-insensitive. `url` is as it may be shown."""
+    """A complete response. Header names are case-insensitive. `url` has no credentials."""
 
     url: str
     status: int
@@ -67,13 +67,13 @@ class Answer:
 
 
 class Sink(Protocol):
-    """Takes a body piece by piece, as it is sent: an answer of status 200 only."""
+    """Receives the body of a response of status 200 in chunks, as it is sent."""
 
     def begin(self, total: int | None) -> None:
-        """An attempt begins; forget what came before. `total` is the number of bytes, if it is known."""
+        """Begin an attempt, and discard former chunks. `total` is the number of bytes, if it is known."""
 
     def write(self, chunk: bytes) -> None:
-        """The next piece."""
+        """Add the next chunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class _Request:
 
 @dataclass(frozen=True, slots=True)
 class _Clock:
-    """The times of one attempt: `deadline` is that of the monotonic clock which is `seconds` after its beginning."""
+    """The time limit of one attempt: `deadline` is `seconds` after its start, by the monotonic clock."""
 
     timeout: float
     seconds: float
@@ -103,12 +103,12 @@ class _Clock:
         return time.monotonic() >= self.deadline
 
     def at_most(self, seconds: float) -> _Clock:
-        """The same for something that begins now and has its own time."""
+        """Return a clock that starts now, with a limit of its own, and ends with this clock at the latest."""
         return self if seconds >= self.seconds else replace(self, seconds=seconds, deadline=time.monotonic() + seconds)
 
 
-class _Pace:
-    """Whether a body comes at a rate, in bytes per second, over each time of so many seconds."""
+class _TransferRate:
+    """Check of a body's transfer rate, in bytes per second, over each period of so many seconds."""
 
     def __init__(self, rate: float, seconds: float) -> None:
         self._rate = rate
@@ -117,7 +117,7 @@ class _Pace:
         self._bytes = 0
 
     def is_kept(self, count: int) -> bool:
-        """Whether it does, with these bytes."""
+        """Count these bytes, and return False if the rate was too low."""
         self._bytes += count
         elapsed = time.monotonic() - self._start
         if elapsed < self._seconds:
@@ -134,12 +134,12 @@ class _Failed(Exception):
 
 
 class Client:
-    """One HTTP session, for one thread. To be closed.
+    """One HTTP session, for one thread. The caller closes it.
 
     Args:
-        context: announces attempts that are repeated; bounds redirects and pauses.
-        meanings: what problems are to the user. `get` and `post` raise these errors.
-        accept: the content that is wanted.
+        context: announces repeated attempts; limits redirects and pauses.
+        meanings: the errors that `get` and `post` raise for problems.
+        accept: the accepted content type.
     """
 
     def __init__(self, context: Context, meanings: Meanings, accept: str = "*/*") -> None:
@@ -150,7 +150,7 @@ class Client:
         self._session.headers.update({"Accept": accept})
 
     def close(self) -> None:
-        """Close the kept connections."""
+        """Close the open connections."""
         self._session.close()
 
     def get(
@@ -162,33 +162,33 @@ class Client:
         credentials: Mapping[str, str] | None = None,
         sink: Sink | None = None,
     ) -> Answer:
-        """The answer to a GET. What may pass is asked for again with growing pauses, or with those that are asked for.
+        """Return the response to a GET. Temporary failures are retried with growing pauses, or those of `Retry-After`.
 
         Args:
-            url: a user name and a password in it are credentials, instead of those given.
-            headers: sent wherever redirects lead.
-            credentials: headers that go to the URL's server alone.
-            sink: takes the body of an answer of status 200, instead of `Answer.body`.
+            url: the URL; a user name and a password in it override `credentials`.
+            headers: headers sent to all servers, also after redirects.
+            credentials: headers sent to the URL's server only.
+            sink: receives the body of a response of status 200, instead of `Answer.body`.
 
         Raises:
-            CommodoreError: as the problem's meaning has it.
+            CommodoreError: the error of the problem's meaning.
         """
         return self._ask(_Request("GET", url, headers or {}, credentials or {}, sink=sink), policy)
 
     def post(
         self, url: str, policy: Policy, body: bytes, headers: Mapping[str, str], credentials: Mapping[str, str]
     ) -> Answer:
-        """The answer to a POST, which is sent once, and again only where its server redirects it to.
+        """Return the response to a POST, which is sent once, and again only to the target of a redirect.
 
         Raises: as `get`.
         """
         return self._ask(_Request("POST", url, headers, credentials, body), replace(policy, attempts=1))
 
     def _authorities(self, url: str) -> str | None:
-        """The certificate authorities of a server; None for those of the session."""
+        """Return the file of the certificate authorities of a server; None for those of the session."""
         given = self._context.access
-        found = given.authorities(url) if given is not None else None
-        return str(found) if found is not None else None
+        file = given.authorities(url) if given is not None else None
+        return str(file) if file is not None else None
 
     def _ask(self, request: _Request, policy: Policy) -> Answer:
         try:
@@ -197,7 +197,7 @@ class Client:
             raise self._meanings[failed.fault.problem].error(failed.fault) from failed.__cause__
 
     def _repeat(self, request: _Request, policy: Policy) -> Answer:
-        """urllib3 repeats until it has the headers; this covers bodies that break off, too, and announces."""
+        """Retry and announce attempts. urllib3 retries only until the headers; this covers truncated bodies, too."""
         limits = self._context.limits
         for attempt in range(1, policy.attempts + 1):
             last = attempt == policy.attempts
@@ -220,7 +220,7 @@ class Client:
         raise ValueError("at least one attempt must be allowed")
 
     def _follow(self, request: _Request, policy: Policy) -> Answer:
-        """One attempt: the answer that redirects lead to."""
+        """Make one attempt: follow redirects and return the final response."""
         now = time.monotonic()
         deadline = min(now + policy.seconds, policy.deadline)
         clock = _Clock(min(policy.timeout, deadline - now), deadline - now, deadline)
@@ -251,7 +251,7 @@ class Client:
                 stream=True,
             )
         with response:
-            if head.is_over:  # what ends now may have been cut
+            if head.is_over:  # a response that ends now may be truncated
                 raise _too_slow(request, head)
             sink = request.sink if response.status_code == requests.codes.ok else None
             body = bytearray()
@@ -267,7 +267,7 @@ class Client:
 
 
 def _prepared(request: _Request) -> _Request:
-    """The request with the user name and the password that are in its URL as its credentials."""
+    """Return the request with the user name and password of its URL as credentials."""
     try:
         bare, own = split_credentials(request.url)
     except ValueError:
@@ -279,8 +279,8 @@ def _prepared(request: _Request) -> _Request:
 
 
 def _chunks(response: requests.Response, request: _Request, policy: Policy, clock: _Clock) -> Iterator[bytes]:
-    """The pieces of the body, unpacked unless they are for a sink."""
-    limit, pace = policy.size, _Pace(policy.rate, clock.timeout)
+    """Yield the chunks of the body, decompressed unless they are for a sink."""
+    limit, pace = policy.size, _TransferRate(policy.rate, clock.timeout)
     too_large = _Failed(Problem.TOO_LARGE.fault(request.shown, limit=limit))
     if (_total(response) or 0) > limit:
         raise too_large
@@ -291,7 +291,7 @@ def _chunks(response: requests.Response, request: _Request, policy: Policy, cloc
         size += len(chunk)
         if size > limit:
             raise too_large
-        if clock.is_over:  # what ends now may have been cut
+        if clock.is_over:  # a response that ends now may be truncated
             raise _too_slow(request, clock)
         if not chunk:
             return
@@ -307,7 +307,7 @@ def _total(response: requests.Response) -> int | None:
 
 @contextlib.contextmanager
 def _explaining(request: _Request, clock: _Clock) -> Iterator[None]:
-    """What requests, urllib3 and the operating system raise here is a fault."""
+    """Raise errors of requests, urllib3 and the operating system in the block as faults."""
     try:
         yield
     except (OSError, urllib3.exceptions.HTTPError, UnicodeError) as error:
@@ -321,21 +321,21 @@ def _too_slow(request: _Request, clock: _Clock) -> _Failed:
 
 
 def _redirected(first: _Request, request: _Request, location: str, status: int, policy: Policy) -> _Request:
-    """The request that a redirect asks for: never from https to http, and with credentials on the same server only."""
+    """Return the request of a redirect: never from https to http, and with credentials to the same server only."""
     try:
         target = urldefrag(urljoin(request.url, location)).url
         parts, same = urlsplit(target), same_server(first.url, target)
         shown, bare = printable(without_credentials(target)), split_credentials(target)[0]
     except ValueError:
         raise _Failed(
-            Problem.REDIRECT_REFUSED.fault(request.shown, target="a place", reason="that is no URL")
+            Problem.REDIRECT_REFUSED.fault(request.shown, target="another place", reason="which is not a valid URL")
         ) from None
     if not parts.hostname or parts.scheme not in ("http", "https"):
-        reason = "which is no web server"
+        reason = "which is not a web server"
     elif parts.scheme == "http" and request.url.startswith("https:"):
         reason = "which is not https"
     elif not same and (not policy.other_servers or request.method != "GET"):
-        reason = "another server, where credentials must not go"
+        reason = "another server, which must not receive credentials"
     elif policy.check is None and not may_lead(request.url, target):
         reason = "an address of this machine or its link"
     elif request.method == "POST" and status == 303:
@@ -343,6 +343,6 @@ def _redirected(first: _Request, request: _Request, location: str, status: int, 
     else:
         if policy.check is not None:
             policy.check(target)
-        # Credentials that were left behind once are not sent again.
+        # Credentials that were dropped once are not sent again.
         return replace(request, url=bare, credentials=request.credentials if same else {})
     raise _Failed(Problem.REDIRECT_REFUSED.fault(request.shown, target=shown, reason=reason))

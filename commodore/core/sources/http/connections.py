@@ -1,7 +1,7 @@
-"""Sessions of `requests` as all requests of the program use them, and connections that can be cut from outside.
+"""Sessions of `requests` for all requests of the program, with connections that can be cut off by a time limit.
 
-Time limits of sockets count from byte to byte, so an answer whose headers drip would last for ever. Here a whole answer
-has one: when it is over the connections are shut down, and readers get an end of file.
+Timeouts of sockets apply between two bytes, so a response whose headers arrive slowly could last for ever. Here the
+whole response has a time limit: when it is exceeded the connections are shut down, and readers get an end of file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from commodore.version import __version__
 
 
 class WatchedAdapter(HTTPAdapter):
-    """An adapter of requests that knows its connections."""
+    """An adapter of requests that tracks its connections."""
 
     def __init__(self) -> None:
         self._open: weakref.WeakSet[HTTPConnection] = weakref.WeakSet()
@@ -32,7 +32,7 @@ class WatchedAdapter(HTTPAdapter):
 
     @contextlib.contextmanager
     def watched(self, seconds: float) -> Iterator[None]:
-        """Cut all connections if what is done here takes longer."""
+        """Shut down all connections if the block takes longer."""
         timer = threading.Timer(seconds, self._cut)
         timer.daemon = True
         timer.start()
@@ -51,7 +51,7 @@ class WatchedAdapter(HTTPAdapter):
         return manager
 
     def _pools(self) -> dict[str, Any]:
-        """Pools whose connections are remembered from their making."""
+        """Return pool classes that register their connections."""
         known = self._open
 
         class Plain(HTTPConnection):
@@ -74,18 +74,17 @@ class WatchedAdapter(HTTPAdapter):
 
     def _cut(self) -> None:
         for connection in list(self._open):
-            found = connection.sock
-            if found is not None:
+            open_socket = connection.sock
+            if open_socket is not None:
                 with contextlib.suppress(OSError, ValueError):
-                    found.shutdown(socket.SHUT_RDWR)
+                    open_socket.shutdown(socket.SHUT_RDWR)
 
 
 def open_session(adapter: WatchedAdapter) -> requests.Session:
-    """A session that follows no redirects: where they may lead is for the client to decide.
+    """Open a session that follows no redirects: the client validates their targets.
 
-    The environment counts where it says how to reach a server: proxies and certificate authorities, of which
-    `SSL_CERT_FILE` and `SSL_CERT_DIR` are used if `REQUESTS_CA_BUNDLE` and `CURL_CA_BUNDLE` are not set. It does not
-    count where it says who we are: an entry in `.netrc` is never sent.
+    Proxies and certificate authorities of the environment are used; `SSL_CERT_FILE` and `SSL_CERT_DIR` if
+    `REQUESTS_CA_BUNDLE` and `CURL_CA_BUNDLE` are not set. Credentials of `.netrc` are never sent.
     """
     session = _Session()
     for scheme in ("http://", "https://"):
@@ -97,18 +96,18 @@ def open_session(adapter: WatchedAdapter) -> requests.Session:
 
 
 class _Session(requests.Session):
-    """requests looks into redirects even with `allow_redirects=False`; a malformed one must not raise there."""
+    """A session that ignores redirects. requests parses them even with `allow_redirects=False` and can raise there."""
 
     def get_redirect_target(self, resp: requests.Response) -> None:
         return None
 
 
 def _leave_as_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
-    """Having an authentication of its own keeps a session from looking into `.netrc`."""
+    """Authentication that does nothing; having one keeps a session from reading `.netrc`."""
     return request
 
 
 def netrc_credentials(url: str) -> dict[str, str]:
-    """The header for what `.netrc` (or the file that NETRC names) has for the URL's host; empty if that is nothing."""
-    found = requests.utils.get_netrc_auth(url)
-    return basic(*found) if found is not None else {}
+    """Return the header with the credentials of `.netrc` (or the file NETRC) for the URL's host; empty without them."""
+    login = requests.utils.get_netrc_auth(url)
+    return basic(*login) if login is not None else {}

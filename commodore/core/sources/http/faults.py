@@ -1,4 +1,4 @@
-"""What can go wrong with a request, as data."""
+"""Failures of requests, as data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from commodore.base.errors import CommodoreError
 
 
 class Problem(Enum):
-    """The kinds of failures with their messages. A status is none of them: it is part of an answer."""
+    """The kinds of failures with their messages. An HTTP status is not a failure: it is part of a response."""
 
     UNREACHABLE = "cannot reach {url}: {reason}"
     """The name does not resolve, the connection is refused, reset or closed."""
@@ -20,7 +20,7 @@ class Problem(Enum):
     """A proxy refuses, cannot be reached, or its URL is malformed."""
     INVALID_URL = "{url} is not a valid URL of a web server"
     NO_ANSWER = "cannot reach {url}: no answer within {seconds:.3g} s"
-    """Connecting, or waiting for the next piece of an answer, took longer than `Policy.timeout`."""
+    """Connecting, or waiting for the next piece of a response, took longer than `Policy.timeout`."""
     TOO_SLOW = "the answer of {url} was not complete after {seconds:.3g} s"
     """The time of `Policy.seconds` or `Policy.deadline` was over before the last byte."""
     TOO_FEW = "the answer of {url} comes at less than {limit} bytes per second"
@@ -41,7 +41,7 @@ class Problem(Enum):
     """A POST is answered with 303: what was sent did not arrive anywhere."""
 
     def fault(self, url: str, **words: str | float) -> Fault:
-        """The fault with what its message names; `url` is as it may be shown."""
+        """Return the fault with the values of its message; `url` has no credentials."""
         return Fault(self, self.value.format(url=url, **words))
 
 
@@ -61,22 +61,22 @@ class Fault:
 
     @property
     def may_pass(self) -> bool:
-        """Whether the same request may succeed a moment later."""
+        """Check if the failure is temporary, so that the same request may succeed later."""
         return self.problem in _PASSING
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a problem is to one user of HTTP: the family of the error, its code, and what to do about it."""
+    """A caller's error for a problem: its family, code and hint."""
 
     family: type[CommodoreError]
     code: str
     hint: str
 
     def error(self, fault: Fault) -> CommodoreError:
-        """The error of a fault that has this meaning."""
+        """Return the error for a fault."""
         return self.family(self.code, fault.message, hint=self.hint)
 
 
 Meanings = Mapping[Problem, Meaning]
-"""The meaning of every problem; `dict.fromkeys(Problem, ...)` is a good beginning."""
+"""The meaning of every problem; start with `dict.fromkeys(Problem, ...)`."""

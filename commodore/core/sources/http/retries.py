@@ -1,15 +1,15 @@
-"""Which answers are asked for again, and when."""
+"""Retries: statuses and pauses."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 REPEATED_STATUSES = frozenset({429, 502, 503, 504})
-"""Too many requests, and proxies or servers that are not ready. 500 is none: the request itself has failed."""
+"""Statuses to retry: too many requests, and servers that are not ready. Not 500: the request itself has failed."""
 
 
 def retry_after(headers: Mapping[str, str]) -> float:
-    """The pause in seconds that `Retry-After` asks for; 0 if it does not, or makes no sense."""
+    """Return the pause of `Retry-After` in seconds; 0 if it is missing or invalid."""
     import urllib3
     from urllib3.util.retry import Retry
 

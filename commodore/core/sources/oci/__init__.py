@@ -1,4 +1,4 @@
-"""Registries of OCI artefacts: references, tags, manifests, layers. Nothing of the machine's own logins is used."""
+"""Registries of OCI artefacts: references, tags, manifests, layers. Logins of the machine's user are not used."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ if TYPE_CHECKING:
     from commodore.core.sources.oci.registry import Registries as Registries
     from commodore.core.sources.oci.registry import content_layer as content_layer
 else:
-    # What talks to registries takes a while to load, and most runs ask none.
+    # The registry client is slow to import, and most runs do not need it.
     __getattr__ = lazy_exports(__name__)

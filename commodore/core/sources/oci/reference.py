@@ -1,4 +1,4 @@
-"""References of artefacts, with the errors of registries."""
+"""References of artefacts, with errors of this module's family."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _SHOWN: Final = 512  # characters
 
 
 def parse_reference(text: str) -> ImageReference:
-    """A reference, with or without ``oci://``.
+    """Parse a reference, with or without ``oci://``.
 
     Raises:
-        InputError: CMD-OCI-001, it is invalid. User names and passwords have no place in it.
+        InputError: CMD-OCI-001, it is invalid, or has a user name or password.
     """
     try:
         return read_artefact(text)
@@ -25,10 +25,10 @@ def parse_reference(text: str) -> ImageReference:
 
 
 def at_version(reference: ImageReference, version: str) -> ImageReference:
-    """The same repository at a tag or a digest.
+    """Return the same repository at a tag or a digest.
 
     Raises:
-        InputError: CMD-OCI-001, the version is neither.
+        InputError: CMD-OCI-001, the version is neither of them.
     """
     try:
         return reference.at(version)

@@ -1,4 +1,4 @@
-"""Asking registries: tags, manifests, blobs."""
+"""Client of OCI registries: tags, manifests, blobs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _UNWANTED: Final = frozenset({401, 403})
 
 @dataclass(frozen=True, slots=True)
 class Descriptor:
-    """What a manifest says of one blob: its type, its digest, its size in bytes."""
+    """A blob in a manifest: its media type, its digest, its size in bytes."""
 
     media_type: str
     digest: str
@@ -54,7 +54,7 @@ class Descriptor:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One version of a repository: its digest, and the blobs that it consists of."""
+    """One version of a repository: its digest and its blobs."""
 
     digest: str
     config: Descriptor
@@ -62,9 +62,9 @@ class Manifest:
 
 
 class Registries:
-    """Asks registries, with the credentials that `Context.access` has for them. One thread, to be closed.
+    """A client of registries, with the credentials of `Context.access`. For one thread; the caller closes it.
 
-    Plain HTTP is spoken with this machine alone. All methods raise PolicyError CMD-CONF-011 for an address of this
+    Plain HTTP is used with this machine only. All methods raise PolicyError CMD-CONF-011 for an address of this
     machine's link.
     """
 
@@ -74,40 +74,40 @@ class Registries:
         self._tokens: dict[tuple[str, str], Mapping[str, str]] = {}
 
     def close(self) -> None:
-        """End the connections."""
+        """Close the connections."""
         self._client.close()
 
     def tags(self, reference: ImageReference) -> list[str]:
-        """All tags of a repository.
+        """Return all tags of a repository.
 
         Raises:
-            InputError: CMD-OCI-004, there is no such repository.
-            EnvironmentFault: CMD-OCI-002, the registry cannot be asked; CMD-OCI-003, it wants credentials.
-            PolicyError: CMD-OCI-005, its answer is none.
+            InputError: CMD-OCI-004, the repository does not exist.
+            EnvironmentFault: CMD-OCI-002, the registry cannot be reached; CMD-OCI-003, it requires credentials.
+            PolicyError: CMD-OCI-005, the response is invalid.
         """
         url = f"{_base(reference)}/tags/list?n=1000"
-        found: list[str] = []
+        names: list[str] = []
         for _ in range(_PAGES):
             answer = self._get(reference, url, {}, _SMALL)
             tags = _json(reference, answer).get("tags") or []
             if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-                raise _refused(f"{reference.registry} lists tags of {reference.repository} that are none")
-            found += tags
+                raise _refused(f"{reference.registry} returned invalid tags of {reference.repository}")
+            names += tags
             following = re.search(r"<([^>]*)>\s*;\s*rel=\"?next\"?", answer.headers.get("Link", ""))
             if following is None:
                 break
             url = urljoin(url, following[1])
             if not same_server(url, _base(reference)):
-                raise _refused(f"{reference.registry} sends to another server for further tags")
-        return found
+                raise _refused(f"{reference.registry} refers to another server for further tags")
+        return names
 
     def manifest(self, reference: ImageReference) -> Manifest:
-        """The manifest of a version.
+        """Return the manifest of a version.
 
         Raises:
-            InputError: CMD-OCI-004, there is no such version.
+            InputError: CMD-OCI-004, the version does not exist.
             EnvironmentFault: as `tags`.
-            PolicyError: CMD-OCI-005, it is no manifest of one artefact, or not what its digest says.
+            PolicyError: CMD-OCI-005, it is not the manifest of one artefact, or does not match its digest.
         """
         url = f"{_base(reference)}/manifests/{quote(reference.digest or reference.tag or 'latest', safe=':')}"
         answer = self._get(reference, url, {"Accept": _ACCEPTED}, _SMALL)
@@ -118,26 +118,28 @@ class Registries:
         config, layers = data.get("config"), data.get("layers")
         if not isinstance(config, dict) or not isinstance(layers, list):
             raise _refused(
-                f"{reference} is no single artefact but {printable(str(data.get('mediaType', 'something else')))}"
+                f"{reference} is not a single artefact: {printable(str(data.get('mediaType', 'without a media type')))}"
             )
-        return Manifest(digest, _descriptor(reference, config), tuple(_descriptor(reference, one) for one in layers))
+        return Manifest(
+            digest, _descriptor(reference, config), tuple(_descriptor(reference, layer) for layer in layers)
+        )
 
     def blob(self, reference: ImageReference, descriptor: Descriptor, limit: int) -> bytes:
-        """The content of a blob.
+        """Return the content of a blob.
 
         Args:
-            limit: the most bytes that are taken.
+            limit: the maximum number of bytes.
 
         Raises:
-            InputError: CMD-OCI-004, it is not there.
+            InputError: CMD-OCI-004, it does not exist.
             EnvironmentFault: as `tags`.
-            PolicyError: CMD-OCI-005, it is larger, or not what its descriptor says.
+            PolicyError: CMD-OCI-005, it is too large, or does not match its descriptor.
         """
         if descriptor.size > limit:
             raise _refused(f"a layer of {reference} has {descriptor.size} bytes, more than {limit}")
         answer = self._get(reference, f"{_base(reference)}/blobs/{descriptor.digest}", {}, limit)
-        found = f"sha256:{hashlib.sha256(answer.body).hexdigest()}"
-        if found != descriptor.digest or len(answer.body) != descriptor.size:
+        digest = f"sha256:{hashlib.sha256(answer.body).hexdigest()}"
+        if digest != descriptor.digest or len(answer.body) != descriptor.size:
             raise _refused(f"a layer of {reference} does not match its manifest")
         return answer.body
 
@@ -152,7 +154,7 @@ class Registries:
         key = reference.registry, reference.repository
         answer = self._ask(url, headers, self._tokens.get(key, {}), size)
         if answer.status == 401:
-            self._tokens[key] = self._let_in(reference, answer.headers.get("WWW-Authenticate", ""))
+            self._tokens[key] = self._authenticate(reference, answer.headers.get("WWW-Authenticate", ""))
             answer = self._ask(url, headers, self._tokens[key], size)
         if answer.status == 200:
             return answer
@@ -173,8 +175,8 @@ class Registries:
         )
         return self._client.get(url, policy, headers=headers, credentials=credentials)
 
-    def _let_in(self, reference: ImageReference, challenge: str) -> Mapping[str, str]:
-        """The headers with which a registry lets in: the credentials, or a token for them."""
+    def _authenticate(self, reference: ImageReference, challenge: str) -> Mapping[str, str]:
+        """Return the headers of authentication: the credentials, or a token for them."""
         access = self._context.access
         own = access.headers(f"oci://{reference.registry}/{reference.repository}") if access is not None else {}
         if own and not challenge.lower().startswith("bearer "):
@@ -182,10 +184,10 @@ class Registries:
         return {"Authorization": f"Bearer {self._token(reference, challenge, own)}"}
 
     def _token(self, reference: ImageReference, challenge: str, own: Mapping[str, str]) -> str:
-        """A token for reading a repository, as the registry says where to get one.
+        """Get a token for reading a repository from the token service that the registry names.
 
         Args:
-            own: the credentials for the registry, which go to its token service, too.
+            own: the credentials for the registry, which its token service receives, too.
         """
         said = dict(_CHALLENGE.findall(challenge))
         realm = said.get("realm", "")
@@ -217,7 +219,7 @@ def _json(reference: ImageReference, answer: Answer) -> dict[str, Any]:
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):
-        raise _refused(f"{reference.registry} answers with something else than JSON for {reference}")
+        raise _refused(f"{reference.registry} did not return JSON for {reference}")
     return data
 
 
@@ -237,8 +239,8 @@ def _descriptor(reference: ImageReference, data: Any) -> Descriptor:
 def _private(reference: ImageReference, status: int) -> EnvironmentFault:
     return EnvironmentFault(
         "CMD-OCI-003",
-        f"{reference.registry} wants credentials for {reference.repository} (status {status})",
-        hint="give credentials for it; or the repository does not exist, which registries report in the same way",
+        f"{reference.registry} requires credentials for {reference.repository} (status {status})",
+        hint="configure credentials for it; or the repository does not exist, which registries report in the same way",
     )
 
 
@@ -253,16 +255,16 @@ _MOST: Final = 10
 
 
 def content_layer(reference: ImageReference, manifest: Manifest, types: Collection[str] = CONTENT) -> Descriptor:
-    """The one layer of an artefact that holds its content.
+    """Return the layer of an artefact that holds its content.
 
     Raises:
-        PolicyError: CMD-OCI-006, there is none, or there are several, or too many layers in all.
+        PolicyError: CMD-OCI-006, there is no such layer, or several, or too many layers in all.
     """
-    found = [layer for layer in manifest.layers if layer.media_type in types]
-    if len(found) != 1 or len(manifest.layers) > _MOST:
+    layers = [layer for layer in manifest.layers if layer.media_type in types]
+    if len(layers) != 1 or len(manifest.layers) > _MOST:
         raise PolicyError(
             "CMD-OCI-006",
-            f"{reference} has {len(found)} layers with content among {len(manifest.layers)}; it must have one",
-            hint=f"layers with content are {', '.join(sorted(types))}; at most {_MOST} layers are taken",
+            f"{reference} has {len(layers)} layers with content among {len(manifest.layers)}; it must have one",
+            hint=f"layers with content are {', '.join(sorted(types))}; at most {_MOST} layers are accepted",
         )
-    return found[0]
+    return layers[0]

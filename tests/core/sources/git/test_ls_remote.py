@@ -52,7 +52,7 @@ def test_each_remote_is_asked_once(world: GitWorld, tmp_path: Path, calls: GitCa
         assert questions.answer(url).branches == {"master": commits[url]}
     questions.end()
     assert calls.verbs == ["ls-remote"] * 3
-    assert questions.wanted == sorted(remote.url for remote in remotes)
+    assert questions.used == sorted(remote.url for remote in remotes)
 
 
 def test_a_remote_that_nobody_wants_may_fail(world: GitWorld, tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_a_remote_that_nobody_wants_may_fail(world: GitWorld, tmp_path: Path) ->
     remote.vanish()
     questions = RemoteQueries(tmp_path, make_context())
     questions.foresee([remote.url])
-    assert questions.wanted == []
+    assert questions.used == []
     with pytest.raises(EnvironmentFault) as error:
         questions.answer(remote.url)
     assert (error.value.code, str(error.value.locations[0])) == ("CMD-GIT-005", remote.url)

@@ -136,7 +136,7 @@ def test_unpushed_commits_make_way_and_are_kept(world: GitWorld, catalog: Path, 
     assert working_clone(remote.url, catalog, make_context(announce=collected.append)).sha == remote.sha()
     [warning] = [event for event in collected if isinstance(event, Warned)]
     assert warning.code == "CMD-GIT-045"
-    command = shlex.split(warning.hint.removeprefix("look at them: "))
+    command = shlex.split(warning.hint.removeprefix("show them with: "))
     assert git(catalog, *command[1:], "-1", "--format=%H") == mine
 
 
