@@ -382,8 +382,8 @@ class Repository:
         if sha != revision.sha and not (self.has_commits([sha]) or self.fetch_commit(sha)):
             raise EnvironmentFault(
                 "CMD-GIT-039",
-                f"commit {sha} of {self.display_url}, to which '{shown(revision.version)}' resolved when the run began, "
-                "is gone",
+                f"commit {sha} of {self.display_url}, to which '{shown(revision.version)}' resolved when the run began,"
+                " is gone",
                 hint="start a new run, which uses the current commit",
             )
         return replace(revision, sha=sha)
