@@ -14,7 +14,6 @@ the journal as a run does that goes on, and to read the report and show it; size
 from __future__ import annotations
 
 import argparse
-import json
 import resource
 import subprocess
 import sys
@@ -26,9 +25,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from commodore.catalog import FileDiff
-from commodore.clusters import FleetReport, read_report, render_text
+from commodore.clusters import ALL_CLUSTERS, FleetReport, read_report, render_text, report_bytes
 from commodore.clusters.compiled import Compiled, values_of
-from commodore.clusters.journal import RunFolder, new_run
+from commodore.clusters.journal import PlannedRun, RunFolder, new_run
 from commodore.clusters.ledger import Ledger
 from commodore.clusters.outcome import ClusterOutcome
 from commodore.clusters.report.model import WaveResult
@@ -83,8 +82,8 @@ def collect(run: RunFolder, kind: str, clusters: int, instances: int) -> Ledger:
 
 def write(run: RunFolder, ledger: Ledger) -> None:
     outcomes = tuple(ledger.state.outcomes.values())
-    waves = (WaveResult("all", "compiled", wave={"name": "all"}),)
-    known = {"run": run.name, "started": "", "finished": "", "commodore": "", "digest": "", "push": False}
+    waves = (WaveResult.of(ALL_CLUSTERS[0], "compiled"),)
+    known = {"run": run.name, "started": "", "finished": "", "commodore": "", "options_digest": "", "push": False}
     report = FleetReport(
         **known,  # type: ignore[arg-type]
         planned=len(outcomes),
@@ -94,12 +93,12 @@ def write(run: RunFolder, ledger: Ledger) -> None:
         clusters=outcomes,
         groups=ledger.groups(),
     )
-    run.report.write_text(json.dumps(report.as_dict(), indent=2))
+    run.report.write_bytes(report_bytes(report))
 
 
 def measure(kind: str, clusters: int, instances: int, folder: Path) -> str:
     """One line of the table."""
-    run = new_run(folder, {"clusters": [], "digest": ""})
+    run = new_run(folder, PlannedRun("", "", "", {}, push=False, shard=None, clusters={}))
     seconds = []
 
     def took(work: Callable[[], object]) -> object:

@@ -16,9 +16,9 @@ from enum import Enum
 from pathlib import PurePath
 from typing import Any, Literal, NewType, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from commodore.base.documents import VERSION, Absent
+from commodore.base.documents import NO_NUMBERS, VERSION, Absent
 
-_SIMPLE: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+_SIMPLE: dict[Any, str] = {str: "string", int: "integer", bool: "boolean", type(None): "null"}
 _TEXTS = (PurePath, datetime, date, time, bytes)
 _SECTIONS = ("Args:", "Attributes:")
 
@@ -72,7 +72,13 @@ class _Schemas:
 
     def of_fields(self, kind: type) -> dict[str, Any]:
         """The schema of an object with the fields and properties of a class."""
-        about, each = _documentation(kind)
+        about = _documentation(kind)[0]
+        each = {
+            name: text
+            for base in reversed(kind.__mro__)
+            if dataclasses.is_dataclass(base)
+            for name, text in _documentation(base)[1].items()
+        }
         hints = _hints(kind)
         found: dict[str, Any] = {}
         if dataclasses.is_dataclass(kind):
@@ -95,6 +101,8 @@ class _Schemas:
         return {**described, "type": "object", "required": required, "properties": properties}
 
     def _of_class(self, kind: type, arguments: tuple[Any, ...]) -> dict[str, Any]:
+        if kind is float:
+            return {"anyOf": [{"type": "number"}, {"enum": list(NO_NUMBERS)}]}
         if kind in _SIMPLE:
             return {"type": _SIMPLE[kind]}
         if issubclass(kind, (str, *_TEXTS)):

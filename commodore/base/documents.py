@@ -16,6 +16,9 @@ from typing import Any
 VERSION = 1
 """The version of the forms. Fields may be added within a version; none changes its meaning or goes."""
 
+NO_NUMBERS = ("inf", "-inf", "nan")
+"""The texts of numbers that JSON does not know, wherever a document has a number."""
+
 
 class Absent(Enum):
     """A field of a document that is left out; its type names this class."""
@@ -46,14 +49,19 @@ def plain(value: Any) -> Any:
 
     Dataclasses become maps of their fields in order, then of the properties that their `json_properties` names. A field
     with `metadata={"json": False}` is left out; with a function there, its result is taken. A method `as_plain` gives
-    what stands for the whole object. Named tuples are maps, sets are sorted; paths, dates, and numbers that JSON does
-    not know, are texts.
+    what stands for the whole object. Named tuples are maps, sets are sorted; paths, dates, and `NO_NUMBERS`
+    are texts.
 
     Raises:
         TypeError: a value of a type that JSON has nothing for.
     """
-    if value is None or type(value) in (str, int, bool):
+    kind = type(value)
+    if value is None or kind in (str, int, bool):
         return value
+    if kind in (list, tuple):  # the usual ones first: reports are large
+        return [plain(inner) for inner in value]
+    if kind is dict:
+        return {key if type(key) is str else _key(key): plain(inner) for key, inner in value.items()}
     if (as_plain := getattr(value, "as_plain", None)) is not None and not isinstance(value, type):
         return plain(as_plain())
     if isinstance(value, Enum):

@@ -23,8 +23,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from commodore.base.documents import plain
-
 
 @dataclass(frozen=True, slots=True)
 class Location:
@@ -134,11 +132,6 @@ class CommodoreError(Exception):
         """The same error with further advice after its hint."""
         hint = "; ".join(filter(None, (self.hint, advice)))
         return type(self)(self.code, self.message, hint=hint, locations=self.locations)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The error as JSON-ready data."""
-        found: dict[str, Any] = plain(self)
-        return found
 
     def as_plain(self) -> ErrorRecord:
         """The error for machines; see `commodore.base.documents.plain`."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from commodore.clusters.report.kept import report_file as report_file
     from commodore.clusters.report.model import FleetReport as FleetReport
     from commodore.clusters.report.model import as_pins as as_pins
+    from commodore.clusters.report.model import report_bytes as report_bytes
     from commodore.clusters.report.rendering import render_markdown as render_markdown
     from commodore.clusters.report.rendering import render_text as render_text
     from commodore.clusters.request import DaskOptions as DaskOptions

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from commodore.catalog import StagedCatalog, tree_digest
-from commodore.clusters.outcome import ClusterOutcome
+from commodore.clusters.outcome import ClusterOutcome, Instances
 from commodore.core.lieutenant import Cluster
 from commodore.core.review import Hunk, Placeholders
 
@@ -34,9 +34,7 @@ def compiled(one: ClusterOutcome, staged: StagedCatalog, cluster: Cluster) -> Co
     outcome = replace(
         one,
         state="changed" if change.changed else "unchanged",
-        rendered=result.rendered,
-        reused=result.reused,
-        brought=result.brought,
+        instances=Instances(result.rendered, result.reused, result.brought),
         tree=tree_digest(staged.request.workspace),
         base_commit=staged.clone.sha,
         summary={name: count for name, count in asdict(change.summary).items() if count},

@@ -57,7 +57,6 @@ def _compile(run: Run, one: ClusterOutcome) -> Compiled | None:
 
 def announce_outcome(run: Run, one: ClusterOutcome) -> None:
     """Announce the end of the work on a cluster."""
-    error = one.failure.error if one.failure is not None else None
-    detail = str(error["message"]) if error else ", ".join(f"{count} {what}" for what, count in one.summary.items())
-    code = str(error["code"]) if error else ""
+    changes = ", ".join(f"{count} {what}" for what, count in one.summary.items())
+    detail, code = (one.error.message, one.error.code) if one.error is not None else (changes, "")
     run.context.announce(ClusterEnded(one.id, one.wave, one.state, one.seconds, detail, code))

@@ -16,13 +16,35 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from commodore.base.document_reading import read_document
+from commodore.base.documents import document_text
 from commodore.base.errors import CommodoreError, InputError, PolicyError
 from commodore.base.files.workspace import guard_disk, write_atomically
 from commodore.base.printable import some_of
+from commodore.clusters.selection import Shard
 
 _PLAN, _JOURNAL = "plan.json", "journal.jsonl"
-_ENDED = "ended"
+_ENDED, _RUN = "ended", "fleet-run"
 _RUNS_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """The plan of a run as it is on the disk.
+
+    Attributes:
+        started: the time in UTC (RFC 3339).
+        digest: that of all options that decide about catalogs; `options` has that of each which is set.
+        clusters: the wave of each cluster in all shards.
+    """
+
+    commodore: str
+    started: str
+    digest: str
+    options: Mapping[str, str]
+    push: bool
+    shard: Shard | None
+    clusters: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,24 +74,24 @@ class RunFolder:
         """The events of a cluster, one JSON object a line."""
         return self.path / "logs" / f"{cluster}.jsonl"
 
-    def read_plan(self) -> dict[str, Any]:
+    def read_plan(self) -> PlannedRun:
         """The plan of the run.
 
         Raises:
-            InputError: CMD-FLT-115, that is damaged.
+            InputError: CMD-FLT-115, that is damaged, or of another version.
         """
         with guard_disk(self.plan):
             text = self.plan.read_bytes()
         try:
-            plan = json.loads(text)
-            dict(plan["clusters"]), plan["digest"]
-        except (ValueError, TypeError, KeyError):
-            raise self._damaged(self.plan) from None
-        return dict(plan)
+            return read_document(_RUN, PlannedRun, text)
+        except (ValueError, TypeError, RecursionError):
+            raise self.damaged(self.plan) from None
 
     @staticmethod
-    def _damaged(path: Path) -> InputError:
-        return InputError("CMD-FLT-115", f"{path} is damaged", hint="begin a new run", locations=[str(path)])
+    def damaged(path: Path) -> InputError:
+        """The error of a file that cannot be read."""
+        message = f"{path} is damaged, or of another version of commodore"
+        return InputError("CMD-FLT-115", message, hint="begin a new run", locations=[str(path)])
 
     def entries(self) -> Iterator[dict[str, Any]]:
         """The entries of the journal. A last line that was cut off when the run was killed does not count."""
@@ -80,7 +102,7 @@ class RunFolder:
             try:
                 yield dict(json.loads(line))
             except (ValueError, TypeError):
-                raise self._damaged(self.journal) from None
+                raise self.damaged(self.journal) from None
 
     @property
     def is_unfinished(self) -> bool:
@@ -103,13 +125,13 @@ def runs(folder: Path) -> list[RunFolder]:
     return [RunFolder(path) for path in sorted(found, key=lambda path: path.name, reverse=True)]
 
 
-def new_run(folder: Path, plan: Mapping[str, Any]) -> RunFolder:
+def new_run(folder: Path, plan: PlannedRun) -> RunFolder:
     """Begin a run: make its folder and write down what it is to do."""
     started = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
     made = RunFolder(folder / "runs" / f"{started}-{secrets.token_hex(2)}")
     with guard_disk(made.path):
         (made.path / "logs").mkdir(mode=0o700, parents=True)
-    write_atomically(made.plan, json.dumps(plan, indent=2).encode() + b"\n", durable=True)
+    write_atomically(made.plan, document_text(_RUN, plan).encode() + b"\n", durable=True)
     return made
 
 
@@ -126,7 +148,7 @@ def find_run(folder: Path, name: str) -> RunFolder:
     for run in known:
         if run.name == name if name else run.is_unfinished:
             return run
-        if not name and run.plan.is_file() and run.read_plan().get("push"):
+        if not name and run.plan.is_file() and run.read_plan().push:
             break
     what = f"there is no run {name!r}" if name else "there is no unfinished run"
     raise InputError("CMD-FLT-115", f"{what} below {folder}", hint=list_runs(known))
@@ -139,7 +161,7 @@ def list_runs(known: Sequence[RunFolder]) -> str:
     return f"the newest runs are {shown}{older}" if known else "nothing was run here"
 
 
-def check_same(run: RunFolder, plan: Mapping[str, Any]) -> None:
+def check_same(run: RunFolder, plan: PlannedRun) -> None:
     """Refuse to go on with a run that was to do something else.
 
     Raises:
@@ -155,23 +177,20 @@ def check_same(run: RunFolder, plan: Mapping[str, Any]) -> None:
         )
 
 
-def _difference(before: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
+def _difference(before: PlannedRun, plan: PlannedRun) -> str:
     """In words, what of a plan was different before; empty if nothing was."""
-    if before.get("commodore") != plan["commodore"]:
-        return f"version {before.get('commodore')} of commodore"
-    for key in ("push", "shard"):
-        if before.get(key) != plan[key]:
-            return f"other values of --{key}"
-    waves_then, waves = dict(before["clusters"]), dict(plan["clusters"])
-    gone, new = sorted(waves_then.keys() - waves), sorted(waves.keys() - waves_then)
+    if before.commodore != plan.commodore:
+        return f"version {before.commodore} of commodore"
+    if before.push != plan.push or before.shard != plan.shard:
+        return f"other values of --{'shard' if before.push == plan.push else 'push'}"
+    gone, new = sorted(before.clusters.keys() - plan.clusters), sorted(plan.clusters.keys() - before.clusters)
     if gone or new:
         more = [f"with {some_of(gone)}"] if gone else []
         return f"other clusters: {' and '.join([*more, *([f'without {some_of(new)}'] if new else [])])}"
-    if before["digest"] != plan["digest"]:
-        options, others = before.get("options", {}), plan["options"]
-        different = sorted(name for name in {*options, *others} if options.get(name) != others.get(name))
+    if before.digest != plan.digest:
+        different = sorted({name for name, _ in before.options.items() ^ plan.options.items()})
         return f"other options: {', '.join(different)}"
-    moved = [name for name, wave in waves.items() if waves_then[name] != wave]
+    moved = [name for name, wave in plan.clusters.items() if before.clusters[name] != wave]
     return f"other waves for {some_of(moved)}" if moved else ""
 
 

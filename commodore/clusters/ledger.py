@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from commodore.base.document_reading import read_record
+from commodore.base.documents import plain
 from commodore.base.errors import PolicyError
 from commodore.base.exhaustion import is_exhaustion
 from commodore.clusters.compiled import Compiled
@@ -47,9 +49,9 @@ class State:
         """The state after one more entry."""
         match entry["event"]:
             case "compiled":
-                return self.compiled(ClusterOutcome.parse(entry["cluster"]))
+                return self.compiled(read_record(ClusterOutcome, entry["cluster"]))
             case "published":
-                one = ClusterOutcome.parse(entry["cluster"])
+                one = read_record(ClusterOutcome, entry["cluster"])
                 return replace(self, outcomes={**self.outcomes, one.id: one})
             case "pushing":
                 pushed = (*self.commits.get(entry["cluster"], ()), entry["commit"])
@@ -66,7 +68,7 @@ class State:
 
     def compiled(self, one: ClusterOutcome) -> State:
         """The state after a cluster was compiled. Its wave is judged anew, also if an earlier process has judged it."""
-        lacks = one.failure is not None and is_exhaustion(one.failure.error["code"])
+        lacks = one.error is not None and is_exhaustion(one.error.code)
         exhausted = self.exhausted + 1 if lacks else 0
         outcomes, judged = {**self.outcomes, one.id: one}, self.judged - {one.wave}
         return replace(self, outcomes=outcomes, judged=judged, exhausted=exhausted)
@@ -91,20 +93,29 @@ class Ledger:
     Args:
         run: the folder of the run; entries of an earlier process are read first.
         outcomes: each cluster before anything was done.
+
+    Raises:
+        InputError: CMD-FLT-115, the journal is damaged.
     """
 
     def __init__(self, run: RunFolder, outcomes: Iterable[ClusterOutcome]) -> None:
         self._lock = threading.Lock()
         self._groups = FileGroups()
         self.state = State({one.id: one for one in outcomes})
-        for entry in run.entries():
-            if entry["event"] == "compiled":
-                name = entry["cluster"]["id"]
-                self._groups.remove(name, self.state.outcomes[name].groups)  # it may have failed before
-                self._groups.add(name, map(Hunk.parse, entry["hunks"]))
-            self.state = self.state.after(entry)
+        try:
+            for entry in run.entries():
+                self._replay(entry)
+        except (ValueError, TypeError, LookupError):
+            raise run.damaged(run.journal) from None
         self.state = replace(self.state, exhausted=0)
         self._journal = Journal(run)
+
+    def _replay(self, entry: Mapping[str, Any]) -> None:
+        if entry["event"] == "compiled":
+            name = entry["cluster"]["id"]
+            self._groups.remove(name, self.state.outcomes[name].groups)  # it may have failed before
+            self._groups.add(name, [read_record(Hunk, hunk) for hunk in entry["hunks"]])
+        self.state = self.state.after(entry)
 
     def forget(self, failed: Sequence[ClusterOutcome]) -> None:
         """Let clusters of one wave be compiled again."""
@@ -136,7 +147,7 @@ class Ledger:
 
     def take_over(self, judged: FleetReport) -> None:
         """Go on where the run of a report has ended, as if it was this one."""
-        hunks = {group.example.id: group.example for group in judged.groups}
+        hunks = {group.id: group for group in judged.groups}
         with self._lock:
             self._pin(as_pins(judged.pins))
             for one in judged.clusters:
@@ -157,12 +168,14 @@ class Ledger:
         self._journal.close()
 
     def _write(self, event: str, **content: Any) -> None:
+        content = plain(content)
         self._journal.write(event, **content)
         self.state = self.state.after({"event": event, **content})
 
     def _compiled(self, one: ClusterOutcome, hunks: Sequence[Hunk]) -> None:
         first = {hunk.id for hunk in self._groups.add(one.id, hunks)}
-        self._write("compiled", cluster=one.as_dict(), hunks=[hunk.as_dict(whole=hunk.id in first) for hunk in hunks])
+        known = [hunk if hunk.id in first else {"id": hunk.id, "values": hunk.values} for hunk in hunks]
+        self._write("compiled", cluster=one, hunks=known)
 
     def _pin(self, pins: Mapping[Pin, str]) -> None:
         for (url, ref), commit in pins.items():

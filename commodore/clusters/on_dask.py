@@ -398,13 +398,13 @@ class DaskWork:
                 return
             self._asked[address] = False
             self._usable = others
-        failure = answer.compiled.outcome.failure
-        assert failure is not None, "it was counted"
+        error = answer.compiled.outcome.error
+        assert error is not None, "it was counted"
         self._context.announce(
             Warned(
                 "CMD-FLT-125",
                 f"the worker {address} gets no more clusters: {FAILURES_IN_A_ROW} in a row failed on it, the last one "
-                f"with {failure.error['message']}",
+                f"with {error.message}",
                 hint="look at its disk, its network and its credentials",
             )
         )

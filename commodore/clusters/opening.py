@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError, EnvironmentFault, PolicyError
 from commodore.base.programs.workers import usable_cpus
 from commodore.catalog import Shared, open_engine
-from commodore.clusters.journal import RunFolder, check_same, find_run, new_run, runs
+from commodore.clusters.journal import PlannedRun, RunFolder, check_same, find_run, new_run, runs
 from commodore.clusters.judging import refusal
 from commodore.clusters.ledger import Ledger, may_be_repaired
 from commodore.clusters.outcome import FAILURES_IN_A_ROW, ClusterOutcome
@@ -119,7 +118,7 @@ def with_workers(run: Run) -> Iterator[Run]:
 
 
 def _folder(plan: Plan, folder: Path) -> RunFolder:
-    written = plan.as_dict(datetime.now(UTC).isoformat(timespec="seconds"))
+    written = plan.record(datetime.now(UTC).isoformat(timespec="seconds"))
     if plan.request.judged is not None:
         _check_judged(plan.request.judged, written)
     if plan.request.resume is None:
@@ -129,14 +128,14 @@ def _folder(plan: Plan, folder: Path) -> RunFolder:
     return run
 
 
-def _check_judged(judged: FleetReport, plan: Mapping[str, Any]) -> None:
+def _check_judged(judged: FleetReport, plan: PlannedRun) -> None:
     """Refuse a report that does not say what is to be published.
 
     Raises:
         PolicyError: CMD-FLT-111, it is of other clusters, options or another version.
     """
-    same = (judged.digest, judged.commodore, sorted((one.id, one.wave) for one in judged.clusters))
-    if same != (plan["digest"], plan["commodore"], sorted((one, wave) for one, wave in plan["clusters"])):
+    same = (judged.options_digest, judged.commodore, {one.id: one.wave for one in judged.clusters})
+    if same != (plan.digest, plan.commodore, plan.clusters):
         raise PolicyError(
             "CMD-FLT-111",
             f"the report of {judged.run} cannot be published: clusters, options or the version of commodore differ",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal
 
-from commodore.base.errors import CommodoreError, EnvironmentFault, Refused
+from commodore.base.errors import CommodoreError, EnvironmentFault, ErrorRecord, Refused
 
 State = Literal["unchanged", "changed", "pushed", "failed", "timeout", "cancelled", "not-begun"]
 FAILURES_IN_A_ROW = 3
@@ -15,12 +15,9 @@ FAILED: tuple[State, ...] = ("failed", "timeout")
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """The failure of a cluster: its error as `CommodoreError.as_dict`, and the exit code of the error. `may_pass` says
-    that another attempt may end otherwise.
-    """
+class Failure(ErrorRecord):
+    """The error of a cluster; `may_pass` says that another attempt may end otherwise."""
 
-    error: Mapping[str, Any]
     exit_code: int
     may_pass: bool = False
 
@@ -28,7 +25,24 @@ class Failure:
     def of(cls, error: CommodoreError) -> Failure:
         is_refused = isinstance(error, Refused) or isinstance(error.__cause__, Refused)
         may_pass = error.exit_code == EnvironmentFault.exit_code and not is_refused
-        return cls(error.as_dict(), error.exit_code, may_pass)
+        places = error.as_plain().locations
+        return cls(error.code, error.family, error.message, error.hint, places, error.exit_code, may_pass)
+
+
+@dataclass(frozen=True, slots=True)
+class Instances:
+    """Numbers of instances; `remote` of the reused ones came from a remote cache in this run."""
+
+    json_properties: ClassVar = ("total",)
+
+    rendered: int = 0
+    reused: int = 0
+    remote: int = 0
+
+    @property
+    def total(self) -> int:
+        """All instances."""
+        return self.rendered + self.reused
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +53,16 @@ class ClusterOutcome:
         state: `changed` is compiled and not pushed; `pushed` has changed, too.
         attempts: how often it was begun.
         seconds: of wall time that the last attempt took.
-        rendered, reused: numbers of instances; `brought` of the latter came from a remote cache in this run.
-        tree: the digest of its trees (`catalog.tree_digest`); empty if it has failed.
-        base_commit: what the change is compared with; `commit` is what was pushed.
+        tree: the SHA-256 of the lines `mode sha256 path` of all files in `manifests/` and `refs/`, sorted by path;
+            empty if it has failed.
+        base_commit: what the change is compared with.
+        commit: what was pushed.
         summary: numbers of files by what happened to them.
         groups: the changes, by the ids of the groups of equal ones.
+        notices: messages for the end of the run.
     """
+
+    json_properties: ClassVar = ("log",)
 
     id: str
     display_name: str
@@ -53,16 +71,19 @@ class ClusterOutcome:
     state: State = "not-begun"
     attempts: int = 0
     seconds: float = 0.0
-    rendered: int = 0
-    reused: int = 0
-    brought: int = 0
+    instances: Instances = Instances()
     tree: str = ""
     base_commit: str = ""
     commit: str = ""
     summary: Mapping[str, int] = field(default_factory=dict)
     groups: tuple[str, ...] = ()
-    failure: Failure | None = None
+    error: Failure | None = None
     notices: tuple[str, ...] = ()
+
+    @property
+    def log(self) -> str:
+        """The file with all messages, beside the report."""
+        return f"logs/{self.id}.jsonl"
 
     @property
     def has_failed(self) -> bool:
@@ -71,33 +92,12 @@ class ClusterOutcome:
     @property
     def may_pass(self) -> bool:
         """It has failed for a reason that another attempt may not meet."""
-        return self.state == "failed" and self.failure is not None and self.failure.may_pass
+        return self.state == "failed" and self.error is not None and self.error.may_pass
 
     @property
     def exit_code(self) -> int:
-        return self.failure.exit_code if self.failure is not None else 0
+        return self.error.exit_code if self.error is not None else 0
 
     def failing(self, error: CommodoreError, state: State = "failed") -> ClusterOutcome:
         """The same cluster after an error."""
-        return replace(self, state=state, failure=Failure.of(error))
-
-    def as_dict(self) -> dict[str, Any]:
-        """As JSON-ready data; `parse` reads it again."""
-        return asdict(self)
-
-    @classmethod
-    def parse(cls, data: Mapping[str, Any]) -> ClusterOutcome:
-        """Read what `as_dict` has written.
-
-        Raises:
-            TypeError, KeyError: it is something else.
-        """
-        failure = data["failure"]
-        return cls(
-            **{
-                **data,
-                "failure": Failure(**failure) if failure else None,
-                "groups": tuple(data["groups"]),
-                "notices": tuple(data["notices"]),
-            }
-        )
+        return replace(self, state=state, error=Failure.of(error))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from commodore.base.context import Context
 from commodore.base.errors import UsageError
 from commodore.base.events import Warned
+from commodore.clusters.journal import PlannedRun
 from commodore.clusters.request import FleetCompile
 from commodore.clusters.selection import Candidate
 from commodore.clusters.sources import FleetSource
@@ -41,19 +41,17 @@ class Plan:
         """The clusters of a wave in this run's shard."""
         return [one.id for own, ones in self.own for one in ones if own is wave]
 
-    def as_dict(self, started: str) -> dict[str, Any]:
-        """As JSON-ready data: `plan.json`."""
-        shard = self.request.shard
-        return {
-            "version": 1,
-            "commodore": __version__,
-            "started": started,
-            "digest": self.request.digest,
-            "options": self.request.deciding,
-            "push": self.request.request.push,
-            "shard": None if shard is None else [shard.index, shard.of],
-            "clusters": [[one.id, wave.name] for wave, ones in self.waves for one in ones],
-        }
+    def record(self, started: str) -> PlannedRun:
+        """The plan as it is written down."""
+        return PlannedRun(
+            commodore=__version__,
+            started=started,
+            digest=self.request.digest,
+            options=self.request.deciding,
+            push=self.request.request.push,
+            shard=self.request.shard,
+            clusters={one.id: wave.name for wave, ones in self.waves for one in ones},
+        )
 
 
 def plan_run(request: FleetCompile, source: FleetSource, context: Context) -> Plan:

@@ -46,7 +46,7 @@ def _publish(run: Run, compiled: Compiled) -> None:
 
     done = run.work.publish(compiled, run.ledger.state.commits.get(one.id, ()), pushing, run.context)
     if done.state != "cancelled":
-        run.ledger.write("published", cluster=done.as_dict())
+        run.ledger.write("published", cluster=done)
     announce_outcome(run, done)
 
 

@@ -6,7 +6,6 @@ it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -20,7 +19,7 @@ from commodore.clusters.judging import judge, refusal
 from commodore.clusters.opening import Run, with_workers
 from commodore.clusters.outcome import FAILURES_IN_A_ROW
 from commodore.clusters.publishing import publish, soak
-from commodore.clusters.report.model import FleetReport, WaveResult, pins_of
+from commodore.clusters.report.model import FleetReport, WaveResult, pins_of, report_bytes
 from commodore.clusters.waves import Wave
 from commodore.version import __version__
 
@@ -56,7 +55,7 @@ def _waves(run: Run, ask: Ask, results: dict[str, WaveResult]) -> None:
             for _, ids in waves:
                 ahead = {**ahead, **begin(run, pool, ids, {})}
         for wave, ids in waves:
-            results[wave.name] = WaveResult(wave.name, "interrupted", wave=wave.as_dict())
+            results[wave.name] = WaveResult.of(wave, "interrupted")
             results[wave.name] = _wave(run, wave, begin(run, pool, ids, ahead), results, ask)
             run.context.announce(WaveEnded(wave.name, results[wave.name].state))
             ahead = {name: future for name, future in ahead.items() if name not in ids}  # drops staged catalogs
@@ -104,18 +103,15 @@ def report_of(run: Run, results: Mapping[str, WaveResult]) -> FleetReport:
     assert run.shared.answers is not None
     return FleetReport(
         run=run.folder.name,
-        started=plan["started"],
+        started=plan.started,
         finished=datetime.now(UTC).isoformat(timespec="seconds"),
         commodore=__version__,
-        digest=plan["digest"],
-        planned=len(plan["clusters"]),
+        options_digest=plan.digest,
+        planned=len(plan.clusters),
         push=request.request.push,
-        shard=None if request.shard is None else (request.shard.index, request.shard.of),
+        shard=request.shard,
         pins=pins_of(run.shared.answers.pins),
-        waves=tuple(
-            results.get(wave.name) or WaveResult(wave.name, "not-begun", wave=wave.as_dict())
-            for wave, _ in run.plan.own
-        ),
+        waves=tuple(results.get(wave.name) or WaveResult.of(wave, "not-begun") for wave, _ in run.plan.own),
         clusters=tuple(sorted(state.outcomes.values(), key=lambda one: one.id)),
         groups=run.ledger.groups(),
         folder=run.folder.path,
@@ -123,4 +119,4 @@ def report_of(run: Run, results: Mapping[str, WaveResult]) -> FleetReport:
 
 
 def _write(run: Run, report: FleetReport) -> None:
-    write_atomically(run.folder.report, json.dumps(report.as_dict(), indent=2).encode() + b"\n", durable=True)
+    write_atomically(run.folder.report, report_bytes(report), durable=True)

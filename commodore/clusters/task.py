@@ -274,9 +274,9 @@ class ClusterWork:
         """Announce that a cluster is tried again, and wait until then, or until the run is to end."""
         pauses = context.limits.fleet_pauses
         pause = pauses[min(failed.attempts, len(pauses)) - 1] * random.uniform(1 - _SPREAD, 1 + _SPREAD)  # noqa: S311 - no secret
-        error = failed.failure.error if failed.failure is not None else {}
+        assert failed.error is not None
         again = f"attempt {failed.attempts + 1} of {self.retries + 1} in {pause:.0f} s"
-        context.announce(Noted(f"{error.get('message')} [{error.get('code')}]; {again}"))
+        context.announce(Noted(f"{failed.error.message} [{failed.error.code}]; {again}"))
         self.stopped.wait(pause)
 
 

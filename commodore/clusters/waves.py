@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from commodore.base.errors import CommodoreError, InputError, Location, UsageError, did_you_mean, raise_all
 from commodore.base.printable import counted, some_of
@@ -92,16 +92,6 @@ class Wave:
     parallel: int = PUSHES
     origin: Literal["file", "sequence", "option"] = field(default="file", compare=False, repr=False)
     place: Location | None = field(default=None, compare=False, repr=False)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The options that decide about it, as JSON-ready data."""
-        return {
-            "name": self.name,
-            "max_failures": str(self.max_failures),
-            "max_changed": self.max_changed,
-            "gate": "manual" if self.manual else "automated",
-            "soak": self.soak,
-        }
 
 
 ALL_CLUSTERS: tuple[Wave, ...] = (Wave("all"),)

@@ -44,7 +44,7 @@ def shown(argo: Argo, source: dict[str, Any]) -> str:
     try:
         return json.dumps(argo.objects(source))
     except CommodoreError as error:
-        return json.dumps(error.as_dict())
+        return json.dumps(plain(error))
 
 
 HELM: dict[str, dict[str, Any]] = {
@@ -62,7 +62,7 @@ def test_values_from_the_folder_of_git(cloned: Argo, secret: Secret, way: str) -
     with pytest.raises(CommodoreError) as caught:
         cloned.objects({"path": "c", "helm": HELM[way]})
     assert caught.value.code in ("CMD-ARGO-407", "CMD-ARGO-408")
-    assert secret.text not in str(caught.value.as_dict())
+    assert secret.text not in str(plain(caught.value))
 
 
 @pytest.mark.harmless
@@ -81,7 +81,7 @@ def test_a_kustomization_that_reads_the_folder_of_git(cloned: Argo, secret: Secr
     with pytest.raises(CommodoreError) as caught:
         cloned.objects({"path": "."})
     assert caught.value.code == "CMD-ARGO-410"
-    assert secret.text not in str(caught.value.as_dict())
+    assert secret.text not in str(plain(caught.value))
 
 
 @pytest.mark.skipif(not isolation(), reason="this machine has no namespaces for all")
@@ -95,7 +95,7 @@ def test_a_kustomization_without_restrictions(cloned: Argo, secret: Secret, name
     with pytest.raises(CommodoreError) as caught:
         cloned.objects({"path": "k"})
     assert caught.value.code == "CMD-ARGO-410"
-    assert secret.text not in str(caught.value.as_dict())
+    assert secret.text not in str(plain(caught.value))
 
 
 JSONNET = {
@@ -114,7 +114,7 @@ def test_jsonnet_that_reads_other_files(cloned: Argo, secret: Secret, way: str) 
     with pytest.raises(CommodoreError) as caught:
         cloned.objects({"path": "j"})
     assert caught.value.code in ("CMD-ARGO-404", "CMD-ARGO-408")
-    assert secret.text not in str(caught.value.as_dict())
+    assert secret.text not in str(plain(caught.value))
 
 
 def test_jsonnet_that_wants_all_memory(argo: Argo) -> None:
@@ -312,7 +312,7 @@ def test_paths_that_climb(cloned: Argo, secret: Secret, field: str) -> None:
     with pytest.raises(CommodoreError) as caught:
         cloned.objects(json.loads(text))
     assert caught.value.code in codes
-    assert secret.text not in str(caught.value.as_dict())
+    assert secret.text not in str(plain(caught.value))
 
 
 def test_overrides_that_are_a_link(cloned: Argo, secret: Secret) -> None:
@@ -320,7 +320,7 @@ def test_overrides_that_are_a_link(cloned: Argo, secret: Secret) -> None:
     with pytest.raises(CommodoreError) as caught:
         cloned.objects({"path": "c"})
     assert caught.value.code == "CMD-ARGO-318"
-    assert secret.text not in str(caught.value.as_dict())
+    assert secret.text not in str(plain(caught.value))
 
 
 class Listener(LoopbackServer):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from commodore.base.documents import plain
 from commodore.base.errors import CommodoreError
 from commodore.base.programs.child_processes import Child, child_environment
 from commodore.core.confinement import start
@@ -296,10 +297,10 @@ def test_passwords_in_errors_of_git(tmp_path: Path, url: str, monkeypatch: pytes
         "CMD-GIT-011",
         "CMD-GIT-012",
     )
-    assert "SEC" not in str(caught.value.as_dict())
+    assert "SEC" not in str(plain(caught.value))
     with pytest.raises(CommodoreError) as said:
         Git(tmp_path, make_context()).run(["ls-remote", url])
-    assert "SEC" not in str(said.value.as_dict())
+    assert "SEC" not in str(plain(said.value))
 
 
 @pytest.mark.harmless

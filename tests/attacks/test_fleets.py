@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from commodore.base.documents import plain
 from tests.attacks.conftest import Secret
 from tests.fleet.conftest import APP, CONFIG, WEB, World, charts, manifests, patch
 
@@ -83,7 +84,7 @@ def test_files_that_are_others(fleet: World, secret: Secret, file: str, kind: st
         path.symlink_to(targets.get(kind, Path(os.path.relpath(secret.path, path.parent))))
     errors = fleet.refused()
     assert {FILE, "CMD-FLT-001"} & {error.code for error in errors}
-    assert secret.text not in str([error.as_dict() for error in errors])
+    assert secret.text not in str([plain(error) for error in errors])
     assert not (fleet.root / "rendered").exists()
 
 

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from commodore.base.diagnostics import EVERY, Diagnostic, Diagnostics, Rule, Subject
+from commodore.base.documents import plain
 from commodore.base.errors import Findings, InputError, Location, PolicyError
 from commodore.base.events import Event, Noted, Warned
 from commodore.base.sarif import sarif_log
@@ -43,7 +44,7 @@ def test_errors_are_raised_as_what_they_were() -> None:
     with pytest.raises(Findings) as caught:
         found.raise_errors()
     assert [type(one) for one in caught.value.errors] == [InputError, PolicyError]
-    assert [one.as_dict() for one in caught.value.errors] == [one.as_dict() for one in errors]
+    assert [plain(one) for one in caught.value.errors] == [plain(one) for one in errors]
 
 
 def test_warnings_are_announced_before_notes() -> None:

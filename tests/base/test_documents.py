@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 
 from commodore.base.document_schemas import document_schema
-from commodore.base.documents import ABSENT, Absent, document, document_text, plain
+from commodore.base.documents import ABSENT, NO_NUMBERS, Absent, document, document_text, plain
 from commodore.base.errors import InputError
 
 
@@ -135,11 +135,27 @@ def test_a_document_holds_the_fields_of_its_class() -> None:
 
 def test_an_error_is_a_map_of_its_fields() -> None:
     error = InputError("CMD-INV-001", "wrong", locations=["a.yml"])
-    assert plain([error])[0] == error.as_dict() != {}
+    location = {"place": "a.yml", "line": None, "column": None}
+    found = {"code": "CMD-INV-001", "family": "input", "message": "wrong", "hint": "", "locations": [location]}
+    assert plain([error]) == [found]
 
 
 def test_bytes_are_as_in_yaml() -> None:
     assert plain({"a": b"abc"}) == {"a": "YWJj"}
+
+
+@dataclass(frozen=True)
+class Measured:
+    seconds: float | None
+
+
+@pytest.mark.parametrize(("number", "shown"), [(1.5, 1.5), (None, None), *((float(text), text) for text in NO_NUMBERS)])
+def test_numbers_that_json_does_not_know_are_texts_that_the_schema_names(number: float, shown: object) -> None:
+    made = document("measured", Measured(number))
+    assert made["seconds"] == shown
+    validator = jsonschema.Draft202012Validator(document_schema("measured", Measured))
+    validator.validate(made)
+    assert not validator.is_valid({**made, "seconds": "1.5"})
 
 
 def test_what_json_has_nothing_for_is_refused() -> None:

@@ -6,6 +6,7 @@ import pickle
 
 import pytest
 
+from commodore.base.documents import plain
 from commodore.base.errors import (
     CommodoreError,
     EnvironmentFault,
@@ -37,7 +38,7 @@ def test_families(kind: type[CommodoreError], exit_code: int, family: str) -> No
     assert (error.exit_code, error.family) == (exit_code, family)
     assert str(error) == "CMD-X-001: it broke"
     assert [str(one) for one in error.locations] == ["a.yml", "b.yml:3:4"]
-    assert error.as_dict() == {
+    assert plain(error) == {
         "code": "CMD-X-001",
         "family": family,
         "message": "it broke",

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.conftest import Shown
 from tests.world import lieutenant
+from tests.world.documents import check_documents
 from tests.world.many_clusters import FleetWorld
 
 
@@ -32,7 +33,10 @@ def test_the_report(tmp_path: Path) -> None:
     events = [(event["event"], event.get("cluster")) for event in done.events]
     assert ("ClusterEnded", "c-1") in events
     assert ("StageStarted", "c-2") in events
-    report = json.loads((tmp_path / "r.json").read_text())
+    text = (tmp_path / "r.json").read_text()
+    check_documents(text)
+    report = json.loads(text)
+    assert report["schema"] == "fleet-report"
     assert [wave["state"] for wave in report["waves"]] == ["published", "failed"]
     assert [one["state"] for one in report["clusters"]] == ["pushed", "changed", "failed"]
     assert report["clusters"][0]["summary"] == {"modified": 1}

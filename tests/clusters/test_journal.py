@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from commodore.base.errors import CommodoreError
-from commodore.clusters.journal import Journal, find_run, new_run, runs
+from commodore.clusters.journal import Journal, PlannedRun, find_run, new_run, runs
 
-PLAN = {"commodore": "1", "digest": "d", "clusters": [["c-1", "all"]]}
+PLAN = PlannedRun("1", "", "d", {}, push=False, shard=None, clusters={"c-1": "all"})
 
 
 @pytest.mark.requirement("FC8")
@@ -32,9 +33,9 @@ def test_a_line_that_was_cut_off_does_not_count(tmp_path: Path) -> None:
 
 def test_an_old_run_is_not_gone_on_with_by_chance(tmp_path: Path) -> None:
     """A newer one has pushed: the commits of the old one would take catalogs back. With its name it can be."""
-    old = new_run(tmp_path, {**PLAN, "push": True})
+    old = new_run(tmp_path, replace(PLAN, push=True))
     for push in (False, True):
-        run = new_run(tmp_path, {**PLAN, "push": push})
+        run = new_run(tmp_path, replace(PLAN, push=push))
         journal = Journal(run)
         journal.end()
         journal.close()
@@ -53,7 +54,8 @@ def test_runs_that_are_not_there(tmp_path: Path) -> None:
         assert error.value.code == "CMD-FLT-115"
     run = new_run(tmp_path, PLAN)
     assert runs(tmp_path) == [run]
-    for path, content in ((run.plan, "{}"), (run.journal, "no JSON\n")):
+    earlier = '{"version": 1, "commodore": "1", "digest": "", "push": false, "clusters": [["c-1", "all"]]}'
+    for path, content in ((run.plan, "{}"), (run.plan, earlier), (run.journal, "no JSON\n")):
         path.write_text(content)
         with pytest.raises(CommodoreError) as error:
             (run.read_plan() if path == run.plan else list(run.entries()))

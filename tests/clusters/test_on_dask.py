@@ -99,7 +99,7 @@ def test_clusters_on_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
         world.catalogs["c-2"].hook("post-receive", f'rm -f "$0"; {killing(dask)}')
         content = read_cluster_file(world.cluster_file(), make_context())
         report = world.run_with(Refusing([content], {}), dask=DaskOptions(dask.address(2)))
-        assert [one.failure for one in report.clusters] == [None] * 3
+        assert [one.error for one in report.clusters] == [None] * 3
         assert {event.code for event in world.events if isinstance(event, Warned)} == {"CMD-FLT-123"}
         assert {one.id: one.state for one in report.clusters} == dict.fromkeys(world.names, "pushed")
         assert [world.commits(name) for name in world.names] == [1, 1, 1]
@@ -119,7 +119,7 @@ def test_clusters_on_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd
     assert [world.commits(name) for name in world.names] == [1, 1, 1]
     assert "Traceback" not in capfd.readouterr().err
     report = world.run(resume="")
-    assert [one.failure for one in report.clusters] == [None] * 3
+    assert [one.error for one in report.clusters] == [None] * 3
     assert {one.id: one.state for one in report.clusters} == dict.fromkeys(world.names, "pushed")
     assert [world.commits(name) for name in world.names] == [2, 2, 2]
 
@@ -142,7 +142,7 @@ def test_workers_that_come_and_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             return True
 
         report = world.run(dask=DaskOptions(dask.address(2)), ask=exchange)
-        assert [(one.state, one.failure) for one in report.clusters] == [("pushed", None)]
+        assert [(one.state, one.error) for one in report.clusters] == [("pushed", None)]
         [warning] = [event for event in world.events if isinstance(event, Warned)]
         assert warning.code == "CMD-FLT-108"
         assert "has helm v1.2.3" in warning.message
@@ -160,9 +160,9 @@ def test_workers_that_come_and_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         world.change({"value": "2"})
         world.catalogs["c-1"].hook("pre-receive", killing(dask))
         report = world.run(dask=DaskOptions(dask.address(2)))
-        [failure] = [one.failure for one in report.clusters]
+        [failure] = [one.error for one in report.clusters]
         assert failure is not None
-        assert (failure.error["code"], report.exit_code) == ("CMD-FLT-107", 3)
+        assert (failure.code, report.exit_code) == ("CMD-FLT-107", 3)
         assert world.commits("c-1") == 1
 
 
@@ -247,7 +247,7 @@ def test_a_worker_that_fails_again_and_again(tmp_path: Path, monkeypatch: pytest
     with contextlib.closing(Dask(tmp_path, 1)) as dask:
         dask.add_worker(PATH=path)
         report = world.run(dask=DaskOptions(dask.address(2)), retries=1)
-        assert [(one.state, one.failure) for one in report.clusters] == [("pushed", None)] * 2
+        assert [(one.state, one.error) for one in report.clusters] == [("pushed", None)] * 2
         assert [world.commits(name) for name in world.names] == [1, 1]
 
         dask.add_worker(PATH=path)

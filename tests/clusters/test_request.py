@@ -39,13 +39,13 @@ def fleet(request: CatalogCompile | None = None, **options: Any) -> FleetCompile
 def test_a_new_option_at_its_default_refuses_no_older_run(tmp_path: Path) -> None:
     """A run goes on after an upgrade that brings options, as long as nobody uses them."""
     before = fleet()
-    run = new_run(tmp_path, Plan(before, ()).as_dict(""))
+    run = new_run(tmp_path, Plan(before, ()).record(""))
     later = fleet(LaterCompile("", Workspace.at(tmp_path)))
-    check_same(run, Plan(later, ()).as_dict(""))
+    check_same(run, Plan(later, ()).record(""))
     assert (later.digest, later.deciding) == (before.digest, {})
     used = fleet(LaterCompile("", Workspace.at(tmp_path), further="otherwise"))
     with pytest.raises(PolicyError) as error:
-        check_same(run, Plan(used, ()).as_dict(""))
+        check_same(run, Plan(used, ()).record(""))
     assert "begun with other options: --further" in error.value.message
     policies = [CompileOptions(policy=policy) for policy in (TrustPolicy(shell=("a",)), LaterPolicy(shell=("a",)))]
     first, second = (fleet(replace(before.request, options=options)) for options in policies)
@@ -54,9 +54,9 @@ def test_a_new_option_at_its_default_refuses_no_older_run(tmp_path: Path) -> Non
 
 @pytest.mark.requirement("FC8")
 def test_an_option_that_is_not_given_any_more_is_named(tmp_path: Path) -> None:
-    run = new_run(tmp_path, Plan(fleet(selection=ClusterSelection(tenants=("t-one",))), ()).as_dict(""))
+    run = new_run(tmp_path, Plan(fleet(selection=ClusterSelection(tenants=("t-one",))), ()).record(""))
     with pytest.raises(PolicyError) as error:
-        check_same(run, Plan(fleet(), ()).as_dict(""))
+        check_same(run, Plan(fleet(), ()).record(""))
     assert "begun with other options: --tenant" in error.value.message
 
 

@@ -37,7 +37,7 @@ def states(report: FleetReport) -> dict[str, str]:
 
 
 def codes(report: FleetReport) -> dict[str, str]:
-    return {one.id: one.failure.error["code"] for one in report.clusters if one.failure is not None}
+    return {one.id: one.error.code for one in report.clusters if one.error is not None}
 
 
 def attempts_told(world: FleetWorld) -> list[str]:
@@ -74,7 +74,7 @@ def test_clusters_with_secrets_share_what_is_compared(tmp_path: Path, monkeypatc
     text = yaml.safe_dump({"parameters": parameters})
     world.world.tenant_config.commit({f"{name}.yml": text for name in world.names})
     assert set(states(world.run()).values()) == {"pushed"}
-    assert [(one.state, one.rendered) for one in world.run().clusters] == [("unchanged", 0)] * 4
+    assert [(one.state, one.instances.rendered) for one in world.run().clusters] == [("unchanged", 0)] * 4
 
 
 @pytest.mark.requirement("FC3", "FC10", "FC11")
@@ -188,7 +188,7 @@ def test_a_commit_by_others_after_the_judgement(tmp_path: Path) -> None:
     seen = []
     report = world.run(ask=lambda wave, report: bool(seen.extend(report.groups)) or True)
     assert states(report) == {"c-1": "pushed", "c-2": "pushed", "c-3": "unchanged"}
-    assert any("mended: by hand" in text for group in seen for _, text in group.example.lines)
+    assert any("mended: by hand" in text for group in seen for _, text in group.diff)
 
 
 @pytest.mark.requirement("FC10")

@@ -53,8 +53,8 @@ def test_clusters_of_an_api(tmp_path: Path) -> None:
     with asking(api) as source:
         report = world.run_with(source, Wave("one", max_failures=Amount(1)), selection=chosen)
     assert {one.id: one.state for one in report.clusters} == {"c-1": "pushed", "c-2": "failed", "c-3": "pushed"}
-    [failed] = [one.failure for one in report.clusters if one.failure is not None]
-    assert (failed.error["code"].startswith("CMD-API-"), report.exit_code) == (True, EnvironmentFault.exit_code)
+    [failed] = [one.error for one in report.clusters if one.error is not None]
+    assert (failed.code.startswith("CMD-API-"), report.exit_code) == (True, EnvironmentFault.exit_code)
     asked = Counter(one.path for one in api.requests if one.method == "GET")
     del asked["/clusters/c-2"]  # is tried again
     assert asked == {"/clusters/": 1, "/clusters/c-1": 1, "/clusters/c-3": 1, "/tenants/t-one": 1}

@@ -33,7 +33,7 @@ def commit(world: World, tag: str) -> None:
 
 
 def told(found: RenderedDiff) -> list[tuple[str, str, int, list[str]]]:
-    return [(one.example.kind, one.example.path, len(one.clusters), sorted(one.differing)) for one in found.groups]
+    return [(one.kind, one.path, len(one.clusters), sorted(one.differs_in)) for one in found.groups]
 
 
 def test_the_files_beside_the_newest_commit(committed: World) -> None:
@@ -43,7 +43,7 @@ def test_the_files_beside_the_newest_commit(committed: World) -> None:
     found = diff_rendered(committed.root, (), committed.context)
     assert told(found) == [("modified", "values.yaml", 3, [])]
     assert found.cells == 6
-    assert ("add", "+    project: p") in found.groups[0].example.lines
+    assert ("add", "+    project: p") in found.groups[0].diff
     assert told(diff_rendered(committed.root, ("one", "HEAD"), committed.context)) == []
 
 
@@ -51,7 +51,7 @@ def test_a_line_feed_that_is_gone_at_the_end_is_a_difference() -> None:
     old, new = {"main/prod/eu/a.yaml": b"a: 1\nb: 2\nc: 3\nd: 4\n"}, {"main/prod/eu/a.yaml": b"a: 1\nb: 2\nc: 3\nd: 4"}
     change = compare_trees(old, new, DEFAULT_LIMITS)
     [group] = group_changes(change, old, new, ("environment", "region"), DEFAULT_LIMITS)
-    assert group.example.lines == (
+    assert group.diff == (
         ("hunk", "…"),
         ("context", " b: 2"),
         ("context", " c: 3"),
@@ -62,7 +62,7 @@ def test_a_line_feed_that_is_gone_at_the_end_is_a_difference() -> None:
     few = replace(DEFAULT_LIMITS, diff_matches=0)
     many = {path: text.replace(b"\n", b"\n\n") for path, text in new.items()}
     [group] = group_changes(compare_trees(old, many, few), old, many, ("environment", "region"), few)
-    assert [style for style, _ in group.example.lines] == ["summary"]
+    assert [style for style, _ in group.diff] == ["summary"]
 
 
 def test_two_commits_and_cells_that_come_and_go(committed: World) -> None:
@@ -74,8 +74,8 @@ def test_two_commits_and_cells_that_come_and_go(committed: World) -> None:
     back = diff_rendered(committed.root, ("two", "one"), committed.context)
     assert there.cells == 7
     assert {(kind, number) for kind, _, number, _ in told(there)} == {("added", 1), ("deleted", 1)}
-    assert {one.example.kind: one.clusters for one in there.groups}["added"] == ["main/prod/prod-2/asia"]
-    assert {one.example.kind: one.clusters for one in back.groups}["added"] == ["main/prod/prod-2/eu"]
+    assert {one.kind: one.clusters for one in there.groups}["added"] == ["main/prod/prod-2/asia"]
+    assert {one.kind: one.clusters for one in back.groups}["added"] == ["main/prod/prod-2/eu"]
 
 
 def test_changes_that_differ_in_the_names_of_their_cells_are_one(committed: World) -> None:
@@ -101,7 +101,7 @@ def test_a_link_in_a_commit_is_no_file(committed: World) -> None:
     commit(committed, "two")
     found = diff_rendered(committed.root, ("one", "two"), committed.context)
     (group,) = found.groups
-    assert ("add", "+[no file]") in group.example.lines
+    assert ("add", "+[no file]") in group.diff
 
 
 @pytest.mark.parametrize("style", [charts, manifests])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -36,7 +35,7 @@ def fleet_compile(ctx: click.Context, /, clusters: tuple[str, ...], **values: An
     this machine. With it clusters are compiled, checked and pushed wave by wave.
     """
     from commodore.base.files.workspace import write_atomically
-    from commodore.clusters import compile_fleet
+    from commodore.clusters import compile_fleet, report_bytes
 
     console = console_of(ctx)
     wanted = _wanted(ctx, clusters, values, console)
@@ -48,7 +47,7 @@ def fleet_compile(ctx: click.Context, /, clusters: tuple[str, ...], **values: An
         ask = _asking(console, ask=values["interactive"])
         report = compile_fleet(wanted, source, ask, Context(announce, DEFAULT_LIMITS))
     if values["report"] is not None:
-        write_atomically(values["report"], json.dumps(report.as_dict(), indent=2).encode() + b"\n")
+        write_atomically(values["report"], report_bytes(report))
     _show(report, console, values["markdown"], as_json=as_json)
     console.status(f"Report: {report.folder}")
     console.notices(tuple(dict.fromkeys(notice for one in report.clusters for notice in one.notices)))
@@ -178,7 +177,7 @@ def _show(report: FleetReport, console: Console, markdown: Path | None, *, as_js
     if markdown is not None:
         write_atomically(markdown, render_markdown(report).encode())
     if as_json:
-        console.data(json.dumps(report.as_dict(), indent=2))
+        console.document("fleet-report", report)
         return
     for kind, text in render_text(report, full=full):
         [line] = paint([("remove" if kind == "error" else kind, text)])
@@ -195,14 +194,14 @@ def fleet_report(ctx: click.Context, /, runs: tuple[str, ...], **values: Any) ->
     Several are the reports of all shards of a fleet, and are shown as one.
     """
     from commodore.base.files.workspace import write_atomically
-    from commodore.clusters import merge_reports, narrow_report, read_report, report_file
+    from commodore.clusters import merge_reports, narrow_report, read_report, report_bytes, report_file
 
     console = console_of(ctx)
     paths = [Path(run) if run and Path(run).is_file() else report_file(working_dir(ctx), run) for run in runs or ("",)]
     reports = [read_report(path) for path in paths]
     merged = merge_reports(reports, console.context) if len(reports) > 1 else reports[0]
     if values["report"] is not None:
-        write_atomically(values["report"], json.dumps(merged.as_dict(), indent=2).encode() + b"\n")
+        write_atomically(values["report"], report_bytes(merged))
     report = narrow_report(
         merged,
         clusters=values["cluster"],

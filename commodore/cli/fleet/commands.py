@@ -355,10 +355,10 @@ def group_lines(groups: Iterable[FileGroup], cells: int) -> Iterator[str]:
         cells: how many there are.
     """
     for group in groups:
-        one, named = group.example, _some_cells(group.clusters)
-        differs = f"; differs only in {', '.join(sorted(group.differing))}" if group.differing else ""
-        head = f"{one.kind} {one.path} in {len(group.clusters)} of {cells} cells ({named}){differs}"
+        differs = f"; differs only in {', '.join(sorted(group.differs_in))}" if group.differs_in else ""
+        named = _some_cells(group.clusters)
+        head = f"{group.kind} {group.path} in {len(group.clusters)} of {cells} cells ({named}){differs}"
         yield click.style(printable_lines(head), bold=True)
-        yield from (f"  {line}" for line in paint(one.lines))
-        if one.left_out:
-            yield f"  … {one.left_out} more lines"
+        yield from (f"  {line}" for line in paint(group.diff))
+        if group.left_out:
+            yield f"  … {group.left_out} more lines"

@@ -161,6 +161,5 @@ def _changes(found: Generated | RenderedDiff, cells: int) -> dict[str, Any]:
 
 
 def _cell_change(group: FileGroup) -> CellChange:
-    one = group.example
-    lines = [text for _, text in one.lines]
-    return CellChange(one.kind, one.path, group.clusters, sorted(group.differing), lines, one.left_out)
+    lines = [text for _, text in group.diff]
+    return CellChange(group.kind, group.path, group.clusters, sorted(group.differs_in), lines, group.left_out)

@@ -272,7 +272,7 @@ def _member_data(path: str, result: Result) -> dict[str, Any]:
 def _outcome_data(result: Result) -> dict[str, Any]:
     """The result of a group as JSON-ready data."""
     if isinstance(result, CommodoreError):
-        return {"outcome": "failed", "reason": result.message, "error": result.as_dict()}
+        return {"outcome": "failed", "reason": result.message, "error": result.as_plain()}
     return {
         "outcome": result.word,
         "reason": result.reason,

@@ -127,7 +127,7 @@ class Console:
         errors = error.errors if isinstance(error, Findings) else (error,)
         for one in errors:
             if self.log_format == "json":
-                self._json({"event": "Error", **one.as_dict()})
+                self._json({"event": "Error", **plain(one)})
                 continue
             self._show(Diagnostic.of(one))
         explained = next((one.code for one in errors if not one.code.startswith(_CLI_CODES)), "")

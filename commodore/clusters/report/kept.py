@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import get_args
 
 from commodore.base.context import Context
+from commodore.base.document_reading import read_document
 from commodore.base.errors import InputError, did_you_mean
 from commodore.base.events import Warned
 from commodore.base.files.workspace import guard_disk
 from commodore.clusters.journal import list_runs, runs
-from commodore.clusters.outcome import ClusterOutcome
-from commodore.clusters.report.model import VERSION, FleetReport, WaveResult, pins_of
-from commodore.core.review import FileGroup, merge_groups
+from commodore.clusters.report.model import REPORT, FleetReport, WaveResult, WaveState, pins_of
+from commodore.core.review import merge_groups
 
-_STATES = ("failed", "refused", "interrupted", "not-begun", "compiled", "published")
-"""States of waves, the worst first: that of a merged wave is the worst of its shards."""
+_STATES: tuple[WaveState, ...] = get_args(WaveState)
+"""The worst first: that of a merged wave is the worst of its shards."""
 
 
 def report_file(root: Path, run: str) -> Path:
@@ -46,46 +45,14 @@ def read_report(path: Path) -> FleetReport:
     with guard_disk(path):
         text = path.read_bytes()
     try:
-        data = json.loads(text)
-        if data["version"] != VERSION:
-            raise ValueError(data["version"])
-        return _parse(data, path.parent)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return replace(read_document(REPORT, FleetReport, text), folder=path.parent)
+    except (ValueError, TypeError, RecursionError):
         raise InputError(
             "CMD-FLT-113",
             f"{path} is no report of a fleet",
-            hint="name a file that `fleet compile --report` has written",
+            hint="name a file that `fleet compile --report` of this version has written",
             locations=[str(path)],
         ) from None
-
-
-def _parse(data: Mapping[str, Any], folder: Path) -> FleetReport:
-    shard = data["shard"]
-    return FleetReport(
-        run=data["run"],
-        started=data["started"],
-        finished=data["finished"],
-        commodore=data["commodore"],
-        digest=data["options_digest"],
-        planned=int(data["planned"]),
-        push=bool(data["push"]),
-        shard=None if shard is None else (int(shard["index"]), int(shard["of"])),
-        pins=tuple({key: str(pin[key]) for key in ("url", "ref", "commit")} for pin in data["pins"]),
-        waves=tuple(WaveResult(wave["name"], wave["state"], wave["reason"], wave) for wave in data["waves"]),
-        clusters=tuple(map(_parse_cluster, data["clusters"])),
-        groups=tuple(map(FileGroup.parse, data["groups"])),
-        folder=folder,
-    )
-
-
-def _parse_cluster(data: Mapping[str, Any]) -> ClusterOutcome:
-    error = data["error"]
-    plain = {key: data[key] for key in ("id", "display_name", "tenant", "wave", "state", "attempts", "seconds")}
-    plain |= {key: data[key] for key in ("tree", "base_commit", "commit", "summary", "groups", "notices")}
-    failure = None if error is None else {"error": error, "exit_code": int(error["exit_code"])}
-    instances = data["instances"]
-    plain |= {"rendered": instances["rendered"], "reused": instances["reused"], "brought": instances.get("remote", 0)}
-    return ClusterOutcome.parse({**plain, "failure": failure})
 
 
 def merge_reports(reports: Sequence[FleetReport], context: Context) -> FleetReport:
@@ -94,13 +61,13 @@ def merge_reports(reports: Sequence[FleetReport], context: Context) -> FleetRepo
     Raises:
         InputError: CMD-FLT-122, they are not all the shards of one plan.
     """
-    ordered = sorted(reports, key=lambda report: report.shard or (0, 0))
+    ordered = sorted(reports, key=lambda report: report.shard.index if report.shard else 0)
     first = ordered[0]
-    plan = {(one.digest, one.planned, one.commodore, one.shard and one.shard[1]) for one in ordered}
+    plan = {(one.options_digest, one.planned, one.commodore, one.shard and one.shard.of) for one in ordered}
     if len(plan) != 1:
         raise _wrong("they are of different options, clusters or versions of commodore")
-    of = first.shard[1] if first.shard else 0
-    if [one.shard and one.shard[0] for one in ordered] != list(range(1, of + 1)):
+    of = first.shard.of if first.shard else 0
+    if [one.shard and one.shard.index for one in ordered] != list(range(1, of + 1)):
         raise _wrong(f"there must be one report of each of {of} shards" if of else "they are of no shards")
     clusters = sorted((one for report in ordered for one in report.clusters), key=lambda one: one.id)
     ids = [one.id for one in clusters]
@@ -111,7 +78,7 @@ def merge_reports(reports: Sequence[FleetReport], context: Context) -> FleetRepo
         started=min(one.started for one in ordered),
         finished=max(one.finished for one in ordered),
         commodore=first.commodore,
-        digest=first.digest,
+        options_digest=first.options_digest,
         planned=first.planned,
         push=first.push,
         shard=None,
@@ -127,12 +94,13 @@ def _pins(reports: Sequence[FleetReport], context: Context) -> dict[tuple[str, s
     found: dict[tuple[str, str], str] = {}
     for report in reports:
         for pin in report.pins:
-            url, ref, commit = pin["url"], pin["ref"], pin["commit"]
-            if found.setdefault((url, ref), commit) != commit:
+            url, ref, commit = pin.url, pin.ref, pin.commit
+            first = found.setdefault((url, ref), commit)
+            if first != commit:
                 context.announce(
                     Warned(
                         "CMD-FLT-114",
-                        f"{ref} of {url} was {found[url, ref]} in one shard and {commit} in another",
+                        f"{ref} of {url} was {first} in one shard and {commit} in another",
                         hint="give all shards the pins of one report with --pins",
                     )
                 )
@@ -140,7 +108,7 @@ def _pins(reports: Sequence[FleetReport], context: Context) -> dict[tuple[str, s
 
 
 def _wave(results: Sequence[WaveResult]) -> WaveResult:
-    return min(results, key=lambda one: _STATES.index(one.state) if one.state in _STATES else len(_STATES))
+    return min(results, key=lambda one: _STATES.index(one.state))
 
 
 def _wrong(why: str) -> InputError:
@@ -164,7 +132,7 @@ def narrow_report(
     for name in clusters:
         if name not in known:
             raise InputError("CMD-FLT-100", f"there is no cluster {name!r}", hint=did_you_mean(name, known))
-    if group is not None and group not in {one.example.id for one in report.groups}:
+    if group is not None and group not in {one.id for one in report.groups}:
         raise InputError(
             "CMD-FLT-120", f"the report has no group {group!r}", hint="`fleet report -o json` lists them as `groups`"
         )
@@ -180,7 +148,7 @@ def narrow_report(
     groups = [
         replace(one, clusters=left)
         for one in report.groups
-        if (left := [name for name in one.clusters if name in ids]) and group in (None, one.example.id)
+        if (left := [name for name in one.clusters if name in ids]) and group in (None, one.id)
     ]
     totals = Counter[str](one.state for one in report.clusters)
     return replace(report, clusters=tuple(kept), groups=tuple(groups), totals=totals)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from commodore.base.printable import counted, in_markdown, printable_lines
-from commodore.clusters.report.model import FleetReport, error_groups
+from commodore.clusters.report.model import FleetReport
 from commodore.core.review import COMMENT_BYTES, FileGroup, fenced, fit_blocks
 
 _NAMED = 4
@@ -26,10 +26,10 @@ def render_text(report: FleetReport, *, full: bool = False) -> Iterator[Line]:
     totals = report.totals or shown_states
     size = sum(totals.values())
     some = f", {len(report.clusters)} of them shown" if len(report.clusters) < size else ""
-    shard = f", shard {report.shard[0]} of {report.shard[1]}" if report.shard else ""
+    shard = f", shard {report.shard.index} of {report.shard.of}" if report.shard else ""
     states = ", ".join(f"{count} {state}" for state, count in shown_states.items())
     yield "title", f"Fleet of {counted(size, 'cluster')}{shard}{some}{f': {states}' if states else ''}"
-    shown = groupby(report.groups, key=lambda group: sorted(group.clusters))
+    shown = groupby(report.groups, key=lambda group: group.clusters)
     for number, (_, groups) in enumerate(shown, start=1):
         yield from _groups(number, list(groups), report, full)
     yield from _errors(report)
@@ -38,8 +38,8 @@ def render_text(report: FleetReport, *, full: bool = False) -> Iterator[Line]:
             yield "error", f"Wave {wave.name}: {wave.reason}"
         if wave.state == "not-begun":
             yield "plain", f"Wave {wave.name} was not begun."
-    if brought := sum(one.brought for one in report.clusters):
-        rendered = sum(one.rendered for one in report.clusters)
+    if brought := sum(one.instances.remote for one in report.clusters):
+        rendered = sum(one.instances.rendered for one in report.clusters)
         yield "plain", f"Instances: {rendered} rendered, {brought} from the remote cache."
     pushed = totals.get("pushed", 0)
     if not report.push:
@@ -49,38 +49,38 @@ def render_text(report: FleetReport, *, full: bool = False) -> Iterator[Line]:
 
 
 def _groups(number: int, groups: Sequence[FileGroup], report: FleetReport, full: bool) -> Iterator[Line]:
-    clusters, differing = groups[0].clusters, sorted({name for group in groups for name in group.differing})
+    differing = sorted({name for group in groups for name in group.differs_in})
     differs = f"; differs only in {', '.join(differing)}" if differing else ""
-    examples = sorted({group.cluster for group in groups if group.differing and group.cluster})
+    examples = sorted({group.example for group in groups if group.differs_in and group.example})
     differs += f"; as in {' and '.join(examples)}" if examples else ""
-    yield "title", f"{number}  in {_clusters(clusters, report, full)}{differs}"
+    yield "title", f"{number}  in {_clusters(groups[0].clusters, report, full)}{differs}"
     for group in groups:
-        for style, text in group.example.lines:
+        for style, text in group.diff:
             yield style, f"     {text}"
-        if group.example.left_out:
-            yield "plain", f"     … {group.example.left_out} more lines"
+        if group.left_out:
+            yield "plain", f"     … {group.left_out} more lines"
 
 
 def _clusters(ids: Sequence[str], report: FleetReport, full: bool) -> str:
     """`11 clusters of 12 (t-a 7, t-b 4)`, or the ids of a few."""
-    names = sorted(ids)
-    if full or len(names) <= _NAMED:
-        return ", ".join(names)
-    tenants = Counter(one.tenant for one in report.clusters if one.id in set(names))
+    if full or len(ids) <= _NAMED:
+        return ", ".join(ids)
+    names = set(ids)
+    tenants = Counter(one.tenant for one in report.clusters if one.id in names)
     counts = ", ".join(f"{tenant} {count}" for tenant, count in tenants.most_common())
     return f"{counted(len(names), 'cluster')} of {sum(report.totals.values()) or len(report.clusters)} ({counts})"
 
 
 def _errors(report: FleetReport) -> Iterator[Line]:
-    for error in error_groups(report.clusters):
-        ids = error["clusters"]
+    for error in report.errors:
+        ids = error.clusters
         more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
         yield "error", f"failed: {', '.join(ids[:_NAMED])}{more}"
-        yield "plain", f"  error: {error['message']} [{error['code']}]"
-        for location in error["locations"]:
-            yield "plain", f"    at {location['place']}"
-        if error["hint"]:
-            yield "plain", f"    hint: {error['hint']}"
+        yield "plain", f"  error: {error.message} [{error.code}]"
+        for location in error.locations:
+            yield "plain", f"    at {location.place}"
+        if error.hint:
+            yield "plain", f"    hint: {error.hint}"
 
 
 def render_markdown(report: FleetReport, budget: int = COMMENT_BYTES) -> str:

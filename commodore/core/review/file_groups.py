@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
 
 from commodore.core.review.masking import mask_text
 from commodore.core.review.placeholders import Placeholders
@@ -24,10 +25,12 @@ class Hunk:
 
     Attributes:
         id: is equal for changes that are equal but for values of their clusters.
-        kind: what happened to the file.
+        kind: what happened to the file: `added`, `deleted`, `modified`, `renamed` or another.
         values: the values that occur in it, by what they are (`cluster.name`).
-        lines: of the diff, as pairs of style and text.
-        left_out: how many more there are.
+        path: of the file.
+        normalised: the path with placeholders for the values.
+        diff: lines of it, as pairs of style and text; what looks like a secret is masked.
+        left_out: how many more lines there are.
     """
 
     id: str
@@ -35,75 +38,47 @@ class Hunk:
     kind: str = ""
     path: str = ""
     normalised: str = ""
-    lines: tuple[tuple[str, str], ...] = ()
+    diff: tuple[tuple[str, str], ...] = ()
     left_out: int = 0
 
     @classmethod
-    def of(cls, diff: FileDiff, placeholders: Placeholders) -> Hunk:
+    def of(cls, file: FileDiff, placeholders: Placeholders) -> Hunk:
         values: dict[str, str] = {}
-        path = placeholders(diff.path, values)
-        lines = ["@@" if line.style == "hunk" else placeholders(line.text, values) for line in diff.lines]
-        digest = hashlib.sha256(json.dumps([diff.kind, path, lines]).encode()).hexdigest()
-        shown = tuple((line.style, _masked(line.text)) for line in diff.lines[:_LINES])
-        return cls(digest[:_ID], values, diff.kind, diff.path, path, shown, max(0, len(diff.lines) - _LINES))
-
-    def as_dict(self, *, whole: bool) -> dict[str, Any]:
-        """As JSON-ready data; only what adds to its group unless it is to be `whole`."""
-        return asdict(self) if whole else {"id": self.id, "values": dict(self.values)}
-
-    @classmethod
-    def parse(cls, data: Mapping[str, Any]) -> Hunk:
-        """Read what `as_dict` has written."""
-        return cls(**{**data, "lines": tuple((style, text) for style, text in data.get("lines", ()))})
+        path = placeholders(file.path, values)
+        lines = ["@@" if line.style == "hunk" else placeholders(line.text, values) for line in file.lines]
+        digest = hashlib.sha256(json.dumps([file.kind, path, lines]).encode()).hexdigest()
+        shown = tuple((line.style, _masked(line.text)) for line in file.lines[:_LINES])
+        return cls(digest[:_ID], values, file.kind, file.path, path, shown, max(0, len(file.lines) - _LINES))
 
 
 def _masked(line: str) -> str:
     return line[:1] + mask_text(line[1:])
 
 
-@dataclass(slots=True)
-class FileGroup:
-    """A change that several clusters or cells have in common; `example` is that of the first of them, `cluster`.
+@dataclass(frozen=True, slots=True)
+class FileGroup(Hunk):
+    """A change that several clusters or cells have in common, as it is in the first of them.
 
     Attributes:
-        cluster: empty if an older version has written the report.
-        differing: the names of the values in which they differ.
+        clusters: those that have it, in order.
+        differs_in: the names of the values in which they differ.
+        example: the first cluster or cell, whose change is shown.
     """
 
-    example: Hunk
     clusters: list[str] = field(default_factory=list)
-    differing: set[str] = field(default_factory=set)
-    cluster: str = ""
-
-    def add(self, cluster: str, values: Mapping[str, str]) -> None:
-        """Count one more cluster."""
-        self.clusters.append(cluster)
-        self.differing |= {name for name, value in values.items() if self.example.values.get(name) != value}
-
-    def as_dict(self) -> dict[str, Any]:
-        """As JSON-ready data."""
-        one = self.example
-        return {
-            "id": one.id,
-            "clusters": sorted(self.clusters),
-            "example": self.cluster,
-            "kind": one.kind,
-            "path": one.path,
-            "normalised": one.normalised,
-            "differs_in": sorted(self.differing),
-            "values": dict(one.values),
-            "diff": [list(line) for line in one.lines],
-            "left_out": one.left_out,
-        }
+    differs_in: set[str] = field(default_factory=set)
+    example: str = ""
 
     @classmethod
-    def parse(cls, data: Mapping[str, Any]) -> FileGroup:
-        """Read what `as_dict` has written."""
-        lines = tuple((style, text) for style, text in data["diff"])
-        example = Hunk(
-            data["id"], data["values"], data["kind"], data["path"], data["normalised"], lines, data["left_out"]
-        )
-        return cls(example, list(data["clusters"]), set(data["differs_in"]), data.get("example", ""))
+    def begun(cls, hunk: Hunk, example: str) -> FileGroup:
+        """A group that has no clusters yet."""
+        return cls(**{one.name: getattr(hunk, one.name) for one in fields(Hunk)}, example=example)
+
+    def add(self, clusters: Iterable[str], values: Mapping[str, str]) -> None:
+        """Count more clusters, one of which has these values."""
+        for cluster in clusters:
+            insort(self.clusters, cluster)
+        self.differs_in.update(name for name, value in values.items() if self.values.get(name) != value)
 
 
 class FileGroups:
@@ -117,9 +92,9 @@ class FileGroups:
         first = []
         for hunk in hunks:
             if hunk.id not in self._groups:
-                self._groups[hunk.id] = FileGroup(hunk, cluster=cluster)
+                self._groups[hunk.id] = FileGroup.begun(hunk, cluster)
                 first.append(hunk)
-            self._groups[hunk.id].add(cluster, hunk.values)
+            self._groups[hunk.id].add((cluster,), hunk.values)
         return first
 
     def remove(self, cluster: str, ids: Iterable[str]) -> None:
@@ -140,14 +115,12 @@ class FileGroups:
 def merge_groups(parts: Iterable[Iterable[FileGroup]]) -> tuple[FileGroup, ...]:
     """The groups of several runs over different clusters; the example is that of the run with the first cluster."""
     found: dict[str, FileGroup] = {}
-    for group in sorted((group for groups in parts for group in groups), key=lambda group: min(group.clusters)):
-        known = found.setdefault(group.example.id, FileGroup(group.example, cluster=group.cluster))
-        values = known.example.values
-        differing = {name for name, value in group.example.values.items() if values.get(name) != value}
-        known.differing |= group.differing | differing
-        known.clusters = sorted([*known.clusters, *group.clusters])
+    for group in sorted((group for groups in parts for group in groups), key=lambda group: group.clusters[0]):
+        known = found.setdefault(group.id, FileGroup.begun(group, group.example))
+        known.add(group.clusters, group.values)
+        known.differs_in.update(group.differs_in)
     return tuple(sorted(found.values(), key=_order))
 
 
 def _order(group: FileGroup) -> tuple[int, list[str], str]:
-    return -len(group.clusters), sorted(group.clusters), group.example.path
+    return -len(group.clusters), group.clusters, group.path

@@ -55,7 +55,11 @@ class Decider:
 
     def _options(self, pins: Mapping[str, Pins]) -> dict[str, Any]:
         settings = {f"{part}/{key}": value.value for part, key, value in self.run.job.settings.rows()}
-        options: dict[str, Any] = {**self.run.job.rules.as_dict(), "settings": settings}
+        rules = self.run.job.rules
+        options: dict[str, Any] = {"readme": rules.texts.readme, "message": rules.texts.message, "settings": settings}
+        options |= {"order": rules.order, "tools": dict(rules.tools)}
+        if rules.set_namespace:
+            options["setNamespace"] = True
         if pins:
             options["pins"] = {
                 path: [one.additional, one.reference and one.reference.sha] for path, one in pins.items()

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
 from commodore.argocd import ArgoSettings, RepoMap
 from commodore.base.context import Context
@@ -86,12 +85,6 @@ class Rules:
     tools: Mapping[str, str] = field(default_factory=dict)
     jobs: int = 0
     set_namespace: bool = False
-
-    def as_dict(self) -> dict[str, Any]:
-        """The rules that count for the output."""
-        texts = {"readme": self.texts.readme, "message": self.texts.message}
-        namespace = {"setNamespace": True} if self.set_namespace else {}
-        return {**texts, "order": self.order, "tools": dict(self.tools), **namespace}
 
 
 @dataclass(frozen=True, slots=True)

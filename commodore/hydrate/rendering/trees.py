@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from commodore.base.documents import document_text
 from commodore.base.errors import CommodoreError, InputError
 from commodore.base.files.workspace import write_atomically
 from commodore.core.sources.git import repository_key
@@ -26,22 +26,21 @@ class TreeGroup:
     """The result of one group of Applications.
 
     Attributes:
-        dry_sha, message: empty if it failed.
+        dry_sha: None if it cannot be resolved.
+        message: of the commit; None if the group failed.
     """
 
     branch: str
-    dry_sha: str = ""
-    message: str = ""
+    dry_sha: str | None = None
+    message: str | None = None
     error: CommodoreError | None = None
 
-    def as_dict(self) -> dict[str, Any]:
-        """The group as JSON-ready data."""
-        return {
-            "branch": self.branch,
-            "drySha": self.dry_sha or None,
-            "commitMessage": self.message or None,
-            "error": self.error.message if self.error else None,
-        }
+
+@dataclass(frozen=True, slots=True)
+class RenderedTrees:
+    """The results of the groups of Applications whose branches are written as folders (`groups.json`)."""
+
+    groups: Sequence[TreeGroup]
 
 
 def render_trees(applications: Sequence[Placed], renderer: GroupRenderer, folder: Path) -> list[TreeGroup]:
@@ -69,8 +68,8 @@ def render_trees(applications: Sequence[Placed], renderer: GroupRenderer, folder
         done.append(
             _render(group, {one.path: by_path[one.branch, one.path] for one in group.members}, renderer, folder)
         )
-    text = json.dumps([one.as_dict() for one in done], indent=1, ensure_ascii=False) + "\n"
-    write_atomically(folder / "groups.json", text.encode("utf-8", "replace"), root=folder)
+    text = document_text("hydrate-render", RenderedTrees(done)) + "\n"
+    write_atomically(folder / "groups.json", text.encode(), root=folder)
     return done
 
 

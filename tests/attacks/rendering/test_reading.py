@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from commodore.base.documents import plain
 from commodore.base.errors import CommodoreError
 from commodore.base.events import Warned
 from tests.attacks.conftest import Secret
@@ -25,7 +26,7 @@ def refused(world: World, secret: Secret, code: str, **changes: Any) -> Commodor
     error = world.fail_once(**changes)
     assert (error.code, error.exit_code) == (code, 4)
     assert secret.is_in(world.root) == []
-    assert secret.text not in str([error.as_dict(), world.events])
+    assert secret.text not in str([plain(error), world.events])
     return error
 
 

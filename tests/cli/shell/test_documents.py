@@ -8,6 +8,7 @@ from commodore.cli.shell.documents import DOCUMENTS
 from tests.cli.conftest import commands
 
 OTHERS = {  # commands that print the document of another command
+    "fleet compile": "fleet-report",
     "hydrate commit": "hydrate-run",
     "inventory show": "inventory-show-diff",
     "observe once": "observe-plan",
@@ -27,9 +28,7 @@ EXCEPTIONS = {
     "argocd version": "has the envelope commodore.argocd/version/v1",
     "catalog list": "prints what the published tool prints",
     "fleet applicationset": "an object of Kubernetes",
-    "fleet compile": "has the report of docs/reference/fleet-report.md",
     "fleet preview": "objects of Kubernetes",
-    "fleet report": "has the report of docs/reference/fleet-report.md",
     "inventory components": "prints what the published tool prints",
     "inventory packages": "prints what the published tool prints",
     "observe run": "the log",

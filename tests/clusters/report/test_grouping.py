@@ -31,8 +31,8 @@ def test_equal_but_for_the_clusters_values() -> None:
         one = cluster(name, region=region)
         groups.add(name, [hunk(one, f"@@ -{place} +{place} @@", f"+host: {name}.{region}.example.com")])
     [group] = groups
-    assert (group.clusters, group.differing) == (["c-a", "c-b"], {"cluster.name", "facts.region"})
-    assert group.as_dict()["diff"][1] == ["add", "+host: c-a.eu-west.example.com"]
+    assert (group.clusters, group.differs_in) == (["c-a", "c-b"], {"cluster.name", "facts.region"})
+    assert group.diff[1] == ("add", "+host: c-a.eu-west.example.com")
 
 
 def test_different_changes() -> None:
@@ -46,7 +46,7 @@ def test_different_changes() -> None:
 
 @pytest.mark.requirement("FC14")
 def test_secrets_are_masked() -> None:
-    [line] = [text for _, text in hunk(cluster("c-a"), "+  password: correct-horse").lines]
+    [line] = [text for _, text in hunk(cluster("c-a"), "+  password: correct-horse").diff]
     assert "correct-horse" not in line
     assert line.startswith("+  password: +++")
 
@@ -58,7 +58,7 @@ def test_no_cluster_is_lost(changes: list[list[str]]) -> None:
     for number, letters in enumerate(changes):
         one = cluster(f"c-{number}")
         groups.add(one.id, [hunk(one, f"+{letter}", path=letter) for letter in letters])
-    found = sorted((name, group.example.path) for group in groups for name in group.clusters)
+    found = sorted((name, group.path) for group in groups for name in group.clusters)
     assert found == sorted((f"c-{number}", letter) for number, letters in enumerate(changes) for letter in letters)
     sizes = [len(group.clusters) for group in groups]
     assert sizes == sorted(sizes, reverse=True)

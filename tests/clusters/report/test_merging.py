@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from commodore.base.documents import document_text
 from commodore.base.errors import CommodoreError
-from commodore.clusters import FleetReport, Shard, Wave, merge_reports, read_report
+from commodore.clusters import FleetReport, Shard, Wave, as_pins, merge_reports, read_report
+from commodore.clusters.outcome import Instances
 from commodore.core.results.remote_store import RemoteOptions
 from tests.world.context import make_context
 from tests.world.many_clusters import FleetWorld
@@ -26,14 +28,14 @@ def shards(world: FleetWorld, *waves: Wave) -> list[FleetReport]:
     for index in (1, 2, 3):
         report = world.run(*waves, push=False, shard=Shard(index, 3), pins=_pins(reports))
         path = world.root / f"report-{index}.json"
-        path.write_text(json.dumps(report.as_dict()))
+        path.write_text(document_text("fleet-report", report))
         reports.append(read_report(path))
-        assert json.loads(json.dumps(reports[-1].as_dict())) == json.loads(path.read_text())
+        assert document_text("fleet-report", reports[-1]) == path.read_text()
     return reports
 
 
 def _pins(reports: list[FleetReport]) -> dict[tuple[str, str], str]:
-    return {(pin["url"], pin["ref"]): pin["commit"] for report in reports for pin in report.pins}
+    return as_pins(pin for report in reports for pin in report.pins)
 
 
 @pytest.mark.requirement("FC2", "FC6", "FC11")
@@ -66,7 +68,7 @@ def test_shards_may_use_different_caches(world: FleetWorld) -> None:
 def test_reports_that_do_not_belong_together(world: FleetWorld) -> None:
     reports = shards(world)
     one, two, three = reports
-    for wrong in ([one, two], [one, two, two], [one, two, replace(three, digest="x")]):
+    for wrong in ([one, two], [one, two, two], [one, two, replace(three, options_digest="x")]):
         with pytest.raises(CommodoreError) as error:
             merge_reports(wrong, make_context())
         assert error.value.code == "CMD-FLT-122"
@@ -75,9 +77,41 @@ def test_reports_that_do_not_belong_together(world: FleetWorld) -> None:
     assert error.value.code == "CMD-FLT-111"
     collected: list[object] = []
     [pin, *others] = two.pins
-    moved = replace(two, pins=({**pin, "commit": "0" * 40}, *others))
+    moved = replace(two, pins=(replace(pin, commit="0" * 40), *others))
     merge_reports([one, moved, three], make_context(collected.append))
     assert [getattr(event, "code", "") for event in collected] == ["CMD-FLT-114"]
+
+
+def test_a_report_without_the_name_of_its_form_is_read(tmp_path: Path) -> None:
+    """As reports were written before the forms had names, with instances of which none is said to be remote."""
+    error = {"code": "CMD-X-001", "family": "input", "message": "c-1 is wrong", "hint": "", "exit_code": 1}
+    error["locations"] = [{"place": "a.yml", "line": 3, "column": None}]
+    cluster = {"id": "c-1", "display_name": "One", "tenant": "t-1", "wave": "all", "state": "failed", "attempts": 1}
+    cluster |= {"seconds": 1.5, "instances": {"total": 3, "rendered": 1, "reused": 2}, "tree": "", "base_commit": ""}
+    cluster |= {
+        "commit": "",
+        "summary": {},
+        "groups": ["a" * 12],
+        "error": error,
+        "notices": [],
+        "log": "logs/c-1.jsonl",
+    }
+    group = {"id": "a" * 12, "clusters": ["c-1"], "kind": "modified", "path": "a", "normalised": "a", "left_out": 0}
+    group |= {"differs_in": [], "values": {"cluster.name": "c-1"}, "diff": [["add", "+c-1"]]}
+    wave = {"name": "all", "max_failures": "0", "max_changed": None, "gate": "automated", "soak": 0}
+    report = {"version": 1, "run": "r", "started": "s", "finished": "f", "commodore": "1", "options_digest": "sha256:x"}
+    report |= {"planned": 2, "push": False, "shard": {"index": 1, "of": 2}, "clusters": [cluster], "groups": [group]}
+    report |= {
+        "pins": [{"url": "u", "ref": "r", "commit": "c"}],
+        "waves": [{**wave, "state": "compiled", "reason": ""}],
+    }
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps({**report, "errors": []}))
+    found = read_report(path)
+    [read] = found.clusters
+    assert (found.shard, as_pins(found.pins), found.folder) == (Shard(1, 2), {("u", "r"): "c"}, tmp_path)
+    assert (read.instances, read.exit_code, [one.clusters for one in found.errors]) == (Instances(1, 2), 1, [("c-1",)])
+    assert (found.groups[0].diff, found.waves[0].state) == ((("add", "+c-1"),), "compiled")
 
 
 def test_what_is_no_report(tmp_path: Path) -> None:

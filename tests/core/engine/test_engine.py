@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from commodore.base.documents import plain
 from commodore.base.errors import EnvironmentFault, Findings, InputError, InternalError, PolicyError
 from commodore.base.events import StageAdvanced, Warned
 from commodore.base.limits import DEFAULT_LIMITS
@@ -390,7 +391,7 @@ def test_findings_are_flat(world: World) -> None:
     world.add("a", kapitan={"compile": [{"input_type": "jsonnet"}, {"input_type": "nonsense"}]})
     with pytest.raises(Findings) as caught:
         world.compile()
-    assert json.dumps([error.as_dict() for error in caught.value.errors])
+    assert json.dumps([plain(error) for error in caught.value.errors])
     assert all(error.code == "CMD-ENG-008" for error in caught.value.errors)
 
 

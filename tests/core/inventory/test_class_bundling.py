@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commodore.base import documents
 from commodore.base.errors import CommodoreError
 from commodore.base.events import Event
 from commodore.core.inventory import render_inventory
@@ -60,7 +61,7 @@ def outcome(hierarchy: Hierarchy, least: int) -> tuple[object, list[Event]]:
         try:
             nodes = render_inventory(hierarchy.workspace.inventory, make_context(announce=collected.append)).nodes
         except CommodoreError as error:
-            return error.as_dict(), collected
+            return documents.plain(error), collected
     for node in nodes.values():
         node.raw["__reclass__"]["timestamp"] = ""
     return {name: marshal.dumps([node.applications, dict(node.raw)], 2) for name, node in nodes.items()}, collected

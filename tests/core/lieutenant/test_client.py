@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from commodore.base import documents
 from commodore.base.errors import CommodoreError, EnvironmentFault, InputError, PolicyError, UsageError
 from commodore.base.events import Event, Noted, Warned, ignore
 from commodore.base.limits import Limits
@@ -51,7 +52,7 @@ def failure(ask: Callable[[], object]) -> CommodoreError:
     with pytest.raises(CommodoreError) as caught:
         ask()
     error = caught.value
-    assert TOKEN not in repr(error.as_dict())
+    assert TOKEN not in repr(documents.plain(error))
     assert error.hint or error.code == "CMD-API-014"
     return error
 
@@ -113,7 +114,7 @@ def test_a_token_that_is_none_is_not_sent_nor_shown(token: str) -> None:
     with server() as api, client(api.url, token) as asking:
         error = failure(asking.clusters)
         assert error.code == "CMD-API-004"
-        assert token not in repr(error.as_dict())
+        assert token not in repr(documents.plain(error))
         assert api.requests == []
 
 

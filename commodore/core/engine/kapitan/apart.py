@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from commodore.base.documents import plain
 from commodore.base.errors import (
     CommodoreError,
     EnvironmentFault,
@@ -100,7 +101,7 @@ def _work_in_child(
     except BaseException as error:
         errors = [InputError("CMD-ENG-022", f"it ends with {type(error).__name__}", hint="let it return its objects")]
     finally:
-        answer = {"logged": logged.records, "errors": [one.as_dict() for one in errors]}
+        answer = {"logged": logged.records, "errors": plain(errors)}
         with open(sink, "w", encoding="utf-8") as file:
             json.dump(answer, file)
         os._exit(0)

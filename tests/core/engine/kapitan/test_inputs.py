@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from commodore.base.documents import plain
 from commodore.base.errors import EnvironmentFault, InputError, Location, PolicyError
 from commodore.core.confinement import TrustPolicy
 from commodore.core.engine.cache.static_key import WRAPPER
@@ -258,7 +259,7 @@ def test_external_errors_do_not_show_the_environment(world: World) -> None:
     error = world.fail_once()
     assert error.code == "CMD-ENG-020"
     assert error.message.endswith("the command failed (exit code 3): it broke")
-    assert "hidden" not in str(error.as_dict())
+    assert "hidden" not in str(plain(error))
 
 
 def test_the_kustomize_wrapper_without_kustomize(world: World) -> None:

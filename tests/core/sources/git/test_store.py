@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from commodore.base.documents import plain
 from commodore.base.errors import CommodoreError, EnvironmentFault, Findings, InputError
 from commodore.base.events import StageAdvanced, StageGrown
 from commodore.core.sources.git import FETCH_STAGE, RepositoryStore
@@ -148,7 +149,7 @@ def test_web_servers_that_refuse(store: RepositoryStore, status: int, code: str)
         with pytest.raises(EnvironmentFault) as error:
             store.sync([(private, "master")])
     assert error.value.code == code
-    assert "geheim" not in f"{error.value} {error.value.hint} {error.value.as_dict()}"
+    assert "geheim" not in f"{error.value} {error.value.hint} {plain(error.value)}"
 
 
 def test_offline_uses_what_is_there(new_run: NewRun, world: GitWorld, calls: GitCalls) -> None:
