@@ -16,14 +16,23 @@ from tests.world.folders import write_script
 TUTORIALS = ROOT / "docs" / "tutorial"
 
 
-@pytest.mark.parametrize("page", ["first-component", "first-fleet", "first-package"])
+# Pages, and the command that each of them is about.
+SHOWN = {
+    "first-component": ["commodore", "component", "test"],
+    "first-fleet": ["commodore", "-q", "fleet"],
+    "first-hydration": ["commodore", "-q", "hydrate"],
+    "first-observation": ["commodore", "observe", "plan"],
+    "first-package": ["commodore", "package", "test"],
+}
+
+
+@pytest.mark.parametrize("page", SHOWN)
 def test_a_reader_sees_what_the_page_shows(page: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     environment = reader_environment(tmp_path_factory.mktemp("bin"))
     done = follow((TUTORIALS / f"{page}.md").read_text(encoding="utf-8"), tmp_path, environment)
     assert [complaint for one in done if (complaint := one.complaint())] == []
     programs_run = [one.step.shell.split()[:3] for one in done if isinstance(one.step, Command)]
-    word = page.removeprefix("first-")
-    assert (["commodore", "-q", "fleet"] if word == "fleet" else ["commodore", word, "test"]) in programs_run
+    assert SHOWN[page] in programs_run
 
 
 def test_a_reader_of_a_public_repository_sees_what_the_page_shows(
@@ -79,6 +88,8 @@ def test_every_tutorial_is_followed() -> None:
         "first-catalog",
         "first-component",
         "first-fleet",
+        "first-hydration",
+        "first-observation",
         "first-package",
     ]
 
