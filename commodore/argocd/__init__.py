@@ -37,6 +37,12 @@ if TYPE_CHECKING:
     from commodore.argocd.asking.api import settings as settings
     from commodore.argocd.asking.api import test as test
     from commodore.argocd.asking.api import version as version
+    from commodore.argocd.asking.explaining import ExplainedApplication as ExplainedApplication
+    from commodore.argocd.asking.explaining import ExplainedSource as ExplainedSource
+    from commodore.argocd.asking.explaining import ListedSource as ListedSource
+    from commodore.argocd.asking.explaining_objects import ExplainedObject as ExplainedObject
+    from commodore.argocd.asking.explaining_objects import ObjectStage as ObjectStage
+    from commodore.argocd.asking.explaining_objects import SourcedObject as SourcedObject
     from commodore.argocd.asking.options import Effort as Effort
     from commodore.argocd.asking.options import Kubernetes as Kubernetes
     from commodore.argocd.asking.options import Options as Options
@@ -55,10 +61,10 @@ if TYPE_CHECKING:
     from commodore.argocd.asking.results import Explanation as Explanation
     from commodore.argocd.asking.results import Images as Images
     from commodore.argocd.asking.results import ListedApplication as ListedApplication
-    from commodore.argocd.asking.results import ListedSource as ListedSource
+    from commodore.argocd.asking.results import ListedOrigin as ListedOrigin
     from commodore.argocd.asking.results import Listing as Listing
     from commodore.argocd.asking.results import Normalized as Normalized
-    from commodore.argocd.asking.results import Provenance as Provenance
+    from commodore.argocd.asking.results import RenderedObject as RenderedObject
     from commodore.argocd.asking.results import Rendering as Rendering
     from commodore.argocd.asking.results import Report as Report
     from commodore.argocd.asking.results import RunImages as RunImages
@@ -112,10 +118,14 @@ if TYPE_CHECKING:
     from commodore.argocd.rendering import Trace as Trace
     from commodore.argocd.rendering import checkouts as checkouts
     from commodore.argocd.rendering import open_sources as open_sources
+    from commodore.argocd.rendering.value_layers import ExplainedValue as ExplainedValue
+    from commodore.argocd.rendering.value_layers import LayerValue as LayerValue
+    from commodore.argocd.rendering.value_layers import SourceValue as SourceValue
     from commodore.base.diagnostics import Diagnostic as Diagnostic
     from commodore.base.diagnostics import Diagnostics as Diagnostics
     from commodore.base.diagnostics import Severity as Severity
     from commodore.base.diagnostics import Subject as Subject
+    from commodore.base.documents import Absent as Absent
     from commodore.base.kubernetes.images import ImageReference as ImageReference
     from commodore.core.review import ABSENT as ABSENT
     from commodore.core.review import FieldChange as FieldChange

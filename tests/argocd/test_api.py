@@ -91,8 +91,8 @@ def test_every_question(shop: Path, tmp_path: Path) -> None:
     listing = argocd.list_applications(tree, OFFLINE)
     assert [one.name for one in listing.applications] == ["bad", "red", "web"]
     assert [one.name for one in argocd.list_applications(tree, OFFLINE, ["*e*"]).applications] == ["red", "web"]
-    assert listing.applications[1].provenance.origin.set == "argocd/teams"
-    assert listing.applications[2].provenance.place.place == "web.json"
+    assert listing.applications[1].origin.set == "argocd/teams"
+    assert listing.applications[2].origin.file == "web.json"
     assert [one.generator for one in argocd.expand(tree, OFFLINE).applications] == ["spec.generators[0]"]
 
     rendering = argocd.render(tree, OFFLINE)
@@ -105,12 +105,12 @@ def test_every_question(shop: Path, tmp_path: Path) -> None:
     assert rendering.applications[0].error is not None
     assert [one.code for one in rendering.diagnostics if one.severity == "error"] == ["CMD-ARGO-309"]
 
-    assert [one.status for one in argocd.test(tree, OFFLINE).outcomes] == ["FAIL", "PASS", "PASS"]
-    assert {one.image.text for one in argocd.images(tree, OFFLINE).uses} == {"nginx:1"}
+    assert [one.status for one in argocd.test(tree, OFFLINE).applications] == ["FAIL", "PASS", "PASS"]
+    assert {one.image.text for one in argocd.images(tree, OFFLINE).images} == {"nginx:1"}
     assert argocd.settings(tree, OFFLINE).namespace == "argocd"
-    assert argocd.settings(None, OFFLINE).values == argocd.settings(tree, OFFLINE).values
-    assert argocd.explain(tree, "web", OFFLINE).application["chain"] == ["argocd/web is defined in web.json:1"]
-    assert argocd.explain(tree, "web", OFFLINE, "Pod/p/spec").application["object"]["pointer"] == "/spec"
+    assert argocd.settings(None, OFFLINE).settings == argocd.settings(tree, OFFLINE).settings
+    assert argocd.explain(tree, "web", OFFLINE).application.chain == ["argocd/web is defined in web.json:1"]
+    assert argocd.explain(tree, "web", OFFLINE, "Pod/p/spec").application.object.pointer == "/spec"
 
     after = write(tmp_path / "after", {"web.json": app("web", "web"), "web/c.json": config(k="2"), "web/pod.json": POD})
     found = argocd.diff(tree, Tree.folder(after), OFFLINE)
@@ -126,11 +126,11 @@ def test_every_question(shop: Path, tmp_path: Path) -> None:
     assert "data.k" in found.text()
     assert "data.k" in found.markdown()
     assert found.html().startswith("<!doctype html>")
-    assert found.as_dict()["summary"]["applications"]["changed"] == 1
+    assert found.as_plain().summary.applications.changed == 1
     pod = {**POD, "spec": {"containers": [{"name": "c", "image": "nginx:2"}]}}
     write(after, {"web/pod.json": pod})
     changed = argocd.images(Tree.folder(after), OFFLINE, ["web"], base=tree)
-    assert [(one.change, one.image.text) for one in changed.uses] == [("changed", "nginx:2")]
+    assert [(one.change, one.image.text) for one in changed.images] == [("changed", "nginx:2")]
 
 
 def test_only_misuse_raises(shop: Path, tmp_path: Path) -> None:

@@ -481,12 +481,12 @@ def test_two_runs_at_once(tmp_path: Path) -> None:
     def run(_: int) -> tuple[Any, ...]:
         begun.wait()
         found = diff(Tree.commit(checkout, "HEAD~1"), Tree.commit(checkout, "HEAD"))
-        return found.text(), found.as_dict()["summary"], [one.code for one in found.diagnostics]
+        return found.text(), found.as_plain().summary, [one.code for one in found.diagnostics]
 
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(run, range(2))
     assert first == second
-    assert first[1]["objects"]["changed"] == 1
+    assert first[1].objects.changed == 1
 
 
 def test_a_source_in_a_submodule(tmp_path: Path) -> None:

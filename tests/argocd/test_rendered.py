@@ -152,7 +152,7 @@ def test_what_options_say_of_the_installation(tmp_path: Path) -> None:
         assert not found.partial
         return {
             "namespace": (found.namespace, ""),
-            **{one.key: (one.value.value, one.value.level) for one in found.values},
+            **{one.key: (one.value, one.level) for one in found.settings},
         }
 
     cm, whole = tmp_path / "cm.yaml", tmp_path / "whole.yaml"

@@ -184,3 +184,22 @@ def test_the_schema_of_a_class_describes_its_documents() -> None:
     assert everything["properties"]["twice"] == {"description": "The number, twice.", "type": "integer"}
     size = schema["$defs"]["Inner"]["properties"]["size"]
     assert size == {"description": "In bytes; null if it is unknown.", "type": ["integer", "null"]}
+
+
+@dataclass(frozen=True)
+class Narrower(Inner):
+    """A thing that is described further down.
+
+    Attributes:
+        depth: in steps.
+    """
+
+    depth: int = 0
+
+
+def test_the_schema_of_a_class_describes_what_it_inherits() -> None:
+    properties = document_schema("narrower", Narrower)["properties"]
+    assert [properties[name]["description"] for name in ("size", "depth")] == [
+        "In bytes; null if it is unknown.",
+        "In steps.",
+    ]

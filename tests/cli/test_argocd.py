@@ -48,7 +48,10 @@ def test_settings_of_the_repository_in_the_current_folder(
     monkeypatch.chdir(tmp_path)
     code, out, err = call("argocd", "settings", "-o", "json")
     places = {row["key"]: row["place"] for row in json.loads(out)["settings"] if row["place"]}
-    assert places == {"kustomize.buildOptions": "cm.yaml:7", "application.namespaces": "values.yaml:6"}
+    assert places == {
+        "kustomize.buildOptions": {"place": "cm.yaml", "line": 7, "column": None},
+        "application.namespaces": {"place": "values.yaml", "line": 6, "column": None},
+    }
     assert (code, err.count("[CMD-ARGO-"), err.count("[CMD-ARGO-122]")) == (0, 2, 2)
     assert "cm.yaml:8" in err
     assert "values.yaml:7" in err
@@ -62,9 +65,9 @@ def test_settings_with_their_places(call: Call, config: Callable[[str], str]) ->
     file = config("label")
     code, out, err = call("argocd", "settings", "--argocd-settings", file, "-o", "json")
     data = json.loads(out)
-    assert (code, err, data["schema"], data["partial"]) == (0, "", "commodore.argocd/settings/v1", False)
+    assert (code, err, data["schema"], data["partial"]) == (0, "", "argocd-settings", False)
     (row,) = (one for one in data["settings"] if one["key"] == "application.resourceTrackingMethod")
-    assert (row["value"], row["level"], row["place"]) == ("label", "option", f"{file}:3")
+    assert (row["value"], row["level"], row["place"]) == ("label", "option", {"place": file, "line": 3, "column": None})
     code, out, _ = call("argocd", "settings")
     assert code == 0
     assert "argocd-cm helm.enable: 'true' (default)\n" in out
@@ -127,7 +130,7 @@ def test_render_as_a_stream(call: Call, shop: list[str]) -> None:
     assert call("argocd", "render", *shop, "-o", "name")[1] == "A web/a\n"
     code, out, _ = call("argocd", "render", *shop, "--stage", "manifests", "-o", "json")
     data = json.loads(out)
-    assert (code, data["schema"], data["objects"][0]["source"]) == (0, "commodore.argocd/render/v1", 1)
+    assert (code, data["schema"], data["objects"][0]["source"]) == (0, "argocd-render", 1)
     assert data["objects"][0]["partial"] is False
     assert "namespace" not in data["objects"][0]["object"]["metadata"]
 
@@ -248,7 +251,7 @@ def test_applications_of_sets(call: Call, tmp_path: Path) -> None:
     assert out.splitlines()[2] == "argocd/app-web{{name}}"
     code, out, _ = call(*given, "-o", "json")
     data = json.loads(out)
-    assert (code, data["schema"], len(data["applications"])) == (0, "commodore.argocd/appsets/v1", 3)
+    assert (code, data["schema"], len(data["applications"])) == (0, "argocd-appsets", 3)
     assert data["applications"][2]["parameters"]["path"] == "web"
     code, out, _ = call(*given, "-o", "yaml")
     assert (code, out.count("kind: Application\n")) == (0, 3)

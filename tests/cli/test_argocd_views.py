@@ -53,7 +53,7 @@ def test_images(run: Call) -> None:
     )
     assert run("images", "b", "-o", "name")[1] == "nginx:1.2\n"
     (row,) = json.loads(run("images", "b", "-o", "json")[1])["images"]
-    assert (row["repository"], row["tag"], row["place"], row["object"]["name"]) == (
+    assert (row["image"]["repository"], row["image"]["tag"], row["place"], row["object"]["name"]) == (
         "library/nginx",
         "1.2",
         "main",
@@ -98,10 +98,11 @@ def test_images_that_differ(run: Call, shop: Path) -> None:
         1,
         ["+ quay.io/x/y:1", "    in argocd/a", "~ nginx:1.3 (was nginx:1.2)", "    in argocd/a"],
     )
-    changed = {
-        row["change"]: row["from"] for row in json.loads(run("images", "--base", "HEAD", "-o", "json")[1])["images"]
+    rows = json.loads(run("images", "--base", "HEAD", "-o", "json")[1])["images"]
+    assert {one["change"]: one["before"] and one["before"]["text"] for one in rows} == {
+        "added": None,
+        "changed": "nginx:1.2",
     }
-    assert changed == {"added": "", "changed": "nginx:1.2"}
     rows = run("images", "--base", "HEAD", "-o", "markdown")[1].splitlines()[2:]
     assert rows == ["| + quay.io/x/y:1 | argocd/a |", "| &#126; nginx:1.3 (was nginx:1.2) | argocd/a |"]
     assert run("images", "--base", "HEAD..HEAD")[:2] == (0, "")
@@ -135,7 +136,7 @@ def test_explain(run: Call, shop: Path) -> None:
         "  Pod b/web (source 1, pod.json)",
     ]
     data = json.loads(run("explain", "b", "-o", "json")[1])
-    assert (data["schema"], data["application"]["sources"][0]["type"]) == ("commodore.argocd/explain/v1", "Directory")
+    assert (data["schema"], data["application"]["sources"][0]["type"]) == ("argocd-explain", "Directory")
     assert "[CMD-ARGO-026]" in run("explain", "*")[2]
     assert run("explain", "*", "--select", "namespace=b")[1] == out
     (shop / "b" / "broken.json").write_text("{", encoding="utf-8")

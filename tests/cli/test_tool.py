@@ -398,7 +398,7 @@ def test_tools_of_a_version_of_argo_cd(call: Call, server: ReleaseServer, bare: 
         "path": str(path),
     }
     assert (data["3.5"]["helm"]["version"], data["3.5"]["helm"]["same"]) == ("4.1.4", False)
-    assert data["3.5"]["kustomize"]["path"] == ""
+    assert data["3.5"]["kustomize"]["path"] is None
     lines = call("argocd", "version", "--argocd-version", "3.5")[1].splitlines()
     assert lines[0].endswith(", follows Argo CD 3.5")
     assert lines[1:3] == [

@@ -6,13 +6,15 @@ meaningless (no such folder, a name that fits no Application); all else is in `d
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Collection, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from commodore.argocd import comparing
 from commodore.argocd.acquiring import repository_identity
 from commodore.argocd.asking.diagnosing import check_all
-from commodore.argocd.asking.explaining import explain_application
+from commodore.argocd.asking.explaining import explain_application, listed_source
 from commodore.argocd.asking.explaining_objects import explain_object
 from commodore.argocd.asking.options import Options, Tree
 from commodore.argocd.asking.rendered import RenderedApplication, RenderOptions, Stage, render_applications
@@ -25,10 +27,9 @@ from commodore.argocd.asking.results import (
     Explanation,
     Images,
     ListedApplication,
-    ListedSource,
+    ListedOrigin,
     Listing,
     Normalized,
-    Provenance,
     Rendering,
     Report,
     RunImages,
@@ -62,9 +63,11 @@ from commodore.argocd.model.application import Application
 from commodore.argocd.rendering.value_layers import explain_value
 from commodore.base.diagnostics import Diagnostics, Subject
 from commodore.base.errors import CommodoreError, UsageError
-from commodore.core.sources.git import redact
+from commodore.core.tools import installed_version
+from commodore.version import __version__
 
 _EMPTY = "CMD-ARGO-011"
+_LIBRARIES = {"Jsonnet": "gojsonnet", "jq": "jq", "RE2": "google-re2", "Lua": "lupa"}
 
 
 def list_applications(tree: Tree, options: Options | None = None, names: Sequence[str] = ()) -> Listing:
@@ -237,7 +240,9 @@ def settings(tree: Tree | None, options: Options | None = None) -> Settings:
             # A repository with nothing but settings is a fine answer here.
             read = chosen.listing.settings
             told = tuple(one for one in after_listing(session, chosen) if one.code != _EMPTY)
-        values = tuple(SettingValue(*row) for row in read.rows())
+        values = tuple(
+            SettingValue(part, key, one.value, one.level, one.place, one.overridden) for part, key, one in read.rows()
+        )
         return Settings(told, read.namespace, values, tuple(read.clusters), read.repositories)
 
 
@@ -297,7 +302,8 @@ def version(options: Options | None = None) -> Version:
     found = _found(options)
     profile = choose_profile(options.followed.argocd_version, {}, found)
     tools = tuple(installed_tools(profile, options.context))
-    return Version(found.found(), profile.name, tools)
+    libraries = {name: installed_version(package) for name, package in _LIBRARIES.items()}
+    return Version(found.found(), __version__, profile.name, tools, libraries, platform.python_version())
 
 
 def explain(
@@ -324,13 +330,14 @@ def explain(
             )
         with rendering(session, chosen.listing) as opened:
             made = explain_application(chosen.applications[0], chosen.listing, opened, session.found)
+        shown = made.application
         if made.error is not None:
-            session.found.take(made.error, Subject(application=made.data["name"]))
+            session.found.take(made.error, Subject(application=made.application.name))
         if value:
-            made.data["value"] = explain_value(made.layers, value)
+            shown = replace(shown, value=explain_value(made.layers, value))
         if object_ and made.error is None:
-            made.data["object"] = explain_object(made.stages, object_)
-        return Explanation(after_rendering(session, chosen), made.data)
+            shown = replace(shown, object=explain_object(made.stages, object_))
+        return Explanation(after_rendering(session, chosen), shown)
 
 
 def _found(options: Options) -> Diagnostics:
@@ -365,11 +372,12 @@ def _described(application: Application, listing: Listed) -> ListedApplication:
         project=application.project,
         destination=application.destination,
         labels=application.labels,
-        sources=tuple(
-            ListedSource(redact(one.repo_url), one.path, one.chart, one.revision, one.ref)
-            for one in application.sources
+        sources=tuple(listed_source(index, one) for index, one in enumerate(application.sources, 1)),
+        origin=ListedOrigin(
+            **asdict(listing.origins.get(listing.label(application), Origin())),
+            file=application.place.place,
+            line=application.place.line,
         ),
-        provenance=Provenance(application.place, listing.origins.get(listing.label(application), Origin())),
     )
 
 

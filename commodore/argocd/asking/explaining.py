@@ -4,24 +4,82 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
 
 from commodore.argocd.acquiring import repository_identity
-from commodore.argocd.asking.explaining_objects import Stages
+from commodore.argocd.asking.explaining_objects import ExplainedObject, SourcedObject, Stages
 from commodore.argocd.comparing import reads_of
 from commodore.argocd.discovery import Listing
 from commodore.argocd.finishing import desired, manifests
-from commodore.argocd.model.application import Application
+from commodore.argocd.model.application import Application, Destination
 from commodore.argocd.model.sources import Source
 from commodore.argocd.planning import overridden, source_type
 from commodore.argocd.rendering import Opened, Rendered, Trace
-from commodore.argocd.rendering.value_layers import Layer
+from commodore.argocd.rendering.value_layers import ExplainedValue, Layer
 from commodore.argocd.trees import folder_of
 from commodore.base.diagnostics import Diagnostics
+from commodore.base.documents import ABSENT, Absent
 from commodore.base.errors import CommodoreError
 from commodore.base.kubernetes import key_of
 from commodore.core.sources.git import redact
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSource:
+    """A source as it is written, without credentials in its URL.
+
+    Attributes:
+        index: its number, from 1.
+    """
+
+    index: int
+    repo_url: str
+    path: str
+    chart: str
+    target_revision: str
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedSource(ListedSource):
+    """A source.
+
+    Attributes:
+        origin: where it is taken from, in words.
+        type: such as `Helm` or `Directory`; empty if that is not known.
+        overrides: the files that change it.
+        commit: of its files; left out if they are not looked at.
+    """
+
+    origin: str
+    type: str = ""
+    overrides: Sequence[str] = ()
+    commit: str | Absent = ABSENT
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedApplication:
+    """An Application, what leads to it, and what it is made of.
+
+    Attributes:
+        chain: what leads to it, the outermost first, in words.
+        commands: those that would give the same from the root of the repository.
+        reads: paths of the repository.
+        value: if it is asked for, which layers set a value of its charts.
+        object: if it is asked for, one object after each stage.
+    """
+
+    name: str
+    instance: str
+    project: str
+    destination: Destination
+    chain: Sequence[str]
+    sources: Sequence[ExplainedSource]
+    commands: Sequence[str]
+    reads: Sequence[str]
+    objects: Sequence[SourcedObject]
+    value: ExplainedValue | Absent = ABSENT
+    object: ExplainedObject | Absent = ABSENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +87,14 @@ class Explained:
     """One Application.
 
     Attributes:
-        data: what it is and where it is from, JSON-ready.
+        application: what it is and where it is from.
         objects: what Argo CD compares with the cluster; empty if it does not render.
         stages: the objects after each stage, the last ones the same.
         error: why it does not render.
         layers: the values of its charts, those first that count least.
     """
 
-    data: dict[str, Any]
+    application: ExplainedApplication
     objects: Sequence[Rendered] = ()
     error: CommodoreError | None = None
     stages: Stages = ()
@@ -59,26 +117,23 @@ def explain_application(application: Application, listing: Listing, opened: Open
         stages = (("rendered", first), ("tracked", second), ("desired", objects))
     except CommodoreError as failure:
         error = failure
-    destination = application.destination
-    data = {
-        "name": label,
-        "instance": listing.settings.instance_name(application.namespace, application.name),
-        "project": application.project,
-        "destination": {
-            "server": destination.server,
-            "name": destination.name,
-            "namespace": destination.namespace,
-        },
-        "chain": list(_chain(label, application, listing)),
-        "sources": [
-            {"index": number, **_source(application, one, listing, opened)}
-            for number, one in enumerate(application.sources, 1)
-        ],
-        "commands": trace.commands,
-        "reads": _reads(application, listing, opened),
-        "objects": [{"source": one.source, "from": one.origin, **key_of(one.data)._asdict()} for one in objects],
-    }
-    return Explained(data, objects, error, stages, tuple(trace.layers or ()))
+    explained = ExplainedApplication(
+        label,
+        listing.settings.instance_name(application.namespace, application.name),
+        application.project,
+        application.destination,
+        _chain(label, application, listing),
+        [_source(application, index, one, listing, opened) for index, one in enumerate(application.sources, 1)],
+        trace.commands,
+        _reads(application, listing, opened),
+        [SourcedObject(one.source, one.origin, *key_of(one.data)) for one in objects],
+    )
+    return Explained(explained, objects, error, stages, tuple(trace.layers or ()))
+
+
+def listed_source(index: int, source: Source) -> ListedSource:
+    """A source, as lists show it."""
+    return ListedSource(index, redact(source.repo_url), source.path, source.chart, source.revision, source.ref)
 
 
 def _chain(label: str, application: Application, listing: Listing) -> list[str]:
@@ -103,19 +158,10 @@ def _chain(label: str, application: Application, listing: Listing) -> list[str]:
     return steps[::-1]
 
 
-def _source(application: Application, source: Source, listing: Listing, opened: Opened) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "repoURL": redact(source.repo_url),
-        "path": source.path,
-        "chart": source.chart,
-        "targetRevision": source.revision,
-        "ref": source.ref,
-        "from": _where(source, listing, opened),
-        "type": "",
-        "overrides": [],
-    }
+def _source(application: Application, index: int, source: Source, listing: Listing, opened: Opened) -> ExplainedSource:
+    found = ExplainedSource(**asdict(listed_source(index, source)), origin=_where(source, listing, opened))
     if source.chart or not source.path:
-        return {**found, "type": "Helm" if source.chart else ""}
+        return replace(found, type="Helm" if source.chart else "")
     try:
         tree = opened.repositories.of(source, listing.settings.profile)
         folder = folder_of(tree, source.path, source.place, source.repo_url)
@@ -124,7 +170,7 @@ def _source(application: Application, source: Source, listing: Listing, opened: 
         kind = source_type(given, folder, listing.settings)
     except CommodoreError:
         return found  # rendering says so
-    return {**found, "type": kind, "overrides": files, "commit": tree.revision}
+    return replace(found, type=kind, overrides=files, commit=tree.revision)
 
 
 def _where(source: Source, listing: Listing, opened: Opened) -> str:

@@ -4,19 +4,67 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from commodore.argocd.normalising.paths import checked_pointer
 from commodore.argocd.rendering import Rendered
+from commodore.base.documents import ABSENT, Absent
 from commodore.base.errors import InputError, did_you_mean
 from commodore.base.kubernetes import ObjectKey, key_of
-from commodore.core.review import ABSENT, Masks, field_changes, mask_object, path_text
+from commodore.core.review import Masks, field_changes, mask_object, path_text
 
 Stages = Sequence[tuple[str, Sequence[Rendered]]]
 
 
-def explain_object(stages: Stages, text: str) -> dict[str, Any]:
-    """One object after each stage, JSON-ready and without secrets.
+@dataclass(frozen=True, slots=True)
+class SourcedObject:
+    """An object.
+
+    Attributes:
+        source: the number of its source, from 1.
+        origin: its file or template; empty if that is not known.
+    """
+
+    source: int
+    origin: str
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectStage:
+    """An object after a stage.
+
+    Attributes:
+        stage: `rendered`, `tracked`, or `desired`.
+        changes: what differs from the stage before, in words; left out if a pointer is given.
+        present: with a pointer, whether there is a value.
+        value: with a pointer, the value; null if there is none.
+    """
+
+    stage: str
+    changes: Sequence[str] | Absent = ABSENT
+    present: bool | Absent = ABSENT
+    value: Any | Absent = ABSENT
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedObject(SourcedObject):
+    """An object after each stage, without secrets.
+
+    Attributes:
+        pointer: the JSON pointer that is looked at; empty for the whole object.
+    """
+
+    pointer: str
+    stages: Sequence[ObjectStage]
+
+
+def explain_object(stages: Stages, text: str) -> ExplainedObject:
+    """One object after each stage, without secrets.
 
     Args:
         stages: the names of the stages with the objects after each, the last ones as Argo CD compares them.
@@ -37,7 +85,6 @@ def explain_object(stages: Stages, text: str) -> dict[str, Any]:
     key = key_of(one.data)
     masks = Masks()
     versions = [(name, _version(objects, one, masks)) for name, objects in stages]
-    data: dict[str, Any] = {"source": one.source, "from": one.origin, **key._asdict(), "pointer": pointer}
     if pointer:
         values = [(name, _at(version, pointer)) for name, version in versions]
         if all(value is ABSENT for _, value in values):
@@ -46,16 +93,15 @@ def explain_object(stages: Stages, text: str) -> dict[str, Any]:
                 f"{_name(key)} has nothing at {pointer}",
                 hint="a pointer is a path such as /spec/replicas",
             )
-        data["stages"] = [
-            {"stage": name, "present": value is not ABSENT, "value": None if value is ABSENT else value}
-            for name, value in values
+        shown = [
+            ObjectStage(name, ABSENT, value is not ABSENT, None if value is ABSENT else value) for name, value in values
         ]
-        return data
-    data["stages"] = [
-        {"stage": name, "changes": _changes(versions[number - 1][1] if number else None, version)}
-        for number, (name, version) in enumerate(versions)
-    ]
-    return data
+    else:
+        shown = [
+            ObjectStage(name, _changes(versions[number - 1][1] if number else None, version))
+            for number, (name, version) in enumerate(versions)
+        ]
+    return ExplainedObject(one.source, one.origin, *key, pointer, shown)
 
 
 def _find(objects: Sequence[Rendered], text: str) -> tuple[Rendered, str] | None:

@@ -5,53 +5,44 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from commodore.argocd import comparing
 from commodore.argocd.appsets import ApplicationSet
+from commodore.argocd.asking.explaining import ExplainedApplication, ListedSource
 from commodore.argocd.asking.layout import Layout, stream, write_layout
 from commodore.argocd.asking.rendered import RenderedApplication
 from commodore.argocd.asking.sarif import as_sarif
 from commodore.argocd.checking import Outcome
 from commodore.argocd.comparing import Side, State
-from commodore.argocd.comparing.document import difference_data
+from commodore.argocd.comparing.document import DifferenceRecord, difference_record
 from commodore.argocd.comparing.images import Use
-from commodore.argocd.configuration import Provenanced
 from commodore.argocd.configuration.installed import Installed
+from commodore.argocd.configuration.model import Level
 from commodore.argocd.diagnostics import is_partial
 from commodore.argocd.discovery import Origin
+from commodore.argocd.finishing import hook_phases
 from commodore.argocd.model import Cluster, KnownRepository
 from commodore.argocd.model.application import Destination
 from commodore.argocd.trees import Tree as Files
 from commodore.base.diagnostics import Diagnostic
 from commodore.base.errors import Location
+from commodore.base.kubernetes import ObjectKey, key_of
 from commodore.core.review import COMMENT_BYTES, Flag, ObjectChange, Review, html_report, markdown_report, text_report
 
 _TITLE = "Argo CD changes"
 
 
 @dataclass(frozen=True, slots=True)
-class ListedSource:
-    """A source as it is written, without credentials in its URL."""
-
-    url: str
-    path: str
-    chart: str
-    revision: str
-    ref: str
-
-
-@dataclass(frozen=True, slots=True)
-class Provenance:
-    """Where an Application is from.
+class ListedOrigin(Origin):
+    """What an Application is from: a file, an ApplicationSet with its generator, or the Application that renders it.
 
     Attributes:
-        place: the file and line of what defines it.
-        origin: a file, an ApplicationSet with its generator, or the Application that renders it.
+        file, line: the place of what defines it.
     """
 
-    place: Location
-    origin: Origin
+    file: str = ""
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +60,7 @@ class ListedApplication:
     destination: Destination
     labels: Mapping[str, str]
     sources: tuple[ListedSource, ...]
-    provenance: Provenance
+    origin: ListedOrigin
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +70,8 @@ class Found:
     Attributes:
         diagnostics: what was found, sorted.
     """
+
+    json_properties: ClassVar[tuple[str, ...]] = ("partial",)
 
     diagnostics: tuple[Diagnostic, ...]
 
@@ -90,9 +83,13 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Listing(Found):
-    """Applications by namespace and name."""
+    """The Applications that a tree defines, by namespace and name."""
 
     applications: tuple[ListedApplication, ...]
+
+
+def _bare(name: str) -> str:
+    return name.rpartition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +97,14 @@ class Expansion:
     """An Application that an ApplicationSet makes.
 
     Attributes:
-        set: the ApplicationSet, as `namespace/name`.
+        set: the ApplicationSet, as `namespace/name`; for machines its name alone.
         generator: where its generator is in the set.
         application: the object.
         element: which parameter set of the generator it is, from 0.
         parameters: that set.
     """
 
-    set: str
+    set: str = field(metadata={"json": _bare})
     generator: str
     application: Mapping[str, Any]
     element: int = 0
@@ -119,7 +116,7 @@ class Expansions(Found):
     """What ApplicationSets make, in the order of their generators."""
 
     applications: tuple[Expansion, ...]
-    _sets: tuple[ApplicationSet, ...] = field(repr=False, compare=False)
+    _sets: tuple[ApplicationSet, ...] = field(repr=False, compare=False, metadata={"json": False})
 
     def needed_facts(self) -> dict[str, Any]:
         """The content of a facts file with what the generators ask of clusters, forges and plugins, to be filled in."""
@@ -129,11 +126,44 @@ class Expansions(Found):
 
 
 @dataclass(frozen=True, slots=True)
-class Rendering(Found):
-    """Applications by namespace and name."""
+class RenderedObject:
+    """An object of an Application.
 
-    applications: tuple[RenderedApplication, ...]
-    _own: Mapping[str, Files] = field(repr=False, compare=False)
+    Attributes:
+        source: the number of its source, from 1.
+        origin: its file or template; empty if that is not known.
+        partial: whether other sources of the Application do not render.
+        hook: the phases in which it runs; None if it is no hook.
+    """
+
+    application: str
+    source: int
+    origin: str
+    partial: bool
+    hook: tuple[str, ...] | None
+    identity: ObjectKey
+    object: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering(Found):
+    """The objects that Applications render to, by namespace and name."""
+
+    json_properties: ClassVar[tuple[str, ...]] = ("objects", "partial")
+
+    applications: tuple[RenderedApplication, ...] = field(metadata={"json": False})
+    _own: Mapping[str, Files] = field(repr=False, compare=False, metadata={"json": False})
+
+    @property
+    def objects(self) -> list[RenderedObject]:
+        """The objects of all Applications."""
+        return [
+            RenderedObject(
+                made.name, one.source, one.origin, made.partial, hook_phases(one.data), key_of(one.data), one.data
+            )
+            for made in self.applications
+            for one in made.objects
+        ]
 
     def stream(self) -> str:
         """All objects as one YAML stream, each with a comment of its Application, source and file."""
@@ -153,9 +183,9 @@ class Rendering(Found):
 
 @dataclass(frozen=True, slots=True)
 class Report(Found):
-    """What testing comes to, for each Application."""
+    """What came of testing each Application."""
 
-    outcomes: tuple[Outcome, ...]
+    applications: tuple[Outcome, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,12 +240,6 @@ class Difference(Found):
         """The differences as reports have them, grouped."""
         return self._found.review
 
-    @property
-    def sides(self) -> dict[str, dict[str, str]]:
-        """The two trees, JSON-ready."""
-        base, target = self._sides
-        return {"base": base.as_dict(), "target": target.as_dict()}
-
     def text(self) -> str:
         """The report as `argocd diff` prints it, without colours."""
         return "\n".join(line.text for line in text_report(self._found.review))
@@ -237,16 +261,16 @@ class Difference(Found):
         """Dangers and diagnostics as a SARIF log, as code scanning of forges takes it."""
         return as_sarif(self.diagnostics, self._sides[1].root, self._found)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Counts, dangers, groups and objects, JSON-ready, as docs/reference/argocd-diff-schema.json says."""
-        return difference_data(self._found)
+    def as_plain(self) -> DifferenceRecord:
+        """The difference for machines; see `commodore.base.documents.plain`."""
+        return difference_record(self._found, self._sides, self.diagnostics, partial=self.partial)
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis(Found):
     """Everything that is found while a tree is read."""
 
-    _root: Path = field(repr=False, compare=False)
+    _root: Path = field(repr=False, compare=False, metadata={"json": False})
 
     def sarif(self) -> str:
         """The diagnostics as a SARIF log."""
@@ -262,10 +286,18 @@ class Normalized(Found):
 
 @dataclass(frozen=True, slots=True)
 class Version(Found):
-    """The version of Argo CD that is followed, and the tools that render."""
+    """The version of Argo CD that is followed, and the tools and languages that render.
 
+    Attributes:
+        commodore: the version of this program.
+        libraries: the versions of libraries by language; None for those that are not installed.
+    """
+
+    commodore: str
     argocd: str
     tools: tuple[Installed, ...]
+    libraries: Mapping[str, str | None]
+    python: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,16 +318,26 @@ class RunImages:
 class Images(Found):
     """Images with the objects that name them."""
 
-    uses: tuple[Use, ...]
+    images: tuple[Use, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SettingValue:
-    """A setting that counts: a key of a ConfigMap."""
+    """A setting that counts: a key of a ConfigMap.
+
+    Attributes:
+        value: as written.
+        level: what kind of place it is from.
+        place: its file and line; None for a default.
+        overridden: the places of values of lower levels that it replaces.
+    """
 
     config_map: str
     key: str
-    value: Provenanced
+    value: str
+    level: Level
+    place: Location | None
+    overridden: tuple[Location, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,13 +351,13 @@ class Settings(Found):
     """
 
     namespace: str
-    values: tuple[SettingValue, ...]
+    settings: tuple[SettingValue, ...]
     clusters: tuple[Cluster, ...]
     repositories: tuple[KnownRepository, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation(Found):
-    """Why an Application is there, and what it is made of: JSON-ready, as `argocd explain -o json` writes it."""
+    """Why an Application is there, and what it is made of."""
 
-    application: Mapping[str, Any]
+    application: ExplainedApplication

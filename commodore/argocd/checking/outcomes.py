@@ -28,12 +28,12 @@ class Outcome:
     """One Application, or what defines some and cannot be read or expanded.
 
     Attributes:
-        name: `namespace/name`; of what is no Application with its kind before it.
+        application: `namespace/name`; of what is no Application with its kind before it.
         objects: how many it has.
         problems: the errors, or why it is skipped or unknown.
     """
 
-    name: str
+    application: str
     status: Status
     objects: int
     problems: tuple[Diagnostic, ...] = ()

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from commodore.argocd.comparing.applications import Difference
-from commodore.base.documents import plain
 from commodore.base.kubernetes import ObjectKey, key_of
 from commodore.base.kubernetes.images import ImageReference
 from commodore.core.review import KindPointer, images_of
@@ -25,27 +24,10 @@ class Use:
 
     image: ImageReference
     application: str
-    key: ObjectKey
+    object: ObjectKey
     place: str
     change: str = ""
     before: ImageReference | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready data."""
-        found: dict[str, Any] = {
-            "image": self.image.text,
-            "registry": self.image.registry,
-            "repository": self.image.repository,
-            "tag": self.image.tag,
-            "digest": self.image.digest,
-            "application": self.application,
-            "object": plain(self.key),
-            "place": self.place,
-        }
-        if self.change:
-            found["change"] = self.change
-            found["from"] = self.before.text if self.before is not None else ""
-        return found
 
 
 def uses_of(
@@ -78,9 +60,9 @@ def _changed(old: Use | None, new: Use | None) -> Iterator[Use]:
         one, other = old.image, new.image
         if (one.registry, one.repository) == (other.registry, other.repository):
             if (one.tag, one.digest) != (other.tag, other.digest):
-                yield Use(other, new.application, new.key, new.place, "changed", one)
+                yield Use(other, new.application, new.object, new.place, "changed", one)
             return
     if old is not None:
-        yield Use(old.image, old.application, old.key, old.place, "removed")
+        yield Use(old.image, old.application, old.object, old.place, "removed")
     if new is not None:
-        yield Use(new.image, new.application, new.key, new.place, "added")
+        yield Use(new.image, new.application, new.object, new.place, "added")

@@ -34,10 +34,6 @@ class Side:
         tree = self.at.tree
         return tree.ignored.paths() if tree is not None and tree.ignored is not None else frozenset()
 
-    def as_dict(self) -> dict[str, str]:
-        """JSON-ready data."""
-        return {"kind": "commit" if self.commit else "folder", "name": self.shown, "commit": self.commit}
-
 
 def find_merge_base(root: SearchRoot, revision: str, place: Path, context: Context) -> Side:
     """The commit where a target left the default branch of `origin`.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 from commodore.argocd.configuration import Profile
 from commodore.base.context import Context
@@ -22,13 +23,15 @@ class Installed:
         path: the program; None if there is none.
     """
 
+    json_properties: ClassVar = ("same",)
+
     name: str
     wanted: str
     version: str
     path: Path | None
 
     @property
-    def is_same(self) -> bool:
+    def same(self) -> bool:
         """Whether it is that version."""
         return tool_version(self.version) == tool_version(self.wanted)
 
@@ -58,7 +61,7 @@ def check_tool_versions(profile: Profile, context: Context, found: Diagnostics, 
         exact: make it an error whatever differs.
     """
     for one in installed_tools(profile, context):
-        if one.is_same or one.path is None:  # what needs a missing tool says so
+        if one.same or one.path is None:  # what needs a missing tool says so
             continue
         has = f"is {one.version}" if one.version else "does not say its version"
         told = Diagnostic(

@@ -131,8 +131,8 @@ class ArgoSettings:
 
     def chart_repository(self, name: str) -> str:
         """The URL of the repository of charts with a name, with its scheme; empty if none is known."""
-        known = (one for one in self.repositories if one.name == name and one.kind in ("helm", "oci"))
-        found = next((one for one in known if not one.is_template), None)
+        known = (one for one in self.repositories if one.name == name and one.type in ("helm", "oci"))
+        found = next((one for one in known if not one.template), None)
         if found is None:
             return ""
         return found.url if "://" in found.url else f"oci://{found.url}"

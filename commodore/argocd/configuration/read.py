@@ -82,7 +82,7 @@ class Candidates:
             self.clusters.setdefault(cluster.server, cluster)
         elif kind in REPOSITORY_TYPES:
             known = read_repository(fields.data, kind, fields.place)
-            self.repositories.setdefault((known.is_template, known.url), known)
+            self.repositories.setdefault((known.template, known.url), known)
 
     def operated(self, value: Any, place: Location, level: Level) -> None:
         """Take in an `ArgoCD`, from which the operator makes ConfigMaps."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from commodore.argocd.model.fields import Fields
@@ -27,8 +27,8 @@ class Cluster:
     name: str
     server: str
     project: str = ""
-    labels: Mapping[str, str] = ()  # type: ignore[assignment]
-    annotations: Mapping[str, str] = ()  # type: ignore[assignment]
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
     namespaces: tuple[str, ...] = ()
     place: Location | None = None
     kube_version: str = ""

@@ -19,17 +19,17 @@ class KnownRepository:
     """A repository that Argo CD knows, or the beginning of the URLs of several.
 
     Attributes:
-        kind: `git`, `helm` or `oci`.
+        type: `git`, `helm` or `oci`.
         name: by which charts name it, if it has charts.
-        is_template: whether the URL is the beginning of others.
+        template: whether the URL is the beginning of others.
         enable_oci: whether its charts are in a registry.
     """
 
     url: str
-    kind: str = "git"
+    type: str = "git"
     name: str = ""
     project: str = ""
-    is_template: bool = False
+    template: bool = False
     enable_oci: bool = False
     place: Location | None = None
 
@@ -49,10 +49,10 @@ def read_repository(secret: Mapping[str, Any], kind: str, place: Location) -> Kn
         raise InputError("CMD-ARGO-103", "data.url is missing", hint="add the field", locations=[place])
     return KnownRepository(
         url=redact(url),
-        kind=secret_text(fields, "type") or "git",
+        type=secret_text(fields, "type") or "git",
         name=secret_text(fields, "name"),
         project=secret_text(fields, "project"),
-        is_template=kind not in ("repository", "repository-write"),
+        template=kind not in ("repository", "repository-write"),
         enable_oci=secret_text(fields, "enableOCI") == "true",
         place=place,
     )

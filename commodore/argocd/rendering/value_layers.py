@@ -38,6 +38,34 @@ class Layer:
     source: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class SourceValue:
+    """A value that charts of a source have. Sources are counted from 1."""
+
+    source: int
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class LayerValue(SourceValue):
+    """A value that a layer sets.
+
+    Attributes:
+        place: the file or parameter.
+    """
+
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedValue:
+    """The layers that set a value, those first that count least, and what it is in the end."""
+
+    path: str
+    layers: Sequence[LayerValue]
+    values: Sequence[SourceValue]
+
+
 def value_layers(chart: Path, arguments: Sequence[str], inline: str, shown: Mapping[str, str]) -> Iterator[Layer]:
     """The layers of the values that helm is called with, those first that count least.
 
@@ -126,8 +154,8 @@ def _nested(steps: Steps, value: Any) -> Any:
     return value
 
 
-def explain_value(layers: Iterable[Layer], path: str) -> dict[str, Any]:
-    """Which layers set a value, and what it is in the end, JSON-ready.
+def explain_value(layers: Iterable[Layer], path: str) -> ExplainedValue:
+    """The layers that set a value, and what it is in the end.
 
     Raises:
         InputError: CMD-ARGO-036, no layer has it.
@@ -144,11 +172,11 @@ def explain_value(layers: Iterable[Layer], path: str) -> dict[str, Any]:
         )
     sources = dict.fromkeys(one.source for one, _ in found)
     values = {source: _at(_joined([one for one in known if one.source == source]), steps) for source in sources}
-    return {
-        "path": path,
-        "layers": [{"source": one.source, "place": one.place, "value": value} for one, value in found],
-        "values": [{"source": source, "value": value} for source, value in values.items() if value is not _ABSENT],
-    }
+    return ExplainedValue(
+        path,
+        [LayerValue(one.source, value, one.place) for one, value in found],
+        [SourceValue(source, value) for source, value in values.items() if value is not _ABSENT],
+    )
 
 
 def _at(value: Any, steps: Steps) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from commodore.base.context import Context
-from commodore.base.documents import plain
 from commodore.base.errors import CommodoreError, InternalError, UsageError
 from commodore.base.events import Event, StageFinished, StageStarted
 from commodore.base.exhaustion import judge, refusal
@@ -152,16 +150,6 @@ def show_diagnostics(
     return FAILED if any(one.severity == "error" for one in found) else EQUAL
 
 
-def show_document(data: Mapping[str, Any], form: str, console: Console) -> None:
-    """Print a document as JSON, or as YAML."""
-    from commodore.base.yaml import dump
-
-    if form == "yaml":
-        console.data(dump(data), newline=False)
-    else:
-        console.data(json.dumps(data, indent=2))
-
-
 def write_file(file: Path, text: str) -> None:
     """Write what an option wants in a file.
 
@@ -172,16 +160,3 @@ def write_file(file: Path, text: str) -> None:
 
     with guard_disk(file):
         file.write_text(text, encoding="utf-8")
-
-
-def document(command: str, found: Sequence[Diagnostic], **parts: Any) -> dict[str, Any]:
-    """The JSON-ready result of a command, with what every one has."""
-    from commodore.argocd import is_partial
-
-    diagnostics = plain(found)
-    return {
-        "schema": f"commodore.argocd/{command}/v1",
-        **parts,
-        "diagnostics": diagnostics,
-        "partial": is_partial(found),
-    }

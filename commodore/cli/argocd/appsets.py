@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from commodore.base.printable import printable
-from commodore.cli.argocd.analysis import EQUAL, Analysis, document, write_file
+from commodore.cli.argocd.analysis import EQUAL, Analysis, write_file
 from commodore.cli.argocd.settings import ARGOCD_APPSETS
 from commodore.cli.shell.console import Console
 from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
-    from commodore.argocd import Expansion, Expansions
+    from commodore.argocd import Expansions
 
 
 @click.command("appsets")
@@ -47,17 +46,7 @@ def _show(expanded: Expansions, form: str, console: Console) -> None:
     from commodore.base.yaml.kube_yaml import write_documents
 
     if form == "json":
-        rows = [
-            {
-                "set": _name(one),
-                "generator": one.generator,
-                "element": one.element,
-                "parameters": one.parameters,
-                "application": one.application,
-            }
-            for one in expanded.applications
-        ]
-        console.data(json.dumps(document("appsets", expanded.diagnostics, applications=rows), indent=2))
+        console.document("argocd-appsets", expanded)
     elif form == "yaml":
         if expanded.applications:
             console.data(write_documents([one.application for one in expanded.applications]), newline=False)
@@ -65,10 +54,5 @@ def _show(expanded: Expansions, form: str, console: Console) -> None:
         for one in expanded.applications:
             metadata = one.application["metadata"]
             name = printable(f"{metadata['namespace']}/{metadata['name']}")
-            origin = f"{printable(_name(one))}: {one.generator}, set {one.element}"
+            origin = f"{printable(one.set.rpartition('/')[2])}: {one.generator}, set {one.element}"
             console.result(name if form == "name" else f"{name}  {origin}")
-
-
-def _name(one: Expansion) -> str:
-    """The name of the ApplicationSet, without its namespace."""
-    return one.set.rpartition("/")[2]

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from commodore.cli.argocd.analysis import EQUAL, FAILED, Analysis, document, show_document
+from commodore.cli.argocd.analysis import EQUAL, FAILED, Analysis
 from commodore.cli.argocd.settings import ARGOCD_DIAGNOSTICS
 from commodore.cli.shell.diagnostics import diagnostic_lines
 from commodore.cli.shell.options import options
@@ -29,7 +29,7 @@ def diagnostics(ctx: click.Context, /, **values: Any) -> int:
         read = argocd.diagnose(analysis.tree, analysis.options, rendered=values["render"], plugins=values["plugins"])
     shown = read.diagnostics
     if values["out"] in ("json", "yaml"):
-        show_document(document("diagnostics", shown), values["out"], console)
+        console.document("argocd-diagnostics", read, form=values["out"])
     elif values["out"] == "sarif":
         console.data(read.sarif())
     elif not shown:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from commodore.base.documents import document, document_text
 from commodore.base.errors import PolicyError
-from commodore.cli.argocd.analysis import DIFFERENT, EQUAL, FAILED, Analysis, compared_by, document, write_file
+from commodore.cli.argocd.analysis import DIFFERENT, EQUAL, FAILED, Analysis, compared_by, write_file
 from commodore.cli.argocd.settings import ARGOCD_DIFF
 from commodore.cli.shell.console import Console
 from commodore.cli.shell.options import options
@@ -94,6 +94,6 @@ def _report(difference: Difference, form: str, values: Mapping[str, Any]) -> str
         return f"{difference.html()}\n"
     if form == "sarif":
         return f"{difference.sarif()}\n"
-    data = document("diff", difference.diagnostics, sides=difference.sides, **difference.as_dict())
-    data["partial"] = difference.partial
-    return dump(data) if form == "yaml" else f"{json.dumps(data, indent=2)}\n"
+    if form == "yaml":
+        return dump(document("argocd-diff", difference))
+    return f"{document_text('argocd-diff', difference)}\n"

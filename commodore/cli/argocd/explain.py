@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from commodore.base.documents import ABSENT
 from commodore.base.printable import printable
-from commodore.cli.argocd.analysis import Analysis, document, show_document
+from commodore.cli.argocd.analysis import Analysis
 from commodore.cli.argocd.settings import ARGOCD_EXPLAIN
 from commodore.cli.shell.options import options
+
+if TYPE_CHECKING:
+    from commodore.argocd import ExplainedApplication, ExplainedObject, ExplainedValue
 
 
 @click.command("explain")
@@ -39,60 +43,59 @@ def explain(ctx: click.Context, /, app: str, object_: str, **values: Any) -> int
     with analysis.working():
         found = argocd.explain(analysis.tree, app, analysis.options, object_, values["value"] or "")
     if values["out"] != "text":
-        data = document("explain", found.diagnostics, application=found.application)
-        show_document(data, values["out"], analysis.console)
+        analysis.console.document("argocd-explain", found, form=values["out"])
     else:
         analysis.console.result("\n".join(map(printable, _lines(found.application))))
     return analysis.finish(found.diagnostics)
 
 
-def _object_lines(one: Mapping[str, Any]) -> Iterator[str]:
-    name = "/".join(filter(None, (one["kind"], one["namespace"], one["name"])))
-    place = f", {one['from']}" if one["from"] else ""
-    yield f"{name}{one['pointer']} (source {one['source']}{place})"
-    for stage in one["stages"]:
-        if one["pointer"]:
-            value = json.dumps(stage["value"], ensure_ascii=False) if stage["present"] else "absent"
-            yield f"  {stage['stage']}: {value}"
+def _object_lines(one: ExplainedObject) -> Iterator[str]:
+    name = "/".join(filter(None, (one.kind, one.namespace, one.name)))
+    place = f", {one.origin}" if one.origin else ""
+    yield f"{name}{one.pointer} (source {one.source}{place})"
+    for stage in one.stages:
+        if stage.changes is ABSENT:
+            value = json.dumps(stage.value, ensure_ascii=False) if stage.present else "absent"
+            yield f"  {stage.stage}: {value}"
         else:
-            yield f"  {stage['stage']}"
-            yield from (f"    {change}" for change in stage["changes"])
+            yield f"  {stage.stage}"
+            yield from (f"    {change}" for change in stage.changes)
 
 
-def _value_lines(one: Mapping[str, Any]) -> Iterator[str]:
-    yield f"value {one['path']}"
-    for layer in one["layers"]:
-        yield f"  {json.dumps(layer['value'], ensure_ascii=False)} in {layer['place']} (source {layer['source']})"
-    for made in one["values"]:
-        yield f"  so source {made['source']} has {json.dumps(made['value'], ensure_ascii=False)}"
+def _value_lines(one: ExplainedValue) -> Iterator[str]:
+    yield f"value {one.path}"
+    for layer in one.layers:
+        yield f"  {json.dumps(layer.value, ensure_ascii=False)} in {layer.place} (source {layer.source})"
+    for made in one.values:
+        yield f"  so source {made.source} has {json.dumps(made.value, ensure_ascii=False)}"
 
 
-def _lines(data: Mapping[str, Any]) -> Iterator[str]:
-    yield data["name"]
-    yield from (f"  {step}" for step in data["chain"])
-    destination = data["destination"]
-    where = " ".join(filter(None, (destination["server"], destination["name"], destination["namespace"])))
-    yield f"  project {data['project']}, destination {where}"
-    for one in data["sources"]:
-        what = one["chart"] or one["path"] or f"${one['ref']}"
-        yield f"source {one['index']}: {' '.join(filter(None, (one['type'], what)))}"
-        yield f"  of {one['repoURL']} at {one['targetRevision'] or 'HEAD'}"
-        yield f"  from {one['from']}"
-        yield from (f"  overridden by {name}" for name in one["overrides"])
-    if data["commands"]:
+def _lines(found: ExplainedApplication) -> Iterator[str]:
+    yield found.name
+    yield from (f"  {step}" for step in found.chain)
+    destination = found.destination
+    where = " ".join(filter(None, (destination.server, destination.name, destination.namespace)))
+    yield f"  project {found.project}, destination {where}"
+    for source in found.sources:
+        what = source.chart or source.path or f"${source.ref}"
+        yield f"source {source.index}: {' '.join(filter(None, (source.type, what)))}"
+        yield f"  of {source.repo_url} at {source.target_revision or 'HEAD'}"
+        yield f"  from {source.origin}"
+        yield from (f"  overridden by {name}" for name in source.overrides)
+    if found.commands:
         yield "commands"
-        yield from (f"  {command}" for command in data["commands"])
-    if data["reads"]:
+        yield from (f"  {command}" for command in found.commands)
+    if found.reads:
         yield "reads of the repository"
-        yield from (f"  {path}" for path in data["reads"])
-    if "value" in data:
-        yield from _value_lines(data["value"])
-    if "object" in data:
-        yield from _object_lines(data["object"])
-    if "value" in data or "object" in data:
+        yield from (f"  {path}" for path in found.reads)
+    if found.value is not ABSENT:
+        yield from _value_lines(found.value)
+    if found.object is not ABSENT:
+        yield from _object_lines(found.object)
+    if (found.value, found.object) != (ABSENT, ABSENT):
         return
-    yield f"objects: {len(data['objects'])}"
-    for one in data["objects"]:
-        name = "/".join(filter(None, (one["namespace"], one["name"])))
-        place = f", {one['from']}" if one["from"] else ""
-        yield f"  {one['kind']} {name} (source {one['source']}{place})"
+    yield f"objects: {len(found.objects)}"
+    for one in found.objects:
+        name = "/".join(filter(None, (one.namespace, one.name)))
+        place = f", {one.origin}" if one.origin else ""
+        yield f"  {one.kind} {name} (source {one.source}{place})"

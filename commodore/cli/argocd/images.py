@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from commodore.base.printable import in_markdown, printable, some_of
-from commodore.cli.argocd.analysis import DIFFERENT, EQUAL, Analysis, compared_by, document, show_document
+from commodore.cli.argocd.analysis import DIFFERENT, EQUAL, Analysis, compared_by
 from commodore.cli.argocd.settings import ARGOCD_IMAGES
 from commodore.cli.shell.console import Console
 from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
-    from commodore.argocd import Use
+    from commodore.argocd import Images, Use
 
 _SIGNS = {"": "", "added": "+ ", "removed": "- ", "changed": "~ "}
 
@@ -35,15 +35,15 @@ def images(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     base, target = compared_by(values)
     with analysis.working():
         found = argocd.images(target, analysis.options, apps, base=base)
-    _show(found.uses, values["out"], analysis.console, document("images", found.diagnostics))
+    _show(found, values["out"], analysis.console)
     code = analysis.finish(found.diagnostics)
-    return DIFFERENT if code == EQUAL and base is not None and found.uses else code
+    return DIFFERENT if code == EQUAL and base is not None and found.images else code
 
 
-def _show(uses: Sequence[Use], form: str, console: Console, data: dict[str, Any]) -> None:
+def _show(found: Images, form: str, console: Console) -> None:
+    uses = found.images
     if form in ("json", "yaml"):
-        diagnostics = {key: data.pop(key) for key in ("diagnostics", "partial")}
-        show_document({**data, "images": [one.as_dict() for one in uses], **diagnostics}, form, console)
+        console.document("argocd-images", found, form=form)
     elif form == "markdown":
         for line in _rows(uses):
             console.result(line)

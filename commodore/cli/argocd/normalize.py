@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
-from commodore.cli.argocd.analysis import document, options_by, show_diagnostics
+from commodore.cli.argocd.analysis import options_by, show_diagnostics
 from commodore.cli.argocd.settings import ARGOCD_NORMALIZE
 from commodore.cli.shell.console import console_of
 from commodore.cli.shell.options import options
@@ -29,8 +28,7 @@ def normalize(ctx: click.Context, /, **values: Any) -> int:
     console = console_of(ctx)
     made = argocd.normalize(values["objects"], options_by({**values, "offline": True}, console))
     if values["out"] == "json":
-        data = document("normalize", made.diagnostics, objects=made.objects)
-        console.data(json.dumps(data, indent=2))
+        console.document("argocd-normalize", made)
     elif made.objects:
         console.data(write_documents(made.objects), newline=False)
     return show_diagnostics(made.diagnostics, values["diagnostics"], console)

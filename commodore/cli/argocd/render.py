@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from commodore.base.printable import printable
-from commodore.cli.argocd.analysis import FAILED, Analysis, document
+from commodore.cli.argocd.analysis import FAILED, Analysis
 from commodore.cli.argocd.settings import ARGOCD_RENDER
 from commodore.cli.shell.console import Console
 from commodore.cli.shell.options import options
@@ -56,25 +55,11 @@ def _is_secret(data: Mapping[str, Any]) -> bool:
 
 
 def _show(rendered: Rendering, form: str, console: Console) -> None:
-    from commodore.argocd import hook_phases
     from commodore.base.kubernetes import key_of
 
     made = rendered.applications
     if form == "json":
-        objects = [
-            {
-                "application": application.name,
-                "source": one.source,
-                "from": one.origin,
-                "partial": application.partial,
-                "hook": hook_phases(one.data),
-                "identity": key_of(one.data)._asdict(),
-                "object": one.data,
-            }
-            for application in made
-            for one in application.objects
-        ]
-        console.data(json.dumps(document("render", rendered.diagnostics, objects=objects), indent=2))
+        console.document("argocd-render", rendered)
     elif form == "name":
         for application in made:
             for one in application.objects:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from commodore.base.printable import printable
-from commodore.cli.argocd.analysis import Analysis, document, show_document
+from commodore.cli.argocd.analysis import Analysis
 from commodore.cli.argocd.settings import ARGOCD_SETTINGS
 from commodore.cli.shell.options import options
 
@@ -32,55 +32,18 @@ def settings(ctx: click.Context, /, **values: Any) -> int:
     if values["out"] == "text":
         analysis.console.result(_text(read))
     else:
-        show_document(document("settings", read.diagnostics, **_data(read)), values["out"], analysis.console)
+        analysis.console.document("argocd-settings", read, form=values["out"])
     return analysis.finish(read.diagnostics)
-
-
-def _data(read: Settings) -> dict[str, Any]:
-    rows = [
-        {
-            "configMap": one.config_map,
-            "key": one.key,
-            "value": one.value.value,
-            "level": one.value.level,
-            "place": str(one.value.place) if one.value.place else None,
-            "overridden": [str(place) for place in one.value.overridden],
-        }
-        for one in read.values
-    ]
-    clusters = [
-        {
-            "name": one.name,
-            "server": one.server,
-            "project": one.project,
-            "labels": dict(one.labels),
-            "annotations": dict(one.annotations),
-        }
-        for one in read.clusters
-    ]
-    repositories = [
-        {
-            "url": known.url,
-            "type": known.kind,
-            "name": known.name,
-            "project": known.project,
-            "template": known.is_template,
-            "enableOCI": known.enable_oci,
-        }
-        for known in read.repositories
-    ]
-    return {"namespace": read.namespace, "settings": rows, "clusters": clusters, "repositories": repositories}
 
 
 def _text(read: Settings) -> str:
     lines = [f"namespace: {printable(read.namespace)}"]
-    for one in read.values:
-        value = one.value
-        where = str(value.place) if value.place else "default"
-        also = f", overrides {', '.join(map(str, value.overridden))}" if value.overridden else ""
-        lines.append(f"{one.config_map} {printable(one.key)}: {printable(value.value)!r} ({printable(where + also)})")
+    for one in read.settings:
+        where = str(one.place) if one.place else "default"
+        also = f", overrides {', '.join(map(str, one.overridden))}" if one.overridden else ""
+        lines.append(f"{one.config_map} {printable(one.key)}: {printable(one.value)!r} ({printable(where + also)})")
     for known in read.repositories:
-        name = f"{known.kind} repository {known.name}".rstrip()
-        lines.append(f"{printable(name)}: {printable(known.url)}{' ...' if known.is_template else ''}")
+        name = f"{known.type} repository {known.name}".rstrip()
+        lines.append(f"{printable(name)}: {printable(known.url)}{' ...' if known.template else ''}")
     lines += [f"cluster {printable(known.name)}: {printable(known.server)}" for known in read.clusters]
     return "\n".join(lines)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from commodore.base.documents import plain
 from commodore.base.printable import printable
 from commodore.base.xml_report import Case, junit
-from commodore.cli.argocd.analysis import FAILED, Analysis, document
+from commodore.cli.argocd.analysis import FAILED, Analysis
 from commodore.cli.argocd.settings import ARGOCD_TEST
 from commodore.cli.shell.console import Console
 from commodore.cli.shell.diagnostics import diagnostic_lines
 from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
-    from commodore.argocd import Diagnostic, Outcome
+    from commodore.argocd import Outcome, Report
 
 
 @click.command("test")
@@ -43,25 +41,17 @@ def test(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     analysis = Analysis.of(ctx, values)
     with analysis.working():
         report = argocd.test(analysis.tree, analysis.options, apps)
-    _show(report.outcomes, values["out"], analysis.console, report.diagnostics)
-    told = [problem for one in report.outcomes for problem in one.problems] if values["out"] == "text" else []
+    _show(report, values["out"], analysis.console)
+    told = [problem for one in report.applications for problem in one.problems] if values["out"] == "text" else []
     code = analysis.finish(report.diagnostics, but=told)
     accepted = ("PASS", "UNKNOWN") if values["allow_unknown"] else ("PASS",)
-    return max(code, FAILED if any(one.status not in accepted for one in report.outcomes) else code)
+    return max(code, FAILED if any(one.status not in accepted for one in report.applications) else code)
 
 
-def _show(outcomes: Sequence[Outcome], form: str, console: Console, found: Sequence[Diagnostic]) -> None:
+def _show(report: Report, form: str, console: Console) -> None:
+    outcomes = report.applications
     if form == "json":
-        rows = [
-            {
-                "application": one.name,
-                "status": one.status,
-                "objects": one.objects,
-                "problems": plain(one.problems),
-            }
-            for one in outcomes
-        ]
-        console.data(json.dumps(document("test", found, applications=rows), indent=2))
+        console.document("argocd-test", report)
     elif form == "junit":
         console.data(_junit(outcomes), newline=False)
     elif not outcomes:
@@ -70,7 +60,7 @@ def _show(outcomes: Sequence[Outcome], form: str, console: Console, found: Seque
         for one in outcomes:
             objects = "1 object" if one.objects == 1 else f"{one.objects} objects"
             why = "; ".join(f"{problem.code}: {problem.message}" for problem in one.problems)
-            console.result(printable(f"{one.status} {one.name} {why or objects}"))
+            console.result(printable(f"{one.status} {one.application} {why or objects}"))
             for problem in one.problems:
                 for line in [*diagnostic_lines(problem)][1:]:
                     console.result(f"  {line}")
@@ -85,7 +75,7 @@ def _junit(outcomes: Sequence[Outcome]) -> str:
 
 
 def _case(one: Outcome) -> Case:
-    attributes = {"name": one.name, "classname": "argocd"}
+    attributes = {"name": one.application, "classname": "argocd"}
     if one.status == "PASS":
         return Case(attributes)
     text = "\n".join(f"{problem.code}: {problem.message}" for problem in one.problems)

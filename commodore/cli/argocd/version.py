@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import platform
-from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from commodore.base.printable import printable
-from commodore.cli.argocd.analysis import document, options_by, show_diagnostics, show_document
+from commodore.cli.argocd.analysis import options_by, show_diagnostics
 from commodore.cli.argocd.settings import ARGOCD_VERSION_COMMAND
 from commodore.cli.shell.console import console_of
 from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
     from commodore.argocd import Installed
-
-_LIBRARIES = {"Jsonnet": "gojsonnet", "jq": "jq", "RE2": "google-re2", "Lua": "lupa"}
 
 
 @click.command("version")
@@ -33,46 +29,19 @@ def version(ctx: click.Context, /, **values: Any) -> int:
 
     console = console_of(ctx)
     shown = argocd.version(options_by({**values, "offline": False, "argocd_settings": ()}, console))
-    libraries = {name: _library(package) for name, package in _LIBRARIES.items()}
-    data = document(
-        "version",
-        shown.diagnostics,
-        commodore=_library("commodore-catalog"),
-        argocd=shown.argocd,
-        tools=[_row(one) for one in shown.tools],
-        libraries=libraries,
-        python=platform.python_version(),
-    )
     if values["out"] != "text":
-        show_document(data, values["out"], console)
+        console.document("argocd-version", shown, form=values["out"])
     else:
-        console.result(f"commodore {data['commodore']}, follows Argo CD {shown.argocd}")
+        console.result(f"commodore {shown.commodore}, follows Argo CD {shown.argocd}")
         for one in shown.tools:
             console.result(printable(_line(one)))
-        for name, text in (*libraries.items(), ("Python", data["python"])):
+        for name, text in (*shown.libraries.items(), ("Python", shown.python)):
             console.result(f"{name} {text or 'is not installed'}")
     return show_diagnostics(shown.diagnostics, values["diagnostics"], console)
-
-
-def _row(one: Installed) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "version": one.version,
-        "wanted": one.wanted,
-        "same": one.is_same,
-        "path": str(one.path) if one.path is not None else "",
-    }
 
 
 def _line(one: Installed) -> str:
     if one.path is None:
         return f"{one.name} is not installed; Argo CD runs {one.wanted}"
-    differs = "" if one.is_same else f"; Argo CD runs {one.wanted}"
+    differs = "" if one.same else f"; Argo CD runs {one.wanted}"
     return f"{one.name} {one.version or 'of an unknown version'} ({one.path}){differs}"
-
-
-def _library(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return ""

@@ -8,6 +8,17 @@ from typing import Final
 
 DOCUMENTS: Final = MappingProxyType(
     {
+        "argocd-apps": "commodore.argocd:Listing",
+        "argocd-appsets": "commodore.argocd:Expansions",
+        "argocd-diagnostics": "commodore.argocd:Diagnosis",
+        "argocd-diff": "commodore.argocd.comparing.document:DifferenceRecord",
+        "argocd-explain": "commodore.argocd:Explanation",
+        "argocd-images": "commodore.argocd:Images",
+        "argocd-normalize": "commodore.argocd:Normalized",
+        "argocd-render": "commodore.argocd:Rendering",
+        "argocd-settings": "commodore.argocd:Settings",
+        "argocd-test": "commodore.argocd:Report",
+        "argocd-version": "commodore.argocd:Version",
         "cache-info": "commodore.cli.machine.cache:CacheInfo",
         "cache-info-remote": "commodore.cli.machine.remote_cache:RemoteInfo",
         "cache-prune": "commodore.cli.machine.cache:CachePruned",

@@ -54,7 +54,9 @@ if TYPE_CHECKING:
     from commodore.core.review.pointers import GONE as GONE
     from commodore.core.review.pointers import KindPointer as KindPointer
     from commodore.core.review.reports.html import html_report as html_report
+    from commodore.core.review.reports.json import ChangeRecord as ChangeRecord
     from commodore.core.review.reports.json import DiffRecord as DiffRecord
+    from commodore.core.review.reports.json import FlagRecord as FlagRecord
     from commodore.core.review.reports.json import change_record as change_record
     from commodore.core.review.reports.json import json_report as json_report
     from commodore.core.review.reports.markdown import COMMENT_BYTES as COMMENT_BYTES

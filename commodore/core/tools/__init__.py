@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from commodore.core.tools.latest import latest_versions as latest_versions
     from commodore.core.tools.library_versions import CoreLibrary as CoreLibrary
     from commodore.core.tools.library_versions import core_libraries as core_libraries
+    from commodore.core.tools.library_versions import installed_version as installed_version
     from commodore.core.tools.pins import KNOWN_VERSIONS as KNOWN_VERSIONS
     from commodore.core.tools.pins import known_pins as known_pins
     from commodore.core.tools.releases import GITHUB_API as GITHUB_API

@@ -19,10 +19,11 @@ class CoreLibrary:
 
 def core_libraries() -> tuple[CoreLibrary, ...]:
     """Return Kapitan, gojsonnet and reclass-rs as installed. Their metadata is read, none of them is imported."""
-    return tuple(CoreLibrary(name, _installed(name)) for name in _CORE)
+    return tuple(CoreLibrary(name, installed_version(name)) for name in _CORE)
 
 
-def _installed(name: str) -> str | None:
+def installed_version(name: str) -> str | None:
+    """The version of an installed distribution; None if there is none."""
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

@@ -46,7 +46,7 @@ def report_of(folder: Path, scripts: dict[str, str] | None = None, **options: An
 
 def result(report: argocd.Report) -> tuple[str, str, str]:
     """The status of the one Application, and the code and message of its first problem."""
-    (outcome,) = report.outcomes
+    (outcome,) = report.applications
     problem = next(iter(outcome.problems), None)
     return outcome.status, problem.code if problem else "", problem.message if problem else ""
 
@@ -64,7 +64,7 @@ def test_an_object_of_several_applications(tmp_path: Path) -> None:
     }
     files["web/x.json"] = config(k="1")
     report = argocd.test(Tree.folder(write_files(tmp_path / "shop", files)), OFFLINE)
-    assert [one.status for one in report.outcomes] == ["PASS"] * 3
+    assert [one.status for one in report.applications] == ["PASS"] * 3
     (told,) = (one for one in report.diagnostics if one.code == "CMD-ARGO-507")
     assert told.severity == "warning"
     assert told.message.startswith("argocd/a, argocd/b each give ConfigMap ")
@@ -197,16 +197,19 @@ def test_schemas(tmp_path: Path) -> None:
     (tmp_path / "shop" / "web" / "s.json").unlink()
     write_files(tmp_path / "shop", {"crd.json": app("crd", "crd"), "crd/d.json": json.dumps(definition)})
     report = report_of(tmp_path, schema=True)
-    assert [(one.name, one.status) for one in report.outcomes] == [("argocd/crd", "PASS"), ("argocd/web", "FAIL")]
-    assert "spec.on" in report.outcomes[1].problems[0].message
+    assert [(one.application, one.status) for one in report.applications] == [
+        ("argocd/crd", "PASS"),
+        ("argocd/web", "FAIL"),
+    ]
+    assert "spec.on" in report.applications[1].problems[0].message
 
 
 def test_what_differs_each_time(tmp_path: Path) -> None:
     template = "kind: ConfigMap\napiVersion: v1\nmetadata: {name: r}\ndata: {a: {{ randAlphaNum 9 | quote }}, b: x}\n"
     files = {f"r/{name}": text for name, text in chart(**{"templates/all.yaml": template}).items()}
     write_files(tmp_path / "shop", {"r.json": app("r", "r"), **files})
-    assert [one.status for one in report_of(tmp_path).outcomes] == ["PASS", "PASS"]
-    random, plain = report_of(tmp_path, twice=True).outcomes
+    assert [one.status for one in report_of(tmp_path).applications] == ["PASS", "PASS"]
+    random, plain = report_of(tmp_path, twice=True).applications
     assert (plain.status, random.status) == ("PASS", "FAIL")
     assert random.problems[0].code == "CMD-ARGO-415"
     assert random.problems[0].message == "ConfigMap r/r differs when it is rendered again: data.a"

@@ -12,7 +12,7 @@ import pytest
 from commodore.argocd import Diagnostics
 from commodore.argocd.asking.options import Options, Tree
 from commodore.argocd.asking.session import compare, open_session
-from commodore.argocd.comparing import Difference
+from commodore.argocd.comparing import Difference, Side
 from commodore.base.context import Context
 from commodore.base.events import ignore
 from commodore.base.limits import DEFAULT_LIMITS
@@ -54,6 +54,7 @@ class Trees:
 
     root: Path
     found: Diagnostics = field(default_factory=Diagnostics)
+    sides: tuple[Side, Side] = field(init=False)
 
     def write(self, files: Mapping[str, str], side: str = "both") -> None:
         """Files of a side or of both."""
@@ -71,7 +72,7 @@ class Trees:
         context = Context(ignore, DEFAULT_LIMITS, offline=True)
         with open_session(Options(context=context).having(self_url=(URL,), **options)) as session:
             trees = (Tree.folder(self.root / name) for name in ("base", "target"))
-            _, difference, _ = compare(session, *trees, names)
+            self.sides, difference, _ = compare(session, *trees, names)
         self.found = but_the_version(session.found)
         return difference
 

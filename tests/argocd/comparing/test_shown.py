@@ -11,6 +11,7 @@ import pytest
 from commodore import argocd
 from commodore.argocd import NoiseRule, Options, Tree
 from commodore.base.context import Context
+from commodore.base.documents import document_text
 from commodore.base.errors import UsageError
 from commodore.base.events import ignore
 from commodore.base.limits import DEFAULT_LIMITS
@@ -42,10 +43,10 @@ def test_image_pointers(shop: Trees) -> None:
     pointers = ("acme.io/Database:/spec/engine",)
     assert compared(shop, image_pointer=pointers).dangers == ("image-unpinned",)
     options = OFFLINE.having(image_pointer=pointers)
-    uses = argocd.images(Tree.folder(shop.root / "target"), options).uses
+    uses = argocd.images(Tree.folder(shop.root / "target"), options).images
     assert [(one.image.text, one.place) for one in uses] == [("acme/db", "spec.engine")]
     base = Tree.folder(shop.root / "base")
-    changed = argocd.images(Tree.folder(shop.root / "target"), options, base=base).uses
+    changed = argocd.images(Tree.folder(shop.root / "target"), options, base=base).images
     assert [(one.change, one.image.text) for one in changed] == [("changed", "acme/db")]
 
 
@@ -61,7 +62,7 @@ def test_immutable_places(shop: Trees) -> None:
 def test_masked_places(shop: Trees) -> None:
     assert "three" in compared(shop).text()
     found = compared(shop, mask_kind=("acme.io/Database:/spec/words/*",))
-    for report in (found.text(), found.markdown(), found.html(), json.dumps(found.as_dict()), found.sarif()):
+    for report in (found.text(), found.markdown(), found.html(), document_text("argocd-diff", found), found.sarif()):
         assert "three" not in report
         assert "two" not in report
     assert "size" in found.text()
@@ -69,8 +70,8 @@ def test_masked_places(shop: Trees) -> None:
 
 
 def test_hidden_places(shop: Trees) -> None:
-    found = compared(shop, noise=(NoiseRule("place", "/spec/*"),)).as_dict()["summary"]
-    assert (found["objects"]["changed"], found["hiddenOnly"]) == (0, 1)
+    found = compared(shop, noise=(NoiseRule("place", "/spec/*"),)).as_plain().summary
+    assert (found.objects.changed, found.hidden_only) == (0, 1)
     one = compared(shop, noise=(NoiseRule("place", "/spec/size"),))
     assert "size" not in one.text()
     assert "engine" in one.text()
@@ -81,8 +82,8 @@ def test_equal_changes_one_by_one(trees: Trees) -> None:
         trees.write({f"{name}.json": app(name, name)})
         trees.write({f"{name}/c.json": config(k="1")}, "base")
         trees.write({f"{name}/c.json": config(k="2")}, "target")
-    assert len(compared(trees).as_dict()["groups"]) == 1
-    assert len(compared(trees, group=False).as_dict()["groups"]) == 2
+    assert len(compared(trees).as_plain().groups) == 1
+    assert len(compared(trees, group=False).as_plain().groups) == 2
 
 
 def test_renamed_applications(trees: Trees) -> None:
@@ -98,7 +99,7 @@ def test_renamed_applications(trees: Trees) -> None:
         "argocd/same": ("unchanged", ""),
     }
     assert "> argocd/new (was argocd/old)" in found.text()
-    kinds = {one["object"]["kind"] for one in found.as_dict()["applications"][0]["objects"]}
+    kinds = {one.object.kind for one in found.as_plain().applications[0].objects}
     assert kinds == {"Application"}  # its objects are tracked by another name, and that is all
     trees.write({"c.json": app("other", "web", destination=there)}, "target")
     assert "argocd/old" in {one.name for one in compared(trees, follow_renames=True).applications}
@@ -135,7 +136,7 @@ def test_lines_around_what_differs_in_a_text(trees: Trees) -> None:
     trees.write({"web/c.json": config(text="\n".join([*lines[:4], "new", *lines[5:]]))}, "target")
     for around in (0, 1, 3):
         shown = compared(trees, context_lines=around)
-        for text in (shown.text(), shown.markdown(), str(shown.as_dict()["groups"]), shown.html()):
+        for text in (shown.text(), shown.markdown(), str(shown.as_plain().groups), shown.html()):
             assert [number for number in range(9) if f" line {number}" in text.replace("-line", "")] == [
                 number for number in range(4 - around, 5 + around) if number != 4
             ]

@@ -9,7 +9,8 @@ import pytest
 
 from commodore.argocd.asking.sarif import as_sarif
 from commodore.argocd.comparing import Difference
-from commodore.argocd.comparing.document import difference_data
+from commodore.argocd.comparing.document import difference_record
+from commodore.base.documents import document_text
 from commodore.base.errors import InputError
 from commodore.core.review import html_report, markdown_report, text_report
 from tests.argocd.comparing.conftest import URL, Trees, app, config
@@ -52,22 +53,18 @@ def plugin(trees: Trees) -> Trees:
 def test_a_set_that_cannot_be_expanded_is_unknown_in_every_report(plugin: Trees) -> None:
     found = plugin.diff()
     assert head(found) == "1 ApplicationSet unknown, the rest is equal"
+    record = difference_record(found, plugin.sides, plugin.found.found(), partial=True)
     reports = (
         "\n".join(line.text for line in text_report(found.review)),
         markdown_report(found.review),
         html_report(found.review),
-        json.dumps(difference_data(found)),
+        document_text("argocd-diff", record),
         as_sarif(plugin.found.found(), plugin.root / "target", found),
     )
     assert all("argocd/set" in report and "x/c.json" in report for report in reports)
     assert not any("no object differs" in report for report in reports)
-    (data,) = difference_data(found)["applications"]
-    assert (data["kind"], data["state"], data["asBefore"], data["files"]) == (
-        "ApplicationSet",
-        "unknown",
-        False,
-        ["x/c.json"],
-    )
+    (one,) = record.applications
+    assert (one.kind, one.state, one.as_before, one.files) == ("ApplicationSet", "unknown", False, ("x/c.json",))
 
 
 @pytest.mark.requirement("D86")

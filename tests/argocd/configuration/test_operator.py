@@ -92,7 +92,7 @@ def test_one_of_a_tree_and_one_that_is_rendered(tmp_path: Path) -> None:
     operated = OPERATED % "v1beta1"
     (tmp_path / "argocd.yaml").write_text(operated)
     (tmp_path / "foreign.yaml").write_text(operated.replace("argoproj.io", "example.com").replace("gitops", "foreign"))
-    got = {one.key: one.value for one in settings(Tree.folder(tmp_path), Options()).values}
+    got = {one.key: one for one in settings(Tree.folder(tmp_path), Options()).settings}
     assert (got["kustomize.buildOptions"].value, str(got["kustomize.buildOptions"].place)) == (
         "--enable-helm",
         "argocd.yaml:1",
@@ -106,5 +106,5 @@ def test_one_of_a_tree_and_one_that_is_rendered(tmp_path: Path) -> None:
         'spec: {kustomizeBuildOptions: "--enable-helm"}}'
     )
     options = Options().having(self_url=("https://git.example.com/shop",))
-    got = {one.key: one.value for one in settings(Tree.folder(tmp_path), options).values}
+    got = {one.key: one for one in settings(Tree.folder(tmp_path), options).settings}
     assert got["kustomize.buildOptions"].value == "--enable-helm"

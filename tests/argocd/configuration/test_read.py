@@ -125,7 +125,7 @@ def test_repositories_are_read_without_their_credentials(tmp_path: Path) -> None
     assert settings.chart_repository("stable") == "https://charts.example.com"
     assert settings.chart_repository("own") == "oci://registry.example.com/charts"
     assert settings.chart_repository("team") == ""
-    assert [(one.name, one.is_template) for one in settings.repositories] == [
+    assert [(one.name, one.template) for one in settings.repositories] == [
         ("stable", False),
         ("stable", False),
         ("team", True),

@@ -273,7 +273,7 @@ def test_the_file_that_lists_a_dependency_is_named(version: str, file: str, list
 def test_dependencies_in_repositories_that_are_known_by_name(form: str, name: str, code: str, argo: Argo) -> None:
     """The repository that the name stands for is asked, or would be; one of git has no charts."""
     argo.repositories = (
-        KnownRepository("charts.example.com/team", "helm", "private", is_template=True),
+        KnownRepository("charts.example.com/team", "helm", "private", template=True),
         KnownRepository("charts.example.com/team", "helm", "private", enable_oci=True),
         KnownRepository("https://git.example.com", "git", "git"),
     )

@@ -15,17 +15,6 @@ OTHERS = {  # commands that print the document of another command
 }
 EXCEPTIONS = {
     "": "the log",
-    "argocd apps": "has the envelope commodore.argocd/apps/v1",
-    "argocd appsets": "has the envelope commodore.argocd/appsets/v1",
-    "argocd diagnostics": "has the envelope commodore.argocd/diagnostics/v1",
-    "argocd diff": "has the envelope commodore.argocd/diff/v1 and a schema of its own",
-    "argocd explain": "has the envelope commodore.argocd/explain/v1",
-    "argocd images": "has the envelope commodore.argocd/images/v1",
-    "argocd normalize": "has the envelope commodore.argocd/normalize/v1; YAML is a stream of objects",
-    "argocd render": "has the envelope commodore.argocd/render/v1; YAML is a stream of objects",
-    "argocd settings": "has the envelope commodore.argocd/settings/v1",
-    "argocd test": "has the envelope commodore.argocd/test/v1",
-    "argocd version": "has the envelope commodore.argocd/version/v1",
     "catalog list": "prints what the published tool prints",
     "fleet applicationset": "an object of Kubernetes",
     "fleet preview": "objects of Kubernetes",
