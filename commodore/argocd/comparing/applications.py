@@ -19,10 +19,10 @@ from commodore.core.review import (
     Comparison,
     FieldChange,
     Flag,
+    FlagRules,
     ObjectChange,
     PlacedObject,
     Review,
-    Watched,
     compare,
     field_changes,
     flags_of,
@@ -127,13 +127,13 @@ class Comparing:
 
     Attributes:
         rules: whose ignore rules count.
-        watched: what counts as a danger, with what is known.
+        flag_rules: additional fields for flags.
         show_ignored: whether what rules ignore is shown, too, with the place of the rule.
         found: gets what is reported.
     """
 
     rules: Rules
-    watched: Watched
+    flag_rules: FlagRules
     show_ignored: bool
     found: Diagnostics
 
@@ -147,7 +147,7 @@ def compare_application(old: Edition | None, new: Edition | None, comparing: Com
     shown = new or old
     assert shown is not None
     raw = compare(old.placed() if old is not None else (), new.placed() if new is not None else ())
-    flags = list(flags_of(raw, comparing.watched))
+    flags = list(flags_of(raw, comparing.flag_rules))
     removed = [change for change in raw.changes if change.kind == "removed"]
     total = len(old.objects) if old is not None else 0
     if new is not None and len(removed) > max(_MASS_COUNT, total * _MASS_SHARE):

@@ -50,10 +50,10 @@ from commodore.core.review import (
     DEFAULT_NOISE,
     Comparison,
     Flag,
+    FlagRules,
     KindPointer,
     NoiseRule,
     Part,
-    Watched,
     in_flag_order,
     is_noise,
     mark_noise,
@@ -106,9 +106,9 @@ class ComparisonOptions:
         return pointers(self.mask_kind, "mask-kind")
 
     @property
-    def watched(self) -> Watched:
+    def flag_rules(self) -> FlagRules:
         """What counts as a danger in addition to what is known."""
-        return Watched(self.image_places, pointers(self.immutable, "immutable", "/spec/selector"))
+        return FlagRules(self.image_places, pointers(self.immutable, "immutable", "/spec/selector"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,7 +385,7 @@ class _Work:
             return self._failed(unknown, (old.error, new.error))
         try:
             options = self.wanted.options
-            comparing = Comparing(options.ignore_rules, options.watched, options.show_ignored_fields, self.found)
+            comparing = Comparing(options.ignore_rules, options.flag_rules, options.show_ignored_fields, self.found)
             return compare_application(old.edition, new.edition, comparing)
         except CommodoreError as error:
             return self._failed(unknown, (None, error))
@@ -467,7 +467,7 @@ def _difference(verdicts: list[Verdict], wanted: Wanted) -> Difference:
     if options.show_ignored_fields:
         compared, noise = mark_noise(compared, noise), ()
     ordered = in_flag_order(flags)
-    review = review_of(compared, ordered, noise, secrets=options.secrets, sources=True, apart=not options.group)
+    review = review_of(compared, ordered, noise, secrets=options.secrets, sources=True, separate=not options.group)
     visible: dict[str, list[str]] = {}
     for change in review.comparison.changes:
         if not is_noise(change):

@@ -1,7 +1,7 @@
 """Changes between two sides: files, lines, and objects with their groups, dangers, masks and reports.
 
-Reports of objects are made from a `review`: secrets masked, noise set apart, dangers named, equal changes together.
-Equal changes of files in several clusters are `FileGroups`. Nothing here knows catalogs or terminals.
+Reports of objects are made from a `review`: secrets masked, noise separated, dangers named, equal changes grouped.
+Equal changes of files in several clusters are `FileGroups`. Nothing here depends on catalogs or terminals.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from commodore.core.review.file_groups import merge_groups as merge_groups
     from commodore.core.review.flags import FLAGS as FLAGS
     from commodore.core.review.flags import Flag as Flag
+    from commodore.core.review.flags import FlagRules as FlagRules
     from commodore.core.review.flags import Severity as Severity
-    from commodore.core.review.flags import Watched as Watched
     from commodore.core.review.flags import flags_of as flags_of
     from commodore.core.review.flags import in_flag_order as in_flag_order
     from commodore.core.review.grouping import Group as Group

@@ -1,4 +1,4 @@
-"""Which files differ between two trees: deleted, added, renamed, modified."""
+"""The files that differ between two trees: deleted, added, renamed, modified."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ _GIT_STATUS: Final[dict[str, ChangeKind]] = {
 
 _Pair = TypeVar("_Pair", bound=tuple[object, ...])
 
-# Similarity is counted in lines; longer ones in pieces, so that one long line can still be similar to another.
+# Similarity is counted in lines; longer lines are split, so that two long lines can be similar.
 _CHUNK: Final = re.compile(rb"[^\n]{0,63}\n|[^\n]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One file that differs.
+    """A file that differs.
 
     Attributes:
-        kind: what happened to it.
-        old_path: its path in the old tree, relative, with slashes; the path it has when it was added.
-        new_path: its path in the new tree; the path it had when it was deleted.
-        similarity: percent of the content that stayed, for renamed and copied files; 100 for unchanged content.
+        kind: the kind of change.
+        old_path: its path in the old tree, relative, with slashes; for an added file its new path.
+        new_path: its path in the new tree; for a deleted file its old path.
+        similarity: unchanged content in percent, for renamed and copied files; 100 for unchanged content.
     """
 
     kind: ChangeKind
@@ -53,31 +53,31 @@ class FileChange:
 
     @classmethod
     def of_git(cls, status: str, path: str, new_path: str | None = None) -> FileChange:
-        """One entry of `git diff --raw` or `--name-status`.
+        """Parse an entry of `git diff --raw` or `--name-status`.
 
         Args:
             status: git's letter, with the similarity in percent for renamed and copied files: `M`, `R087`.
-            path: the path, or the old one of two.
-            new_path: the new one of two paths.
+            path: the path, or the old path of two.
+            new_path: the new path of two.
 
         Raises:
-            ValueError: for a status that is no change between two trees, such as `U` for a merge conflict.
+            ValueError: the status is not a change between two trees, such as `U` for a merge conflict.
         """
         kind = _GIT_STATUS.get(status[:1])
         if kind is None:
-            raise ValueError(f"git status {status!r} is no change between two trees")
+            raise ValueError(f"unexpected git status {status!r} in a comparison of two trees")
         return cls(kind, path, path if new_path is None else new_path, float(status[1:] or 0))
 
 
 @dataclass(frozen=True, slots=True)
 class TreeChange:
-    """Everything that differs between two trees, in the order in which it is shown."""
+    """All differences between two trees, in display order."""
 
     files: tuple[FileChange, ...]
 
     @classmethod
     def of(cls, changes: Iterable[FileChange]) -> TreeChange:
-        """Group changes by kind, in the order of `KINDS`, each group by path."""
+        """Sort changes by kind, in the order of `KINDS`, and by path."""
         return cls(tuple(sorted(changes, key=lambda change: (KINDS.index(change.kind), change.old_path))))
 
     def __bool__(self) -> bool:
@@ -85,14 +85,15 @@ class TreeChange:
 
 
 def compare_trees(old: Mapping[str, bytes], new: Mapping[str, bytes], limits: Limits) -> TreeChange:
-    """What differs between two trees, with renames detected as git does by default.
+    """Compare two trees, with renames detected as by git's defaults.
 
     Args:
         old: content by path.
         new: the same; either may read its values lazily.
-        limits: with more than `rename_pairs` pairs of removed and added files only unchanged content is recognised.
+        limits: with more than `rename_pairs` pairs of removed and added files only renames with unchanged content are
+            detected.
     """
-    # Sets, because asking a lazy mapping for a key may read its value.
+    # Sets, because a lookup in a lazy mapping may read the value.
     old_paths, new_paths = set(old), set(new)
     modified = [FileChange("modified", path, path) for path in sorted(old_paths & new_paths) if old[path] != new[path]]
     removed = {path: old[path] for path in sorted(old_paths - new_paths)}
@@ -114,7 +115,7 @@ def _take(renamed: list[FileChange], removed: dict[str, bytes], added: dict[str,
 
 
 def _unchanged_renames(removed: Mapping[str, bytes], added: Mapping[str, bytes]) -> list[FileChange]:
-    """Files that only moved; of several with one content those that keep their file name come first."""
+    """Return renames with equal content; of several candidates, the ones that keep their file name come first."""
     sources: dict[bytes, list[str]] = {}
     for path, content in removed.items():
         sources.setdefault(hashlib.sha256(content).digest(), []).append(path)
@@ -127,14 +128,14 @@ def _unchanged_renames(removed: Mapping[str, bytes], added: Mapping[str, bytes])
 
 
 def _similar_renames(removed: Mapping[str, bytes], added: Mapping[str, bytes]) -> list[FileChange]:
-    """Files that moved and changed: the most similar pairs first."""
+    """Return renames with changed content, the most similar pairs first."""
     old_chunks = {path: Counter(_CHUNK.findall(content)) for path, content in removed.items()}
     new_chunks = {path: Counter(_CHUNK.findall(content)) for path, content in added.items()}
     pairs: list[tuple[float, bool, str, str]] = []
     for path, chunks in old_chunks.items():
         for target, others in new_chunks.items():
             sizes = sorted((len(removed[path]), len(added[target])))
-            # The smaller file cannot share more than all of itself.
+            # The common part cannot be larger than the smaller file.
             if sizes[0] * 100 < sizes[1] * RENAME_SIMILARITY or not sizes[1]:
                 continue
             common = sum(min(count, others[chunk]) * len(chunk) for chunk, count in chunks.items() if chunk in others)
@@ -148,7 +149,7 @@ def _similar_renames(removed: Mapping[str, bytes], added: Mapping[str, bytes]) -
 
 
 def _first_of_each(pairs: Iterable[_Pair]) -> list[_Pair]:
-    """Of pairs that end with an old and a new path the first that names each of them."""
+    """Return the first pair with each old and each new path."""
     chosen = []
     seen_old: set[object] = set()
     seen_new: set[object] = set()

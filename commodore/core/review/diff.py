@@ -1,4 +1,4 @@
-"""What changed between two trees of manifests, as lines to read."""
+"""Render the changes between two trees of manifests as lines."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from commodore.base.yaml.yaml_out import dump_stream
 from commodore.core.review.changes import FileChange, TreeChange
 from commodore.core.review.textdiff import DiffLine, diff_lines, split_lines
 
-#: How modified files are compared: as text; as YAML whatever its form and order; as YAML without what the upgrade of
-#: Kapitan from 0.29 to 0.30 changed in every catalog.
+#: Comparison of modified files: as text; as YAML, ignoring form and order; as YAML without the changes that the upgrade
+#: from Kapitan 0.29 to 0.30 made in every catalog.
 DiffMode = Literal["plain", "ignore-yaml-formatting", "kapitan-0.29-to-0.30"]
 
-# Labels that Kapitan 0.30 rewrites: its helm is version 3, and there is no Tiller any more.
+# Labels that change with Kapitan 0.30: it uses helm 3, which has no Tiller.
 _TILLER_LABEL: Final = re.compile(r"(.*(?:app\.kubernetes\.io/managed-by|heritage): )Tiller[ \n]*", re.DOTALL)
 
 
@@ -30,15 +30,15 @@ def render(
     limits: Limits,
     mode: DiffMode = "plain",
 ) -> Iterator[DiffLine]:
-    """The changes as lines: one for a deleted, added or renamed file, a unified diff for a modified one. Names of files
-    are shown with blanks for line feeds: they would begin lines that say what their author wants.
+    """Yield the changes as lines: one for a deleted, added or renamed file, a unified diff for a modified file. Line
+    feeds in file names are shown as blanks, so that a name cannot forge lines of the report.
 
     Args:
-        change: what differs.
-        old: content by path of the old tree; only modified files are read, one after the other.
-        new: the same of the new tree.
-        mode: how modified files are compared; a mode may find nothing to show, even in all of them.
-        limits: with more than `diff_matches` pairs of equal lines in a file its diff is left out, and says so.
+        change: the changes.
+        old: content by path of the old tree; only modified files are read, one at a time.
+        new: content by path of the new tree.
+        mode: the comparison of modified files; a mode may yield no lines for some or all of them.
+        limits: with more than `diff_matches` pairs of equal lines in a file a note replaces its diff.
     """
     for file in change.files:
         if file.kind == "modified":
@@ -87,7 +87,7 @@ def _render_modified(file: FileChange, old: bytes, new: bytes, mode: DiffMode, l
 
 
 def _as_text(content: bytes) -> str | None:
-    """The content as text, None for what is no UTF-8 text."""
+    """Decode the content; None if it is not UTF-8."""
     if b"\0" in content:
         return None
     try:
@@ -97,7 +97,7 @@ def _as_text(content: bytes) -> str | None:
 
 
 def _normalised(file: FileChange, old: bytes, new: bytes, mode: DiffMode) -> tuple[str, str] | None:
-    """Both versions in one form and order, equal where nothing is to be shown; None for files that are not objects."""
+    """Return both versions in a canonical form, equal if there is nothing to show; None for files without objects."""
     try:
         old_objects = _objects(old, file.old_path)
         new_objects = _objects(new, file.new_path)
@@ -112,7 +112,8 @@ def _normalised(file: FileChange, old: bytes, new: bytes, mode: DiffMode) -> tup
 
 
 def _objects(content: bytes, path: str) -> list[Any] | None:
-    """The documents of a file of Kubernetes objects; None where one is something else: such files are only text.
+    """Return the documents of a file of Kubernetes objects; None if a document is not an object: such files are
+    compared as text.
 
     Raises:
         InputError: the file is not YAML.
@@ -122,14 +123,14 @@ def _objects(content: bytes, path: str) -> list[Any] | None:
 
 
 def _only_upgraded(old: list[Any], new: list[Any]) -> bool:
-    """Whether all that differs is noise of the upgrade: null documents that went away, and Tiller labels.
+    """Return True if all differences come from the upgrade: removed null documents, and Tiller labels.
 
-    Every changed line must be noise: the original looked at pairs of neighbouring lines, which hid single changed
-    ones.
+    Every changed line must come from it: the original compared pairs of neighbouring lines, which hid changes of single
+    lines.
     """
     if old.count(None) < new.count(None):
         return False
-    # The labels change within their lines, so whatever else differs changes another line, or their number.
+    # The labels change within their lines: every other difference changes another line, or the number of lines.
     old_lines = split_lines(dump_stream(in_order(document for document in old if document is not None)))
     new_lines = split_lines(dump_stream(in_order(document for document in new if document is not None)))
     return len(old_lines) == len(new_lines) and all(

@@ -1,4 +1,4 @@
-"""How two versions of an object differ, field by field, and the way back: making one version from the other."""
+"""The differences between two versions of an object by field, from which either version can be made from the other."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from commodore.core.review.model import FieldChange, Key, Path, in_path_order
 from commodore.core.review.values import is_same
 
 _DEPTH = 100
-"""Steps that are taken into an object; what lies deeper is compared as a whole."""
+"""The greatest depth of compared fields; deeper values are compared as a whole."""
 _EMBEDDED_CHARACTERS = 1 << 20
-"""Longer texts are not read as documents."""
+"""The greatest length of texts that are parsed as documents."""
 
 
 def field_changes(old: Any, new: Any) -> tuple[FieldChange, ...]:
-    """How two values differ, in the order of their paths. Nothing for equal ones.
+    """Return the differences between two values, in the order of their paths.
 
-    Applied to `old` they give `new`. With swapped sides, the same changes are found, mirrored.
+    Applied to `old` they give `new`. Swapped sides give the same changes, mirrored.
     """
     return in_path_order(_changes(old, new, ()))
 
@@ -54,7 +54,7 @@ def _list_changes(old: Sequence[Any], new: Sequence[Any], path: Path) -> Iterato
     stay = [item for item in items if item.old is not None and item.new is not None]
     stay.sort(key=lambda item: item.new or 0)
     order = tuple((item.old or 0, item.new or 0) for item in stay)
-    if any(one[0] > other[0] for one, other in itertools.pairwise(order)):
+    if any(pair[0] > following[0] for pair, following in itertools.pairwise(order)):
         names = [item.name for item in stay]
         before = [item.name for item in sorted(stay, key=lambda item: item.old or 0)]
         yield FieldChange(path, "reordered", before, names, order)
@@ -65,7 +65,7 @@ def _list_changes(old: Sequence[Any], new: Sequence[Any], path: Path) -> Iterato
 
 
 def _inside(old: Any, new: Any) -> tuple[FieldChange, ...]:
-    """How the documents in two texts differ; nothing unless both texts are maps or lists as YAML or JSON."""
+    """Compare the documents in two texts; empty unless both texts are maps or lists in YAML or JSON."""
     before, after = embedded_documents(old), embedded_documents(new)
     if before is None or after is None or is_same(before, after):
         return ()
@@ -75,7 +75,7 @@ def _inside(old: Any, new: Any) -> tuple[FieldChange, ...]:
 
 
 def embedded_documents(text: Any) -> list[Any] | None:
-    """The maps and lists that a text holds as YAML or JSON; None if it holds anything else."""
+    """Parse the maps and lists in a text of YAML or JSON; None for other contents."""
     if not isinstance(text, str) or len(text) > _EMBEDDED_CHARACTERS:
         return None
     start = text.lstrip()[:1]
@@ -85,4 +85,4 @@ def embedded_documents(text: Any) -> list[Any] | None:
         documents = load_all(text, place="an embedded document")
     except InputError:
         return None
-    return documents if documents and all(isinstance(one, dict | list) for one in documents) else None
+    return documents if documents and all(isinstance(document, dict | list) for document in documents) else None

@@ -1,4 +1,4 @@
-"""What is staged, as lines to show and numbers to sum up."""
+"""Staged changes as diff lines and counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SUBMODULE: Final = "160000"
 
 @dataclass(frozen=True, slots=True)
 class ChangeSummary:
-    """How many files changed in which way."""
+    """Counts of changed files by kind."""
 
     deleted: int = 0
     copied: int = 0
@@ -43,7 +43,7 @@ class ChangeSummary:
 
     @property
     def total(self) -> int:
-        """All changed files."""
+        """The number of all changed files."""
         return self.deleted + self.copied + self.added + self.renamed + self.modified + self.type_changed
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ class ChangeSummary:
 
 @dataclass(frozen=True, slots=True)
 class FileDiff:
-    """What changed in one file: its new path, or the old one if it was deleted, and the lines to show."""
+    """The diff of a file: its new path, or the old path of a deleted file, and the lines."""
 
     kind: ChangeKind
     path: str
@@ -71,14 +71,14 @@ class FileDiff:
 def describe(
     folder: Path, changes: Sequence[RawChange], context: Context, mode: DiffMode = "plain"
 ) -> tuple[tuple[FileDiff, ...], ChangeSummary]:
-    """The staged changes of the clone in `folder` file by file, and their numbers.
+    """Return the diffs of the clone's staged changes, and their counts.
 
-    Only the contents of modified files are read, all by one git process.
+    Only the contents of modified files are read, all by a single git process.
 
     Args:
         folder: the clone.
         changes: from `commodore.core.sources.git.staged_changes`.
-        mode: how modified files are shown.
+        mode: the comparison of modified files.
 
     Raises:
         EnvironmentFault: git fails.
@@ -112,6 +112,6 @@ def _is_submodule(raw: RawChange) -> bool:
 
 
 def _content(raw: RawChange, blob: str | None, blobs: dict[str, bytes]) -> bytes:
-    """A file's content; of another repository that was committed into the catalog, the line that git shows."""
+    """Return a file's content; for a submodule the line that git shows."""
     assert blob is not None
     return f"Subproject commit {blob}\n".encode() if _is_submodule(raw) else blobs[blob]

@@ -1,4 +1,4 @@
-"""Equal changes of many clusters or cells, each shown once."""
+"""Equal changes of several clusters or cells, each shown once."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from commodore.core.review.placeholders import Placeholders
 if TYPE_CHECKING:
     from commodore.core.review.file_changes import FileDiff
 
-_LINES = 400  # of a change that are kept to be shown
+_LINES = 400  # the most diff lines kept of a change
 _ID = 12  # digits
 
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """The change of one file in one cluster.
+    """The change of a file in a cluster.
 
     Attributes:
-        id: is equal for changes that are equal but for values of their clusters.
-        kind: what happened to the file: `added`, `deleted`, `modified`, `renamed` or another.
-        values: the values that occur in it, by what they are (`cluster.name`).
-        path: of the file.
+        id: equal for changes that differ only in values of their clusters.
+        kind: the kind of change: `added`, `deleted`, `modified`, `renamed` or another.
+        values: the cluster's values that occur in it, by name (`cluster.name`).
+        path: the path of the file.
         normalised: the path with placeholders for the values.
-        diff: lines of it, as pairs of style and text; what looks like a secret is masked.
-        left_out: how many more lines there are.
+        diff: its lines, as pairs of style and text; likely secrets are masked.
+        left_out: the number of further lines.
     """
 
     id: str
@@ -57,11 +57,11 @@ def _masked(line: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FileGroup(Hunk):
-    """A change that several clusters or cells have in common, as it is in the first of them.
+    """A common change of several clusters or cells, as it is in the first of them.
 
     Attributes:
-        clusters: those that have it, in order.
-        differs_in: the names of the values in which they differ.
+        clusters: the clusters that have it, in order.
+        differs_in: the names of the values that differ between clusters.
         example: the first cluster or cell, whose change is shown.
     """
 
@@ -71,24 +71,24 @@ class FileGroup(Hunk):
 
     @classmethod
     def begun(cls, hunk: Hunk, example: str) -> FileGroup:
-        """A group that has no clusters yet."""
-        return cls(**{one.name: getattr(hunk, one.name) for one in fields(Hunk)}, example=example)
+        """Return a group without clusters."""
+        return cls(**{column.name: getattr(hunk, column.name) for column in fields(Hunk)}, example=example)
 
     def add(self, clusters: Iterable[str], values: Mapping[str, str]) -> None:
-        """Count more clusters, one of which has these values."""
+        """Count further clusters, one of which has these values."""
         for cluster in clusters:
             insort(self.clusters, cluster)
         self.differs_in.update(name for name, value in values.items() if self.values.get(name) != value)
 
 
 class FileGroups:
-    """All groups of a run. What is kept grows with the number of different changes, not with that of clusters."""
+    """All groups of a run. Memory grows with the number of different changes, not of clusters."""
 
     def __init__(self) -> None:
         self._groups: dict[str, FileGroup] = {}
 
     def add(self, cluster: str, hunks: Iterable[Hunk]) -> list[Hunk]:
-        """Count the changes of a cluster. Returns those that are the first of their group."""
+        """Count the changes of a cluster. Returns the changes that start a group."""
         first = []
         for hunk in hunks:
             if hunk.id not in self._groups:
@@ -98,9 +98,9 @@ class FileGroups:
         return first
 
     def remove(self, cluster: str, ids: Iterable[str]) -> None:
-        """Forget the changes of a cluster that is compiled again, which are in these groups.
+        """Remove the changes of a cluster that is compiled again, by the ids of their groups.
 
-        A group keeps its example, also if that was of this cluster.
+        A group keeps its example, even if it was of this cluster.
         """
         for name in ids:
             self._groups[name].clusters.remove(cluster)
@@ -108,18 +108,18 @@ class FileGroups:
                 del self._groups[name]
 
     def __iter__(self) -> Iterator[FileGroup]:
-        """The groups in the order in which they are shown: those of most clusters first, equal sets together."""
+        """The groups in display order: the most clusters first, equal sets of clusters together."""
         return iter(sorted(self._groups.values(), key=_order))
 
 
 def merge_groups(parts: Iterable[Iterable[FileGroup]]) -> tuple[FileGroup, ...]:
-    """The groups of several runs over different clusters; the example is that of the run with the first cluster."""
-    found: dict[str, FileGroup] = {}
+    """Merge the groups of several runs over different clusters; the example is from the run with the first cluster."""
+    merged: dict[str, FileGroup] = {}
     for group in sorted((group for groups in parts for group in groups), key=lambda group: group.clusters[0]):
-        known = found.setdefault(group.id, FileGroup.begun(group, group.example))
+        known = merged.setdefault(group.id, FileGroup.begun(group, group.example))
         known.add(group.clusters, group.values)
         known.differs_in.update(group.differs_in)
-    return tuple(sorted(found.values(), key=_order))
+    return tuple(sorted(merged.values(), key=_order))
 
 
 def _order(group: FileGroup) -> tuple[int, list[str], str]:

@@ -1,4 +1,4 @@
-"""Dangers of a change, each with a stable name: what is lost, refused by the API server, or may do more than before."""
+"""Dangers of a change, each with a stable name: data loss, a refusal by the API server, or wider permissions."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ class Flag:
     Attributes:
         name: one of `FLAGS`.
         key: the object.
-        message: what is dangerous, in words. It may hold text of the objects, which is not safe to print.
-        source: whom the object comes from; empty if that is not known.
+        message: a description of the danger. It may hold text of the objects, which is not safe to print.
+        source: the origin of the object; empty if unknown.
     """
 
     name: str
@@ -75,54 +75,54 @@ class Flag:
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
-    """What flags look at beside what they know.
+class FlagRules:
+    """Fields in addition to the built-in ones.
 
     Attributes:
-        images: where there are images of containers.
-        immutable: what cannot be changed.
+        images: fields with container images.
+        immutable: immutable fields.
     """
 
     images: tuple[KindPointer, ...] = ()
     immutable: tuple[KindPointer, ...] = ()
 
 
-_NOTHING_ELSE = Watched()
+_NOTHING_ELSE = FlagRules()
 
 
-def flags_of(comparison: Comparison, watched: Watched = _NOTHING_ELSE) -> tuple[Flag, ...]:
-    """The dangers of a comparison, the worst first. It has to be unmasked, with everything that differs in it."""
-    return in_flag_order(flag for change in comparison.changes for flag in change_flags(change, watched))
+def flags_of(comparison: Comparison, rules: FlagRules = _NOTHING_ELSE) -> tuple[Flag, ...]:
+    """Return the dangers of a comparison, the worst first. The comparison has to be unmasked and complete."""
+    return in_flag_order(flag for change in comparison.changes for flag in change_flags(change, rules))
 
 
 def in_flag_order(flags: Iterable[Flag]) -> tuple[Flag, ...]:
-    """Flags, the worst first."""
+    """Sort flags, the worst first."""
     worst = list(FLAGS)
     return tuple(sorted(flags, key=lambda flag: (worst.index(flag.name), flag.key, flag.source, flag.message)))
 
 
-def change_flags(change: ObjectChange, watched: Watched = _NOTHING_ELSE) -> Iterator[Flag]:
-    """The dangers of one object's change. An object that was renamed is one that goes and one that comes."""
+def change_flags(change: ObjectChange, rules: FlagRules = _NOTHING_ELSE) -> Iterator[Flag]:
+    """Yield the dangers of an object's change. A renamed object counts as removed and added."""
     if change.old is not None and (change.new is None or change.is_renamed):
         yield from _removal(change.old_key, change.old)
     if change.new is None:
         return
     old = change.old.content if change.old is not None else None
     fields = (*change.fields, *change.hidden)
-    found: list[tuple[str, str]] = [
-        *_images(old, change.new.content, watched.images),
+    dangers: list[tuple[str, str]] = [
+        *_images(old, change.new.content, rules.images),
         *_privileges(old, change.new.content),
     ]
-    found += _rbac(change.new_key, old, change.new.content)
-    found += _webhooks(change.new_key, old, change.new.content)
-    found += _application(change.new_key, old, change.new.content)
+    dangers += _rbac(change.new_key, old, change.new.content)
+    dangers += _webhooks(change.new_key, old, change.new.content)
+    dangers += _application(change.new_key, old, change.new.content)
     if old is not None:
-        found += _crd(change.new_key, old, change.new.content)
-        found += _scale(old, change.new.content)
+        dangers += _crd(change.new_key, old, change.new.content)
+        dangers += _scale(old, change.new.content)
         if not change.is_renamed and not _is_replaced(change.new.content):
-            found += _immutable(change.new_key, old, fields)
-            found += _watched(old, fields, watched.immutable)
-    for name, message in dict.fromkeys(found):
+            dangers += _immutable(change.new_key, old, fields)
+            dangers += _watched(old, fields, rules.immutable)
+    for name, message in dict.fromkeys(dangers):
         yield Flag(name, change.new_key, message, change.new.source)
 
 
@@ -151,15 +151,15 @@ _REMOVALS = {
 
 
 def _removal(key: ObjectKey, old: PlacedObject) -> Iterator[Flag]:
-    if found := _REMOVALS.get((key.group, key.kind)):
-        yield Flag(found[0], key, found[1], old.source)
+    if removal := _REMOVALS.get((key.group, key.kind)):
+        yield Flag(removal[0], key, removal[1], old.source)
     options = str(_at(old.content, "metadata", "annotations", "argocd.argoproj.io/sync-options") or "")
     if {"Prune=false", "Delete=false"} & set(re.split(r"[,\s]+", options)):
         yield Flag("prune-blocked", key, "it stays in the cluster: its sync options request it", old.source)
 
 
 def _at(value: Any, *path: str) -> Any:
-    """What stands at a path of keys; None if there is nothing."""
+    """Return the value at a path of keys; None if it is missing."""
     for key in path:
         if not isinstance(value, dict):
             return None
@@ -203,7 +203,9 @@ _IMMUTABLE: Mapping[tuple[str, str], tuple[tuple[str, ...], ...]] = {
 
 
 def _is_replaced(content: Any) -> bool:
-    """Whether the object is recreated anyway: a hook of Helm or Argo CD, or one that Argo CD is asked to replace."""
+    """Return True if the object is recreated anyway: a hook of Helm or Argo CD, or an object with Argo CD's replace
+    option.
+    """
     annotations = _at(content, "metadata", "annotations")
     if not isinstance(annotations, dict):
         return False
@@ -223,17 +225,17 @@ def _immutable(key: ObjectKey, old: Any, fields: Sequence[FieldChange]) -> Itera
         if frozen:
             fixed = names[:1] in (("data",), ("binaryData",), ("stringData",), ("immutable",))
         if key.kind == "Service" and field.old in (ABSENT, ""):
-            fixed = False  # the API server has chosen an address, which is not in the manifest
+            fixed = False  # an address chosen by the API server is not in the manifest
         if fixed:
             what = ".".join(paths[0]) if paths else path_text(field.path)
             yield "immutable", f"{what} cannot be changed: the API server refuses it"
 
 
 def _watched(old: Any, fields: Sequence[FieldChange], places: Sequence[KindPointer]) -> Iterator[tuple[str, str]]:
-    wanted = [place for place in places if place.fits(old)]
+    matches = [place for place in places if place.fits(old)]
     for field in fields:
         names = tuple(map(step_name, field.path))
-        for place in wanted:
+        for place in matches:
             if place.covers(names):
                 yield "immutable", f"{path_text(field.path)} cannot be changed: it is listed by `immutable`"
 
@@ -268,33 +270,33 @@ def _pod_specs(content: Any) -> Iterator[dict[Any, Any]]:
 
 
 def _privileges_of(content: Any) -> set[str]:
-    found: set[str] = set()
+    privileges: set[str] = set()
     for spec in _pod_specs(content):
-        found |= {name for name in ("hostNetwork", "hostPID", "hostIPC") if spec.get(name) is True}
+        privileges |= {name for name in ("hostNetwork", "hostPID", "hostIPC") if spec.get(name) is True}
         for volume in _maps(spec.get("volumes")):
             if isinstance(host := volume.get("hostPath"), dict):
-                found.add(f"hostPath {host.get('path')}")
+                privileges.add(f"hostPath {host.get('path')}")
         if _at(spec, "securityContext", "runAsUser") == 0:
-            found.add("root (runAsUser 0)")
+            privileges.add("root (runAsUser 0)")
         for container in [*_maps(spec.get("containers")), *_maps(spec.get("initContainers"))]:
-            found |= _container_privileges(container)
-    return found
+            privileges |= _container_privileges(container)
+    return privileges
 
 
 def _container_privileges(container: dict[Any, Any]) -> set[str]:
     context = container.get("securityContext")
     name = container.get("name")
-    found: set[str] = set()
+    privileges: set[str] = set()
     if _at(context, "privileged") is True:
-        found.add(f"privileged container {name}")
+        privileges.add(f"privileged container {name}")
     if _at(context, "allowPrivilegeEscalation") is True:
-        found.add(f"privilege escalation in {name}")
+        privileges.add(f"privilege escalation in {name}")
     if type(_at(context, "runAsUser")) is int and _at(context, "runAsUser") == 0:
-        found.add(f"root in {name}")
+        privileges.add(f"root in {name}")
     added = _at(context, "capabilities", "add")
     if isinstance(added, list):
-        found |= {f"capability {capability} of {name}" for capability in added}
-    return found
+        privileges |= {f"capability {capability} of {name}" for capability in added}
+    return privileges
 
 
 def _privileges(old: Any, new: Any) -> Iterator[tuple[str, str]]:
@@ -307,8 +309,8 @@ _STRONG_VERBS = frozenset({"*", "escalate", "bind", "impersonate"})
 
 
 def _grants(content: Any) -> set[tuple[str, ...]]:
-    """What a role allows, one grant for each API group, resource, verb and name of an object."""
-    found: set[tuple[str, ...]] = set()
+    """Return the permissions of a role, one grant for each API group, resource, verb and object name."""
+    grants: set[tuple[str, ...]] = set()
     for rule in _maps(_at(content, "rules")):
         groups, resources, verbs, urls = (
             [str(item) for item in value] if isinstance(value := rule.get(field), list) else []
@@ -316,9 +318,9 @@ def _grants(content: Any) -> set[tuple[str, ...]]:
         )
         names = rule.get("resourceNames")
         only = [str(name) for name in names] if isinstance(names, list) and names else [""]
-        found |= set(itertools.product(groups, resources, verbs, only))
-        found |= {("", url, verb, "") for url in urls for verb in verbs}
-    return found
+        grants |= set(itertools.product(groups, resources, verbs, only))
+        grants |= {("", url, verb, "") for url in urls for verb in verbs}
+    return grants
 
 
 def _is_covered(grant: tuple[str, ...], known: set[tuple[str, ...]]) -> bool:
@@ -344,13 +346,13 @@ def _rbac(key: ObjectKey, old: Any, new: Any) -> Iterator[tuple[str, str]]:
 
 
 def _widened(grants: set[tuple[str, ...]], known: set[tuple[str, ...]], *, is_new: bool) -> Iterator[tuple[str, str]]:
-    """What is newly allowed; of a new role only what is far-reaching."""
-    found: dict[tuple[str, ...], list[str]] = {}
+    """Yield the new permissions; of a new role only the far-reaching ones."""
+    verbs_by_object: dict[tuple[str, ...], list[str]] = {}
     for group, resource, verb, only in sorted(grants - known):
         strong = verb in _STRONG_VERBS or "*" in (group, resource) or resource == "secrets"
         if (strong or not is_new) and not _is_covered((group, resource, verb, only), known):
-            found.setdefault((group, resource, only), []).append(verb)
-    for (group, resource, only), verbs in found.items():
+            verbs_by_object.setdefault((group, resource, only), []).append(verb)
+    for (group, resource, only), verbs in verbs_by_object.items():
         what = f"{resource}.{group}" if group else resource
         yield "rbac-widened", f"newly allowed: {', '.join(verbs)} {what}{f' ({only})' if only else ''}"
 
@@ -359,7 +361,7 @@ _AGGREGATED = "rbac.authorization.k8s.io/aggregate-to-"
 
 
 def _aggregation(old: Any, new: Any) -> Iterator[tuple[str, str]]:
-    """Roles that get the rights of this one, too, and did not."""
+    """Yield the roles that newly aggregate the permissions of this one."""
     before, after = ({**(_at(side, "metadata", "labels") or {})} for side in (old, new))
     for label, value in sorted(after.items(), key=str):
         if str(label).startswith(_AGGREGATED) and value == "true" and before.get(label) != "true":
@@ -433,4 +435,4 @@ def _crd(key: ObjectKey, old: Any, new: Any) -> Iterator[tuple[str, str]]:
             yield "crd-not-served", f"the version {name} is served no longer"
 
 
-__all__ = ["FLAGS", "Flag", "Severity", "Watched", "change_flags", "flags_of"]
+__all__ = ["FLAGS", "Flag", "Severity", "FlagRules", "change_flags", "flags_of"]

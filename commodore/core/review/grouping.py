@@ -1,4 +1,4 @@
-"""Equal changes together: forty Deployments that get the same label are one change with forty names."""
+"""Group equal changes: forty Deployments that get the same label are one change with forty names."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from commodore.core.review.values import identity
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Changes that are the same but for the names of their objects.
+    """Changes that differ only in the names of their objects.
 
     Attributes:
-        changes: all of them, in the order of the comparison; the first one shows what the change is.
-        flags: their dangers, the worst first.
-        sources: the Applications that they are in, if they are not these themselves; empty if reports have nothing to
-            say of that.
-        context: how many lines of a text are shown around what differs in it.
+        changes: the changes, in the order of the comparison; the first one represents the group.
+        flags: the dangers, the worst first.
+        sources: the Applications that contain them, unless they are Applications themselves; empty if reports do not
+            name sources.
+        context: the number of context lines around differences of texts.
     """
 
     changes: tuple[ObjectChange, ...]
@@ -32,22 +32,22 @@ class Group:
 
 
 def group(
-    comparison: Comparison, flags: Sequence[Flag] = (), *, sources: bool = False, apart: bool = False
+    comparison: Comparison, flags: Sequence[Flag] = (), *, sources: bool = False, separate: bool = False
 ) -> tuple[Group, ...]:
-    """The changes of a comparison in groups: those with the worst flags first, then the larger ones, then by name.
+    """Group the changes of a comparison: the worst flags first, then the larger groups, then by name.
 
-    Added and removed objects are grouped if they are the same objects under other names.
+    Added and removed objects are grouped if they differ in their names only.
 
     Args:
-        sources: whether the groups say whom their objects come from.
-        apart: whether each change is a group of its own.
+        sources: fill in the sources of the groups.
+        separate: make each change a group of its own.
     """
     by_object: dict[Any, list[Flag]] = {}
     for flag in flags:
         by_object.setdefault((flag.key, flag.source), []).append(flag)
-    found: dict[bytes, list[ObjectChange]] = {}
+    by_signature: dict[bytes, list[ObjectChange]] = {}
     for number, change in enumerate(comparison.changes):
-        found.setdefault(str(number).encode() if apart else _signature(change), []).append(change)
+        by_signature.setdefault(str(number).encode() if separate else _signature(change), []).append(change)
     groups = [
         Group(
             tuple(changes),
@@ -56,24 +56,24 @@ def group(
             if sources and not any(map(_is_source, changes))
             else (),
         )
-        for changes in found.values()
+        for changes in by_signature.values()
     ]
     worst = list(FLAGS)
     return tuple(
         sorted(
             groups,
-            key=lambda one: (
-                worst.index(one.flags[0].name) if one.flags else len(worst),
-                -len(one.changes),
-                one.changes[0].key,
-                one.changes[0].source,
+            key=lambda group: (
+                worst.index(group.flags[0].name) if group.flags else len(worst),
+                -len(group.changes),
+                group.changes[0].key,
+                group.changes[0].source,
             ),
         )
     )
 
 
 def _is_source(change: ObjectChange) -> bool:
-    """Whether an object is the very Application that it comes from."""
+    """Return True if an object is itself the Application that it comes from."""
     return change.key.kind == "Application" and change.source == f"{change.key.namespace}/{change.key.name}"
 
 
@@ -84,19 +84,19 @@ def _flags_of(changes: Sequence[ObjectChange], by_object: dict[Any, list[Flag]])
         for key, side in ((change.old_key, change.old), (change.new_key, change.new))
         if side is not None
     )
-    found = [flag for key in keys for flag in by_object.get(key, ())]
+    flags = [flag for key in keys for flag in by_object.get(key, ())]
     worst = list(FLAGS)
-    return tuple(sorted(found, key=lambda flag: worst.index(flag.name)))
+    return tuple(sorted(flags, key=lambda flag: worst.index(flag.name)))
 
 
 def _signature(change: ObjectChange) -> bytes:
-    """The same for changes that differ in the names of their objects alone, and in what is not shown."""
+    """Return a digest that is equal for changes that differ only in names of objects, and in hidden fields."""
     side = change.new or change.old
     known = (side.names if side is not None else (), (change.key.name, change.key.namespace))
     names = {
         name: f"\0{number}.{rank}"
         for number, several in enumerate(known)
-        for rank, name in sorted(enumerate(several), key=lambda one: -len(one[1]))
+        for rank, name in sorted(enumerate(several), key=lambda entry: -len(entry[1]))
         if name
     }
     kind = [change.kind, change.key.group, change.key.kind, change.is_renamed, change.is_moved]
@@ -112,8 +112,8 @@ def _signature(change: ObjectChange) -> bytes:
 
 
 def move_of(old: str, new: str) -> tuple[str, str, str, str]:
-    """How the path of a file changes: its beginning, the part of before, that of now, its end. All end with a slash,
-    or are empty, but for the last; `{a => b}/` may stand for the parts in the middle.
+    """Split the change of a file's path: common beginning, old part, new part, common end. All end with a slash or are
+    empty, except for the last; the middle can be shown as `{a => b}/`.
     """
     before, after = old.split("/"), new.split("/")
     start = 0
@@ -138,7 +138,7 @@ _DATA = (dict, list, str, int, float, bool)
 def _without_names(value: Any, names: dict[str, str]) -> Any:
     if isinstance(value, str):
         for name, mark in names.items():
-            if name in value:  # whole words: `a` is no part of `data`
+            if name in value:  # whole words only: not the `a` in `data`
                 value = re.sub(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", mark, value)
         return value
     if isinstance(value, dict):

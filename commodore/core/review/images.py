@@ -1,4 +1,4 @@
-"""Container images that objects name."""
+"""The container images in objects."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _CONTAINERS = frozenset({"containers", "initContainers", "ephemeralContainers"})
 
 @dataclass(frozen=True, slots=True)
 class ImageUse:
-    """An image that an object names: the container's name, or the path of the field."""
+    """An image in an object: the container's name, or the path of the field."""
 
     place: str
     image: ImageReference
 
 
 def images_of(content: Any, places: Sequence[KindPointer] = ()) -> Iterator[ImageUse]:
-    """The images of an object: those of containers, and of other fields, variables and arguments that are called so.
+    """Yield the images of an object: of containers, and of fields, variables and arguments with a name for images.
 
     Args:
-        places: where there are images, too.
+        places: further fields with images.
     """
     for place in places:
         for path, text in place.values(content):
@@ -60,15 +60,16 @@ def _of_map(value: dict[Any, Any], path: str) -> Iterator[ImageUse]:
             yield ImageUse(f"{path}.{key}".removeprefix("."), parse_image(text))
 
 
-def _with_version(image: str, beside: dict[Any, Any]) -> str:
-    """An image with the tag or digest that stands in a field of its own beside it, as in the resources of operators."""
+def _with_version(image: str, siblings: dict[Any, Any]) -> str:
+    """Return an image with the tag or digest of a sibling field, as in the resources of operators."""
     parsed = parse_image(image)
-    version = next((found for key in ("tag", "version") if isinstance(found := beside.get(key), str) and found), "")
+    texts = (siblings.get(key) for key in ("tag", "version"))
+    version = next((text for text in texts if isinstance(text, str) and text), "")
     if parsed.tag or parsed.digest or not version:
         return image
     return f"{image}@{version}" if version.startswith("sha256:") else f"{image}:{version}"
 
 
 _NAMED = re.compile(r"(?:^|[-_])image$|^RELATED_IMAGE_|config-reloader$", re.IGNORECASE)
-"""Variables and options of programs whose values are images."""
+"""Variables and program options whose values are images."""
 _LIKE_IMAGE = re.compile(r"[\w][\w.:-]*(?:/[\w.-]+)+(?::[\w.-]+)?(?:@sha256:[0-9a-f]{64})?|[\w.-]+:[\w.-]+")

@@ -1,4 +1,4 @@
-"""How the items of two lists belong together: by what names them where that is known, else by what they are."""
+"""Match the items of two lists: by identifying fields if known, else by similarity."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _BY_FIELD: dict[str, tuple[tuple[str, ...], ...]] = {
     "endpoints": (("port|targetPort", "path"),),
     "parentRefs": (("name", "namespace", "sectionName", "port"),),
 }
-"""The fields that Kubernetes merges lists by, most telling first; of the lists that are merged by `name`, none.
+"""The fields by which Kubernetes merges lists, the most specific first; lists merged by `name` are left out.
 
-Also of lists that Kubernetes replaces as a whole, such as tolerations: the fields by which
-people tell their items apart. A dot leads into a map; of fields with `|` between them, the first that is there counts.
+Also fields of lists that Kubernetes replaces as a whole, such as tolerations: the fields that identify their
+items. A dot leads into a map; of fields separated by `|`, the first existing one counts.
 """
 _ANYWHERE = (
     ("name",),
@@ -48,18 +48,18 @@ _ANYWHERE = (
 )
 _SCALARS = (str, int, float, bool)
 _DEFAULTS = {"protocol": "TCP"}
-"""Values that the API server sets: naming them changes nothing."""
+"""Values that the API server sets by default."""
 _MATCHES = 1_000_000
-"""Pairs of items that are compared in one pair of lists; larger lists are paired by their places."""
+"""The most compared pairs of items of two lists; larger lists are paired by index."""
 
 
 def align(field: Any, old: Sequence[Any], new: Sequence[Any]) -> list[Item]:
-    """Every item of two lists, those that belong together as one.
+    """Pair the items of two lists.
 
-    The same lists with their sides swapped give the same items, with theirs swapped.
+    Swapped lists give the same items, swapped.
 
     Args:
-        field: the key under which the lists stand.
+        field: the key of the lists.
     """
     for keys in (*_BY_FIELD.get(field, ()), *_ANYWHERE) if isinstance(field, str) else _ANYWHERE:
         old_names, new_names = _names(old, keys), _names(new, keys)
@@ -70,9 +70,9 @@ def align(field: Any, old: Sequence[Any], new: Sequence[Any]) -> list[Item]:
 
 
 def _labelled(items: list[Item], old: Sequence[Any], new: Sequence[Any]) -> list[Item]:
-    """The items with what they grant as names, such as `resources=pods`; as they are, unless that tells all apart.
+    """Name the items by what they grant, such as `resources=pods`; return them unnamed if the names are not unique.
 
-    What a rule of a Role grants may change, so it does not say which rules belong together.
+    The grants of a Role's rule may change, so they do not identify the rule.
     """
     labels = []
     for item in items:
@@ -84,7 +84,7 @@ def _labelled(items: list[Item], old: Sequence[Any], new: Sequence[Any]) -> list
 
 
 def _grant(rule: Any) -> str:
-    """What a rule of a Role is about: its resources and their groups, or URLs; empty for anything else."""
+    """Return the subject of a Role's rule: its resources and their groups, or URLs; empty for other items."""
     parts = []
     for key in ("resources", "nonResourceURLs", "apiGroups", "resourceNames"):
         values = rule.get(key) if isinstance(rule, dict) else None
@@ -94,7 +94,7 @@ def _grant(rule: Any) -> str:
 
 
 def _names(items: Sequence[Any], keys: tuple[str, ...]) -> dict[str, int] | None:
-    """The index of each item by what names it; None if these keys do not name every item, each once."""
+    """Return the index of each item by name; None unless the keys name every item uniquely."""
     names: dict[str, int] = {}
     for index, item in enumerate(items):
         name = _name(item, keys)
@@ -105,7 +105,9 @@ def _names(items: Sequence[Any], keys: tuple[str, ...]) -> dict[str, int] | None
 
 
 def _name(item: Any, keys: tuple[str, ...]) -> str | None:
-    """What names an item, such as `port=80,protocol=UDP`; None unless the first key is there and all are scalars."""
+    """Return the name of an item, such as `port=80,protocol=UDP`; None if the first key is missing or a value is not a
+    scalar.
+    """
     if not isinstance(item, dict):
         return None
     parts: list[str] = []
@@ -121,7 +123,7 @@ def _name(item: Any, keys: tuple[str, ...]) -> str | None:
 
 
 def _value(item: dict[Any, Any], key: str) -> tuple[str, Any]:
-    """The first of some fields that is there, with its path; the last field and None if there is none."""
+    """Return the first existing field of several, with its value; the last field and None if all are missing."""
     path = key
     for path in key.split("|"):
         value: Any = item
@@ -133,15 +135,15 @@ def _value(item: dict[Any, Any], key: str) -> tuple[str, Any]:
 
 
 _SIMILAR = 2_500
-"""Pairs of maps of one part that are looked at for similar ones."""
+"""The most compared pairs of maps of a block."""
 _ALIKE = 0.4
-"""The share of leaves that two maps must have in common to count as one that changed."""
+"""The least share of common leaves of two maps that count as the same item."""
 _Blocks = list[tuple[int, int, int, int]]
 
 
 def _align_by_content(old: Sequence[Any], new: Sequence[Any]) -> list[Item]:
     ours, theirs = [identity(item) for item in old], [identity(item) for item in new]
-    if (ours, len(old)) > (theirs, len(new)):  # the algorithm favours one side: always the same
+    if (ours, len(old)) > (theirs, len(new)):  # the algorithm is not symmetric: fix the order of the sides
         return [Item(item.name, item.new, item.old) for item in _align_by_content(new, old)]
     if len(old) * len(new) > _MATCHES:
         blocks = [(0, len(old), 0, len(new))]
@@ -151,43 +153,43 @@ def _align_by_content(old: Sequence[Any], new: Sequence[Any]) -> list[Item]:
 
 
 def _pairs(block: tuple[int, int, int, int], old: Sequence[Any], new: Sequence[Any]) -> Iterator[Item]:
-    """The items of two parts that replace each other: maps with those that are similar, anything else by its place."""
+    """Yield the items of two blocks that replace each other: maps paired by similarity, other values by index."""
     ours, theirs = list(range(block[0], block[1])), list(range(block[2], block[3]))
     several = len(ours) * len(theirs) > 1 and len(ours) * len(theirs) <= _SIMILAR
     if several and all(isinstance(item, dict) for item in (*old[block[0] : block[1]], *new[block[2] : block[3]])):
-        for one, other in _similar(ours, theirs, old, new):
-            yield Item("", one, other)
-            ours.remove(one)
+        for index, other in _similar(ours, theirs, old, new):
+            yield Item("", index, other)
+            ours.remove(index)
             theirs.remove(other)
-        yield from (Item("", one, None) for one in ours)
+        yield from (Item("", index, None) for index in ours)
         yield from (Item("", None, other) for other in theirs)
         return
     common = min(len(ours), len(theirs))
-    yield from (Item("", one, other) for one, other in zip(ours, theirs, strict=False))
-    yield from (Item("", one, None) for one in ours[common:])
+    yield from (Item("", index, other) for index, other in zip(ours, theirs, strict=False))
+    yield from (Item("", index, None) for index in ours[common:])
     yield from (Item("", None, other) for other in theirs[common:])
 
 
 def _similar(
     ours: Sequence[int], theirs: Sequence[int], old: Sequence[Any], new: Sequence[Any]
 ) -> Iterator[tuple[int, int]]:
-    """Pairs of places whose maps are similar, the most similar first, each place once."""
-    before, after = {one: leaves(old[one]) for one in ours}, {one: leaves(new[one]) for one in theirs}
-    rated = [(similarity(before[one], after[other]), one, other) for one in ours for other in theirs]
+    """Yield pairs of indices of similar maps, the most similar first, each index once."""
+    before, after = {index: leaves(old[index]) for index in ours}, {index: leaves(new[index]) for index in theirs}
+    rated = [(similarity(before[index], after[other]), index, other) for index in ours for other in theirs]
     taken: set[tuple[str, int]] = set()
-    for share, one, other in sorted(rated, key=lambda found: (-found[0], abs(found[1] - found[2]), found)):
-        if share >= _ALIKE and ("old", one) not in taken and ("new", other) not in taken:
-            taken |= {("old", one), ("new", other)}
-            yield one, other
+    for share, index, other in sorted(rated, key=lambda pair: (-pair[0], abs(pair[1] - pair[2]), pair)):
+        if share >= _ALIKE and ("old", index) not in taken and ("new", other) not in taken:
+            taken |= {("old", index), ("new", other)}
+            yield index, other
 
 
 def _blocks(ours: Sequence[Any], theirs: Sequence[Any]) -> _Blocks:
-    """The parts of two lists that are equal, or replace each other."""
+    """Return the equal and the replaced blocks of two lists."""
     return [code[1:] for code in difflib.SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes()]
 
 
 def _refined(block: tuple[int, int, int, int], old: Sequence[Any], new: Sequence[Any]) -> _Blocks:
-    """A block in smaller ones, in which arguments of a program stand beside those of the same name."""
+    """Split a block so that program arguments of the same name are paired."""
     old_start, old_end, new_start, new_end = block
     if old_end == old_start or new_end == new_start:
         return [block]
@@ -195,11 +197,11 @@ def _refined(block: tuple[int, int, int, int], old: Sequence[Any], new: Sequence
     if not any(ours) or not any(theirs):
         return [block]
     return [
-        (old_start + one, old_start + two, new_start + three, new_start + four)
-        for one, two, three, four in _blocks(ours, theirs)
+        (old_start + start, old_start + end, new_start + other_start, new_start + other_end)
+        for start, end, other_start, other_end in _blocks(ours, theirs)
     ]
 
 
 def _argument(item: Any) -> str:
-    """The name of an argument: `--level` of `--level=2`; empty for anything else."""
+    """Return the name of an argument: `--level` of `--level=2`; empty for other items."""
     return item.partition("=")[0] if isinstance(item, str) and item.startswith("-") else ""

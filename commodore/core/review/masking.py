@@ -1,4 +1,4 @@
-"""Secrets in what is shown: replaced on both sides, so that equal ones stay equal and different ones different."""
+"""Mask secrets in reports: replaced on both sides, so that equal values stay equal and different values different."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from commodore.core.review.model import Comparison, ObjectChange, PlacedObject
 from commodore.core.review.pointers import KindPointer
 
 _REFERENCE = re.compile(r"\?\{[^{}]*\}")
-"""A reference to a secret, which names it and is none."""
+"""A reference to a secret, by name."""
 _NAME = (
     r"(?:pass(?:word|wd|phrase)|(?<![a-z])pass|(?-i:Pass)|(?<![a-z])pwd|token|api[_-]?key|access[_-]?key"
     r"|private[_-]?key|secret[_-]?(?:access[_-]?)?key|client[_-]?secret|credential)s?"
 )
 _SECRET_KEY = re.compile(rf"{_NAME}$", re.IGNORECASE)
 _NAMES_ONLY = frozenset({"secretKey", "secretAccessKeyRef", "tokenKey", "accessKey"})
-"""Fields of well-known kinds that match and hold the name of something."""
+"""Fields of well-known kinds that match, but hold a name."""
 _PATTERNS = (
     re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
     re.compile(r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*"),
@@ -31,25 +31,25 @@ _PATTERNS = (
     re.compile(r"(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"),
     re.compile(r"(?<=[Bb]earer )[\w.~+/-]{16,}=*"),
     re.compile(rf"(?i)(?:{_NAME}|secret)=(?P<value>[^\s\"'&,;]+)"),
-    # a line of a configuration file
+    # an assignment in a configuration file
     re.compile(
         rf"(?im)^[ \t]*(?:-[ \t]+)?[\"']?[\w.-]*{_NAME}[\"']?[ \t]*[=:][ \t]*(?P<value>[^\s].*)$",
     ),
 )
 _HARMLESS = re.compile(r"(?i)true|false|null|none|\d{1,3}|[|>][+-]?|[\[{]|\$\([^)]*\)|\$\{[^}]*\}|\++")
-"""What follows the name of a secret and is none: switches, counts, the names of variables, a mask."""
+"""Values after the name of a secret that are not secret: switches, counts, names of variables, masks."""
 _HINT = re.compile(rf"(?i){_NAME}|secret|://")
-"""What a text holds that could be a document with secrets."""
+"""Characters of a text that may be a document with secrets."""
 
 
 class Masks:
-    """Placeholders for the secrets of one object on both sides: for each key one for each distinct value."""
+    """Placeholders for the secrets of an object on both sides: one for each distinct value of each key."""
 
     def __init__(self) -> None:
         self._seen: dict[str, list[Any]] = {}
 
     def placeholder(self, key: str, value: Any) -> str:
-        """What is shown instead of a value: longer for each further value of the same key."""
+        """Return the placeholder of a value: longer for each further value of the same key."""
         known = self._seen.setdefault(key, [])
         if value not in known:
             known.append(value)
@@ -57,12 +57,12 @@ class Masks:
 
 
 def mask(comparison: Comparison, places: Sequence[KindPointer] = ()) -> Comparison:
-    """The comparison without secrets: what reports are made from. Objects without secrets stay the same objects.
+    """Mask the secrets of a comparison, before reports are made from it. Objects without secrets stay the same objects.
 
     Args:
-        places: where there are secrets, too.
+        places: further fields with secrets.
     """
-    return replace(comparison, changes=tuple(_mask_change(one, places) for one in comparison.changes))
+    return replace(comparison, changes=tuple(_mask_change(change, places) for change in comparison.changes))
 
 
 def _mask_change(change: ObjectChange, places: Sequence[KindPointer]) -> ObjectChange:
@@ -85,17 +85,17 @@ def _mask_side(side: PlacedObject, masks: Masks, places: Sequence[KindPointer]) 
 
 
 def mask_text(text: str) -> str:
-    """A text, such as a line of a diff, without what looks like a secret in it."""
+    """Mask likely secrets in a text, such as a line of a diff."""
     return _mask_patterns(text, Masks())
 
 
 def mask_object(content: Any, masks: Masks) -> Any:
-    """An object without secrets; the same one if it has none."""
+    """Return an object with masked secrets; the same object if it has none."""
     return _mask(content, "", masks, 0)
 
 
 def _mask(value: Any, key: str, masks: Masks, depth: int) -> Any:
-    """Copies only what differs, so that most objects are not copied at all."""
+    """Copy only changed parts, so that most objects are not copied at all."""
     if isinstance(value, str):
         return _mask_string(value, key, masks, depth)
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -106,30 +106,31 @@ def _mask(value: Any, key: str, masks: Masks, depth: int) -> Any:
         named = value.get("name")
         secret = _secret_data(value, masks)
         inner = {
-            one: secret[one]
-            if one in secret
-            else _mask(item, named if one == "value" and isinstance(named, str) else str(one), masks, depth + 1)
-            for one, item in value.items()
+            name: secret[name]
+            if name in secret
+            else _mask(item, named if name == "value" and isinstance(named, str) else str(name), masks, depth + 1)
+            for name, item in value.items()
         }
-        return inner if any(inner[one] is not item for one, item in value.items()) else value
+        return inner if any(inner[name] is not item for name, item in value.items()) else value
     if isinstance(value, list):
         keys = [key, *map(_option, value)]
         items = [
             _mask(item, (before or key) if isinstance(item, str) else "", masks, depth + 1)
             for item, before in zip(value, keys, strict=False)
         ]
-        return items if any(one is not other for one, other in zip(items, value, strict=True)) else value
+        return items if any(masked is not item for masked, item in zip(items, value, strict=True)) else value
     return value
 
 
 _DEPTH = 100
 _TOO_DEEP = "(nested too deeply)"
+# shown in place of values nested too deeply
 _SHORT = 1000
-"""Numbers below it are counts and limits, whatever they are called."""
+"""Smaller numbers are counts and limits, whatever their name."""
 
 
 def _secret_data(content: dict[Any, Any], masks: Masks) -> dict[Any, Any]:
-    """The fields of a Secret that hold secrets, masked; nothing for any other map."""
+    """Return the masked data fields of a Secret; empty for other maps."""
     if content.get("kind") != "Secret" or content.get("apiVersion") not in ("v1", None):
         return {}
     return {
@@ -140,7 +141,7 @@ def _secret_data(content: dict[Any, Any], masks: Masks) -> dict[Any, Any]:
 
 
 def _option(item: Any) -> str:
-    """The name of an option of a program whose value is the next argument; empty for anything else."""
+    """Return the name of a program option whose value is the next argument; empty for other items."""
     return item.lstrip("-") if isinstance(item, str) and item.startswith("-") and "=" not in item else ""
 
 
@@ -149,7 +150,7 @@ def _names_a_secret(key: str) -> bool:
 
 
 def _mask_whole(value: Any, key: str, masks: Masks) -> Any:
-    """A value of which all is secret: every text and number in it masked."""
+    """Mask every text and number in a value that is secret as a whole."""
     if isinstance(value, dict):
         return {name: _mask_whole(inner, str(name), masks) for name, inner in value.items()}
     if isinstance(value, list):
@@ -158,7 +159,7 @@ def _mask_whole(value: Any, key: str, masks: Masks) -> Any:
 
 
 def _mask_text(value: Any, key: str, masks: Masks) -> Any:
-    """A whole value masked, but for references in it."""
+    """Mask a whole value, except for references in it."""
     if value is None or value == "":
         return value
     if isinstance(value, str) and (references := _REFERENCE.findall(value)):
@@ -171,11 +172,11 @@ def _mask_string(value: str, key: str, masks: Masks, depth: int) -> str:
     if value and _names_a_secret(key):
         return str(_mask_text(value, key, masks))
     if _HINT.search(value) and (documents := embedded_documents(value)) is not None:
-        masked = [_mask(one, "", masks, depth + 1) for one in documents]
-        if any(one is not other for one, other in zip(masked, documents, strict=True)):
+        masked = [_mask(document, "", masks, depth + 1) for document in documents]
+        if any(result is not document for result, document in zip(masked, documents, strict=True)):
             try:
                 return dump_stream(masked)
-            except InputError:  # nested too deeply to be written again
+            except InputError:  # nested too deeply to be serialized
                 return masks.placeholder(key, value)
     return _mask_patterns(value, masks)
 
@@ -189,9 +190,9 @@ def _mask_patterns(value: str, masks: Masks) -> str:
 
 
 def _mask_match(match: re.Match[str], masks: Masks) -> str:
-    found = match.groupdict().get("value")
-    if found is None:
+    value = match.groupdict().get("value")
+    if value is None:
         return masks.placeholder("", match[0])
-    if _HARMLESS.fullmatch(found) or _REFERENCE.fullmatch(found.strip("\"'")):
+    if _HARMLESS.fullmatch(value) or _REFERENCE.fullmatch(value.strip("\"'")):
         return match[0]
-    return match[0][: match.start("value") - match.start()] + masks.placeholder("", found)
+    return match[0][: match.start("value") - match.start()] + masks.placeholder("", value)

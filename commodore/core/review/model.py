@@ -1,4 +1,4 @@
-"""The change model: what differs between two sets of objects, exactly enough to make one set from the other."""
+"""The change model: the differences between two sets of objects, complete enough to make one set from the other."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Item:
     """A step into a list.
 
     Attributes:
-        name: what names the item among the others, such as `name=web`; empty if only its place does.
-        old: its index in the old list, None if it is not there.
-        new: its index in the new list, None if it is not there.
+        name: the identifying fields of the item, such as `name=web`; empty if it is identified by index.
+        old: its index in the old list, None for an added item.
+        new: its index in the new list, None for a removed item.
     """
 
     name: str
@@ -41,15 +41,15 @@ _RANK = {"removed": 0, "replaced": 1, "reordered": 2, "added": 3}
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """One difference between two versions of an object.
+    """A difference between two versions of an object.
 
     Attributes:
-        path: where it is. Lists below it are addressed by what names their items.
-        kind: `reordered` says that the items which are in both lists stand in another order.
-        old: the value that was there, `ABSENT` for an added one; of a reordered list the names of the items that stay.
-        new: the value that is there now, `ABSENT` for a removed one; likewise.
-        order: of a reordered list the indices, old and new, of each item that stays, in the new order.
-        inside: if both values are texts that hold YAML or JSON documents, how those differ.
+        path: the path of the field, with list items by name.
+        kind: `reordered` means that the common items of both lists have another order.
+        old: the old value, `ABSENT` for an added one; for a reordered list the names of the common items.
+        new: the new value, `ABSENT` for a removed one; for a reordered list the names of the common items.
+        order: for a reordered list the old and new index of each common item, in the new order.
+        inside: the differences of the documents, if both values are texts of YAML or JSON.
     """
 
     path: Path
@@ -61,7 +61,7 @@ class FieldChange:
 
 
 def in_path_order(changes: Iterable[FieldChange]) -> tuple[FieldChange, ...]:
-    """Changes in the order in which they are shown; with swapped sides they come in the same."""
+    """Sort changes in display order, which is the same for swapped sides."""
     return tuple(sorted(changes, key=lambda change: (tuple(map(_step_order, change.path)), _RANK[change.kind])))
 
 
@@ -75,14 +75,14 @@ def _step_order(step: Step) -> tuple[int, str, int, int]:
 
 
 def step_name(step: Step) -> str:
-    """A step as JSON pointers have it; an item of a list by its index, the old one if it has two."""
+    """Return a step as in JSON pointers; an item of a list by its index, the old one if it has two."""
     if isinstance(step, Key):
         return str(step.key)
     return str(step.old if step.old is not None else step.new)
 
 
 def path_text(path: Path) -> str:
-    """A path as people write it: `spec.template.spec.containers[name=web].image`. Not safe to print as it is."""
+    """Return a readable path: `spec.template.spec.containers[name=web].image`. Not safe to print as it is."""
     text = ""
     for step in path:
         if isinstance(step, Item):
@@ -97,13 +97,13 @@ def path_text(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PlacedObject:
-    """An object and where it stands.
+    """An object and its place.
 
     Attributes:
         content: the object as plain data. It must not be changed.
-        file: the path of its file in the tree, with slashes; empty if there is none.
-        source: whom it comes from, such as an instance or an Application; empty if that is not known.
-        names: names of its surroundings, such as that of its Application: changes that differ in them alone are equal.
+        file: the path of its file in the tree, with slashes; empty without a file.
+        source: its origin, such as an instance or an Application; empty if unknown.
+        names: names of its context, such as of its Application: changes that differ only in them are equal.
     """
 
     content: Any
@@ -117,15 +117,15 @@ ObjectKind = Literal["added", "removed", "changed", "moved"]
 
 @dataclass(frozen=True, slots=True)
 class ObjectChange:
-    """One object that differs.
+    """An object that differs.
 
     Attributes:
-        kind: `moved` is an object that only stands in another file; a renamed object is `changed`.
-        old_key, new_key: what names it; equal unless it was renamed. Both are set for added and removed objects too.
-        old, new: the object on each side, None where it is not.
-        fields: what differs and is shown.
-        hidden: what differs and is noise (see `commodore.core.review.noise`).
-        ignored: the paths of fields that are shown and usually are not, each with the reason.
+        kind: `moved` is an unchanged object in another file; a renamed object is `changed`.
+        old_key, new_key: its identity; equal unless it was renamed. Both are set for added and removed objects, too.
+        old, new: the object on each side, None if it does not exist.
+        fields: the shown differences.
+        hidden: the differences that are noise (see `commodore.core.review.noise`).
+        ignored: the paths of shown fields that are usually not shown, each with the reason.
     """
 
     kind: ObjectKind
@@ -143,28 +143,28 @@ class ObjectChange:
 
     @property
     def is_moved(self) -> bool:
-        """Whether it stands in another file than before."""
+        """True if its file differs."""
         return self.old is not None and self.new is not None and self.old.file != self.new.file
 
     @property
     def key(self) -> ObjectKey:
-        """What names it today; of a removed object, what named it."""
+        """The new identity; the old one of a removed object."""
         return self.new_key
 
     @property
     def source(self) -> str:
-        """Whom it comes from today; of a removed object, whom it came from."""
+        """The new origin; the old one of a removed object."""
         side = self.new or self.old
         return side.source if side is not None else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Everything that differs between two sets of objects.
+    """All differences between two sets of objects.
 
     Attributes:
-        changes: what differs, ordered by kind, namespace and name.
-        unchanged: how many objects are the same on both sides, at the same place.
+        changes: the objects that differ, ordered by kind, namespace and name.
+        unchanged: the number of objects with the same content and place on both sides.
     """
 
     changes: tuple[ObjectChange, ...]
@@ -172,7 +172,7 @@ class Comparison:
 
 
 def in_object_order(changes: Iterable[ObjectChange]) -> tuple[ObjectChange, ...]:
-    """Changes by kind, group, namespace and name; with swapped sides they come in the same order."""
+    """Sort changes by kind, group, namespace and name; the order is the same for swapped sides."""
     return tuple(sorted(changes, key=_object_order))
 
 

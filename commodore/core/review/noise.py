@@ -1,4 +1,4 @@
-"""Differences that say nothing about what an object does: set apart, never dropped."""
+"""Differences without effect on an object: separated, never dropped."""
 
 from __future__ import annotations
 
@@ -17,25 +17,27 @@ _TEMPLATES = (
     ("spec", "jobTemplate", "spec", "template"),
     ("spec", "volumeClaimTemplates"),
 )
-"""Where an object has metadata: its own, and those of what it makes."""
+"""The metadata of an object: its own, and those of its templates."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoiseRule:
-    """Labels or annotations whose new value is noise, if both sides have one; selectors never are. Or descriptions in
-    the schemas of CustomResourceDefinitions. Or any other place.
+    """Labels or annotations whose changed values are noise, except for selectors. Or descriptions in the schemas of
+    CustomResourceDefinitions. Or any other field.
 
     Attributes:
-        field: which of them.
-        key: a pattern for the key, in which `*` stands for any text; of a place its JSON pointer, in which it stands
-            for any step.
+        field: the kind of field.
+        key: a pattern for the key, in which `*` matches any text; for other fields a JSON pointer, in which `*` matches
+            any step.
     """
 
     field: Literal["labels", "annotations", "descriptions", "place"]
     key: str
 
     def fits(self, path: Path) -> bool:
-        """Whether a path leads to such a label or annotation of an object, or of what it makes, or to a description."""
+        """Return True if a path leads to such a label or annotation of an object or its templates, or to a
+        description.
+        """
         if self.field == "descriptions":
             return is_description(path)
         if self.field == "place":
@@ -56,24 +58,26 @@ DEFAULT_NOISE: tuple[NoiseRule, ...] = (
     NoiseRule("annotations", "controller-gen.kubebuilder.io/version"),
     NoiseRule("descriptions", "*"),
 )
-"""What charts and generators rewrite with each version."""
+"""Fields that charts and generators rewrite with each version."""
 
 
 def is_description(path: Path) -> bool:
-    """Whether a path leads to a description in the schema of a definition; not to a property of that name."""
+    """Return True if a path leads to a description in the schema of a definition, and not to a property of
+    that name.
+    """
     names = [step.key for step in path if isinstance(step, Key)]
     if names[:4] != ["spec", "versions", "schema", "openAPIV3Schema"] or names[-1] != "description":
         return False
-    named = False  # whether the next step names a property
+    named = False  # True if the next step is the name of a property
     for name in names[4:-1]:
         named = not named and name in ("properties", "patternProperties")
     return not named
 
 
 def hide_noise(comparison: Comparison, rules: Sequence[NoiseRule] = DEFAULT_NOISE) -> Comparison:
-    """The comparison with noise moved from `fields` to `hidden`. Every change stays: reports count what they hide.
+    """Move noise from `fields` to `hidden`. Every change stays in the comparison: reports count the hidden ones.
 
-    An object in another file, of which nothing else is left, is `moved`.
+    An object in another file without other differences is `moved`.
     """
     return replace(comparison, changes=tuple(_hide(change, rules) for change in comparison.changes))
 
@@ -88,7 +92,7 @@ def _hide(change: ObjectChange, rules: Sequence[NoiseRule]) -> ObjectChange:
 
 
 def mark_noise(comparison: Comparison, rules: Sequence[NoiseRule] = DEFAULT_NOISE) -> Comparison:
-    """The comparison with noise among what is shown, as `noise` in `ignored`."""
+    """Mark noise among the shown fields, as `noise` in `ignored`."""
     return replace(comparison, changes=tuple(_marked(change, rules) for change in comparison.changes))
 
 

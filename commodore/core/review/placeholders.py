@@ -1,4 +1,4 @@
-"""Texts with placeholders for the values of a cluster, so that equal changes are seen to be equal."""
+"""Replace a cluster's values in texts by placeholders, so that equal changes of clusters are equal texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Placeholders:
     """Replace the values of one cluster or cell by `${cluster.name}`, `${facts.region}` and so on.
 
     Args:
-        values: names and values; of equal values of several names, the first one counts.
+        values: names and values; for equal values, the first name counts.
     """
 
     def __init__(self, values: Iterable[tuple[str, str]]) -> None:
@@ -24,7 +24,7 @@ class Placeholders:
         self._pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, ordered))})(?!\w)") if ordered else None
 
     def __call__(self, text: str, seen: dict[str, str]) -> str:
-        """The text with names for values; `seen` gets the names that occur, with their values."""
+        """Replace the values in a text; adds the names that occur, with their values, to `seen`."""
         if self._pattern is None:
             return text
 

@@ -1,4 +1,4 @@
-"""Places in objects of a kind, as JSON pointers in which `*` stands for every key or item."""
+"""Fields of objects of a kind, as JSON pointers in which `*` matches every key or item."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from commodore.base.values.pointers import pointer_steps
 
 @dataclass(frozen=True, slots=True)
 class KindPointer:
-    """A place in objects of a kind.
+    """A field of objects of a kind.
 
     Attributes:
-        group, kind: of the objects; an empty kind stands for all objects.
-        steps: keys and indices; `*` for every one.
+        group, kind: the kind of the objects; an empty kind matches all objects.
+        steps: keys and indices; `*` matches each.
     """
 
     group: str
@@ -25,13 +25,13 @@ class KindPointer:
 
     @classmethod
     def parse(cls, text: str, steps: str = "") -> KindPointer:
-        """What `GROUP/KIND:/POINTER`, `KIND:/POINTER` or `/POINTER` say.
+        """Parse `GROUP/KIND:/POINTER`, `KIND:/POINTER` or `/POINTER`.
 
         Args:
-            steps: the pointer of a text that has none, and is a kind then; it must have one if this is empty.
+            steps: the default pointer for a text that is only a kind; empty if the text must have a pointer.
 
         Raises:
-            ValueError: it is none.
+            ValueError: it is invalid.
         """
         of, colon, pointer = ("", "", text) if text.startswith("/") else text.partition(":")
         pointer = pointer if colon or not of else steps
@@ -43,27 +43,27 @@ class KindPointer:
         return cls(group, kind, tuple(pointer_steps(pointer)))
 
     def fits(self, content: Any) -> bool:
-        """Whether an object is of the kind."""
+        """Return True if an object is of the kind."""
         if not self.kind:
             return True
         key = key_of(content)
         return (key.group, key.kind) == (self.group, self.kind)
 
     def covers(self, names: tuple[str, ...]) -> bool:
-        """Whether a path of keys and indices leads to the place, or into it."""
+        """Return True if a path of keys and indices leads to the field, or into it."""
         steps = self.steps
         return len(names) >= len(steps) and all(step in ("*", name) for step, name in zip(steps, names, strict=False))
 
     def values(self, content: Any) -> Iterator[tuple[str, Any]]:
-        """What stands there, each with its path."""
+        """Yield the field's values, each with its path."""
         if self.fits(content):
             yield from _values(content, self.steps, "")
 
     def changed(self, content: Any, make: Callable[[str, Any], Any]) -> Any:
-        """An object with other values there; the same one if there are none.
+        """Return an object with other values of the field; the same object without such values.
 
         Args:
-            make: gives the value for a key and the value that stands there; `GONE` takes it out.
+            make: returns the new value for a key and its value; `GONE` removes it.
         """
         return _changed(content, self.steps, make) if self.fits(content) else content
 
@@ -73,14 +73,14 @@ class _Gone:
 
 
 GONE: Any = _Gone()
-"""What `KindPointer.changed` is given for a value that is taken out."""
+"""The result of a callback of `KindPointer.changed` that removes a value."""
 
 
 def _items(value: Any, step: str) -> list[tuple[Any, Any]]:
     if isinstance(value, dict):
-        return [(key, one) for key, one in value.items() if step in ("*", str(key))]
+        return [(key, item) for key, item in value.items() if step in ("*", str(key))]
     if isinstance(value, list):
-        return [(index, one) for index, one in enumerate(value) if step in ("*", str(index))]
+        return [(index, item) for index, item in enumerate(value) if step in ("*", str(index))]
     return []
 
 
@@ -94,13 +94,13 @@ def _values(value: Any, steps: tuple[str, ...], path: str) -> Iterator[tuple[str
 
 
 def _changed(value: Any, steps: tuple[str, ...], make: Callable[[str, Any], Any]) -> Any:
-    found = {
+    changed = {
         key: make(str(key), inner) if len(steps) == 1 else _changed(inner, steps[1:], make)
         for key, inner in _items(value, steps[0])
     }
-    if all(found[key] is inner for key, inner in _items(value, steps[0])):
+    if all(changed[key] is inner for key, inner in _items(value, steps[0])):
         return value
     pairs = value.items() if isinstance(value, dict) else enumerate(value)
-    made = [(key, found.get(key, inner)) for key, inner in pairs]
+    made = [(key, changed.get(key, inner)) for key, inner in pairs]
     kept = [(key, inner) for key, inner in made if inner is not GONE]
     return dict(kept) if isinstance(value, dict) else [inner for _, inner in kept]

@@ -1,4 +1,4 @@
-"""A comparison as reports need it: without secrets, with dangers named, noise set apart and equal changes together."""
+"""Prepare a comparison for reports: secrets masked, dangers named, noise separated and equal changes grouped."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from commodore.core.review.pointers import KindPointer
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a review says of one Application.
+    """The summary of an Application in a review.
 
     Attributes:
         name: the `source` of its objects.
-        state: what became of it: `added`, `removed`, `changed`, `renamed`, or `unknown` if it could not be rendered.
-        added, changed, removed: how many objects are shown.
-        note: why it is unknown, or what it was called; not safe to print.
-        kind: the kind of thing that it is; what is not an Application cannot be read, and is unknown.
+        state: `added`, `removed`, `changed`, `renamed`, or `unknown` if it could not be rendered.
+        added, changed, removed: the number of shown objects.
+        note: the reason why it is unknown, or its old name; not safe to print.
+        kind: its kind; other kinds than Application are unreadable entries, whose state is unknown.
     """
 
     name: str
@@ -37,17 +37,17 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What a person should know of a change.
+    """A comparison prepared for reports.
 
     Attributes:
-        comparison: everything that differs, secrets masked, noise in `hidden`.
+        comparison: all differences, secrets masked, noise in `hidden`.
         flags: the dangers, the worst first.
-        groups: the changes that are shown, equal ones together. Changes that are nothing but noise are in none.
-        hidden: how many fields differ as noise.
-        hidden_only: how many objects differ in nothing else.
-        ignored: how many fields differ that rules of the Applications or of the installation ignore.
-        ignored_only: how many objects differ in nothing else.
-        parts: the Applications that differ, if the objects are those of Applications.
+        groups: the shown changes, equal ones together; without changes that consist of noise only.
+        hidden: the number of differing fields that are noise.
+        hidden_only: the number of objects that differ in these only.
+        ignored: the number of differing fields that are ignored by rules of Applications or the installation.
+        ignored_only: the number of objects that differ in these only.
+        parts: the Applications that differ, for objects of Applications.
     """
 
     comparison: Comparison
@@ -66,10 +66,10 @@ def review(
     noise: Sequence[NoiseRule] = DEFAULT_NOISE,
     keep: Callable[[ObjectChange], bool] | None = None,
 ) -> Review:
-    """Compare two sets of objects for people. Flags are found before anything is masked or hidden.
+    """Compare two sets of objects for reports. Flags are determined before anything is masked or hidden.
 
     Args:
-        keep: which changes are looked at at all; all of them if not given.
+        keep: a filter of changes.
     """
     compared = compare(old, new)
     if keep is not None:
@@ -84,29 +84,29 @@ def review_of(
     *,
     secrets: Sequence[KindPointer] = (),
     sources: bool = False,
-    apart: bool = False,
+    separate: bool = False,
 ) -> Review:
-    """A comparison for people.
+    """Prepare a comparison for reports.
 
     Args:
-        flags: its dangers, found before anything was taken out of it.
-        secrets: where there are secrets, too.
-        sources: whether groups say whom their objects come from.
-        apart: whether each change is a group of its own.
+        flags: its dangers, determined before anything was removed from it.
+        secrets: further fields with secrets.
+        sources: fill in the sources of groups.
+        separate: make each change a group of its own.
     """
     shown = hide_noise(mask(compared, secrets), noise)
     visible = tuple(change for change in shown.changes if not is_noise(change))
     return Review(
         shown,
         flags,
-        group(Comparison(visible, shown.unchanged), flags, sources=sources, apart=apart),
+        group(Comparison(visible, shown.unchanged), flags, sources=sources, separate=separate),
         hidden=sum(len(change.hidden) for change in shown.changes),
         hidden_only=len(shown.changes) - len(visible),
     )
 
 
 def tally(old: Iterable[PlacedObject], new: Iterable[PlacedObject]) -> Review:
-    """Count what differs and name the dangers. The review has no values and no groups: there is nothing to mask."""
+    """Count differences and name dangers. The review has no values and no groups: nothing has to be masked."""
     compared = compare(old, new)
     flags = flags_of(compared)
     changes = hide_noise(compared, DEFAULT_NOISE).changes
@@ -116,5 +116,5 @@ def tally(old: Iterable[PlacedObject], new: Iterable[PlacedObject]) -> Review:
 
 
 def is_noise(change: ObjectChange) -> bool:
-    """Whether an object differs in nothing that is shown."""
+    """Return True if all differences of an object are noise."""
     return bool(change.hidden) and not change.fields and not change.is_renamed and not change.is_moved

@@ -1,4 +1,4 @@
-"""A review in words, safe to show: what every report says, before it becomes text, Markdown or HTML."""
+"""The texts that reports share, safe to print, before they become text, Markdown or HTML."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from commodore.core.review.reviewing import Review
 from commodore.core.review.textdiff import DiffLine, diff_lines
 
 VALUE_CHARACTERS = 2048
-"""A value on one line that is longer is shortened around what differs."""
+"""The greatest length of a line; longer values are shortened around the difference."""
 _AROUND = 80
 _SHOWN_NAMES = 5
 SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">"}
@@ -29,7 +29,7 @@ _OWN_GROUPS = frozenset({"apps", "autoscaling", "batch", "extensions", "policy"}
 
 
 def object_name(key: ObjectKey) -> str:
-    """What an object is called: `Deployment shop/web`. Groups of Kubernetes itself are left out."""
+    """Return the name of an object: `Deployment shop/web`. Groups of Kubernetes itself are left out."""
     if not key.kind and not key.name:
         return "document without a name"
     own = key.group in _OWN_GROUPS or key.group.endswith(".k8s.io")
@@ -37,7 +37,7 @@ def object_name(key: ObjectKey) -> str:
 
 
 def _changed_name(change: ObjectChange) -> str:
-    """The name of an object; of one whose name the API server makes its beginning, of a document its file."""
+    """Return the name of an object; its prefix for a generated name, its file for a document without a kind."""
     side = change.new or change.old
     if change.key.name or side is None:
         return object_name(change.key)
@@ -49,12 +49,12 @@ def _changed_name(change: ObjectChange) -> str:
 
 
 def summary(review: Review) -> str:
-    """All of a review in one line."""
-    counts = Counter(change.kind for one in review.groups for change in one.changes)
+    """Return a summary of a review in one line."""
+    counts = Counter(change.kind for group in review.groups for change in group.changes)
     parts = [f"{counts[kind]} {kind}" for kind in ("added", "changed", "removed", "moved") if counts[kind]]
     line = ", ".join(parts) if parts else "no object differs"
     line += f" ({counted(len(review.groups), 'different change')})" if len(review.groups) < counts.total() else ""
-    if unknown := Counter(one.kind for one in review.parts if one.state == "unknown"):
+    if unknown := Counter(part.kind for part in review.parts if part.state == "unknown"):
         kinds = " and ".join(_kinds(count, kind) for kind, count in sorted(unknown.items()))
         line = f"{kinds} unknown, {line if parts else 'the rest is equal'}"
     if review.flags:
@@ -77,84 +77,86 @@ def _kinds(count: int, kind: str) -> str:
 
 
 def part_rows(review: Review) -> Iterator[tuple[str, str]]:
-    """Each Application of a review, and what is to be said of it; those that are unknown for one reason together."""
+    """Yield each Application of a review with its summary; the ones that are unknown for the same reason in one row."""
     dangers: dict[str, dict[str, None]] = {}
     for flag in review.flags:
         dangers.setdefault(flag.source, {})[flag.name] = None
     unknown: dict[tuple[str, str], list[str]] = {}
-    for one in review.parts:
-        if one.state == "unknown":
-            unknown.setdefault((one.kind, one.note), []).append(one.name)
-    for one in review.parts:
-        alike = unknown.get((one.kind, one.note), [])
-        if one.state == "unknown" and one.name not in dangers and not alike:
-            continue  # said with the first of them
-        counts = (("added", one.added), ("changed", one.changed), ("removed", one.removed))
+    for part in review.parts:
+        if part.state == "unknown":
+            unknown.setdefault((part.kind, part.note), []).append(part.name)
+    for part in review.parts:
+        alike = unknown.get((part.kind, part.note), [])
+        if part.state == "unknown" and part.name not in dangers and not alike:
+            continue  # in the row of the first one
+        counts = (("added", part.added), ("changed", part.changed), ("removed", part.removed))
         said = ", ".join(f"{count} {kind}" for kind, count in counts if count)
-        name = f"{one.name} ({one.note})" if one.state == "renamed" else one.name
-        if one.state == "unknown":
-            said = f"unknown: {one.note}"
-            name = one.name if one.kind == "Application" else f"{one.kind} {one.name}"
-            if one.name in dangers:
-                alike.remove(one.name)
+        name = f"{part.name} ({part.note})" if part.state == "renamed" else part.name
+        if part.state == "unknown":
+            said = f"unknown: {part.note}"
+            name = part.name if part.kind == "Application" else f"{part.kind} {part.name}"
+            if part.name in dangers:
+                alike.remove(part.name)
             else:
                 if len(alike) > 1:
-                    name, said = _kinds(len(alike), one.kind), f"{said} ({some_of(alike)})"
+                    name, said = _kinds(len(alike), part.kind), f"{said} ({some_of(alike)})"
                 alike.clear()
-        if one.name in dangers:
-            said += f"; dangers: {', '.join(dangers[one.name])}"
-        yield f"{_STATES[one.state]} {printable(name)}", printable(said.removeprefix("; "))
+        if part.name in dangers:
+            said += f"; dangers: {', '.join(dangers[part.name])}"
+        yield f"{_STATES[part.state]} {printable(name)}", printable(said.removeprefix("; "))
 
 
 def flag_name(flag: Flag) -> str:
-    """A danger in words: `critical: deletes-crd: the kind goes, ...`."""
+    """Return a danger as text: `critical: deletes-crd: the kind goes, ...`."""
     return f"{flag.severity}: {flag.name}: {printable(flag.message)}"
 
 
 def same_flags(flags: Iterable[Flag]) -> list[tuple[Flag, ...]]:
-    """Dangers in groups of those that say the same of several objects."""
-    found: dict[tuple[str, str], list[Flag]] = {}
+    """Group dangers with the same text for several objects."""
+    by_text: dict[tuple[str, str], list[Flag]] = {}
     for flag in flags:
-        found.setdefault((flag.name, flag.message), []).append(flag)
-    return list(map(tuple, found.values()))
+        by_text.setdefault((flag.name, flag.message), []).append(flag)
+    return list(map(tuple, by_text.values()))
 
 
 def flag_objects(same: Sequence[Flag]) -> str:
-    """The names of the objects of some dangers, the first few of them."""
+    """Return the names of the first objects of some dangers."""
     return _names(list(dict.fromkeys(flag.key for flag in same)), _SHOWN_NAMES)
 
 
-def group_title(one: Group) -> str:
-    """The first change of a group, and how many there are."""
-    first = one.changes[0]
+def group_title(group: Group) -> str:
+    """Return the first change of a group, and the number of further ones."""
+    first = group.changes[0]
     title = f"{SIGNS[first.kind]} {_changed_name(first)}"
     if first.is_renamed:
         title = f"{SIGNS[first.kind]} {object_name(first.old_key)} => {object_name(first.new_key)}"
     if first.kind == "moved":
-        title += f" ({_move(first, several=len(one.changes) > 1)})"
-    others = len(others_of(one))
+        title += f" ({_move(first, several=len(group.changes) > 1)})"
+    others = len(others_of(group))
     title = f"{title} and {others} more" if others else title
-    if not one.sources:
+    if not group.sources:
         return title
-    return f"{title} in {printable(one.sources[0]) if len(one.sources) == 1 else f'{len(one.sources)} Applications'}"
+    return (
+        f"{title} in {printable(group.sources[0]) if len(group.sources) == 1 else f'{len(group.sources)} Applications'}"
+    )
 
 
-def others_of(one: Group) -> list[ObjectKey]:
-    """The keys of a group's other objects. Those of several Applications count once."""
-    keys = [change.key for change in one.changes[1:]]
-    return [key for key in dict.fromkeys(keys) if key != one.changes[0].key] if one.sources else keys
+def others_of(group: Group) -> list[ObjectKey]:
+    """Return the keys of a group's other objects. An object of several Applications counts once."""
+    keys = [change.key for change in group.changes[1:]]
+    return [key for key in dict.fromkeys(keys) if key != group.changes[0].key] if group.sources else keys
 
 
-def source_names(one: Group, shown: int = _SHOWN_NAMES) -> str:
-    """The names of the Applications of a group, the first few; empty if there is one at the most."""
-    if len(one.sources) < 2:
+def source_names(group: Group, shown: int = _SHOWN_NAMES) -> str:
+    """Return the first names of a group's Applications; empty for at most one."""
+    if len(group.sources) < 2:
         return ""
-    more = len(one.sources) - shown
-    return ", ".join(map(printable, one.sources[:shown])) + (f" and {more} more" if more > 0 else "")
+    more = len(group.sources) - shown
+    return ", ".join(map(printable, group.sources[:shown])) + (f" and {more} more" if more > 0 else "")
 
 
 def _move(change: ObjectChange, *, several: bool = False) -> str:
-    """How the path of an object's file changes; of several objects only the part that changes."""
+    """Return the change of an object's file path; for several objects only the part that changes."""
     if change.old is None or change.new is None:
         return ""
     start, gone, come, end = move_of(change.old.file, change.new.file)
@@ -162,9 +164,9 @@ def _move(change: ObjectChange, *, several: bool = False) -> str:
     return printable(f"{start}{{{gone.rstrip('/')} => {come.rstrip('/')}}}{'/' if end else ''}{end}")
 
 
-def other_names(one: Group, shown: int = _SHOWN_NAMES) -> str:
-    """The names of a group's other objects, the first few of them; empty for a group of one."""
-    return _names(others_of(one), shown)
+def other_names(group: Group, shown: int = _SHOWN_NAMES) -> str:
+    """Return the first names of a group's other objects; empty for a group of one."""
+    return _names(others_of(group), shown)
 
 
 def _names(keys: Sequence[ObjectKey], shown: int) -> str:
@@ -172,9 +174,9 @@ def _names(keys: Sequence[ObjectKey], shown: int) -> str:
     return ", ".join(map(object_name, keys[:shown])) + (f" and {more} more" if more > 0 else "")
 
 
-def change_lines(one: Group) -> Iterator[DiffLine]:
-    """What differs in the objects of a group: a line for each field, the whole of an added or removed object."""
-    change = one.changes[0]
+def change_lines(group: Group) -> Iterator[DiffLine]:
+    """Yield the differences of a group: a line for each field, or a whole added or removed object."""
+    change = group.changes[0]
     if change.old is None and change.new is not None:
         yield from _whole(change.new.content, "add", "+")
     elif change.new is None and change.old is not None:
@@ -184,7 +186,7 @@ def change_lines(one: Group) -> Iterator[DiffLine]:
             yield DiffLine("context", f"in another file: {_move(change)}")
         ignored = dict(change.ignored)
         for field in change.fields:
-            yield from _with_reason(field_lines(field, one.context), ignored.get(path_text(field.path), ""))
+            yield from _with_reason(field_lines(field, group.context), ignored.get(path_text(field.path), ""))
 
 
 def _with_reason(lines: Iterator[DiffLine], reason: str) -> Iterator[DiffLine]:
@@ -206,7 +208,7 @@ def _yaml(content: Any) -> str:
 
 
 def field_lines(field: FieldChange, context: int) -> Iterator[DiffLine]:
-    """One field that differs, below the line that names it; of a text so many lines around what differs."""
+    """Yield a differing field, below a line with its path; for texts with context lines around the differences."""
     path = printable(_shown_path(field.path)) or "(the whole document)"
     if field.inside:
         yield DiffLine("header", f"{path}: in the document")
@@ -230,7 +232,7 @@ def field_lines(field: FieldChange, context: int) -> Iterator[DiffLine]:
 
 
 def _shown_path(path: Path) -> str:
-    """A path as people write it; in the schema of a definition without the words that lead to each property."""
+    """Return a readable path; in the schema of a definition without the keys that lead to each property."""
     names = [step.key if isinstance(step, Key) else "" for step in path]
     if names[:2] != ["spec", "versions"] or names[3:5] != ["schema", "openAPIV3Schema"]:
         return path_text(path)
@@ -250,14 +252,14 @@ def _shown_path(path: Path) -> str:
 
 
 def _text_lines(old: str, new: str, context: int) -> Iterator[DiffLine]:
-    if not old.endswith("\n") and not new.endswith("\n"):  # which then says nothing
+    if not old.endswith("\n") and not new.endswith("\n"):  # the marker would be the same on both sides
         old, new = f"{old}\n", f"{new}\n"
     for line in diff_lines(old, new, DEFAULT_LIMITS, context):
         yield DiffLine(line.style, _shortened(printable(line.text)))
 
 
 def _value(value: Any) -> str:
-    """A value as one or more lines: a text as it is, anything else as YAML."""
+    """Return a value as lines: a text as it is, other values as YAML."""
     if isinstance(value, str):
         return value if value.strip() == value and value else json.dumps(value, ensure_ascii=False)
     if isinstance(value, dict | list) and value:
@@ -269,7 +271,9 @@ def _value(value: Any) -> str:
 
 
 def _around(old: str, new: str) -> tuple[list[str], list[str]]:
-    """Both values as lines; of long ones on a single line the part that differs, with what is left out counted."""
+    """Return both values as lines; of long single lines the part that differs, with the number of omitted
+    characters.
+    """
     if "\n" in old or "\n" in new or max(len(old), len(new)) <= VALUE_CHARACTERS:
         return _lines(old), _lines(new)
     start = next((index for index, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))

@@ -1,4 +1,4 @@
-"""The unified diff of two texts, as lines that know what they are."""
+"""Unified diffs of texts, as lines with a style."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CONTEXT: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """One line of a diff, without newline and without colour: colour is added by the caller.
+    """A line of a diff, without newline and colour: the caller adds colours.
 
     Attributes:
         style: `summary` is a sentence about a file; `danger` and `caution` are warnings; the others are the parts of a
@@ -30,7 +30,7 @@ class DiffLine:
 
 
 class Change(NamedTuple):
-    """Neighbouring lines that were replaced: from the first to before the last, counted from zero, in both texts."""
+    """Replaced neighbouring lines: start and end (exclusive), counted from zero, in both texts."""
 
     old_start: int
     old_end: int
@@ -39,14 +39,16 @@ class Change(NamedTuple):
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of a text with their newlines; only newlines part them, as in git."""
+    """Split a text into lines with their newlines; only newlines separate lines, as in git."""
     lines = [line + "\n" for line in text.split("\n")]
     lines[-1] = lines[-1][:-1]
     return lines if lines[-1] else lines[:-1]
 
 
 def changes(old: Sequence[str], new: Sequence[str], limits: Limits) -> list[Change] | None:
-    """Where two texts differ, from top to bottom; None for more than `limits.diff_matches` allows to compare."""
+    """Return the replaced blocks of two texts, from top to bottom; None for more than `limits.diff_matches` allows to
+    compare.
+    """
     start = 0
     shorter = min(len(old), len(new))
     while start < shorter and old[start] == new[start]:
@@ -64,10 +66,10 @@ def changes(old: Sequence[str], new: Sequence[str], limits: Limits) -> list[Chan
 def unified(
     old: Sequence[str], new: Sequence[str], differences: Sequence[Change], context: int = CONTEXT
 ) -> Iterator[DiffLine]:
-    """The lines of a unified diff, without its two header lines.
+    """Yield the lines of a unified diff, without its two header lines.
 
     Args:
-        context: how many lines are shown around a change.
+        context: the number of unchanged lines around a change.
     """
     for hunk in _hunks(differences, context):
         before = min(context, hunk[0].old_start)
@@ -85,9 +87,9 @@ def unified(
 
 
 def diff_lines(old: str, new: str, limits: Limits, context: int = CONTEXT) -> Iterator[DiffLine]:
-    """The lines of a unified diff of two texts, without its two header lines; nothing for equal lines.
+    """Yield the lines of a unified diff of two texts, without its two header lines; nothing for equal texts.
 
-    With more differences than `limits.diff_matches` allows to compare, a sentence that says so.
+    With more differences than `limits.diff_matches` allows to compare, a sentence replaces them.
     """
     before, after = split_lines(old), split_lines(new)
     differences = changes(before, after, limits)
@@ -98,7 +100,7 @@ def diff_lines(old: str, new: str, limits: Limits, context: int = CONTEXT) -> It
 
 
 def _hunks(differences: Sequence[Change], context: int) -> Iterator[list[Change]]:
-    """Changes whose context would touch or overlap, together."""
+    """Group changes whose contexts touch or overlap."""
     hunk: list[Change] = []
     for change in differences:
         if hunk and change.old_start - hunk[-1].old_end > 2 * context:
@@ -117,7 +119,9 @@ def _lines(style: LineStyle, sign: str, lines: Sequence[str]) -> Iterator[DiffLi
 
 
 def _span(start: int, end: int) -> str:
-    """The lines of a hunk: first line and count. A count of one is left out; an empty span names the line before it."""
+    """Return the range of a hunk: first line and count. A count of 1 is omitted; an empty range names the line before
+    it.
+    """
     count = end - start
     if count == 1:
         return str(start + 1)
@@ -125,7 +129,7 @@ def _span(start: int, end: int) -> str:
 
 
 def _equal_pairs(old: Sequence[str], new: Sequence[str]) -> int:
-    """How much work the comparison is. Very frequent lines are left out: SequenceMatcher does not look at them."""
+    """Estimate the work of a comparison. Very frequent lines are left out: SequenceMatcher ignores them."""
     counts = Counter(new)
     popular = len(new) // 100 + 1 if len(new) >= 200 else len(new)
     return sum(count for line in old if (count := counts.get(line, 0)) <= popular)

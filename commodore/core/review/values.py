@@ -1,4 +1,4 @@
-"""Plain data: whether two values are the same, type for type, and a key to find equal ones by."""
+"""Compare plain data: strict equality by type, digests and similarity."""
 
 from __future__ import annotations
 
@@ -10,58 +10,58 @@ from collections.abc import Iterator
 from typing import Any
 
 
-def is_same(one: Any, other: Any) -> bool:
-    """Whether two values are equal. `1`, `1.0` and `true` are three values; the order of keys does not count.
+def is_same(left: Any, right: Any) -> bool:
+    """Return True if two values are equal. `1`, `1.0` and `true` are different; the order of keys does not matter.
 
-    Values of any depth can be compared.
+    Works for values of any depth.
     """
-    pending = [(one, other)]
+    pending = [(left, right)]
     while pending:
-        one, other = pending.pop()
-        if one is other:
+        left, right = pending.pop()
+        if left is right:
             continue
-        if type(one) is not type(other):
+        if type(left) is not type(right):
             return False
-        if isinstance(one, dict):
-            if len(one) != len(other) or any(key not in other for key in one):
+        if isinstance(left, dict):
+            if len(left) != len(right) or any(key not in right for key in left):
                 return False
-            pending += [(value, other[key]) for key, value in one.items()]
-        elif isinstance(one, list):
-            if len(one) != len(other):
+            pending += [(value, right[key]) for key, value in left.items()]
+        elif isinstance(left, list):
+            if len(left) != len(right):
                 return False
-            pending += zip(one, other, strict=True)
-        elif one != other and not (one != one and other != other):  # not a number, twice
+            pending += zip(left, right, strict=True)
+        elif left != right and not (left != left and right != right):  # NaN equals NaN here
             return False
     return True
 
 
 def identity(value: Any) -> bytes:
-    """A digest that is the same for the same values, except that the order of keys counts."""
+    """Return a digest of a value. The order of keys matters."""
     try:
         return hashlib.sha256(marshal.dumps(value, 2)).digest()
-    except ValueError:  # too deep, or no plain data, such as a date
+    except ValueError:  # too deep, or not plain data, such as a date
         return hashlib.sha256(_flat(value).encode("utf-8", "surrogatepass")).digest()
 
 
 def _flat(value: Any) -> str:
-    """Any value as a text that tells it from others, without recursion."""
+    """Return a text that identifies a value, without recursion."""
     parts: list[str] = []
     pending = [value]
     while pending:
-        one = pending.pop()
-        if isinstance(one, dict):
-            parts.append(f"map{len(one)}")
-            pending += [part for item in one.items() for part in item]
-        elif isinstance(one, list):
-            parts.append(f"list{len(one)}")
-            pending += one
+        current = pending.pop()
+        if isinstance(current, dict):
+            parts.append(f"map{len(current)}")
+            pending += [part for item in current.items() for part in item]
+        elif isinstance(current, list):
+            parts.append(f"list{len(current)}")
+            pending += current
         else:
-            parts.append(f"{type(one).__name__}:{one!r}")
+            parts.append(f"{type(current).__name__}:{current!r}")
     return "\0".join(parts)
 
 
 def as_json(value: Any) -> Any:
-    """A value as JSON knows it: dates, and numbers that JSON has no form for, are texts, and so are keys.
+    """Convert a value to JSON data: dates, keys, and numbers without a JSON form become texts.
 
     Raises:
         RecursionError: it is nested too deeply.
@@ -79,10 +79,10 @@ Leaves = Counter[tuple[Any, ...]]
 
 
 def leaves(value: Any, *, unnamed: bool = False) -> Leaves:
-    """What a value holds: the values at its paths, places in lists aside.
+    """Return the values of a value by path, ignoring places in lists.
 
     Args:
-        unnamed: leave out what names an object: its kind, name and namespace; its name in other texts, too.
+        unnamed: leave out the identity of an object: its kind, name and namespace, and its name in other texts.
     """
     return Counter(_leaves(value, unnamed))
 
@@ -92,23 +92,23 @@ def _leaves(value: Any, unnamed: bool) -> Iterator[tuple[Any, ...]]:
     name = metadata.get("name") if isinstance(metadata, dict) else None
     pending: list[tuple[tuple[Any, ...], Any]] = [((), value)]
     while pending:
-        path, one = pending.pop()
-        if isinstance(one, dict) and one:
+        path, current = pending.pop()
+        if isinstance(current, dict) and current:
             named = unnamed and path in ((), ("metadata",))
             pending += [
                 ((*path, str(key)), inner)
-                for key, inner in one.items()
+                for key, inner in current.items()
                 if not (named and key in ("apiVersion", "kind", "name", "namespace"))
             ]
-        elif isinstance(one, list) and one:
-            pending += [((*path, ""), inner) for inner in one]
-        elif isinstance(one, str) and isinstance(name, str) and name:
-            yield (*path, repr(one.replace(name, "\0")))
+        elif isinstance(current, list) and current:
+            pending += [((*path, ""), inner) for inner in current]
+        elif isinstance(current, str) and isinstance(name, str) and name:
+            yield (*path, repr(current.replace(name, "\0")))
         else:
-            yield (*path, repr(one))
+            yield (*path, repr(current))
 
 
-def similarity(one: Leaves, other: Leaves) -> float:
-    """The share of leaves that two values have in common: 0 for nothing, 1 for all."""
-    total = one.total() + other.total()
-    return 2 * (one & other).total() / total if total else 0.0
+def similarity(left: Leaves, right: Leaves) -> float:
+    """Return the share of common leaves of two values: from 0 to 1."""
+    total = left.total() + right.total()
+    return 2 * (left & right).total() / total if total else 0.0

@@ -1,4 +1,4 @@
-"""A review as one HTML file: nothing is fetched, all of it is text, and what is not opened is not laid out."""
+"""A review as a single HTML file: it fetches nothing, holds texts only, and lays out details when they are opened."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _FEW_PARTS = 8
 
 
 def html_report(review: Review, *, title: str = "Changes") -> str:
-    """The report as the text of an HTML file. The groups' lines are in it once, as data."""
-    data = json.dumps([_group(one) for one in review.groups], ensure_ascii=True, separators=(",", ":"))
+    """Return the report as an HTML file. The groups' lines are included once, as data."""
+    data = json.dumps([_group(group) for group in review.groups], ensure_ascii=True, separators=(",", ":"))
     parts = {
         "%TITLE%": html.escape(printable(title)),
         "%SUMMARY%": html.escape(summary(review)),
         "%PARTS%": _parts(review),
-        "%DATA%": data.replace("<", "\\u003c"),  # nothing in it can end the element
+        "%DATA%": data.replace("<", "\\u003c"),  # so that no text can end the element
     }
     page = (resources.files("commodore") / _TEMPLATE).read_text(encoding="utf-8")
     head, _, rest = page.partition("%DATA%")
@@ -34,32 +34,32 @@ def html_report(review: Review, *, title: str = "Changes") -> str:
 
 
 def _parts(review: Review) -> str:
-    """The table of Applications; what is unknown comes first, and a long table is closed unless there is some."""
+    """Return the table of Applications, unknown ones first; a long table is folded unless some are unknown."""
     if not review.parts:
         return ""
     sorted_rows = sorted(part_rows(review), key=lambda row: not row[0].startswith("?"))
     rows = "".join(itertools.starmap(_row, sorted_rows))
-    unknown = any(one.state == "unknown" for one in review.parts)
+    unknown = any(part.state == "unknown" for part in review.parts)
     opened = " open" if unknown or len(review.parts) <= _FEW_PARTS else ""
     title = f"{len(review.parts)} Application{'s' if len(review.parts) > 1 else ''}"
     return f'<details{opened}><summary>{title}</summary><div id="parts"><table>{rows}</table></div></details>'
 
 
 def _row(name: str, said: str) -> str:
-    """A row of the table: the Application shows its changes alone when it is chosen."""
+    """Return a row of the table: selecting the Application filters the changes by it."""
     sign, _, rest = name.partition(" ")
     kind = ' class="unknown"' if sign == "?" else ""
     button = f'<button class="app" type="button" value="{html.escape(rest)}">{html.escape(rest)}</button>'
     return f"<tr{kind}><td>{html.escape(sign)}&nbsp;{button}</td><td>{html.escape(said)}</td></tr>"
 
 
-def _group(one: Group) -> dict[str, Any]:
-    flags = {flag.name: flag.severity for flag in one.flags}
+def _group(group: Group) -> dict[str, Any]:
+    flags = {flag.name: flag.severity for flag in group.flags}
     return {
-        "title": group_title(one),
-        "apps": list(map(printable, one.sources)),
-        "also": list(map(object_name, others_of(one))),
+        "title": group_title(group),
+        "apps": list(map(printable, group.sources)),
+        "also": list(map(object_name, others_of(group))),
         "flags": list(flags.items()),
-        "dangers": list(dict.fromkeys(printable(f"{flag.name}: {flag.message}") for flag in one.flags)),
-        "lines": [[line.style, line.text] for line in change_lines(one)],
+        "dangers": list(dict.fromkeys(printable(f"{flag.name}: {flag.message}") for flag in group.flags)),
+        "lines": [[line.style, line.text] for line in change_lines(group)],
     }

@@ -1,4 +1,4 @@
-"""A review as a document for programs."""
+"""A review as a JSON document."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from commodore.core.review.values import as_json
 
 @dataclass(frozen=True, slots=True)
 class DiffCounts:
-    """The numbers of objects.
+    """Counts of objects.
 
     Attributes:
-        added: objects that come.
-        changed: objects that change, or get another name.
-        removed: objects that go.
-        moved: objects that only moved to another file.
-        unchanged: objects that are the same, in files that were read.
-        hidden_fields: fields that differ as noise.
-        hidden_only: objects, counted as changed, that differ in nothing but noise.
+        added: added objects.
+        changed: changed or renamed objects.
+        removed: removed objects.
+        moved: unchanged objects in another file.
+        unchanged: equal objects, in files that were read.
+        hidden_fields: differing fields that are noise.
+        hidden_only: objects, counted as changed, whose differences are noise only.
     """
 
     added: int
@@ -41,7 +41,7 @@ class FlagRecord:
     """A danger.
 
     Attributes:
-        message: what is dangerous, in words.
+        message: a description of the danger.
     """
 
     name: str
@@ -68,9 +68,9 @@ class SideRecord:
     """An object on one side.
 
     Attributes:
-        file: the path of its file in the tree; empty if there is none.
-        source: whom it comes from, such as an instance or an Application; empty if that is not known.
-        object: the whole object, of an added or removed one; secrets are masked.
+        file: the path of its file in the tree; empty without a file.
+        source: its origin, such as an instance or an Application; empty if unknown.
+        object: the whole object, if it was added or removed; secrets are masked.
     """
 
     file: str
@@ -83,13 +83,13 @@ class FieldRecord:
     """A difference between two versions of an object.
 
     Attributes:
-        path: where it is, as people write it.
-        kind: `reordered` says that the items which are in both lists stand in another order.
-        hidden: whether it is noise.
-        ignored: why it is usually not shown.
-        old: the value that was there; of a reordered list the names of the items that stay.
-        new: the value that is there now; likewise.
-        inside: if both values are texts that hold YAML or JSON documents, how those differ.
+        path: the readable path of the field.
+        kind: `reordered` means that the common items of both lists have another order.
+        hidden: true for noise.
+        ignored: the reason why it is usually not shown.
+        old: the old value; for a reordered list the names of the common items.
+        new: the new value; for a reordered list the names of the common items.
+        inside: the differences of the documents, if both values are texts of YAML or JSON.
     """
 
     path: str
@@ -106,11 +106,11 @@ class ChangeRecord:
     """An object that differs.
 
     Attributes:
-        kind: `moved` is an object that only stands in another file; a renamed object is `changed`.
-        renamed_from: what named it before, of a renamed one.
-        old: the object before; left out if there was none.
-        new: the object now; left out if there is none.
-        fields: what differs, noise too.
+        kind: `moved` is an unchanged object in another file; a renamed object is `changed`.
+        renamed_from: the old identity of a renamed object.
+        old: the old object; left out if it is missing.
+        new: the new object; left out if it is missing.
+        fields: the differences, including noise.
     """
 
     kind: ObjectKind
@@ -123,12 +123,12 @@ class ChangeRecord:
 
 @dataclass(frozen=True, slots=True)
 class DiffRecord:
-    """Everything that differs between two sets of Kubernetes objects.
+    """All differences between two sets of Kubernetes objects.
 
     Attributes:
         flags: dangers, the worst first.
-        groups: equal changes together: those with the worst flags first, then the larger ones. Changes that are nothing
-            but noise are in none.
+        groups: groups of equal changes: the worst flags first, then the larger groups. Changes that consist of noise
+            only are in no group.
         changes: every object that differs, by kind, group, namespace and name.
     """
 
@@ -139,9 +139,9 @@ class DiffRecord:
 
 
 def json_report(review: Review) -> DiffRecord:
-    """Everything in a review: counts, flags, groups, and every change with its fields, hidden ones too.
+    """Return the whole review: counts, flags, groups, and every change with its fields, including hidden ones.
 
-    All of it is JSON: dates, and numbers that JSON does not know, are texts.
+    Dates, and numbers that JSON cannot represent, are texts.
     """
     changes = review.comparison.changes
     index = {id(change): number for number, change in enumerate(changes)}
@@ -159,18 +159,18 @@ def json_report(review: Review) -> DiffRecord:
         counts,
         [FlagRecord(flag.name, flag.severity, flag.key, flag.message) for flag in review.flags],
         [
-            GroupRecord([index[id(change)] for change in one.changes], sorted({flag.name for flag in one.flags}))
-            for one in review.groups
+            GroupRecord([index[id(change)] for change in group.changes], sorted({flag.name for flag in group.flags}))
+            for group in review.groups
         ],
         list(map(change_record, changes)),
     )
 
 
 def change_record(change: ObjectChange) -> ChangeRecord:
-    """One change: `changes` of the report."""
+    """Return a change: an item of `changes` in the report."""
     ignored = dict(change.ignored)
-    fields = [_field(one, hidden=False, reason=ignored.get(path_text(one.path), "")) for one in change.fields]
-    fields += [_field(one, hidden=True) for one in change.hidden]
+    fields = [_field(entry, hidden=False, reason=ignored.get(path_text(entry.path), "")) for entry in change.fields]
+    fields += [_field(entry, hidden=True) for entry in change.hidden]
     renamed_from = change.old_key if change.is_renamed else ABSENT
     return ChangeRecord(change.kind, change.key, renamed_from, _side(change, "old"), _side(change, "new"), fields)
 

@@ -1,4 +1,4 @@
-"""A review as Markdown within a number of bytes: for comments of pull requests."""
+"""A review as Markdown of limited size, for comments of pull requests."""
 
 from __future__ import annotations
 
@@ -23,22 +23,23 @@ from commodore.core.review.shown import (
 )
 
 COMMENT_BYTES = 65_536
-"""What forges take as a comment."""
+"""The size limit of comments of forges."""
 LEAST_BYTES = 4_096
-"""What the summary and the line about what is left out need at the most."""
+"""The greatest size of the summary and the line about omissions."""
 _CELL = 160
 
 
 def markdown_report(review: Review, *, title: str = "Changes", budget: int = COMMENT_BYTES, whole: str = "") -> str:
-    """The summary, a table of dangers, then groups of changes: the most dangerous first, each in full or not at all.
+    """Return the summary, a table of dangers, and groups of changes: the most dangerous first, each in full or not at
+    all.
 
     Args:
         title: the heading.
-        budget: bytes of UTF-8 that the report may have, at least `LEAST_BYTES`.
-        whole: where the whole report is, a URL or any text; named if something is left out.
+        budget: the greatest size in bytes of UTF-8, at least `LEAST_BYTES`.
+        whole: the place of the whole report, a URL or any text; printed if something is left out.
 
     Returns:
-        The report. What does not fit is counted by its kind, never passed over in silence.
+        The report. Omissions are counted by kind.
 
     Raises:
         ValueError: the budget is less than `LEAST_BYTES`.
@@ -54,17 +55,17 @@ def markdown_report(review: Review, *, title: str = "Changes", budget: int = COM
     table, left_flags = _flag_table(review.flags, left // 2)
     parts.append(table)
     left -= _size(table)
-    texts, short = fit_blocks(((_group(one), _folded(one)) for one in review.groups), left)
+    texts, short = fit_blocks(((_group(group), _folded(group)) for group in review.groups), left)
     if short or left_flags:
         texts.append(_left_out([review.groups[number] for number in short], left_flags, whole))
     return "".join([*parts, *texts])
 
 
 def fit_blocks(blocks: Iterable[Sequence[str]], budget: int) -> tuple[list[str], list[int]]:
-    """Take of each block the first form that still fits into a number of bytes, or nothing.
+    """Choose for each block the first form that fits into the rest of a number of bytes, or nothing.
 
     Returns:
-        the texts, and the numbers of the blocks that are not there in their first form.
+        the texts, and the indices of the blocks that are not in their first form.
     """
     texts, short = [], []
     for number, forms in enumerate(blocks):
@@ -77,7 +78,7 @@ def fit_blocks(blocks: Iterable[Sequence[str]], budget: int) -> tuple[list[str],
 
 
 def fenced(lines: Sequence[str]) -> str:
-    """Lines of a diff as a block of code that none of them can end."""
+    """Return lines of a diff as a code block, with a fence that no line can end."""
     body = "\n".join(lines)
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", body)), default=0))
     return f"{fence}diff\n{body}\n{fence}"
@@ -88,7 +89,7 @@ def _size(text: str) -> int:
 
 
 def _part_table(review: Review, budget: int) -> str:
-    """A table of the Applications, as many as fit, and how many do not."""
+    """Return a table of the Applications that fit, with the number of the others."""
     text = "\n| Application | Objects |\n|---|---|\n"
     for number, (name, said) in enumerate(part_rows(review)):
         row = f"| {_cell(name)} | {_cell(said)} |\n"
@@ -100,7 +101,7 @@ def _part_table(review: Review, budget: int) -> str:
 
 
 def _flag_table(flags: Sequence[Flag], budget: int) -> tuple[str, list[Flag]]:
-    """A table of the first dangers, as many as fit, and those that do not."""
+    """Return a table of the first dangers that fit, and the other dangers."""
     text = "\n| Danger | Objects | |\n|---|---|---|\n"
     groups = same_flags(flags)
     for rows, same in enumerate(groups):
@@ -117,31 +118,31 @@ def _cell(text: str) -> str:
 
 
 def _plain(text: str, most: int) -> str:
-    """Text from outside in which nothing is Markdown, HTML or a mention."""
+    """Escape text so that nothing in it is Markdown, HTML or a mention."""
     text = only_printable(printable(text), "?")
     text = text if len(text) <= most else f"{text[:most]}…"
     return in_markdown(text)
 
 
-def _group(one: Group) -> str:
-    lines = [line.text for line in change_lines(one)]
+def _group(group: Group) -> str:
+    lines = [line.text for line in change_lines(group)]
     also = "".join(
         f"\n{word} {_plain(names, 2000)}\n"
-        for word, names in (("in", source_names(one, 20)), ("also", other_names(one, 20)))
+        for word, names in (("in", source_names(group, 20)), ("also", other_names(group, 20)))
         if names
     )
     block = f"\n{fenced(lines)}\n" if lines else ""
-    return f"\n<details><summary>{_title(one)}</summary>\n{also}{block}\n</details>\n"
+    return f"\n<details><summary>{_title(group)}</summary>\n{also}{block}\n</details>\n"
 
 
-def _folded(one: Group) -> str:
-    return f"\n{_title(one)} (not shown here)\n"
+def _folded(group: Group) -> str:
+    return f"\n{_title(group)} (not shown here)\n"
 
 
-def _title(one: Group) -> str:
-    names = Counter(flag.name for flag in one.flags)
+def _title(group: Group) -> str:
+    names = Counter(flag.name for flag in group.flags)
     flags = "".join(f" ⚠ {name}" for name in names)
-    text = only_printable(printable(group_title(one)), "?")
+    text = only_printable(printable(group_title(group)), "?")
     text = text if len(text) <= 300 else f"{text[:300]}…"
     return f"<code>{html.escape(text)}</code>{flags}"
 
@@ -154,8 +155,8 @@ def _link(text: str) -> str:
 
 
 def _left_out(groups: Sequence[Group], flags: Sequence[Flag], whole: str) -> str:
-    """What is not in the report, in numbers. Never longer than for everything."""
-    kinds = Counter(change.kind for one in groups for change in one.changes)
+    """Return a line with the counts of omissions. Never longer than for everything."""
+    kinds = Counter(change.kind for group in groups for change in group.changes)
     parts = [f"{count} {kind}" for kind, count in sorted(kinds.items())]
     names = Counter(flag.name for flag in flags)
     said = f"objects {', '.join(parts)}" if parts else ""

@@ -1,4 +1,4 @@
-"""A review as lines of text: for a terminal, a log, a pipe."""
+"""A review as lines of text, for terminals, logs and pipes."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from commodore.core.review.textdiff import DiffLine, LineStyle
 _NAME_WIDTH = 40
 _WHOLE_LINES = 12
 _CHANGED_LINES = 60
-"""Lines of an object that are shown if reports are folded: of one that comes or goes, of one that changes."""
+"""The most lines of an object in folded reports: of an added or removed object, of a changed one."""
 
 
 def text_report(review: Review, *, folded: bool = False) -> Iterator[DiffLine]:
-    """The summary, the dangers, then each group of equal changes, of which the first is shown.
+    """Yield the summary, the dangers, then each group of equal changes with its first change.
 
-    Lines hold no control characters. Nothing for a review without changes but the summary.
+    Lines hold no control characters. A review without changes is its summary only.
 
     Args:
-        folded: show only the first lines of long changes, and how many more there are.
+        folded: show only the first lines of long changes, and the number of further lines.
     """
     yield DiffLine("summary", summary(review))
     rows = list(part_rows(review))
@@ -58,9 +58,9 @@ def _style(flag: Flag) -> LineStyle:
     return "caution" if flag.severity == "medium" else "danger"
 
 
-def _body(one: Group, *, folded: bool) -> Iterator[DiffLine]:
-    change = one.changes[0]
-    lines = [DiffLine(line.style, f"    {line.text}") for line in change_lines(one)]
+def _body(group: Group, *, folded: bool) -> Iterator[DiffLine]:
+    change = group.changes[0]
+    lines = [DiffLine(line.style, f"    {line.text}") for line in change_lines(group)]
     most = _WHOLE_LINES if change.kind in ("added", "removed") else _CHANGED_LINES
     if not folded or len(lines) <= most + 1:
         yield from lines
