@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from commodore.core.serving.server import Handler, Listener, Reply, Routes, probe, read_address, serving
 
-__all__ = ["Handler", "Listener", "Routes", "Reply", "probe", "read_address", "serving"]
+__all__ = ["Handler", "Listener", "Reply", "Routes", "probe", "read_address", "serving"]
