@@ -219,10 +219,10 @@ def _usage_error(error: click.ClickException) -> UsageError:
                 "" if wanted.kind == "switch" else wanted.choices[-1] if wanted.choices else wanted.metavar or "SECONDS"
             )
             hint = misplaced_option(error.option_name, value, command)
-        elif command.startswith("commodore argocd "):
-            from commodore.cli.argocd.settings import REPLACED
+        else:
+            from commodore.cli.shell.settings.replaced import REPLACED
 
-            hint = REPLACED.get(error.option_name, hint)
+            hint = REPLACED.get((*command.split(), "", "")[1], {}).get(error.option_name, hint)
     return UsageError("CMD-CLI-002", error.format_message().rstrip("."), hint=hint)
 
 

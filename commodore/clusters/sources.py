@@ -114,14 +114,14 @@ class FileFleet:
         """Does nothing: there is no API."""
 
 
-def read_cluster_files(
-    files: Sequence[Path], folders: Sequence[Path], dynamic_facts: Mapping[str, Any], context: Context
-) -> FileFleet:
-    """The clusters of files, and of all YAML and JSON files in folders.
+def read_cluster_files(places: Sequence[Path], dynamic_facts: Mapping[str, Any], context: Context) -> FileFleet:
+    """The clusters of files, and of all YAML and JSON files in folders, which come last.
 
     Raises:
         EnvironmentFault: a file cannot be read.
         InputError: a file is malformed, or two hold the same cluster.
     """
-    found = [path for folder in folders for path in sorted(folder.iterdir()) if path.suffix in _SUFFIXES]
-    return FileFleet([read_cluster_file(path, context) for path in (*files, *found)], dynamic_facts)
+    files = [place for place in places if not place.is_dir()]
+    folders = [place for place in places if place.is_dir()]
+    files += [path for folder in folders for path in sorted(folder.iterdir()) if path.suffix in _SUFFIXES]
+    return FileFleet([read_cluster_file(path, context) for path in files], dynamic_facts)

@@ -37,7 +37,7 @@ def read_waves(path: Path, level: str, limits: Limits) -> tuple[Wave, ...]:
         return tuple(_of_sequence(read_config(path.parent.parent, limits), level))
     if level:
         raise UsageError(
-            "CMD-FLT-121", "--wave-level needs the sequence of a fleet", hint="give --waves the file config/config.yaml"
+            "CMD-FLT-121", "wave-level needs the sequence of a fleet", hint="give --waves the file config/config.yaml"
         )
     raise_all(schema_problems(document, static_schema("waves")))
     entries = document.data["waves"]

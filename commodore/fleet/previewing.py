@@ -52,7 +52,7 @@ def preview(root: Path, cell: str, kind: str | None, cluster_values: Path | None
             raise InputError(
                 "CMD-FLT-093",
                 f"Argo CD's own pass of helm would fail in {cell_folder(kind, prefix)}: {refused.reason}",
-                hint="give the values that it asks for with --cluster-values, or escape what it should leave alone",
+                hint="give the values that it asks for with --values, or escape what it should leave alone",
             ) from refused
     return [one for one in load_rendered(printed, place=folder) if one is not None]
 

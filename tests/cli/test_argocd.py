@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from commodore.base.yaml.kube_yaml import read_documents
+from commodore.cli.shell.settings.replaced import REPLACED
 from tests.argocd.comparing.conftest import app
+from tests.cli.conftest import commands
 from tests.world.cluster import ROOT
 from tests.world.repos import git
 from tests.world.terminal import run_on_terminal
@@ -395,9 +397,9 @@ def test_render_says_once_that_secrets_are_shown(call: Call, tmp_path: Path) -> 
         "  source: {repoURL: https://git.example.com/shop, path: web}\n"
     )
     given = ("argocd", "render", "--path", str(tmp_path), "--self-url", "https://git.example.com/shop")
-    told = "Secrets are shown as they are; --skip-secrets leaves them out.\n"
+    told = "Secrets are shown as they are; --skip-kind Secret leaves them out.\n"
     assert call(*given)[2] == call(*given, "-o", "json")[2] == told
-    for words in (["--skip-secrets"], ["-o", "name"]):
+    for words in (["--skip-kind", "Secret"], ["-o", "name"]):
         assert told not in call(*given, *words)[2]
 
 
@@ -489,7 +491,7 @@ def test_plugins(call: Call, tmp_path: Path) -> None:
     assert (code, out, err) == (0, "ConfigMap web/a\n", "")
     for left_out in (["--skip-kind", "ConfigMap"], ["--kind", "Pod"]):
         assert call("argocd", "render", *words, *left_out) == (0, "", "")
-    for kept in (["--skip-secrets"], ["--skip-crds"]):
+    for kept in (["--skip-kind", "Secret"], ["--skip-kind", "CustomResourceDefinition"]):
         assert call("argocd", "render", *words, *kept)[1] == "ConfigMap web/x-a\n"
     assert call("argocd", "plugins", "check", str(policy)) == (
         0,
@@ -560,6 +562,8 @@ def test_naming_an_application_neither_renders_nor_reports_others(call: Call, tr
 @pytest.mark.parametrize(
     ("option", "hint"),
     [
+        ("--skip-crds", "--skip-kind CustomResourceDefinition"),
+        ("--html", "--html is now --report FILE.html"),
         ("--argocd-cm", "--argocd-cm is now the field argocd_cm of --installation FILE"),
         ("--app-namespace", "--app-namespace is now the field application_namespaces of --installation FILE"),
         ("--project", "--project is now --select 'project=GLOB'"),
@@ -569,6 +573,25 @@ def test_naming_an_application_neither_renders_nor_reports_others(call: Call, tr
 def test_options_that_were_replaced_name_what_replaces_them(call: Call, option: str, hint: str) -> None:
     code, _, err = call("argocd", "apps", option, "x")
     assert (code, hint in err) == (2, True), err
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("catalog validate --kubernetes-version 1", "--kube-version"),
+        ("fleet report --failed", "--state failed"),
+        ("hydrate run --summary x", "--report markdown=FILE"),
+        ("observe run --sync-period 1m", "--interval"),
+    ],
+)
+def test_options_of_other_groups_that_were_replaced(call: Call, words: str, hint: str) -> None:
+    assert f"is now {hint}" in call(*words.split())[2]
+
+
+def test_no_replaced_option_is_there() -> None:
+    for known in commands():
+        flags = {flag for option in known.command.params for flag in option.opts}
+        assert not flags & {*REPLACED.get((*known.words, "")[0], {})}, known.words
 
 
 @pytest.mark.requirement("D20")

@@ -74,12 +74,14 @@ def test_forms(diff: Call, tmp_path: Path) -> None:
     assert yaml.safe_load(diff("--base", "HEAD", "-o", "yaml")[1]) == data
     assert diff("--base", "HEAD", "-o", "stat")[1] == "1 changed, 1 removed; dangers: 1 critical\n"
     files = {form: tmp_path / f"report.{form}" for form in ("markdown", "html", "json", "sarif")}
-    words = [word for form, file in files.items() for word in (f"--{form}", str(file))]
+    words = [word for form, file in files.items() for word in ("--report", f"{form}={file}")]
     assert diff("--base", "HEAD", *words)[0] == 1
     for form, file in files.items():
         assert diff("--base", "HEAD", "-o", form)[1] == file.read_text(encoding="utf-8")
-    code, _, err = diff("--base", "HEAD", "--sarif", str(tmp_path / "none" / "report"))
+    code, _, err = diff("--base", "HEAD", "--report", str(tmp_path / "none" / "report.sarif"))
     assert (code, "[CMD-WORK-003]" in err) == (2, True)
+    code, _, err = diff("--base", "HEAD", "--report", str(tmp_path / "report"))
+    assert (code, "ends in none of .json, .md, .html, .sarif; write FORM=FILE" in err) == (2, True)
     row = "| &#126; argocd/a | 1 changed, 1 removed; dangers: deletes-volume |"
     assert row in files["markdown"].read_text(encoding="utf-8")
     assert 'value="argocd/a">argocd/a</button>' in files["html"].read_text(encoding="utf-8")

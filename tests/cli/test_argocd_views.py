@@ -165,8 +165,8 @@ def test_diagnostics(run: Call, shop: Path) -> None:
     (shop / "bad.yaml").write_text("a: [argocd-cm", encoding="utf-8")
     code, out, err = run("diagnostics")
     assert (code, out.count("[CMD-ARGO-102]"), err) == (0, 1, "")
-    assert run("diagnostics", "--render", "--select", "namespace=a")[0] == 0  # what counts is rendered alone
-    code, out, _ = run("diagnostics", "--render", "-o", "json")
+    assert run("diagnostics", "--show", "rendered", "--select", "namespace=a")[0] == 0  # what counts is rendered alone
+    code, out, _ = run("diagnostics", "--show", "rendered", "-o", "json")
     data = json.loads(out)
     assert (code, data["partial"], {one["code"] for one in data["diagnostics"]}) == (
         2,
@@ -181,15 +181,15 @@ def test_diagnostics_say_where_things_came_from(run: Call, shop: Path) -> None:
     (shop / "b" / "kustomization.yaml").write_text("resources: [pod.json]\n", encoding="utf-8")
 
     def told(*words: str) -> list[str]:
-        found = json.loads(run("diagnostics", "--render", "-o", "json", *words)[1])["diagnostics"]
+        found = json.loads(run("diagnostics", "--show", "rendered", "-o", "json", *words)[1])["diagnostics"]
         return [one["message"] for one in found if one["code"] == "CMD-ARGO-330"]
 
     assert told() == []
-    tree, output = told("--events")
+    tree, output = told("--show", "events")
     head = git(shop, "rev-parse", "HEAD").strip()
     assert tree == f"https://git.example.com/team/shop.git is {head}: the tree under analysis"
     assert output == "what kustomize writes for argocd/b: from the cache"
-    assert told("--events", "--no-reuse")[1] == "what kustomize writes for argocd/b: rendered"
+    assert told("--show", "events", "--no-cache")[1] == "what kustomize writes for argocd/b: rendered"
 
 
 @pytest.mark.parametrize(
@@ -219,14 +219,15 @@ def test_colours(
 
 
 @pytest.mark.requirement("D54", "D75")
-def test_diagnostics_of_plugins(run: Call, shop: Path) -> None:
+def test_diagnostics_of_plugins(run: Call, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only Applications with sources of plugins are rendered."""
+    monkeypatch.setenv("COMMODORE_ARGOCD_AVP", "1")
     (shop / "b" / "broken.json").write_text("{", encoding="utf-8")
     for name, plugin in (("c", "avp"), ("d", "other")):
         value = json.loads(app(name, "a"))
         value["spec"]["source"]["plugin"] = {"name": plugin}
         (shop / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
-    code, out, _ = run("diagnostics", "--plugins", "--avp", "-o", "json")
+    code, out, _ = run("diagnostics", "--show", "plugins", "-o", "json")
     found = {(one["application"], one["code"]) for one in json.loads(out)["diagnostics"] if one["application"]}
     assert (code, found) == (2, {("argocd/c", "CMD-ARGO-425"), ("argocd/d", "CMD-ARGO-420")})
 
@@ -238,7 +239,7 @@ def test_diagnostics_of_an_annotation_that_misses_files(run: Call, shop: Path) -
         value["metadata"]["annotations"] = {"argocd.argoproj.io/manifest-generate-paths": paths}
         (shop / "b.json").write_text(json.dumps(value), encoding="utf-8")
         (shop / "b" / "other.json").write_text(pod("nginx", "other"), encoding="utf-8")
-        code, out, _ = run("diagnostics", "--render")
+        code, out, _ = run("diagnostics", "--show", "rendered")
         assert (code, "reads: b/other.json [CMD-ARGO-804]" in out) == (0, missed)
 
 

@@ -66,7 +66,7 @@ def core(version: str, kind: str, **rest: Any) -> dict[str, Any]:
     return {"apiVersion": version, "kind": kind, "metadata": {"name": "x"}, **rest}
 
 
-def validate(call: Call, folder: Path, *objects: Any, words: tuple[str, ...] = ("--kubernetes-version", "1.34")) -> Any:
+def validate(call: Call, folder: Path, *objects: Any, words: tuple[str, ...] = ("--kube-version", "1.34")) -> Any:
     """The rules that are broken, and the answer."""
     (folder / "manifests" / "one").mkdir(parents=True, exist_ok=True)
     for number, one in enumerate(objects):
@@ -99,14 +99,14 @@ def test_kinds_of_kubernetes(call: Call, tmp_path: Path, content: Any, rules: li
 
 def test_versions_that_a_later_kubernetes_does_not_serve(call: Call, tmp_path: Path) -> None:
     old = core("flowcontrol.apiserver.k8s.io/v1beta3", "FlowSchema")
-    rules, found = validate(call, tmp_path, old, words=("--kubernetes-version", "v1.30.4"))
+    rules, found = validate(call, tmp_path, old, words=("--kube-version", "v1.30.4"))
     assert rules == ["deprecated-api"]
     assert "Kubernetes 1.32 does not serve" in found["problems"][0]["message"]
-    assert call("catalog", "validate", str(tmp_path), "--kubernetes-version", "1.30")[0] == 0
-    assert call("catalog", "validate", str(tmp_path), "--kubernetes-version", "1.30", "--strict")[0] == 1
-    assert validate(call, tmp_path, core("resource.k8s.io/v1", "DeviceClass"), words=("--kubernetes-version", "1.30"))[
-        0
-    ] == ["unknown-api"]
+    assert call("catalog", "validate", str(tmp_path), "--kube-version", "1.30")[0] == 0
+    assert call("catalog", "validate", str(tmp_path), "--kube-version", "1.30", "--strict")[0] == 1
+    assert validate(call, tmp_path, core("resource.k8s.io/v1", "DeviceClass"), words=("--kube-version", "1.30"))[0] == [
+        "unknown-api"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_schema_that_cannot_be_used(call: Call, tmp_path: Path) -> None:
 
 
 def test_a_kubernetes_without_schemas(call: Call, tmp_path: Path) -> None:
-    assert call("catalog", "validate", str(tmp_path), "--kubernetes-version", "1.2")[0] == 2
+    assert call("catalog", "validate", str(tmp_path), "--kube-version", "1.2")[0] == 2
 
 
 def test_without_the_libraries(tmp_path: Path) -> None:

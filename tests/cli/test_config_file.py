@@ -227,9 +227,9 @@ JUDGED = {
     "cluster-scoped discovery dry-sources entry exact-tools facts fixed-time follow-renames hide hooks ignore-path "
     "ignore-rules image-pointer immutable installation kube-version mask-kind max-depth order self-revisions self-url "
     "strict strict-changed-only strip",
-    "catalog": "hide kubernetes-version strict",
+    "catalog": "hide kube-version strict",
     "component": "copyright facts search-paths strict values",
-    "fleet": "cluster-value strict template-engine",
+    "fleet": "cluster-value coalesce fold project strict template-engine values wave-level",
     "hydrate": "argocd-settings commit-date lenient message-template options-in-git order readme-template "
     "set-namespace verify-dry",
     "inventory": "ignore-patterns linter strict values",

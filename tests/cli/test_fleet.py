@@ -96,10 +96,13 @@ def test_a_dimension_that_the_fleet_does_not_have(fleet: Call, tmp_path: Path) -
     assert (code, "there is no dimension 'regions'" in err) == (2, True)
 
 
-def test_a_dimension_whose_name_is_no_word_of_go_templates(fleet: Call, tmp_path: Path) -> None:
+def test_a_dimension_whose_name_is_no_word_of_go_templates(
+    fleet: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMMODORE_FLEET_TEMPLATE_ENGINE", "go")
     config = "dimensions: [data-centers]\nsequence: {data-centers: [a]}\ncluster_types: [main]\n"
     write_files(tmp_path, charts(**{"config/config.yaml": config}))
-    made = yaml.safe_load(fleet("applicationset", "main", "--template-engine", "go")[1])
+    made = yaml.safe_load(fleet("applicationset", "main")[1])
     value = '{{index .values "data-center"}}'
     source = made["spec"]["template"]["spec"]["source"]
     assert (source["path"], source["helm"]["valuesObject"]["cluster"]["data-center"]) == (
@@ -117,12 +120,15 @@ def test_a_dimension_whose_name_is_no_word_of_go_templates(fleet: Call, tmp_path
         ("go", "{{.name}}", '{{index .metadata.labels "x-region"}}', "{{.values.region}}"),
     ],
 )
-def test_applicationset(fleet: Call, tmp_path: Path, engine: str, name: str, label: str, value: str) -> None:
+def test_applicationset(
+    fleet: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str, name: str, label: str, value: str
+) -> None:
+    set_variables = {"TEMPLATE_ENGINE": engine, "CLUSTER_VALUE": "id=projectId", "PROJECT": "p"}
+    for variable, text in set_variables.items():
+        monkeypatch.setenv(f"COMMODORE_FLEET_APPLICATIONSET_{variable}", text)
     write_files(tmp_path, charts())
-    options = ("--label-prefix", "x-", "--repo-url", "https://git", "--revision", "v1", "--project", "p")
-    code, out, _ = fleet(
-        "applicationset", "main", *options, "--cluster-value", "id=projectId", "--template-engine", engine
-    )
+    options = ("--label-prefix", "x-", "--repo-url", "https://git", "--revision", "v1")
+    code, out, _ = fleet("applicationset", "main", *options)
     made = yaml.safe_load(out)
     spec = made["spec"]
     assert (code, made["metadata"], spec.get("goTemplate", False)) == (
@@ -142,21 +148,21 @@ def test_applicationset(fleet: Call, tmp_path: Path, engine: str, name: str, lab
         "id": label.replace("x-region", "x-projectId"),
     }
     assert spec["template"]["spec"]["syncPolicy"] == {"automated": {"prune": True, "selfHeal": True}}
-    assert json.loads(fleet("applicationset", "main", *options, "--template-engine", engine, "-o", "json")[1])["kind"]
+    assert json.loads(fleet("applicationset", "main", *options, "-o", "json")[1])["kind"]
     assert fleet("applicationset", "mein")[0] == 2
 
 
 def test_preview(fleet: Call, tmp_path: Path) -> None:
     write_files(tmp_path, charts(**{f"{APP}/int/values.yaml": patch("project: '{{ .Values.cluster.name }}'")}))
     (tmp_path / "cluster.yaml").write_text("cluster: {name: c-1}")
-    code, out, _ = fleet("preview", "int/int-1/r1", "--cluster-values", str(tmp_path / "cluster.yaml"))
+    code, out, _ = fleet("preview", "int/int-1/r1", "--values", str(tmp_path / "cluster.yaml"))
     assert code == 0
     assert {one["spec"]["project"] for one in yaml.safe_load_all(out)} == {"default", "c-1"}
     made_up = json.loads(fleet("preview", "main/int/int-1/r1", "-o", "json")[1])
     assert {one["spec"]["project"] for one in made_up} == {"default", "sample-name"}
     assert fleet("preview", "int/int-1")[0] == 2
     (tmp_path / "cluster.yaml").write_text("- x")
-    code, _, err = fleet("preview", "int/int-1/r1", "--cluster-values", str(tmp_path / "cluster.yaml"))
+    code, _, err = fleet("preview", "int/int-1/r1", "--values", str(tmp_path / "cluster.yaml"))
     assert (code, "[CMD-FLT-095]" in err) == (1, True)
     write_files(tmp_path, {"config/config.yaml": CONFIG + "  - other\n", "config/other/web/values.yaml": "{}"})
     code, _, err = fleet("preview", "int/int-1/r1")
@@ -175,7 +181,7 @@ def test_a_preview_that_argo_cd_could_not_render(fleet: Call, tmp_path: Path) ->
     strict = '{{ required "a name is needed" .Values.cluster.name }}'
     write_files(tmp_path, charts(**{f"{APP}/int/values.yaml": patch(f"project: '{strict}'")}))
     (tmp_path / "cluster.yaml").write_text("{other: x}")
-    code, _, err = fleet("preview", "int/int-1/r1", "--cluster-values", str(tmp_path / "cluster.yaml"))
+    code, _, err = fleet("preview", "int/int-1/r1", "--values", str(tmp_path / "cluster.yaml"))
     assert code == 1
     assert "a name is needed" in err
     assert "[CMD-FLT-093]" in err

@@ -21,7 +21,7 @@ def test_the_report(tmp_path: Path) -> None:
     assert world.cli("--push").code == 0
     world.change({"cluster": "${cluster:name}", "value": "2"})
     world.world.tenant_config.commit({"c-3.yml": "classes: [none.such]\n"})
-    done = world.cli("--push", "--report", "r.json", "--markdown", "r.md", "--canary", "c-1")
+    done = world.cli("--push", "--report", "r.json", "--report", "r.md", "--canary", "c-1")
     assert done.code == 1
     lines = done.stdout.splitlines()
     assert lines[0] == "Fleet of 3 clusters: 1 pushed, 1 changed, 1 failed"
@@ -45,7 +45,7 @@ def test_the_report(tmp_path: Path) -> None:
     work = ["-d", str(tmp_path / "work"), "fleet", "report"]
     again = world.world.run(*work)
     assert again.stdout.splitlines() == lines
-    only = json.loads(world.world.run(*work, "--failed", "-o", "json").stdout)
+    only = json.loads(world.world.run(*work, "--state", "failed", "-o", "json").stdout)
     assert [one["id"] for one in only["clusters"]] == ["c-3"]
     some = world.world.run(*work, "--cluster", "c-2").stdout.splitlines()
     assert some[:2] == [
@@ -63,7 +63,6 @@ def test_the_report(tmp_path: Path) -> None:
         (["--shard", "1/2", "--push"], "CMD-FLT-117"),
         (["--canary", "1", "--waves", "w.yml"], "CMD-FLT-121"),
         (["--push", "--offline"], "CMD-CLI-026"),
-        (["--wave-level", "regions"], "CMD-FLT-121"),
     ],
 )
 def test_options_that_exclude_each_other(tmp_path: Path, arguments: list[str], code: str) -> None:
@@ -71,6 +70,13 @@ def test_options_that_exclude_each_other(tmp_path: Path, arguments: list[str], c
     (tmp_path / "w.yml").write_text("waves: [{name: a}]")
     done = world.cli(*arguments)
     assert (done.code, done.error["code"]) == (2, code)
+
+
+def test_a_level_of_waves_needs_waves(tmp_path: Path) -> None:
+    world = FleetWorld(tmp_path, 1)
+    world.world.environment["COMMODORE_FLEET_WAVE_LEVEL"] = "regions"
+    done = world.cli()
+    assert (done.code, done.error["code"]) == (2, "CMD-FLT-121")
 
 
 @pytest.mark.requirement("FC1", "FC10")

@@ -284,7 +284,7 @@ def test_a_dimension_that_does_not_exist_as_level(fleet: Call) -> None:
         (("--patch", "patch-001"), ["main/web/patch-001: 3 of 6", "main/web"], ["main/db"]),
         (("--cell", "prod"), ["prod/prod-2/eu", "no patches match"], ["int/int-1/r1"]),
         (("--cell", "main/int/int-1/r1"), ["int/int-1/r1", "patch-001: 3 of 6"], ["prod/prod-2/eu", "int/int-1/r2"]),
-        (("--matrix",), ["main            db       web\n", "int/int-1/r1    v1.13.3  v5.0.0\n"], ["main/db\n"]),
+        (("-o", "matrix"), ["main            db       web\n", "int/int-1/r1    v1.13.3  v5.0.0\n"], ["main/db\n"]),
     ],
 )
 def test_parts_of_the_status(fleet: Call, words: tuple[str, ...], shown: list[str], hidden: list[str]) -> None:

@@ -168,7 +168,7 @@ def test_files_for_jobs(place: Place) -> None:
     """The report is what -o json shows; the summary is a table."""
     place.remote.commit({"apps/b/config.yaml": None})
     report, summary = place.folder.parent / "report.json", place.folder.parent / "summary.md"
-    code, groups = place.run("--report", str(report), "--summary", str(summary), "--repo", place.remote.url)
+    code, groups = place.run("--report", str(report), "--report", f"markdown={summary}", "--repo", place.remote.url)
     assert code == 1
     found = json.loads(report.read_text())
     assert (found["schema"], found["groups"], found["exit_code"]) == ("hydrate-run", groups, 1)
@@ -226,7 +226,7 @@ def test_no_applications(place: Place) -> None:
 
 
 @pytest.mark.requirement("H46")
-def test_namespaces_of_destinations(place: Place) -> None:
+def test_namespaces_of_destinations(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are inputs of what is rendered, also without another dry commit."""
     kinds = ("v1\nkind: Pod", "rbac.authorization.k8s.io/v1\nkind: ClusterRole")
     objects = "---\n".join(f"apiVersion: {one}\nmetadata: {{name: r}}\n" for one in kinds)
@@ -237,7 +237,8 @@ def test_namespaces_of_destinations(place: Place) -> None:
     data["spec"]["destination"] = {"name": "in-cluster", "namespace": "team"}
     file.write_text(yaml.safe_dump(data))
     assert [one["outcome"] for one in place.run("--only", "a")[1]] == ["noted"]
-    assert [one["outcome"] for one in place.run("--only", "a", "--set-namespace")[1]] == ["committed"]
+    monkeypatch.setenv("COMMODORE_HYDRATE_SET_NAMESPACE", "1")
+    assert [one["outcome"] for one in place.run("--only", "a")[1]] == ["committed"]
     written = yaml.safe_load_all(git(place.remote.path, "show", "env/dev:a/manifest.yaml"))
     assert {one["kind"]: one["metadata"].get("namespace") for one in written} == {"Pod": "team", "ClusterRole": None}
 
@@ -663,10 +664,11 @@ def test_the_same_commits_everywhere(place: Place, monkeypatch: pytest.MonkeyPat
             place.application(name, syncSource={"repoURL": out.url, "targetBranch": "env/dev", "path": name})
             (place.folder / f"{name}.yaml").rename(place.folder / f"{position}.yaml")
         monkeypatch.setenv("TZ", zone)
+        monkeypatch.setenv("COMMODORE_HYDRATE_COMMIT_DATE", "dry")
         monkeypatch.setenv("LC_ALL", "tr_TR.UTF-8" if umask == 0o077 else "C")
         old = os.umask(umask)
         try:
-            code, _ = place.run("--jobs", str(jobs), "--commit-date", "dry", work=f"work{number}")
+            code, _ = place.run("--jobs", str(jobs), work=f"work{number}")
         finally:
             os.umask(old)
         assert code == 0

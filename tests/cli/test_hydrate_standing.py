@@ -113,13 +113,14 @@ def test_a_branch_without_applications_is_named(place: Place) -> None:
 
 
 @pytest.mark.requirement("H40")
-def test_branches_may_have_one_commit(place: Place) -> None:
+def test_branches_may_have_one_commit(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Equal manifests, of one dry commit in one second, are one commit: its note names all branches that have it."""
+    monkeypatch.setenv("COMMODORE_HYDRATE_COMMIT_DATE", "dry")
     only_dev(place, "a", "b")
-    place.run("--commit-date", "dry")
+    place.run()
     for name in "ab":
         place.application(name, branch="env/other")
-    code, groups = place.run("--commit-date", "dry")
+    code, groups = place.run()
     assert (code, outcomes(groups)) == (1, {"env/other": "committed", "env/dev": "failed"})
     assert place.remote.sha("env/other") == place.remote.sha("env/dev")
     _, found = place.ask("status")

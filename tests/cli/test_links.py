@@ -136,6 +136,6 @@ def test_promotions(call: Call, tmp_path: Path) -> None:
     (tmp_path / "out").symlink_to("elsewhere")
     objects = drifted(application(stage="shop:prod,shop:test"), stage("test", steps=()))
     (tmp_path / "objects.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
-    code, _, err = call("observe", "plan", str(tmp_path / "objects.json"), "--emit", str(tmp_path / "out"))
+    code, _, err = call("observe", "plan", str(tmp_path / "objects.json"), "--out", str(tmp_path / "out"))
     assert code == 0, err
     assert list((tmp_path / "elsewhere").iterdir())

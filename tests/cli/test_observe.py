@@ -105,13 +105,13 @@ def test_explain(call: Call, given: Callable[..., str]) -> None:
 def test_emit(call: Call, given: Callable[..., str], tmp_path: Path) -> None:
     folder = tmp_path / "deep" / "out"
     objects = drifted(application(stage="shop:prod,shop:test"), stage("test", steps=()))
-    code, out, _ = call("observe", "plan", given(*objects), "-o", "json", "--at", NOW, "--emit", str(folder))
+    code, out, _ = call("observe", "plan", given(*objects), "-o", "json", "--at", NOW, "--out", str(folder))
     assert code == 0
     (file,) = folder.iterdir()
     promotion = decisions(out)[0]["promotion"]
     assert file.name == f"shop_{promotion['metadata']['name']}.yaml"
     assert yaml.safe_load(file.read_text(encoding="utf-8")) == promotion
-    code, _, err = call("observe", "plan", given(*objects), "--emit", str(file))
+    code, _, err = call("observe", "plan", given(*objects), "--out", str(file))
     assert code == 3
     assert "CMD-OBS-005" in err
 
@@ -325,7 +325,7 @@ def rendered(call: Call, given: Callable[..., str], checkout: Checkout) -> Calla
     """The only decision about objects, with the images that the checkout renders."""
 
     def decide(*objects: Object, flags: Sequence[str] = ()) -> dict[str, Any]:
-        where = ["--images-from", "rendered", "--repository", str(checkout.folder), "--offline", *flags]
+        where = ["--images-from", "rendered", "--path", str(checkout.folder), "--offline", *flags]
         code, out, err = call("observe", "plan", given(*drifted(*objects)), *where, "-o", "json", "--at", NOW)
         assert code == 0, err
         (decision,) = decisions(out)
@@ -413,8 +413,8 @@ def test_what_is_rendered_with_a_doubt_is_not_known(
 def test_options_that_do_not_fit_images_that_git_renders(call: Call, given: Callable[..., str]) -> None:
     for flags in (
         ["--images-from", "rendered"],
-        ["--repository", "."],
-        ["--images-from", "rendered", "--repository", ".", "--unsynced"],
+        ["--path", "."],
+        ["--images-from", "rendered", "--path", ".", "--unsynced"],
     ):
         code, _, err = call("observe", "plan", given(*drifted()), *flags)
         assert (code, "CMD-OBS-030" in err) == (2, True)

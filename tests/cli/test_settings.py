@@ -7,6 +7,8 @@ from typing import Any
 import click
 import pytest
 
+from commodore.cli.shell.config_file import long_names
+from commodore.cli.shell.help_text import HelpedOption
 from tests.cli.conftest import commands
 
 API = [
@@ -113,3 +115,14 @@ def test_every_command_is_described(command: str) -> None:
             assert parameter.help.endswith("."), parameter.name
     if not command.startswith("version"):
         assert "verbose" in {parameter.name for parameter in KNOWN[command].params}
+
+
+def test_there_are_not_more_options_than_one_can_learn() -> None:
+    """Counted once for all commands, by the first long name; those of files alone do not count (ADR 0036)."""
+    options = {
+        long_names(option)[0]
+        for known in commands()
+        for option in known.command.params
+        if isinstance(option, HelpedOption) and not option.in_files
+    }
+    assert len(options) <= 263

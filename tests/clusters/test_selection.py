@@ -163,9 +163,9 @@ def test_folders_of_cluster_files(tmp_path: Path) -> None:
         content = {"cluster": lieutenant.cluster(cluster), "tenant": lieutenant.tenant()}
         (tmp_path / name).write_text(json.dumps(content))
     (tmp_path / "README.md").write_text("no cluster")
-    source = read_cluster_files([], [tmp_path], {}, make_context())
+    source = read_cluster_files([tmp_path], {}, make_context())
     assert [one["id"] for one in source.list(make_context())] == ["c-1", "c-2"]
     assert source.load("c-2", make_context()).id == "c-2"
     with pytest.raises(CommodoreError) as error:
-        read_cluster_files([tmp_path / "a.json", tmp_path / "a.json"], [], {}, make_context())
+        read_cluster_files([tmp_path / "a.json", tmp_path / "a.json"], {}, make_context())
     assert (error.value.code, len(error.value.locations)) == ("CMD-FLT-102", 2)

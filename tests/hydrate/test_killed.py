@@ -41,7 +41,7 @@ class Place:
     @property
     def command(self) -> list[str]:
         words = ["-d", str(self.folder / "work"), "hydrate", "run", str(self.folder / "hydrate.yaml")]
-        return [sys.executable, "-m", "commodore", *words, "--commit-date", "dry"]
+        return [sys.executable, "-m", "commodore", *words]
 
     def run(self, killed: Callable[[int], bool] = lambda _: False) -> int:
         """The exit code of a run. `killed` says whether it is killed at the change with this number."""

@@ -73,7 +73,7 @@ class FleetWorld:
 
     def run(self, *waves: Wave, push: bool = True, ask: Ask = lambda wave, report: True, **options: Any) -> FleetReport:
         """Compile in this process."""
-        source = read_cluster_files([self.cluster_file()], [], {}, Context(self.events.append, LIMITS))
+        source = read_cluster_files([self.cluster_file()], {}, Context(self.events.append, LIMITS))
         return self.run_with(source, *waves, push=push, ask=ask, **options)
 
     def run_with(

@@ -86,11 +86,10 @@ containers:
       - --observe-mode={{ .Values.observeMode }}
       - --{{ if not .Values.leaderElect }}no-{{ end }}leader-elect
       {{- if .Values.leaderElect }}
-      - --lease-name={{ include "observe.lease" . }}
-      - --lease-namespace={{ .Release.Namespace }}
+      - --lease={{ .Release.Namespace }}/{{ include "observe.lease" . }}
       {{- end }}
       {{- if not .Values.schedule }}
-      - --sync-period={{ .Values.syncPeriod }}
+      - --interval={{ .Values.syncPeriod }}
       {{- end }}
       - --settle={{ .Values.settle }}
       {{- range .Values.namespaces }}

@@ -18,8 +18,6 @@ class Shown:
     Attributes:
         kind: objects of these kinds alone; all if there are none.
         skip_kind: no objects of these kinds.
-        skip_crds: no CustomResourceDefinitions.
-        skip_secrets: no Secrets.
         hooks: whether hooks count.
         strip: fields that are taken out of objects after rendering, as `[GROUP/KIND:]POINTER`.
         order: of the objects of an Application: `name`, or that of their `source`; empty for the latter where the
@@ -28,8 +26,6 @@ class Shown:
 
     kind: tuple[str, ...] = ()
     skip_kind: tuple[str, ...] = ()
-    skip_crds: bool = False
-    skip_secrets: bool = False
     hooks: Literal["show", "hide"] = "show"
     strip: tuple[str, ...] = ()
     order: Literal["", "name", "source"] = ""
@@ -38,8 +34,6 @@ class Shown:
         """Indicate if an object counts."""
         kind = data.get("kind")
         skipped = kind in self.skip_kind
-        skipped |= self.skip_crds and kind == "CustomResourceDefinition"
-        skipped |= self.skip_secrets and kind == "Secret"
         skipped |= self.hooks == "hide" and hook_phases(data) is not None
         return not skipped and (not self.kind or kind in self.kind)
 

@@ -105,6 +105,8 @@ def options_by(values: Mapping[str, Any], console: Console) -> Options:
     file = given.pop("installation", None)
     installation = read_installation(file, context.limits) if file is not None else Installation()
     objects = (*installation.objects, *values["argocd_settings"])
+    if "no_cache" in values:
+        given["reuse"] = not values["no_cache"]
     if "noise" in given:
         given["noise"] = noise_of(values)
     return Options(context=context, installation=replace(installation, objects=objects)).having(**given)

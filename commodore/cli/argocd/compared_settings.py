@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from commodore.cli.shell.settings.common import reports
 from commodore.cli.shell.settings.model import Setting
 
 ALLOW_UNKNOWN = Setting(
@@ -53,16 +54,7 @@ CHANGED = (
     ),
 )
 REPORTS = (
-    Setting(
-        "markdown",
-        ("--markdown",),
-        "Write a Markdown report to this file, too.",
-        kind="path",
-        metavar="FILE",
-    ),
-    Setting("html", ("--html",), "Write an HTML report to this file, too.", kind="path", metavar="FILE"),
-    Setting("sarif", ("--sarif",), "Write dangers and diagnostics to this file, too.", kind="path", metavar="FILE"),
-    Setting("json", ("--json",), "Write a JSON report to this file, too.", kind="path", metavar="FILE"),
+    reports("markdown", "html", "json", "sarif"),
     Setting(
         "fail_on",
         ("--fail-on",),

@@ -18,15 +18,18 @@ from commodore.cli.shell.options import options
 def diagnostics(ctx: click.Context, /, **values: Any) -> int:
     """List everything that is found while a repository is read, what merely informs, too.
 
-    With --render all Applications are rendered and their ignore rules are checked, with --plugins those that plugins
-    render. Each finding has a code, which `commodore explain` describes. The exit code is 2 if one of them is an error.
+    With --show rendered all Applications are rendered and their ignore rules are checked, with --show plugins those
+    that plugins render. Each finding has a code, which `commodore explain` describes. The exit code is 2 if one of them
+    is an error.
     """
     from commodore import argocd
 
-    analysis = Analysis.of(ctx, values)
+    analysis = Analysis.of(ctx, {**values, "events": "events" in values["show"]})
     console = analysis.console
     with analysis.working():
-        read = argocd.diagnose(analysis.tree, analysis.options, rendered=values["render"], plugins=values["plugins"])
+        read = argocd.diagnose(
+            analysis.tree, analysis.options, rendered="rendered" in values["show"], plugins="plugins" in values["show"]
+        )
     shown = read.diagnostics
     if values["out"] in ("json", "yaml"):
         console.document("argocd-diagnostics", read, form=values["out"])

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from commodore.argocd import Difference
 
 _STATES = ("added", "removed", "changed", "renamed", "unchanged", "unknown", "not-rendered")
-_FILES = ("markdown", "html", "json", "sarif")
 
 
 @click.command("diff")
@@ -39,6 +38,9 @@ def diff(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     """
     from commodore import argocd
 
+    base, between, target = (values["argocd_version"] or "").partition("..")
+    if between:
+        values |= {"base_argocd_version": base or None, "argocd_version": target or None}
     analysis = Analysis.of(ctx, values)
     console = analysis.console
     check_flags(values["fail_on"])
@@ -64,8 +66,7 @@ def diff(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
 
 
 def _show(difference: Difference, values: Mapping[str, Any], console: Console) -> None:
-    files = [(form, values[form]) for form in _FILES if values[form] is not None]
-    for form, file in files:
+    for form, file in values["report"]:
         write_file(file, _report(difference, form, values))
         console.status(f"The report is in {file}.")
     if values["out"] == "text":

@@ -41,7 +41,7 @@ def render(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
         rendered = argocd.render(analysis.tree, analysis.options, apps, values["stage"])
     made = rendered.applications
     if values["out"] != "name" and any(_is_secret(one.data) for application in made for one in application.objects):
-        analysis.console.status("Secrets are shown as they are; --skip-secrets leaves them out.")
+        analysis.console.status("Secrets are shown as they are; --skip-kind Secret leaves them out.")
     if values["folder"] is not None:
         count = rendered.write(values["folder"], values["layout"])
         analysis.console.status(f"{count} {'file' if count == 1 else 'files'} in {values['folder']}.")

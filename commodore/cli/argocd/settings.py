@@ -83,18 +83,13 @@ SELECT = Setting(
     metavar="EXPR",
 )
 KIND = Setting("kind", ("--kind",), "Only objects of this kind; may be repeated.", multiple=True, metavar="KIND")
-SKIPPED = (
-    Setting(
-        "skip_kind",
-        ("--skip-kind",),
-        "No objects of this kind; may be repeated.",
-        multiple=True,
-        metavar="KIND",
-    ),
-    Setting("skip_crds", ("--skip-crds",), "No CustomResourceDefinitions.", kind="switch", default=False),
-    Setting("skip_secrets", ("--skip-secrets",), "No Secrets.", kind="switch", default=False),
+SKIP_KIND = Setting(
+    "skip_kind",
+    ("--skip-kind",),
+    "No objects of this kind, after rendering; may be repeated.",
+    multiple=True,
+    metavar="KIND",
 )
-"""What is left out of the output after rendering."""
 
 HOOKS = Setting(
     "hooks",
@@ -230,13 +225,7 @@ VERSION = Setting(
     "argocd_version",
     ("--argocd-version",),
     "The version of Argo CD that is followed, such as 3.4; without it the one that the repository installs, else "
-    "the newest one that is known.",
-    metavar="VERSION",
-)
-BASE_VERSION = Setting(
-    "base_argocd_version",
-    ("--base-argocd-version",),
-    "The same of the base, to see what another version of Argo CD changes.",
+    "the newest one that is known. For diff also BASE..TARGET, to see what another version changes.",
     metavar="VERSION",
 )
 PLUGINS = (
@@ -260,33 +249,11 @@ PLUGINS = (
         "Render the sources of the usual plugins for secrets of Vault, with their placeholders as they are.",
         kind="switch",
         default=False,
+        in_files=True,
     ),
 )
 GIVEN = (INSTALLATION, OBJECTS)
 """What is said of the installation."""
-_FIELDS = {
-    "--argocd-values": "values",
-    "--argocd-cm": "argocd_cm",
-    "--cmd-params": "argocd_cmd_params_cm",
-    "--repo-secret": "repository_secrets",
-    "--kustomize-build-option": "kustomize_build_options",
-    "--controller-namespace": "namespace",
-    "--app-namespace": "application_namespaces",
-    "--shipped-defaults": "shipped_defaults",
-}
-_TERMS = {
-    "--project": "project=GLOB",
-    "--cluster": "cluster=NAME|URL",
-    "--destination-namespace": "namespace=GLOB",
-    "--selector": "LABELS",
-    "-l": "LABELS",
-}
-REPLACED = {
-    **{flag: f"{flag} is now the field {name} of --installation FILE" for flag, name in _FIELDS.items()},
-    **{flag: f"{flag} is now --select '{term}'" for flag, term in _TERMS.items()},
-}
-"""Hints for options that there were."""
-
 COMMON = (*GIVEN, STRICT, SHOWN, COLOR)
 
 
@@ -307,11 +274,12 @@ RENDERING = (
         metavar="N",
     ),
     Setting(
-        "reuse",
-        ("--reuse/--no-reuse",),
-        "Use what helm and kustomize wrote before, and keep what they write; without it everything is rendered.",
+        "no_cache",
+        ("--no-cache",),
+        "Render everything, and keep nothing of what helm and kustomize write for later runs.",
         kind="switch",
-        default=True,
+        default=False,
+        environment="COMMODORE_NO_CACHE",
     ),
     Setting(
         "timeout",
@@ -395,7 +363,7 @@ ARGOCD_RENDER = (
         default="desired",
     ),
     KIND,
-    *SKIPPED,
+    SKIP_KIND,
     HOOKS,
     STRIP,
     CLUSTER_SCOPED,
@@ -553,9 +521,8 @@ _COUNTED = (
 )
 ARGOCD_DIFF = (
     *SIDES,
-    BASE_VERSION,
     KIND,
-    *SKIPPED,
+    SKIP_KIND,
     *SEARCH,
     CLUSTER_SCOPED,
     *CHANGED,
@@ -569,7 +536,7 @@ ARGOCD_DIFF = (
 ARGOCD_IMAGES = (
     *SIDES,
     KIND,
-    *SKIPPED,
+    SKIP_KIND,
     HOOKS,
     *SEARCH,
     ALLOW_UNKNOWN,
@@ -592,27 +559,14 @@ ARGOCD_EXPLAIN = (
 ARGOCD_DIAGNOSTICS = (
     *SEARCH,
     Setting(
-        "render",
-        ("--render",),
-        "Render all Applications, and check their ignore rules, too.",
-        kind="switch",
-        default=False,
-    ),
-    Setting(
-        "plugins",
-        ("--plugins",),
-        "Render the Applications that config management plugins render, and show how each source is handled: refused, "
-        "rendered without the plugin, or run.",
-        kind="switch",
-        default=False,
-    ),
-    Setting(
-        "events",
-        ("--events",),
-        "Show for each repository, chart, file and rendered source where it came from: fetched, from the cache, or "
-        "elsewhere.",
-        kind="switch",
-        default=False,
+        "show",
+        ("--show",),
+        "What else is looked at: `rendered`, all Applications, which are rendered, and their ignore rules; `plugins`, "
+        "how each source of a config management plugin is handled: refused, rendered without the plugin, or run; "
+        "`events`, where each repository, chart, file and rendered source came from; may be repeated.",
+        kind="choice",
+        choices=("rendered", "plugins", "events"),
+        multiple=True,
     ),
     *GIVEN,
     STRICT,

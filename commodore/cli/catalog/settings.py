@@ -178,8 +178,8 @@ CATALOG_IMAGES = (
 CATALOG_VALIDATE = (
     _REVISION,
     Setting(
-        "kubernetes_version",
-        ("--kubernetes-version",),
+        "kube_version",
+        ("--kube-version",),
         "The version of Kubernetes that takes the catalog; by default the newest whose schemas are installed.",
         metavar="VERSION",
     ),

@@ -35,7 +35,7 @@ def catalog_validate(ctx: click.Context, /, folder: Path | None, **values: Any) 
     from commodore.catalog import validate_objects
 
     objects = selected_objects(folder or working_dir(ctx) / "catalog", values["revision"], values)
-    found = validate_objects(objects, values["kubernetes_version"])
+    found = validate_objects(objects, values["kube_version"])
     console = console_of(ctx)
     if values["output_format"] == "json":
         console.document("catalog-validate", found)

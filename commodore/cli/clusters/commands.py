@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,8 +34,7 @@ def fleet_compile(ctx: click.Context, /, clusters: tuple[str, ...], **values: An
     Each cluster has its workspace in the folder `clusters`. Without --push the changes are shown, and nothing leaves
     this machine. With it clusters are compiled, checked and pushed wave by wave.
     """
-    from commodore.base.files.workspace import write_atomically
-    from commodore.clusters import compile_fleet, report_bytes
+    from commodore.clusters import compile_fleet
 
     console = console_of(ctx)
     wanted = _wanted(ctx, clusters, values, console)
@@ -46,9 +45,8 @@ def fleet_compile(ctx: click.Context, /, clusters: tuple[str, ...], **values: An
         stack.enter_context(console.working())
         ask = _asking(console, ask=values["interactive"])
         report = compile_fleet(wanted, source, ask, Context(announce, DEFAULT_LIMITS))
-    if values["report"] is not None:
-        write_atomically(values["report"], report_bytes(report))
-    _show(report, console, values["markdown"], as_json=as_json)
+    _write(values["report"], report, report)
+    _show(report, console, as_json=as_json)
     console.status(f"Report: {report.folder}")
     console.notices(tuple(dict.fromkeys(notice for one in report.clusters for notice in one.notices)))
     return report.exit_code
@@ -127,7 +125,7 @@ def _waves(values: Mapping[str, Any]) -> tuple[Wave, ...]:
             "CMD-FLT-121", "--waves and --canary cannot be combined", hint="describe the canary in the file"
         )
     if values["wave_level"] is not None and not values["waves"]:
-        raise UsageError("CMD-FLT-121", "--wave-level needs --waves", hint="give it config/config.yaml of a fleet")
+        raise UsageError("CMD-FLT-121", "wave-level needs --waves", hint="give it config/config.yaml of a fleet")
     waves = ALL_CLUSTERS
     if values["waves"]:
         waves = read_waves(values["waves"], values["wave_level"] or "", DEFAULT_LIMITS)
@@ -148,13 +146,13 @@ def _source(ctx: click.Context, values: Mapping[str, Any], console: Console, sta
 
     check_dynamic_facts(values["dynamic_fact"], ctx)
     facts = read_dynamic_facts(values["dynamic_fact"], console)
-    if values["cluster_files"] or values["cluster_folders"]:
-        return read_cluster_files(values["cluster_files"], values["cluster_folders"], facts, console.context)
+    if values["cluster_files"]:
+        return read_cluster_files(values["cluster_files"], facts, console.context)
     if values["offline"]:
         raise UsageError(
             "CMD-FLT-118",
             "--offline needs the clusters from files",
-            hint="give them with --cluster-file or --clusters",
+            hint="give them with --cluster-file",
         )
     return ApiFleet(stack.enter_context(connect(ctx, dict(values), console)), facts)
 
@@ -164,18 +162,24 @@ def _asking(console: Console, *, ask: bool) -> Callable[[Wave, FleetReport], boo
         if not ask:
             return True
         with console.paused():
-            _show(report, console, None, as_json=False)
+            _show(report, console, as_json=False)
             return click.confirm(f"Commit and push the catalogs of wave {printable(wave.name)}?", default=False)
 
     return judge
 
 
-def _show(report: FleetReport, console: Console, markdown: Path | None, *, as_json: bool, full: bool = False) -> None:
+def _write(files: Iterable[tuple[str, Path]], whole: FleetReport, narrowed: FleetReport) -> None:
+    """Write a report to files: as JSON the whole one, as Markdown what was asked for."""
     from commodore.base.files.workspace import write_atomically
-    from commodore.clusters import render_markdown, render_text
+    from commodore.clusters import render_markdown, report_bytes
 
-    if markdown is not None:
-        write_atomically(markdown, render_markdown(report).encode())
+    for form, file in files:
+        write_atomically(file, report_bytes(whole) if form == "json" else render_markdown(narrowed).encode())
+
+
+def _show(report: FleetReport, console: Console, *, as_json: bool, full: bool = False) -> None:
+    from commodore.clusters import render_text
+
     if as_json:
         console.document("fleet-report", report)
         return
@@ -193,21 +197,19 @@ def fleet_report(ctx: click.Context, /, runs: tuple[str, ...], **values: Any) ->
 
     Several are the reports of all shards of a fleet, and are shown as one.
     """
-    from commodore.base.files.workspace import write_atomically
-    from commodore.clusters import merge_reports, narrow_report, read_report, report_bytes, report_file
+    from commodore.clusters import merge_reports, narrow_report, read_report, report_file
 
     console = console_of(ctx)
     paths = [Path(run) if run and Path(run).is_file() else report_file(working_dir(ctx), run) for run in runs or ("",)]
     reports = [read_report(path) for path in paths]
     merged = merge_reports(reports, console.context) if len(reports) > 1 else reports[0]
-    if values["report"] is not None:
-        write_atomically(values["report"], report_bytes(merged))
     report = narrow_report(
         merged,
         clusters=values["cluster"],
         group=values["group"],
-        changed=values["changed"],
-        failed=values["failed"],
+        changed="changed" in values["state"],
+        failed="failed" in values["state"],
     )
     as_json = values["output_format"] == "json"
-    _show(report, console, values["markdown"], as_json=as_json, full=values["full"])
+    _write(values["report"], merged, report)
+    _show(report, console, as_json=as_json, full=values["full"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from commodore.cli.catalog.settings import CATALOG_COMPILE
 from commodore.cli.fleet.settings import STATUS_AGE
-from commodore.cli.shell.settings.common import OUTPUT_FORMAT
+from commodore.cli.shell.settings.common import OUTPUT_FORMAT, reports
 from commodore.cli.shell.settings.model import Kind, Setting
 
 _NOT_FOR_FLEETS = (
@@ -18,10 +18,7 @@ _NOT_FOR_FLEETS = (
     "interactive",
 )
 _CATALOG = tuple(setting for setting in CATALOG_COMPILE if setting.name not in _NOT_FOR_FLEETS)
-_MARKDOWN = Setting(
-    "markdown", ("--markdown",), "Write the report to this file as Markdown, too.", kind="path", metavar="FILE"
-)
-_REPORT = Setting("report", ("--report",), "Write the report to this file as JSON, too.", kind="path", metavar="FILE")
+_REPORT = reports("json", "markdown")
 
 
 def _several(name: str, option: str, metavar: str, about: str, kind: Kind = "text", *, narrows: bool = True) -> Setting:
@@ -30,13 +27,12 @@ def _several(name: str, option: str, metavar: str, about: str, kind: Kind = "tex
 
 
 _SELECTION = (
-    _several("cluster_files", "--cluster-file", "FILE", "Take clusters from this file, not the Lieutenant API", "file"),
     _several(
-        "cluster_folders",
-        "--clusters",
-        "DIR",
-        "Take clusters from all YAML and JSON files in this folder",
-        "folder",
+        "cluster_files",
+        "--cluster-file",
+        "FILE|FOLDER",
+        "Take clusters from this file, or from the YAML and JSON files of this folder, not the Lieutenant API",
+        "path",
     ),
     _several("tenant", "--tenant", "TENANT", "Only clusters of this tenant"),
     Setting(
@@ -71,6 +67,7 @@ _WAVES = (
         "With the sequence of a fleet: the dimension whose nodes are waves, by default the first.",
         metavar="DIMENSION",
         narrows=True,
+        in_files=True,
     ),
     Setting(
         "canary",
@@ -193,7 +190,6 @@ _RUN = (
         multiple=True,
     ),
     _REPORT,
-    _MARKDOWN,
     OUTPUT_FORMAT,
 )
 FLEET_COMPILE = (*_SELECTION, *_CATALOG, *_WAVES, *_RUN)
@@ -202,10 +198,15 @@ FLEET_REPORT = (
     Setting(
         "group", ("--group",), "Only the change with this id, as JSON output names it.", metavar="ID", narrows=True
     ),
-    Setting("changed", ("--changed",), "Only clusters that change.", kind="switch", default=False),
-    Setting("failed", ("--failed",), "Only clusters that have failed.", kind="switch", default=False),
+    Setting(
+        "state",
+        ("--state",),
+        "Only clusters that change, or that have failed; may be repeated.",
+        kind="choice",
+        choices=("changed", "failed"),
+        multiple=True,
+    ),
     _REPORT,
     Setting("full", ("--full",), "Name all clusters of each change.", kind="switch", default=False),
-    _MARKDOWN,
     OUTPUT_FORMAT,
 )

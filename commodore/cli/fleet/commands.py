@@ -153,7 +153,7 @@ def fleet_applicationset(ctx: click.Context, /, cluster_type: str, **values: Any
     from commodore.base.yaml import dump_flush
     from commodore.fleet import ApplicationSetOptions, application_set
 
-    pairs = [_pair(text, "--cluster-value", "KEY=LABEL") for text in values.pop("cluster_value")]
+    pairs = [_pair(text, "cluster-value", "KEY=LABEL") for text in values.pop("cluster_value")]
     out = values.pop("out")
     wanted = ApplicationSetOptions(**values, cluster_values=tuple(pairs))
     console = console_of(ctx)
@@ -175,7 +175,7 @@ def fleet_preview(ctx: click.Context, /, cell: str, **values: Any) -> None:
 
     console = console_of(ctx)
     workspace = Workspace.at(working_dir(ctx))
-    found = preview(workspace.root, cell, values["cluster_type"], values["cluster_values"], console.context)
+    found = preview(workspace.root, cell, values["cluster_type"], values["values"], console.context)
     if values["out"] == "json":
         console.data(json.dumps(found, indent=2, default=str))
         return

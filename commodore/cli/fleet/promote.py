@@ -296,7 +296,7 @@ def fleet_status(ctx: click.Context, /, **values: Any) -> None:
         return
     found.report.announce(context.announce)
     chosen = any(values[name] for name in ("app", "cell", "lagging"))
-    versions = _matrix_lines(found) if values["matrix"] else _version_lines(found, whole=chosen)
+    versions = _matrix_lines(found) if values["out"] == "matrix" else _version_lines(found, whole=chosen)
     some = chosen or bool(types or patches)
     if not found.patches:
         console.result("no patches match" if some else "no patches")
@@ -337,7 +337,7 @@ def _version_lines(found: Overview, *, whole: bool) -> Iterator[str]:
     for name, usual, others in found.lagging():
         yield f"{name}: other than {usual}: {some_of(others)}"
     if short:
-        yield f"{lines} versions are not shown: see some with --app, --cell or --lagging, all with --matrix"
+        yield f"{lines} versions are not shown: see some with --app, --cell or --lagging, all with -o matrix"
 
 
 def _matrix_lines(found: Overview) -> Iterator[str]:

@@ -88,7 +88,14 @@ FLEET_VALIDATE = (*SELECTION, *STATUS, PROCESSES, NO_CACHE, STRICT, OUTPUT)
 FLEET_APPLICATIONSET = (
     Setting("repo_url", ("--repo-url",), "URL of the fleet's repository.", default="REPO_URL", metavar="URL"),
     Setting("revision", ("--revision",), "Revision that Argo CD follows.", default="HEAD", metavar="REVISION"),
-    Setting("project", ("--project",), "Argo CD project of the applications.", default="default", metavar="NAME"),
+    Setting(
+        "project",
+        ("--project",),
+        "Argo CD project of the applications.",
+        default="default",
+        metavar="NAME",
+        in_files=True,
+    ),
     Setting("label_prefix", ("--label-prefix",), "What labels of clusters begin with.", default="", metavar="TEXT"),
     Setting(
         "cluster_value",
@@ -96,6 +103,7 @@ FLEET_APPLICATIONSET = (
         "A further value of clusters for the charts, and the label that has it; may be repeated.",
         metavar="KEY=LABEL",
         multiple=True,
+        in_files=True,
     ),
     Setting(
         "template_engine",
@@ -104,14 +112,15 @@ FLEET_APPLICATIONSET = (
         kind="choice",
         choices=("fast", "go"),
         default="fast",
+        in_files=True,
     ),
     OUTPUT,
 )
 FLEET_PREVIEW = (
     Setting("cluster_type", ("--cluster-type",), "The cluster type; may be left out if there is one.", metavar="TYPE"),
     Setting(
-        "cluster_values",
-        ("--cluster-values",),
+        "values",
+        ("--values",),
         "YAML file with the values of the cluster that the ApplicationSet would inject.",
         kind="file",
         metavar="FILE",
@@ -161,6 +170,7 @@ PATCH_STEP = (
         "Let one placement replace those below it, where they are all the cells of a node.",
         kind="switch",
         default=True,
+        in_files=True,
     ),
     Setting(
         "fold",
@@ -168,6 +178,7 @@ PATCH_STEP = (
         "Put a patch that is everywhere into the base values.",
         kind="switch",
         default=True,
+        in_files=True,
     ),
 )
 GENERATE_AFTERWARDS = (
@@ -229,11 +240,8 @@ FLEET_STATUS = (
         kind="switch",
         default=False,
     ),
-    Setting(
-        "matrix", ("--matrix",), "Show versions as a table of cells and applications.", kind="switch", default=False
-    ),
     *STATUS,
-    OUTPUT,
+    replace(OUTPUT, choices=("text", "json", "matrix")),
 )
 FLEET_GRAPH = (
     Setting(

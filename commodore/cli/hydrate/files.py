@@ -86,6 +86,6 @@ def _watched(ctx: click.Context, sources: Sequence[Source], values: Mapping[str,
     places += [one.folder for one in parse_repo_map(values["repo_map"])]
     places += [values[name] for name in ("readme_template", "message_template") if values[name] is not None]
     places += values["argocd_settings"]
-    apart = [values[name].resolve() for name in ("report", "summary") if values[name] is not None]
+    apart = [file.resolve() for _, file in values["report"]]
     roots = tuple(one.resolve() for one in places)
     return WatchedPaths(roots, (workspace.dependencies, workspace.state, *apart), Path.cwd(), hidden=True)

@@ -40,7 +40,7 @@ def _bundle(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, A
     from commodore.hydrate import plan, read, requests_of, write_bundle
 
     console = console_of(ctx)
-    if values["tree"] is not None:
+    if values["folder"] is not None:
         raise UsageError("CMD-HYD-013", "--bundle and --tree cannot be combined", hint="name one of them")
     # What is not committed is not bundled: --repo-map is of --tree.
     values = {**values, "dry_run": True, "repo_map": (), "lenient": True}
@@ -73,7 +73,7 @@ def _trees(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, An
     places = [one for one in sources if isinstance(one, Path)]
     if len(places) < len(sources):
         raise UsageError("CMD-HYD-013", "--tree contacts no remote", hint="name files and folders, or use --bundle")
-    if not sources or values["tree"] is None:
+    if not sources or values["folder"] is None:
         missing = "--app" if not sources else "--tree or --bundle"
         raise UsageError("CMD-HYD-013", f"{missing} is missing", hint="see 'commodore hydrate render --help'")
     context, found = console.context, Diagnostics()
@@ -85,7 +85,7 @@ def _trees(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, An
     applications = expanded(read, settings, context, found).applications
     with open_sources(settings, repo_map, Capabilities(), context, found) as opened:
         renderer = GroupRenderer(settings, opened.renderer, rules, context, found)
-        groups = render_trees(applications, renderer, values["tree"])
+        groups = render_trees(applications, renderer, values["folder"])
     for group in groups:
         if group.error is not None:
             console.error(group.error.about(f"branch {group.branch}"))

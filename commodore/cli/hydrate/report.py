@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from commodore.base.documents import document_text
@@ -29,7 +28,7 @@ def shown(results: Iterable[tuple[Planned, Result]]) -> Shown:
 
 
 def report(groups: Shown, values: Mapping[str, Any], console: Console, code: int = 0) -> int:
-    """Show what became of groups, and write the files that --report and --summary name.
+    """Show what became of groups, and write the files that --report names.
 
     Args:
         code: an exit code that others make.
@@ -48,15 +47,11 @@ def report(groups: Shown, values: Mapping[str, Any], console: Console, code: int
                 console.result(printable(line))
         if isinstance(result, CommodoreError):
             console.error(result.about(f"branch {branch}"))
-    _write(values["report"], f"{text}\n")
-    _write(values["summary"], "".join(f"{line}\n" for line in _summary(groups)))
-    return code
-
-
-def _write(file: Path | None, text: str) -> None:
-    if file is not None:
+    for form, file in values["report"]:
+        written = f"{text}\n" if form == "json" else "".join(f"{line}\n" for line in _summary(groups))
         with guard_disk(file):
-            write_atomically(file, text.encode("utf-8", "replace"))
+            write_atomically(file, written.encode("utf-8", "replace"))
+    return code
 
 
 def _summary(groups: Shown) -> Iterator[str]:

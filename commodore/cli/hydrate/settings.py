@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from commodore.cli.argocd.access_settings import REPO_MAP
 from commodore.cli.argocd.settings import APP, OBJECTS, output
-from commodore.cli.shell.settings.common import API, CLUSTER_FILE
+from commodore.cli.shell.settings.common import API, CLUSTER_FILE, reports
 from commodore.cli.shell.settings.model import Setting
 
 TEMPLATES = (
@@ -40,6 +40,7 @@ WRITTEN = (
         "Give objects without a namespace that of the destination, as Argo CD does when it applies them.",
         kind="switch",
         default=False,
+        in_files=True,
     ),
     Setting(
         "secrets",
@@ -222,6 +223,7 @@ COMMIT_DATE = Setting(
     kind="choice",
     choices=("now", "dry"),
     default="now",
+    in_files=True,
 )
 JOBS = Setting(
     "jobs",
@@ -282,18 +284,7 @@ OFFLINE = Setting(
     default=False,
 )
 
-REPORTS = (
-    Setting(
-        "report", ("--report",), "Write what became of each group to this file, as JSON.", kind="path", metavar="FILE"
-    ),
-    Setting(
-        "summary",
-        ("--summary",),
-        "Write what became of each group to this file, as Markdown for the page of a job.",
-        kind="path",
-        metavar="FILE",
-    ),
-)
+REPORT = reports("json", "markdown")
 
 _COMMON = (*GROUPS, *TEMPLATES, *WRITTEN, *READING, JOBS, OBJECTS, *API, CLUSTER_FILE)
 
@@ -325,7 +316,7 @@ HYDRATE_RUN = (
         kind="switch",
         default=False,
     ),
-    *REPORTS,
+    REPORT,
     output("text", "json"),
 )
 HYDRATE_STATUS = (*_COMMON, OFFLINE, output("text", "json"))
@@ -348,7 +339,7 @@ HYDRATE_CHECK = (
 )
 HYDRATE_RENDER = (
     APP,
-    Setting("tree", ("--tree",), "Where the branches are written, as folders.", kind="path", metavar="FOLDER"),
+    Setting("folder", ("--tree",), "Where the branches are written, as folders.", kind="path", metavar="FOLDER"),
     REPO_MAP,
     Setting(
         "bundle",
@@ -373,6 +364,6 @@ HYDRATE_COMMIT = (
     *COMMITTING,
     COMMIT_DATE,
     Setting("notes", ("--notes/--no-notes",), "Keep notes of what is hydrated.", kind="switch", default=True),
-    *REPORTS,
+    REPORT,
     output("text", "json"),
 )

@@ -78,8 +78,8 @@ def observe_plan(ctx: click.Context, /, files: tuple[Path, ...], **values: Any) 
         worlds = with_rendered_images(worlds, rendered_images(console, wanted, values))
     decisions = [plan_stage(world, plan_options, now) for world in worlds]
     show_decisions(console, decisions, values)
-    if values["emit"] is not None:
-        _emit(values["emit"], decisions)
+    if values["folder"] is not None:
+        _emit(values["folder"], decisions)
     refused = values["server_dry_run"] and not _try_out(console, decisions, values)
     if findings:
         console.error(Findings(findings))

@@ -120,7 +120,7 @@ def controller_options(values: dict[str, Any]) -> ControllerOptions:
         plan=plan_options(values),
         scope=scope(values),
         pause_file=values["pause_file"],
-        sync_period=duration("--sync-period", values.get("sync_period", "10m")).total_seconds(),
+        sync_period=duration("--interval", values.get("interval", "10m")).total_seconds(),
         workers=max(values.get("workers", 1), 1),
         max_promotions=max(values["max_promotions"], 1),
         request_timeout=duration("--request-timeout", values["request_timeout"]).total_seconds(),
@@ -133,7 +133,8 @@ def lease_options(values: dict[str, Any]) -> LeaseOptions | None:
 
     if not values["leader_elect"]:
         return None
-    return LeaseOptions(values["lease_name"], values["lease_namespace"])
+    namespace, _, name = values["lease"].rpartition("/")
+    return LeaseOptions(name, namespace or None)
 
 
 def parts(texts: Iterable[str]) -> list[str]:

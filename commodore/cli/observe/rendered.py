@@ -19,10 +19,10 @@ def checked_source(values: Mapping[str, Any]) -> None:
     Raises:
         UsageError: CMD-OBS-030, a repository is missing or given for nothing, or what is not synced is to count.
     """
-    if (values["images_from"] == "rendered") != (values["repository"] is not None):
+    if (values["images_from"] == "rendered") != (values["path"] is not None):
         raise UsageError(
             "CMD-OBS-030",
-            "--images-from rendered and --repository belong together",
+            "--images-from rendered and --path belong together",
             hint="name the folder with the Applications, or leave both out",
         )
     if values["images_from"] == "rendered" and values["unsynced"]:
@@ -43,6 +43,6 @@ def rendered_images(console: Console, wanted: Collection[str], values: Mapping[s
     from commodore.observe import RenderedImages
 
     options = options_by({**values, "self_revisions": "all"}, console)
-    images, read = run_images(Tree(values["repository"], values["ref"]), wanted, options)
+    images, read = run_images(Tree(values["path"], values["ref"]), wanted, options)
     console.diagnostics(read.diagnostics)
     return {label: RenderedImages(one.images, one.revisions, one.problem) for label, one in images.items()}

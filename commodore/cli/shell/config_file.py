@@ -29,12 +29,12 @@ SCHEMA = "commodore-file"
 OF_REPOSITORIES = frozenset(
     {
         *("api-version", "api-versions-from-tree", "argocd-settings", "argocd-version", "avp", "changed-ignore"),
-        *("changed-include", "cluster-scoped", "cluster-value", "commit-date", "copyright", "discovery"),
-        *("dry-sources", "entry", "exact-tools", "facts", "fixed-time", "follow-renames", "hide", "hooks"),
+        *("changed-include", "cluster-scoped", "cluster-value", "coalesce", "commit-date", "copyright", "discovery"),
+        *("dry-sources", "entry", "exact-tools", "facts", "fixed-time", "fold", "follow-renames", "hide", "hooks"),
         *("ignore-path", "ignore-patterns", "ignore-rules", "image-pointer", "immutable", "installation"),
-        *("kube-version", "kubernetes-version", "lenient", "linter", "mask-kind", "max-depth", "message-template"),
-        *("options-in-git", "order", "readme-template", "search-paths", "self-revisions", "self-url"),
-        *("set-namespace", "strict", "strict-changed-only", "strip", "template-engine", "values", "verify-dry"),
+        *("kube-version", "lenient", "linter", "mask-kind", "max-depth", "message-template", "options-in-git"),
+        *("order", "project", "readme-template", "search-paths", "self-revisions", "self-url", "set-namespace"),
+        *("strict", "strict-changed-only", "strip", "template-engine", "values", "verify-dry", "wave-level"),
     }
 )
 """Options that describe a repository: its file may set these.

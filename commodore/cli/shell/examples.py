@@ -28,12 +28,12 @@ _TABLE: dict[str, tuple[str, ...]] = {
     ),
     "argocd diagnostics": (
         "how-to/analyse-argocd-repositories.md",
-        "commodore argocd diagnostics --path clusters/prod --render",
+        "commodore argocd diagnostics --path clusters/prod --show rendered",
     ),
     "argocd diff": (
         "how-to/analyse-argocd-repositories.md",
         "commodore argocd diff --base main                  # what this branch changes",
-        "commodore argocd diff --base main --markdown diff.md --fail-on deletes-crd",
+        "commodore argocd diff --base main --report diff.md --fail-on deletes-crd",
     ),
     "argocd explain": ("how-to/analyse-argocd-repositories.md", "commodore argocd explain guestbook"),
     "argocd images": (
@@ -116,7 +116,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
     "catalog sbom": ("how-to/look-into-a-catalog.md", "commodore catalog sbom > sbom.json"),
     "catalog validate": (
         "how-to/look-into-a-catalog.md",
-        "commodore catalog validate --kubernetes-version 1.33",
+        "commodore catalog validate --kube-version 1.33",
     ),
     "config": ("reference/environment.md", "commodore config show"),
     "config show": (
@@ -195,7 +195,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
         "commodore fleet promote workload app raise-memory",
         "commodore fleet promote --auto --dry-run",
     ),
-    "fleet report": ("reference/fleet-report.md", "commodore fleet report", "commodore fleet report --failed"),
+    "fleet report": ("reference/fleet-report.md", "commodore fleet report", "commodore fleet report --state failed"),
     "fleet schema": ("reference/fleet-files.md", "commodore fleet schema"),
     "fleet status": ("how-to/promote-patches.md", "commodore fleet status"),
     "fleet validate": ("how-to/generate-a-fleet.md", "commodore fleet validate --strict"),

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from commodore.base.errors import InputError, UsageError
 from commodore.cli.shell.config_file import ConfigEntry, command_words, configured, long_names
@@ -105,6 +106,38 @@ def _not_on_the_command_line(option: _Option, ctx: click.Context) -> UsageError:
     )
 
 
+class _ReportFile(click.ParamType[tuple[str, Path]]):
+    """A file for a report, and its form: what stands before `=`, else what the file's name ends in.
+
+    Args:
+        forms: those that there are.
+    """
+
+    name = "report"
+
+    def __init__(self, forms: Sequence[str]) -> None:
+        self._forms = forms
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Path]:
+        if isinstance(value, tuple):
+            return value
+        form, _, file = value.partition("=")
+        if form not in self._forms:
+            form, file = _ENDINGS.get(Path(value).suffix.lower(), ""), value
+        if form not in self._forms or not file:
+            endings = ", ".join(ending for ending, form in _ENDINGS.items() if form in self._forms)
+            self.fail(
+                f"{value!r} ends in none of {endings}; write FORM=FILE, as in {self._forms[0]}={value}", param, ctx
+            )
+        return form, Path(file)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(incomplete, type="file")]
+
+
+_ENDINGS = {".json": "json", ".md": "markdown", ".html": "html", ".sarif": "sarif"}
+
+
 def gather(ctx: click.Context, settings: Sequence[Setting]) -> Settings:
     """The values of a command's options with their sources."""
     return Settings(
@@ -181,6 +214,8 @@ def _attributes(setting: Setting) -> dict[str, Any]:
 def _type(setting: Setting) -> click.ParamType[Any] | type:
     if setting.kind == "choice":
         return click.Choice(setting.choices, case_sensitive=False)
+    if setting.kind == "report":
+        return _ReportFile(setting.choices)
     if setting.kind == "integer":
         return click.IntRange(min=0)
     if setting.kind == "percent":

@@ -113,8 +113,13 @@ class Observer:
         self.metrics_port, self.health_port = free_port(), free_port()
         self.log = folder / f"{user}-{self.metrics_port}.log"
         command = [sys.executable, "-m", "commodore", "observe", "run", *common(project, user)]
-        command += ["--settle=0", f"--metrics-addr=127.0.0.1:{self.metrics_port}", "--log-format=json"]
-        command += [f"--health-addr=127.0.0.1:{self.health_port}", "--lease-namespace=commodore-observe", *flags]
+        command += [
+            "--settle=0",
+            f"--metrics-addr=127.0.0.1:{self.metrics_port}",
+            "--log-format=json",
+            "--lease=commodore-observe/commodore-observe",
+        ]
+        command += [f"--health-addr=127.0.0.1:{self.health_port}", *flags]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log)
 
@@ -310,7 +315,7 @@ def test_the_server_goes_away_during_the_create(project: Project, start: Start) 
 @pytest.mark.requirement("O37")
 def test_two_replicas_and_a_leader_that_is_killed(project: Project, start: Start, version: str) -> None:
     project.put(*drifted())
-    lease = f"--lease-name={project.name}"
+    lease = f"--lease=commodore-observe/{project.name}"
     allow_lease(project)
     first = start(lease)
     wait_until(lambda: first.metric("kargo_observer_leader") == 1)
@@ -326,7 +331,7 @@ def test_two_replicas_and_a_leader_that_is_killed(project: Project, start: Start
 
 def test_a_leader_that_is_paused_ends_when_it_wakes(project: Project, start: Start) -> None:
     project.put(*drifted(application(images=[f"{REPOSITORY}:1"])))
-    lease = f"--lease-name={project.name}"
+    lease = f"--lease=commodore-observe/{project.name}"
     allow_lease(project)
     first = start(lease)
     wait_until(lambda: first.metric("kargo_observer_leader") == 1)
@@ -371,7 +376,7 @@ def test_plan_and_once(project: Project, version: str) -> None:
     assert project.all("promotions") == []
     assert call("once", *where, "--settle=0", "--dry-run").returncode == 0
     assert project.all("promotions") == []
-    done = call("once", *where, "--settle=0", "--lease-name=nosuch", "--no-leader-elect")
+    done = call("once", *where, "--settle=0", "--lease=nosuch", "--no-leader-elect")
     assert done.returncode == 0, done.stderr
     project.converges(1)
     assert call("plan", *where, "--check").returncode == 0

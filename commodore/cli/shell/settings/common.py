@@ -343,6 +343,21 @@ REVIEWED = (
 )
 """How differences of objects are shown."""
 
+
+def reports(*forms: str) -> Setting:
+    """Files for a report in one of these forms; the value is pairs of form and file."""
+    return Setting(
+        "report",
+        ("--report",),
+        f"Write the report to this file, too: {', '.join(forms[:-1])} or {forms[-1]}, by the file's ending or by FORM; "
+        "may be repeated.",
+        kind="report",
+        choices=forms,
+        multiple=True,
+        metavar="[FORM=]FILE",
+    )
+
+
 INIT = (
     Setting("cluster", ("--cluster",), "ID of the first cluster.", default="c-example", metavar="ID"),
     Setting("tenant", ("--tenant",), "ID of its tenant.", default="t-example", metavar="ID"),

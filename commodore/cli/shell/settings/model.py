@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Kind = Literal["text", "switch", "count", "integer", "percent", "seconds", "path", "folder", "file", "choice"]
+Kind = Literal["text", "switch", "count", "integer", "percent", "seconds", "path", "folder", "file", "choice", "report"]
 Source = Literal["command line", "environment", "configuration file", "default"]
 
 ENVIRONMENT_PREFIX = "COMMODORE"
@@ -17,10 +17,11 @@ class Setting:
     """One option.
 
     `flags` as typed (`--push`, or `--force/--no-force` for a pair); `kind` says what its value is (a `folder` or
-    `file` must exist); `multiple` options repeat; a `secret` value is never shown. `aliases` are further names that are
-    taken and not shown. An option with `bare` may be given without a value, and has this one then. One that `narrows`
-    limits what a command does: without it more would be done, so an empty value of it is an error. One that is
-    `in_files` describes a repository, not a run: `.commodore.yaml` or a variable sets it, not the command line.
+    `file` must exist, a `report` is a file in one of the forms `choices`); `multiple` options repeat; a `secret` value
+    is never shown. `aliases` are further names that are taken and not shown. An option with `bare` may be given without
+    a value, and has this one then. One that `narrows` limits what a command does: without it more would be done, so an
+    empty value of it is an error. One that is `in_files` describes a repository, not a run: `.commodore.yaml` or a
+    variable sets it, not the command line.
     """
 
     name: str
