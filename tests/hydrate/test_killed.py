@@ -57,7 +57,13 @@ class Place:
             return 0
 
         tapped.append(
-            Tapped(self.command, decide, directory=self.folder, environment=os.environ, output=subprocess.DEVNULL)
+            Tapped(
+                self.command,
+                decide,
+                directory=self.folder,
+                environment={**os.environ, "COMMODORE_HYDRATE_COMMIT_DATE": "dry"},
+                output=subprocess.DEVNULL,
+            )
         )
         with tapped[0] as run:
             assert run.is_gone(60)
