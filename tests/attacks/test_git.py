@@ -6,6 +6,7 @@ import base64
 import hashlib
 import os
 import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +15,6 @@ import pytest
 from commodore.base.documents import plain
 from commodore.base.errors import CommodoreError, InputError
 from commodore.base.events import Announce, Event, Warned, ignore
-from commodore.core.results.caches import repository_cache
 from commodore.core.sources.git import Checkout, RepositoryStore, check_out
 from commodore.core.sources.git.ls_remote import ask
 from commodore.core.sources.git.urls import normalize
@@ -181,8 +181,10 @@ def test_two_repositories_that_share_no_clone(tmp_path: Path, one: str, other: s
         assert store.repository(one).path != store.repository(other).path
 
 
-@pytest.mark.parametrize("version", ["master", None, "v1", "v1~0"])
-@pytest.mark.parametrize("order", [("x", "x.git"), ("x.git", "x")])
+@pytest.mark.parametrize(
+    ("order", "version"),
+    [(("x", "x.git"), "master"), (("x.git", "x"), None), (("x", "x.git"), "v1"), (("x.git", "x"), "v1~0")],
+)
 def test_two_repositories_whose_urls_differ_in_their_ending(
     tmp_path: Path, remotes: GitWorld, order: tuple[str, str], version: str | None
 ) -> None:
@@ -365,17 +367,32 @@ def renumbered(content: bytes) -> bytes:
     return changed + hashlib.sha1(changed, usedforsecurity=False).digest()
 
 
+@pytest.fixture(scope="module")
+def two_kept(clean_session: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Remote, Path, set[Path]]:
+    """A repository; a folder in which it and another one are kept; the files of the other one, relative to that."""
+    folder = tmp_path_factory.mktemp("two")
+    remotes = GitWorld(folder / "remotes")
+    remote, other = remotes.remote("one", {"a": "good", "b": "1"}), remotes.remote("two", {"a": "evil", "b": "2"})
+    kept = folder / "kept"
+    bring(folder / "first", other.url, "master", mirrors=kept)
+    foreign = {path.relative_to(kept) for path in kept.rglob("*.*")}
+    bring(folder / "first-too", remote.url, "master", mirrors=kept)
+    return remote, kept, foreign
+
+
 @pytest.mark.harmless
 @pytest.mark.parametrize("ending", ["pack", "idx", "json"])
 @pytest.mark.parametrize("attack", ["truncated", "edited", "forged", "swapped", "link", "pipe", "folder", "gone"])
-def test_a_kept_repository_that_is_not_ours(tmp_path: Path, remotes: GitWorld, ending: str, attack: str) -> None:
+def test_a_kept_repository_that_is_not_ours(
+    tmp_path: Path, two_kept: tuple[Remote, Path, set[Path]], ending: str, attack: str
+) -> None:
     """It counts as missing: the repository is fetched."""
-    remote, other = remotes.remote("one", {"a": "good", "b": "1"}), remotes.remote("two", {"a": "evil", "b": "2"})
-    kept = repository_cache()
-    bring(tmp_path / "first", other.url, "master", mirrors=kept)
-    [foreign] = kept.rglob(f"*.{ending}")
-    bring(tmp_path / "first-too", remote.url, "master", mirrors=kept)
-    [file] = (one for one in kept.rglob(f"*.{ending}") if one != foreign)
+    remote, sound, others = two_kept
+    kept = tmp_path / "kept"
+    shutil.copytree(sound, kept, symlinks=True)
+    files = {path.relative_to(kept) for path in kept.rglob(f"*.{ending}")}
+    [foreign] = (kept / path for path in files & others)
+    [file] = (kept / path for path in files - others)
     match attack:
         case "forged":
             damage(file, renumbered if ending == "idx" else lambda content: content.replace(b"master", b"evilly"))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
 import tarfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +32,27 @@ def refused(world: World, secret: Secret, code: str, **changes: Any) -> Commodor
     return error
 
 
-def spelt(secret: Secret, world: World, how: str) -> str:
-    """The secret's path as an attacker would write it."""
-    link = world.root / "dependencies" / "a" / "link.yml"
+def all_refused(world: World, secret: Secret, codes: Mapping[str, str], **changes: Any) -> dict[str, CommodoreError]:
+    """The error of each instance of a run of many attacks, which is the one expected for it."""
+    errors = world.fail(**changes)
+    named = {name: [error for error in errors if f"'{name}'" in error.message] for name in codes}
+    refusals = {name: [(error.code, error.exit_code) for error in of] for name, of in named.items()}
+    assert refusals == {name: [(code, 4)] for name, code in codes.items()}
+    assert len(errors) == len(codes)
+    assert secret.is_in(world.root) == []
+    assert secret.text not in str([[error.as_dict() for error in errors], world.events])
+    return {name: of for name, [of] in named.items()}
+
+
+def spelt(secret: Secret, world: World, how: str, name: str = "a") -> str:
+    """The secret's path as an attacker would write it in a component."""
+    link = world.root / "dependencies" / name / "link.yml"
     if how == "link":
         link.symlink_to(secret.path)
-        return "a/link.yml"
+        return f"{name}/link.yml"
     if how == "folder":
         link.with_name("folder").symlink_to(secret.path.parent)
-        return f"a/folder/{secret.path.name}"
+        return f"{name}/folder/{secret.path.name}"
     if how == "climbing":
         return os.path.relpath(secret.path, world.root / "dependencies")
     return str(secret.path)
@@ -60,73 +74,75 @@ READS = {
     "yaml_load_stream": "std.native('yaml_load_stream')('%s')",
     "jinja2": "std.native('jinja2_render_file')('%s', '{}')",
 }
+LISTS = {name: f"std.native('{name}')('%s')" for name in ("dir_files_list", "dir_files_read")}
 
 
-@pytest.mark.parametrize("how", HOW)
-@pytest.mark.parametrize("read", READS)
-def test_templates(world: World, secret: Secret, read: str, how: str) -> None:
-    world.add("a", jsonnet("a/main.jsonnet"))
-    world.write("dependencies/a/main.jsonnet", stealing(READS[read], spelt(secret, world, how)))
-    error = refused(world, secret, HOW[how])
-    if how == "link":
-        assert str(world.root / "dependencies/a/link.yml") in error.message
-        assert str(secret.path) in error.message
+class Templates:
+    """Instances of one run, each with a template that reads one path."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.codes: dict[str, str] = {}
+
+    def new(self, what: str, code: str) -> str:
+        """The name of an instance that has a folder, and is to be refused with a code."""
+        name = f"{what}-{len(self.codes)}".replace("_", "-")
+        self.codes[name] = code
+        self.world.add(name, jsonnet(f"{name}/main.jsonnet"))
+        return name
+
+    def read(self, name: str, expression: str, path: str) -> None:
+        self.world.write(f"dependencies/{name}/main.jsonnet", stealing(expression, path))
 
 
-@pytest.mark.parametrize("function", ["dir_files_list", "dir_files_read"])
-@pytest.mark.parametrize("how", HOW)
-def test_folders(world: World, secret: Secret, function: str, how: str) -> None:
-    world.add("a", jsonnet("a/main.jsonnet"))
-    path = os.path.dirname(spelt(secret, world, "folder" if how == "link" else how))
-    world.write("dependencies/a/main.jsonnet", f"{{ out: {{ stolen: std.native('{function}')('{path}') }} }}")
-    refused(world, secret, HOW[how])
+@pytest.mark.parametrize("reads", [READS, LISTS], ids=["files", "folders"])
+def test_templates(world: World, secret: Secret, reads: Mapping[str, str]) -> None:
+    """Each way to read with each way to write the path of a file, and of its folder, of the user."""
+    templates, links = Templates(world), list[str]()
+    for (read, expression), (how, code) in itertools.product(reads.items(), HOW.items()):
+        name = templates.new(read, code)
+        if reads is LISTS:
+            path = os.path.dirname(spelt(secret, world, "folder" if how == "link" else how, name))
+        else:
+            path = spelt(secret, world, how, name)
+        if how == "link" and reads is READS:
+            links.append(name)
+        templates.read(name, expression, path)
+    if reads is LISTS:
+        for read, expression in reads.items():
+            name = templates.new(read, LINK)
+            spelt(secret, world, "link", name)
+            templates.read(name, expression, name)
+    errors = all_refused(world, secret, templates.codes)
+    for name in links:
+        assert str(world.root / f"dependencies/{name}/link.yml") in errors[name].message
+        assert str(secret.path) in errors[name].message
 
 
-@pytest.mark.parametrize("function", ["dir_files_list", "dir_files_read"])
-def test_a_link_in_a_folder(world: World, secret: Secret, function: str) -> None:
-    world.add("a", jsonnet("a/main.jsonnet"))
-    spelt(secret, world, "link")
-    world.write("dependencies/a/main.jsonnet", f"{{ out: {{ stolen: std.native('{function}')('a') }} }}")
-    refused(world, secret, LINK)
+def test_the_machine(world: World, secret: Secret) -> None:
+    """Files of the kernel, links to them, pipes that nobody writes to."""
+    templates = Templates(world)
+    for path in ("/proc/self/environ", "/proc/self/cmdline", "/dev/zero", "/dev/stdin"):
+        templates.read(templates.new("named", OUTSIDE), READS["importstr"], path)
+    for target, read in itertools.product(("/dev/zero", "/proc/self/environ"), ("importstr", "yaml_load")):
+        name = templates.new("link", LINK)
+        (world.root / f"dependencies/{name}/link.yml").symlink_to(target)
+        templates.read(name, READS[read], f"{name}/link.yml")
+    for read in READS.keys() - {"file_exists"}:  # which opens nothing
+        name = templates.new("pipe", SPECIAL)
+        os.mkfifo(world.root / f"dependencies/{name}/pipe.yml")
+        templates.read(name, READS[read], f"{name}/pipe.yml")
+    all_refused(world, secret, templates.codes)
 
 
-@pytest.mark.parametrize("path", ["/proc/self/environ", "/proc/self/cmdline", "/dev/zero", "/dev/stdin"])
-def test_the_machine(world: World, secret: Secret, path: str) -> None:
-    world.add("a", jsonnet("a/main.jsonnet"))
-    world.write("dependencies/a/main.jsonnet", f"{{ out: {{ stolen: importstr '{path}' }} }}")
-    refused(world, secret, OUTSIDE)
-
-
-@pytest.mark.parametrize("target", ["/dev/zero", "/proc/self/environ"])
-@pytest.mark.parametrize("read", ["importstr", "yaml_load"])
-def test_links_to_the_machine(world: World, secret: Secret, target: str, read: str) -> None:
-    world.add("a", jsonnet("a/main.jsonnet"))
-    (world.root / "dependencies/a/link.yml").symlink_to(target)
-    world.write("dependencies/a/main.jsonnet", stealing(READS[read], "a/link.yml"))
-    refused(world, secret, LINK)
-
-
-@pytest.mark.parametrize("read", READS)
-def test_a_pipe_without_a_writer(world: World, secret: Secret, read: str) -> None:
-    if read == "file_exists":
-        pytest.skip("it is not opened")
-    world.add("a", jsonnet("a/main.jsonnet"))
-    os.mkfifo(world.root / "dependencies/a/pipe.yml")
-    world.write("dependencies/a/main.jsonnet", stealing(READS[read], "a/pipe.yml"))
-    refused(world, secret, SPECIAL)
-
-
-@pytest.mark.parametrize(
-    "path", [".env", ".git/config", "catalog/.git/config", "dependencies/.repos/x/config", ".commodore/state"]
-)
-@pytest.mark.parametrize("read", READS)
-def test_what_is_the_users_in_the_working_directory(world: World, secret: Secret, path: str, read: str) -> None:
+def test_what_is_the_users_in_the_working_directory(world: World, secret: Secret) -> None:
     """The working directory is a search path."""
-    world.add("a", jsonnet("a/main.jsonnet"))
-    name = path + ".yml"
-    world.write(name, "private")
-    world.write("dependencies/a/main.jsonnet", stealing(READS[read], name))
-    refused(world, secret, OUTSIDE)
+    templates = Templates(world)
+    private = (".env", ".git/config", "catalog/.git/config", "dependencies/.repos/x/config", ".commodore/state")
+    for path, expression in itertools.product(private, READS.values()):
+        world.write(f"{path}.yml", "private")
+        templates.read(templates.new("private", OUTSIDE), expression, f"{path}.yml")
+    all_refused(world, secret, templates.codes)
 
 
 FILTER_READS = {
@@ -137,46 +153,49 @@ FILTER_READS = {
 }
 
 
-@pytest.mark.parametrize("how", HOW)
-@pytest.mark.parametrize("read", FILTER_READS)
-def test_filters(world: World, secret: Secret, read: str, how: str) -> None:
+def test_filters(world: World, secret: Secret) -> None:
+    codes = {}
     definition = {"type": "jsonnet", "filter": "f.jsonnet", "path": "."}
-    world.add("a", commodore={"postprocess": {"filters": [definition]}})
-    path = spelt(secret, world, how)
-    if how == "climbing":
-        path = os.path.relpath(secret.path, world.root / ("dependencies/a" if "import" in read else ""))
-    elif how != "absolute":
-        path = str(world.root / "dependencies" / path)
-    world.write("dependencies/a/f.jsonnet", stealing(FILTER_READS[read], path))
-    refused(world, secret, HOW[how])
+
+    def add(code: str) -> str:
+        name = f"f{len(codes)}"
+        codes[name] = code
+        world.add(name, commodore={"postprocess": {"filters": [definition]}})
+        return name
+
+    for read, how in itertools.product(FILTER_READS, HOW):
+        name = add(HOW[how])
+        path = spelt(secret, world, how, name)
+        if how == "climbing":
+            path = os.path.relpath(secret.path, world.root / (f"dependencies/{name}" if "import" in read else ""))
+        elif how != "absolute":
+            path = str(world.root / "dependencies" / path)
+        world.write(f"dependencies/{name}/f.jsonnet", stealing(FILTER_READS[read], path))
+    for how in ("absolute", "folder"):
+        name = add(HOW[how])
+        path = os.path.join(world.root / "dependencies", os.path.dirname(spelt(secret, world, how, name)))
+        world.write(f"dependencies/{name}/f.jsonnet", stealing("std.native('list_dir')('%s', true)", path))
+    all_refused(world, secret, codes)
 
 
-@pytest.mark.parametrize("how", ["absolute", "folder"])
-def test_folders_in_filters(world: World, secret: Secret, how: str) -> None:
-    definition = {"type": "jsonnet", "filter": "f.jsonnet", "path": "."}
-    world.add("a", commodore={"postprocess": {"filters": [definition]}})
-    path = os.path.join(world.root / "dependencies", os.path.dirname(spelt(secret, world, how)))
-    world.write("dependencies/a/f.jsonnet", f"{{ out: {{ stolen: std.native('list_dir')('{path}', true) }} }}")
-    refused(world, secret, HOW[how])
-
-
-@pytest.mark.parametrize("how", [*HOW, "in a folder"])
-@pytest.mark.parametrize("kind", ["copy", "jinja2", "helm", "kustomize", "cuelang", "jsonnet", "kadet", "external"])
-def test_inputs(world: World, secret: Secret, kind: str, how: str) -> None:
-    entry = {"input_type": kind, "output_path": "out", "input_paths": ["x"], "ignore_missing": False}
-    world.add("a", entry)
-    path = spelt(secret, world, "link" if how == "in a folder" else how)
-    if how == "in a folder":
-        if kind in ("jsonnet", "external", "kadet"):
-            pytest.skip("it is a file, or code")
-        path = "a"
-    elif kind in ("helm", "kustomize", "cuelang", "kadet"):
-        path = os.path.dirname(path) if how != "link" else path
-    entry["input_paths"] = [path]
-    if (kind, how) == ("external", "absolute"):
-        refused(world, secret, "CMD-CONF-008")  # it would be started
-    else:
-        refused(world, secret, LINK if how == "in a folder" else HOW[how])
+def test_inputs(world: World, secret: Secret) -> None:
+    codes = {}
+    kinds = ("copy", "jinja2", "helm", "kustomize", "cuelang", "jsonnet", "kadet", "external")
+    for kind, how in itertools.product(kinds, (*HOW, "in a folder")):
+        if how == "in a folder" and kind in ("jsonnet", "external", "kadet"):
+            continue  # it is a file, or code
+        name = f"{kind}-{how.replace(' ', '-')}"
+        entry = {"input_type": kind, "output_path": "out", "input_paths": ["x"], "ignore_missing": False}
+        world.add(name, entry)
+        path = spelt(secret, world, "link" if how == "in a folder" else how, name)
+        if how == "in a folder":
+            path = name
+        elif kind in ("helm", "kustomize", "cuelang", "kadet"):
+            path = os.path.dirname(path) if how != "link" else path
+        entry["input_paths"] = [path]
+        codes[name] = LINK if how == "in a folder" else HOW[how]
+    codes["external-absolute"] = "CMD-CONF-008"  # it would be started
+    all_refused(world, secret, codes)
 
 
 def test_a_folder_of_git_that_is_none_yet(world: World, secret: Secret) -> None:
@@ -186,15 +205,15 @@ def test_a_folder_of_git_that_is_none_yet(world: World, secret: Secret) -> None:
     refused(world, secret, OUTSIDE)
 
 
-@pytest.mark.parametrize("how", HOW)
-def test_values_of_charts(world: World, secret: Secret, how: str) -> None:
-    entry = {"input_type": "helm", "output_path": "out", "input_paths": ["a/chart"]}
-    world.add("a", entry)
-    world.write("dependencies/a/chart/Chart.yaml", "name: x\n")
+def test_values_of_charts(world: World, secret: Secret) -> None:
     world.tool("helm", "cat $HOME/* >&2; exit 1")
-    path = spelt(secret, world, how)
-    entry["helm_values_files"] = [path if how == "absolute" else str(world.root / "dependencies" / path)]
-    refused(world, secret, HOW[how])
+    for how in HOW:
+        entry = {"input_type": "helm", "output_path": "out", "input_paths": [f"{how}/chart"]}
+        world.add(how, entry)
+        world.write(f"dependencies/{how}/chart/Chart.yaml", "name: x\n")
+        path = spelt(secret, world, how, how)
+        entry["helm_values_files"] = [path if how == "absolute" else str(world.root / "dependencies" / path)]
+    all_refused(world, secret, HOW)
 
 
 @pytest.mark.harmless

@@ -15,6 +15,7 @@ from commodore.base.files.tree import measure
 from commodore.core.dependencies.bundle.walk import content_place
 from tests.core.dependencies.bundle.conftest import Bundler, Libraries, git, local
 from tests.world.repos import Script
+from tests.world.sampling import sample
 
 NAME = "git.example.com/org"
 
@@ -191,7 +192,7 @@ class Killed(BaseException):
     """The process ends here."""
 
 
-@pytest.mark.parametrize("step", range(1, 20))
+@pytest.mark.parametrize("step", sample(range(1, 20), 6))
 def test_killed_at_any_rename_the_next_run_gives_the_same(
     bundler: Bundler, libraries: Libraries, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:

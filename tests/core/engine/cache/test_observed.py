@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from commodore.core.engine import Engine
-from commodore.core.results.result_store import read_folder
-from tests.core.engine.world import PACKAGE, Kept, World, jsonnet
+from commodore.core.results.result_store import Result, read_folder
+from tests.core.engine.world import PACKAGE, Kept, World, is_reused, jsonnet
 
 CHART = """
 a: {{ toDate "2006-01-02 15:04" "2024-01-01 10:00" | unixEpoch }}
@@ -120,8 +120,8 @@ NOT_SEEN: dict[str, Callable[[World], object]] = {
     "the user": set_to(USER="somebody", LOGNAME="somebody", SUDO_USER="x"),
     "the host": set_to(HOSTNAME="other", HOST="other"),
     "an unknown variable": set_to(SOMETHING="else", A="2", PYTHONHASHSEED="1", GOMAXPROCS="1"),
-    "another empty home": lambda w: w.environment.update(HOME=str(w.write("elsewhere/x", "").parent)),
     "plugins that nobody calls": lambda w: w.write("home/.config/kustomize/plugin/x/v1/a/A", "x", executable=True),
+    "another empty home": lambda w: w.environment.update(HOME=str(w.write("elsewhere/x", "").parent)),
     "times of files": lambda w: [os.utime(file, (0, 0)) for file in (w.root / "dependencies/app").rglob("*")],
     "the order of folders": lambda w: shutil.copytree(
         shutil.move(w.root / "dependencies/app", w.root / "away"), w.root / "dependencies/app"
@@ -129,22 +129,38 @@ NOT_SEEN: dict[str, Callable[[World], object]] = {
 }
 
 
+def made_without_a_cache(world: World, engine: Engine, folder: Path) -> Result | None:
+    plain = World(world.root, engine, [], world.nodes, world.jobs, world.environment)
+    plain.compile(output=folder)
+    return read_folder(folder / "compiled")
+
+
 @needs_tools
-@pytest.mark.parametrize("change", [*SEEN, *NOT_SEEN], ids=str)
-def test_what_is_different_around_a_run(kept: Kept, engine: Engine, tmp_path: Path, change: str) -> None:
+@pytest.mark.parametrize("change", SEEN, ids=str)
+def test_what_is_seen(kept: Kept, engine: Engine, tmp_path: Path, change: str) -> None:
     if "zone" in change and not ZONES.is_dir():
         pytest.skip("needs the time zones")
     world = fill(kept.world(tmp_path / "one"))
     world.compile()
     before = read_folder(world.root / "compiled")
-    {**SEEN, **NOT_SEEN}[change](world)
-    (compiled,) = world.compile()
-    assert compiled.reused is (change in NOT_SEEN)
-    plain = World(world.root, engine, [], world.nodes, world.jobs, world.environment)
-    plain.compile(output=tmp_path / "beside")
-    found = read_folder(world.root / "compiled")
-    assert found == read_folder(tmp_path / "beside" / "compiled")
-    assert (found == before) is (change in NOT_SEEN)
+    SEEN[change](world)
+    assert not is_reused(world)
+    after = read_folder(world.root / "compiled")
+    assert after == made_without_a_cache(world, engine, tmp_path / "beside")
+    assert after != before
+
+
+@needs_tools
+def test_what_is_not_seen(kept: Kept, engine: Engine, tmp_path: Path) -> None:
+    """One change after the other, and then all of them without a cache."""
+    world = fill(kept.world(tmp_path / "one"))
+    assert not is_reused(world)
+    before = read_folder(world.root / "compiled")
+    for change, do in NOT_SEEN.items():
+        do(world)
+        assert is_reused(world), change
+        assert read_folder(world.root / "compiled") == before, change
+    assert before == made_without_a_cache(world, engine, tmp_path / "beside")
 
 
 @needs_tools

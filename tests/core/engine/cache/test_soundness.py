@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from commodore.core.engine import Batch, BatchOutcome, Engine, InstanceJob
 from tests.core.engine.world import PACKAGE, Kept, World, jsonnet, node
 from tests.world.context import make_context
+from tests.world.sampling import EXHAUSTIVE
 
 NAMES = ("app", "other", "facts", "a_b", "inventory")
 FIELDS = ("x", "y", "name", "parameters", "app")
@@ -173,7 +174,8 @@ def plain(clean_session: None) -> Iterator[Engine]:
 
 
 numbers = itertools.count()
-MANY = 100
+MANY = 40
+EXAMPLES = 8 if EXHAUSTIVE else 3  # each renders some hundred templates
 
 
 def settings_of(turn: int, *, filters: bool) -> dict[str, Any]:
@@ -223,9 +225,15 @@ SEEN = (
 )
 
 
+def seen_in(sources: Sequence[str]) -> list[tuple[str, str]]:
+    """Each way to an inventory with two of the ways to see names in it, in turn, or with all of them."""
+    number = len(SEEN) if EXHAUSTIVE else 2
+    return [(source, SEEN[(at + more) % len(SEEN)]) for at, source in enumerate(sources) for more in range(number)]
+
+
 def test_names_are_seen_on_every_way(keeping: Kept, plain: Engine, tmp_path: Path) -> None:
     """Each way to an inventory with each way to see names in it, and a change of names alone."""
-    ways = [(source, part) for source in SOURCES for part in SEEN]
+    ways = seen_in(SOURCES)
     ways += [(SOURCES[0], part.replace("KEY", "app")) for part in ALL]
     for number, use in enumerate(USES):
         for one in (ONE[number % len(ONE)], ONE[(number + 3) % len(ONE)]):
@@ -236,7 +244,7 @@ def test_names_are_seen_on_every_way(keeping: Kept, plain: Engine, tmp_path: Pat
     compare(keeping, plain, tmp_path, found, [first, second])
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     found=st.lists(templates(), min_size=8, max_size=20),
     first=parameters,
@@ -248,7 +256,7 @@ def test_a_result_is_what_rendering_would_give(
     compare(keeping, plain, tmp_path, found, [first, *(changed(first, step) for step in steps), first])
 
 
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     found=st.lists(templates(), min_size=8, max_size=20),
     first=parameters,
@@ -263,7 +271,7 @@ def test_a_filter_is_what_it_would_give(
 
 
 def test_filters_see_names_on_every_way(keeping: Kept, plain: Engine, tmp_path: Path) -> None:
-    ways = [(source, part) for source in SOURCES if "native" not in source for part in SEEN]
+    ways = seen_in([source for source in SOURCES if "native" not in source])
     found = [f"{HEAD}{{ out: {{ r: {source.replace('BODY', f'[{part}]')} }} }}" for source, part in ways]
     first = {"app": {"x": 1, "y": {"z": 2}}, "other": {"x": 1}}
     second = {"app": {"x": 1, "y": {"z": 2}, "new": 3}, "other": {"x": 1}, "newcomer": {}}

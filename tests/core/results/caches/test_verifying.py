@@ -45,35 +45,32 @@ def truncate(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-5])
 
 
+CONTENT = {
+    "dependencies": "content/Chart.yaml",
+    "repositories": "",
+    "libraries": "content/main.libsonnet",
+    "trees": "content/README.md",
+    "kustomize": "objects",
+    "templates": "objects",
+}
+RECORD = dict.fromkeys(("dependencies", "repositories", "libraries", "trees"), "about.json")
+
+
 @pytest.mark.parametrize("harm", [append, flip, truncate, Path.unlink])
-@pytest.mark.parametrize(
-    ("section", "file"),
-    [
-        ("dependencies", "content/Chart.yaml"),
-        ("dependencies", "about.json"),
-        ("repositories", ""),
-        ("repositories", "about.json"),
-        ("libraries", "content/main.libsonnet"),
-        ("libraries", "about.json"),
-        ("trees", "content/README.md"),
-        ("trees", "about.json"),
-        ("kustomize", "objects"),
-        ("templates", "objects"),
-    ],
-)
-def test_a_file_of_an_entry_is_damaged(section: str, file: str, harm: Callable[[Path], None], cache: Cache) -> None:
+@pytest.mark.parametrize("files", [CONTENT, RECORD], ids=["content", "record"])
+def test_a_file_of_each_entry_is_damaged(files: dict[str, str], harm: Callable[[Path], None], cache: Cache) -> None:
     entries = cache.everything()
-    place = entries[section] / file
-    if place.is_dir():  # git names its objects and packs by what is in them
-        objects = (path for path in place.rglob("*") if path.suffix == ".pack" or len(path.parent.name) == 2)
-        place = min(path for path in objects if path.is_file())
-        place.chmod(0o600)
-    harm(place)
-    assert damaged() == {section: (entries[section],)}
+    for section, file in files.items():
+        place = entries[section] / file
+        if place.is_dir():  # git names its objects and packs by what is in them
+            objects = (path for path in place.rglob("*") if path.suffix == ".pack" or len(path.parent.name) == 2)
+            place = min(path for path in objects if path.is_file())
+            place.chmod(0o600)
+        harm(place)
+    assert damaged() == {section: (entries[section],) for section in files}
     verify(stores(make_context()), make_context())
-    assert not entries[section].exists()
     assert damaged() == {}
-    assert all(path.exists() for name, path in entries.items() if name != section)
+    assert {section for section, path in entries.items() if not path.exists()} == set(files)
 
 
 @pytest.mark.parametrize("harm", [append, flip, truncate])

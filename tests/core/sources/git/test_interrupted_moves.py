@@ -21,6 +21,7 @@ from tests.core.sources.git.conftest import Heard
 from tests.world.context import make_context, working_clone
 from tests.world.folders import write_files
 from tests.world.repos import Content, GitWorld, Link, Remote, Script, dying_git, git
+from tests.world.sampling import sample
 
 NewRun = Callable[..., RepositoryStore]
 Place = Callable[..., Checkout]
@@ -141,7 +142,7 @@ def advance(folder: Path, old: str, new: str, steps: int, *, cut: bool) -> int:
 STEPS = range(14)
 
 
-@pytest.mark.parametrize("steps", STEPS)
+@pytest.mark.parametrize("steps", sample(STEPS, 5))
 def test_a_move_that_ended_after_some_files(
     place: Place,
     world: GitWorld,
@@ -164,7 +165,7 @@ def test_a_move_that_ended_after_some_files(
     assert collected.codes == []
 
 
-@pytest.mark.parametrize("steps", [0, 4, 9, 13])
+@pytest.mark.parametrize("steps", sample([0, 4, 9, 13], 2))
 def test_a_users_edits_in_a_move_that_was_interrupted(
     place: Place,
     world: GitWorld,
@@ -652,7 +653,7 @@ def test_locks_in_the_clone_to_publish_from(world: GitWorld, tmp_path: Path, loc
     assert list((tmp_path / "catalog" / ".git").rglob("*.lock")) == []
 
 
-@pytest.mark.parametrize("steps", [0, 3, 9, 13])
+@pytest.mark.parametrize("steps", sample([0, 3, 9, 13], 3))
 def test_an_update_of_the_clone_to_publish_from(
     world: GitWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
 ) -> None:
@@ -671,7 +672,7 @@ def test_an_update_of_the_clone_to_publish_from(
     assert working_clone(remote.url, folder, make_context()).sha == new
 
 
-@pytest.mark.parametrize("steps", [0, 3, 9, 13])
+@pytest.mark.parametrize("steps", sample([0, 3, 9, 13], 3))
 def test_an_update_to_the_same_commit_of_a_clone_that_holds_the_output_of_a_run(
     world: GitWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
 ) -> None:
