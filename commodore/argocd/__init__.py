@@ -96,10 +96,10 @@ if TYPE_CHECKING:
     from commodore.argocd.discovery import remotes_of as remotes_of
     from commodore.argocd.discovery import report_unused as report_unused
     from commodore.argocd.discovery.scan import is_of_argo as is_of_argo
-    from commodore.argocd.finishing import Shown as Shown
+    from commodore.argocd.finishing import ObjectFilter as ObjectFilter
+    from commodore.argocd.finishing import expand_lists as expand_lists
     from commodore.argocd.finishing import hook_phases as hook_phases
     from commodore.argocd.finishing import in_namespace as in_namespace
-    from commodore.argocd.finishing import opened as opened
     from commodore.argocd.model import IN_CLUSTER as IN_CLUSTER
     from commodore.argocd.model import IN_CLUSTER_SERVER as IN_CLUSTER_SERVER
     from commodore.argocd.model import Cluster as Cluster

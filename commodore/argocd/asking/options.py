@@ -12,7 +12,7 @@ from commodore.argocd.checking import Checks
 from commodore.argocd.comparing import ComparisonOptions, Considered
 from commodore.argocd.configuration import Followed, Installation
 from commodore.argocd.discovery import Search
-from commodore.argocd.finishing import Shown
+from commodore.argocd.finishing import ObjectFilter
 from commodore.base.context import Context
 from commodore.base.errors import UsageError
 from commodore.base.events import ignore
@@ -181,7 +181,7 @@ class Options:
     plugins: Plugins = field(default_factory=Plugins)
     servers: Servers = field(default_factory=Servers)
     effort: Effort = field(default_factory=Effort)
-    shown: Shown = field(default_factory=Shown)
+    shown: ObjectFilter = field(default_factory=ObjectFilter)
     considered: Considered = field(default_factory=Considered)
     comparison: ComparisonOptions = field(default_factory=ComparisonOptions)
     checks: Checks = field(default_factory=Checks)

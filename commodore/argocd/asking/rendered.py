@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from commodore.argocd.checking import Projects
-from commodore.argocd.finishing import Shown, desired, manifests, pointers
+from commodore.argocd.finishing import ObjectFilter, desired, manifests, pointers
 from commodore.argocd.model.application import Application
 from commodore.argocd.rendering import Opened, PartlyRendered, Rendered
 from commodore.base.diagnostics import Diagnostics, Subject
@@ -50,7 +50,7 @@ class RenderOptions:
         jobs: how many Applications are rendered at the same time; 0 for one per usable CPU.
     """
 
-    shown: Shown
+    shown: ObjectFilter
     stage: Stage
     cluster_scoped: Sequence[str]
     jobs: int
@@ -82,7 +82,7 @@ def render_applications(
         else:
             if failure is not None:
                 found.take(failure, Subject(application=label))
-            shown = [_without(one, stripped) for one in objects if options.shown.counts(one.data)]
+            shown = [_without(one, stripped) for one in objects if options.shown.keeps(one.data)]
             if order == "name":
                 shown.sort(key=_by_name)
             yield RenderedApplication(label, tuple(shown), failure, instance)

@@ -1,4 +1,4 @@
-"""Whether Applications may do what they would do, and whether they can be rendered at all."""
+"""Checks of Applications: rendering, the rules of their AppProjects, health scripts and schemas."""
 
 from __future__ import annotations
 

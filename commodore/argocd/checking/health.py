@@ -1,4 +1,4 @@
-"""Health scripts of an installation: whether they compile, and what they make of rendered objects."""
+"""Health scripts of an installation: compile them, and run them on rendered objects."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _WORKER = "commodore.argocd.checking.lua_worker"
 
 
 class HealthScripts:
-    """The scripts that `resource.customizations` say for kinds. To be closed.
+    """The health scripts of kinds in `resource.customizations`. Must be closed.
 
     Args:
-        found: collects scripts that do not compile (CMD-ARGO-901).
+        diagnostics: collects scripts that do not compile (CMD-ARGO-901).
     """
 
-    def __init__(self, settings: ArgoSettings, found: Diagnostics) -> None:
+    def __init__(self, settings: ArgoSettings, diagnostics: Diagnostics) -> None:
         self._worker = LineWorker(_WORKER, _SECONDS)
-        self._scripts = {name: one for name, one in settings.overrides.items() if one.health.strip()}
+        self._scripts = {name: override for name, override in settings.overrides.items() if override.health.strip()}
         self._installed = importlib.util.find_spec("lupa") is not None
         for name in sorted(self._scripts) if self._installed else ():
             if reason := self._problem(self._scripts[name]):
-                found.take(
+                diagnostics.take(
                     InputError(
                         "CMD-ARGO-901",
                         f"the health script of {name} does not compile: {printable(reason)}",
@@ -50,7 +50,7 @@ class HealthScripts:
         return "it takes too long" if answer is None else str(answer.get("syntax", ""))
 
     def close(self) -> None:
-        """End the process that runs scripts."""
+        """Stop the process that runs scripts."""
         self._worker.close()
 
     def __enter__(self) -> HealthScripts:
@@ -59,12 +59,12 @@ class HealthScripts:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def check(self, objects: Iterable[Mapping[str, Any]], found: Diagnostics, application: str) -> None:
-        """Run the scripts of the kinds of objects. What they say of health counts for nothing, but that they work.
+    def check(self, objects: Iterable[Mapping[str, Any]], diagnostics: Diagnostics, application: str) -> None:
+        """Run the scripts of the kinds of objects. The health that they return is not used, only their errors.
 
         Args:
-            found: collects scripts that fail or return nonsense (CMD-ARGO-902), or that nothing here can run
-                (CMD-ARGO-904).
+            diagnostics: collects scripts that fail or return an invalid status (CMD-ARGO-902), or that cannot be run
+                because Lua is not installed (CMD-ARGO-904).
         """
         for data in objects:
             key = key_of(data)
@@ -74,10 +74,10 @@ class HealthScripts:
             try:
                 self._run(override, data, str(key))
             except CommodoreError as error:
-                found.take(error, Subject(application=application))
+                diagnostics.take(error, Subject(application=application))
 
     def _of(self, name: str) -> ResourceOverride | None:
-        """The script of a kind: the one of its very name, else the first pattern that fits."""
+        """Return the script of a kind: by its name, or else by the first pattern that matches."""
         if name in self._scripts:
             return self._scripts[name]
         full = name if "/" in name else f"/{name}"
@@ -104,7 +104,7 @@ class HealthScripts:
             raise _failed(key, f"fails: {answer['error']}")
         health = answer["health"]
         if health is not None and health["status"] not in STATUSES:
-            raise _failed(key, f"returns the status {health['status']!r}, which is none of {', '.join(STATUSES)}")
+            raise _failed(key, f"returns the status {health['status']!r}, expected {', '.join(STATUSES)}")
 
 
 def _failed(key: str, why: str) -> InputError:

@@ -22,8 +22,8 @@ if not all then
   metatable("", nil)
 end
 """
-"""Argo CD runs Lua 5.1 with base, package, table and a small os; all libraries with useOpenLibs. None of those that
-reach files or programs is there here.
+"""Argo CD runs Lua 5.1 with base, package, table and a small os; all libraries with useOpenLibs. Here the
+functions that access files or programs are removed.
 """
 
 
@@ -38,16 +38,16 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
     lua.execute(_PRELUDE, request["libraries"])
     lua.globals().obj = lua.table_from(request["object"], recursive=True)
     try:
-        found = script()
+        result = script()
     except (lua51.LuaError, MemoryError) as error:
         return {"error": _words(error) or "it uses too much memory"}
-    if isinstance(found, tuple):
-        found = found[0] if found else None
-    if found is None:
+    if isinstance(result, tuple):
+        result = result[0] if result else None
+    if result is None:
         return {"health": None}
-    if lua51.lua_type(found) != "table":
-        return {"error": f"it returns no table but {found!r}"}
-    return {"health": {key: found[key] if isinstance(found[key], str) else None for key in ("status", "message")}}
+    if lua51.lua_type(result) != "table":
+        return {"error": f"it returns {result!r}, expected a table"}
+    return {"health": {key: result[key] if isinstance(result[key], str) else None for key in ("status", "message")}}
 
 
 def _words(error: BaseException) -> str:

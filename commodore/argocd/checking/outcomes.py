@@ -1,4 +1,4 @@
-"""What testing Applications comes to: each is rendered, its project is asked, and its objects are looked at."""
+"""Tests of Applications: each is rendered, and checked against its project and its objects' rules."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from commodore.base.kubernetes import ObjectKey, key_of
 from commodore.base.printable import some_of
 from commodore.core.review import PlacedObject, compare, path_text
 
-_SKIPPED = frozenset(("CMD-ARGO-420", "CMD-ARGO-904"))  # what is not done by decision, or for want of a library
+_SKIPPED = frozenset(("CMD-ARGO-420", "CMD-ARGO-904"))  # not rendered by policy, or a library is missing
 Status = Literal["PASS", "FAIL", "SKIPPED", "UNKNOWN"]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One Application, or what defines some and cannot be read or expanded.
+    """The outcome for an Application, or for a definition of Applications that cannot be read or expanded.
 
     Attributes:
-        application: `namespace/name`; of what is no Application with its kind before it.
-        objects: how many it has.
-        problems: the errors, or why it is skipped or unknown.
+        application: `namespace/name`; for other definitions preceded by their kind.
+        objects: the number of its objects.
+        problems: the errors, or the reasons for which it is skipped or unknown.
     """
 
     application: str
@@ -41,12 +41,12 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """Options: what is tested in addition to rendering and projects.
+    """Options: checks in addition to rendering and projects.
 
     Attributes:
         lua_health: run the health scripts of the settings.
         schema: compare objects with the schemas of their kinds.
-        twice: render everything twice, and nothing from the cache.
+        twice: render everything twice, without the cache.
     """
 
     lua_health: bool = True
@@ -59,20 +59,20 @@ class Tester:
     """Tests Applications of one installation.
 
     Args:
-        found: collects everything.
-        kube_version: of Kubernetes, whose schemas count; empty for the newest that is known.
+        diagnostics: collects the diagnostics of all Applications.
+        kube_version: version of Kubernetes for the schemas; empty for the newest known.
         cluster_scoped: kinds without namespace, see `desired`.
     """
 
     settings: ArgoSettings
     renderer: Renderer
     checks: Checks
-    found: Diagnostics
+    diagnostics: Diagnostics
     kube_version: str = ""
     cluster_scoped: Sequence[str] = ()
 
     def run(self, applications: Sequence[Application], jobs: int) -> Iterator[Outcome]:
-        """Test Applications, in their order.
+        """Test Applications and yield the outcomes in their order.
 
         Args:
             jobs: see `Renderer.render_all`.
@@ -80,37 +80,40 @@ class Tester:
         Raises:
             CommodoreError: see `ObjectSchemas`.
         """
-        with HealthScripts(self.settings if self.checks.lua_health else ArgoSettings(), self.found) as scripts:
-            tried = [self._tried(one, made, scripts) for one, made in self.renderer.render_all(applications, jobs)]
+        with HealthScripts(self.settings if self.checks.lua_health else ArgoSettings(), self.diagnostics) as scripts:
+            tested = [
+                self._tested(application, made, scripts)
+                for application, made in self.renderer.render_all(applications, jobs)
+            ]
         if self.checks.schema:
-            schemas = ObjectSchemas(self.kube_version, (data for one in tried for data in one.objects))
-            for one in tried:
-                schemas.check(one.objects, one.collected, one.label)
+            schemas = ObjectSchemas(self.kube_version, (data for result in tested for data in result.objects))
+            for result in tested:
+                schemas.check(result.objects, result.collected, result.label)
         if self.checks.twice:
-            for one, (application, made) in zip(tried, self.renderer.render_all(applications, jobs), strict=True):
-                self._compare(application, one, made)
-        self._report_shared(applications, tried)
-        for one in tried:
-            self.found.join(one.collected)
-            problems = tuple(problem for problem in one.collected.found() if problem.severity == "error")
+            for result, (application, made) in zip(tested, self.renderer.render_all(applications, jobs), strict=True):
+                self._compare(application, result, made)
+        self._report_shared(applications, tested)
+        for result in tested:
+            self.diagnostics.join(result.collected)
+            problems = tuple(problem for problem in result.collected.found() if problem.severity == "error")
             skipped = bool(problems) and all(problem.code in _SKIPPED for problem in problems)
             status: Status = "SKIPPED" if skipped else "FAIL" if problems else "PASS"
-            yield Outcome(one.label, status, len(one.objects), problems)
+            yield Outcome(result.label, status, len(result.objects), problems)
 
-    def _tried(
+    def _tested(
         self, application: Application, made: tuple[Rendered, ...] | CommodoreError, scripts: HealthScripts
-    ) -> _Tried:
+    ) -> _Tested:
         label = self.settings.label(application.namespace, application.name)
         collected = Diagnostics()
         try:
             objects = self._finished(application, made, collected)
-            Projects(self.settings, self.found, "error").check(application, objects, collected)
+            Projects(self.settings, self.diagnostics, "error").check(application, objects, collected)
         except CommodoreError as error:
             collected.take(error, Subject(application=label))
-            return _Tried(label, collected)
-        found = [one.data for one in objects]
-        scripts.check(found, collected, label)
-        return _Tried(label, collected, found)
+            return _Tested(label, collected)
+        data = [rendered.data for rendered in objects]
+        scripts.check(data, collected, label)
+        return _Tested(label, collected, data)
 
     def _finished(
         self, application: Application, made: tuple[Rendered, ...] | CommodoreError, collected: Diagnostics
@@ -120,13 +123,13 @@ class Tester:
         tracked = manifests(application, made, self.settings, collected)
         return desired(application, tracked, self.settings, self.cluster_scoped, collected)
 
-    def _report_shared(self, applications: Sequence[Application], tried: Sequence[_Tried]) -> None:
-        """Report objects that several Applications give one cluster, each of which takes them from the others."""
+    def _report_shared(self, applications: Sequence[Application], tested: Sequence[_Tested]) -> None:
+        """Report objects that several Applications deploy to one cluster, so that each sync changes their owner."""
         owners: dict[tuple[str, ObjectKey], dict[str, None]] = {}
-        for application, one in zip(applications, tried, strict=True):
+        for application, result in zip(applications, tested, strict=True):
             cluster = application.destination.address(self.settings.clusters)
-            for key in filter(lambda key: key.name, map(key_of, one.objects)):
-                owners.setdefault((cluster, key), {})[one.label] = None
+            for key in filter(lambda key: key.name, map(key_of, result.objects)):
+                owners.setdefault((cluster, key), {})[result.label] = None
         shared: dict[tuple[str, ...], list[str]] = {}
         for (_, key), labels in owners.items():
             if len(labels) > 1:
@@ -134,31 +137,33 @@ class Tester:
         for names, keys in shared.items():
             message = f"{some_of(names)} each give {some_of(sorted(keys))}; the last one that is synced has it"
             hint = "leave it to one of them"
-            self.found.add(Diagnostic("CMD-ARGO-507", message, "warning", hint, subject=Subject(application=names[0])))
+            self.diagnostics.add(
+                Diagnostic("CMD-ARGO-507", message, "warning", hint, subject=Subject(application=names[0]))
+            )
 
-    def _compare(self, application: Application, one: _Tried, made: tuple[Rendered, ...] | CommodoreError) -> None:
-        """See whether what is rendered again is the same."""
-        if not one.objects:
+    def _compare(self, application: Application, result: _Tested, made: tuple[Rendered, ...] | CommodoreError) -> None:
+        """Report differences between the objects and those of a second rendering."""
+        if not result.objects:
             return
         try:
             again = [other.data for other in self._finished(application, made, Diagnostics())]
         except CommodoreError as error:
-            one.collected.take(error, Subject(application=one.label))
+            result.collected.take(error, Subject(application=result.label))
             return
-        before, after = ([PlacedObject(data) for data in side] for side in (one.objects, again))
+        before, after = ([PlacedObject(data) for data in side] for side in (result.objects, again))
         for change in compare(before, after).changes:
             fields = ", ".join(path_text(field.path) for field in change.fields[:_FIELDS])
             differs = InputError(
                 "CMD-ARGO-415",
                 f"{change.key} differs when it is rendered again{f': {fields}' if fields else ''}",
-                hint="the source draws random values or asks for the time; say them in its values",
+                hint="the source uses random values or the current time; set them in its values",
             )
-            one.collected.take(differs, Subject(application=one.label))
+            result.collected.take(differs, Subject(application=result.label))
 
 
 @dataclass(frozen=True, slots=True)
-class _Tried:
-    """An Application while it is tested."""
+class _Tested:
+    """An Application that has been tested."""
 
     label: str
     collected: Diagnostics

@@ -1,4 +1,4 @@
-"""What the AppProject of an Application allows: repositories, destinations, kinds, namespaces."""
+"""The rules of AppProjects: allowed repositories, destinations, kinds and namespaces."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Projects:
     """The AppProjects in view.
 
     Args:
-        found: collects projects that cannot be read, and what they say that is not checked.
-        severity: that of findings about Applications.
+        diagnostics: collects projects that cannot be read, and their fields that are not checked.
+        severity: of diagnostics about Applications.
     """
 
-    def __init__(self, settings: ArgoSettings, found: Diagnostics, severity: Severity = "warning") -> None:
+    def __init__(self, settings: ArgoSettings, diagnostics: Diagnostics, severity: Severity = "warning") -> None:
         self._settings = settings
         self._severity = severity
         self._known: dict[str, Project] = {}
@@ -40,26 +40,26 @@ class Projects:
             try:
                 project = read_project(value, place)
             except InputError as error:
-                found.take(error)
+                diagnostics.take(error)
                 continue
             self._known.setdefault(project.name, project)
             if project.runtime:
                 names = ", ".join(project.runtime)
-                message = f"{names} of the AppProject {project.name} say something only to a running Argo CD"
-                found.add(Diagnostic("CMD-ARGO-608", message, "info", locations=(place,)))
+                message = f"{names} of the AppProject {project.name} matter only to a running Argo CD"
+                diagnostics.add(Diagnostic("CMD-ARGO-608", message, "info", locations=(place,)))
         if not self._known:
-            found.add(Diagnostic("CMD-ARGO-608", "no AppProject is in view, so that none is checked", "info"))
-        self._globals = tuple(_globals(settings, found))
+            diagnostics.add(Diagnostic("CMD-ARGO-608", "no AppProject is in view, so projects are not checked", "info"))
+        self._globals = tuple(_globals(settings, diagnostics))
 
-    def check(self, application: Application, objects: Iterable[Rendered], found: Diagnostics) -> None:
-        """Report what the project of an Application does not allow.
+    def check(self, application: Application, objects: Iterable[Rendered], diagnostics: Diagnostics) -> None:
+        """Report repositories, objects and destinations that the project of an Application does not allow.
 
         Args:
             objects: as Argo CD compares them with the cluster, with their namespaces.
         """
         if not self._known:
             return
-        report = _Report(application, self._settings, self._severity, found)
+        report = _Report(application, self._settings, self._severity, diagnostics)
         project = self._of(application)
         if project is None:
             if application.project != DEFAULT:
@@ -96,8 +96,8 @@ class Projects:
     ) -> None:
         server, name = _cluster(application, self._settings.clusters)
         namespaces = {application.destination.namespace: ""}
-        for one in objects:
-            key = key_of(one.data)
+        for rendered in objects:
+            key = key_of(rendered.data)
             if not allows_kind(project, key.group, key.kind, key.name, namespaced=bool(key.namespace)):
                 message = f"the project {project.name} does not allow {key.kind}"
                 message += f" of {key.group}" if key.group else ""
@@ -110,7 +110,7 @@ class Projects:
                 continue
             where = f"the namespace {namespace} of {name or server}"
             if not server:
-                message = f"the cluster {name} is not known, so that it is not known whether {project.name} allows it"
+                message = f"the cluster {name} is unknown: whether {project.name} allows it cannot be checked"
                 report.add("CMD-ARGO-607", message, "add its Secret to the objects of --installation")
                 return
             message = f"the project {project.name} does not allow {where}"
@@ -120,7 +120,7 @@ class Projects:
     def _check_scope(self, project: Project, server: str, name: str, report: _Report) -> None:
         if not project.scoped:
             return
-        owner = next((one.project for one in self._settings.clusters if one.server == server), None)
+        owner = next((cluster.project for cluster in self._settings.clusters if cluster.server == server), None)
         if owner != project.name:
             message = (
                 f"the project {project.name} allows only clusters of its own, and {name or server} is not one of them"
@@ -129,30 +129,30 @@ class Projects:
 
 
 class _Report:
-    """Tells findings about one Application."""
+    """Adds diagnostics about one Application."""
 
     def __init__(
-        self, application: Application, settings: ArgoSettings, severity: Severity, found: Diagnostics
+        self, application: Application, settings: ArgoSettings, severity: Severity, diagnostics: Diagnostics
     ) -> None:
         self._label = settings.label(application.namespace, application.name)
         self._place = application.place
         self._severity = severity
-        self._found = found
+        self._diagnostics = diagnostics
 
     def add(self, code: str, message: str, hint: str, subject: str = "") -> None:
         family = "policy" if self._severity == "error" else ""
         concerns = Subject(application=self._label, object=subject)
-        self._found.add(Diagnostic(code, message, self._severity, hint, family, concerns, (self._place,)))
+        self._diagnostics.add(Diagnostic(code, message, self._severity, hint, family, concerns, (self._place,)))
 
 
 def allows_repository(project: Project, url: str) -> bool:
-    """Whether a repository fits. What is denied is denied at once; a list of denials alone allows the rest."""
-    wanted = repository_identity(url)
+    """Check if a project allows a repository. A matching denial decides; a list of denials only allows the rest."""
+    repository = repository_identity(url)
     allowed = False
     for pattern in project.repositories:
         denies = pattern.startswith("!")
         plain = pattern.removeprefix("!")
-        fits = plain == "*" or matches(repository_identity(plain), wanted, separator="/")
+        fits = plain == "*" or matches(repository_identity(plain), repository, separator="/")
         if denies and fits:
             return False
         allowed = allowed or fits != denies
@@ -160,35 +160,35 @@ def allows_repository(project: Project, url: str) -> bool:
 
 
 def allows_destination(project: Project, server: str, name: str, namespace: str) -> bool:
-    """Whether a namespace of a cluster fits. Each part of an entry may deny."""
+    """Check if a project allows a namespace of a cluster. Each part of an entry may be a denial."""
     allowed = False
-    for one in project.destinations:
-        by_server, by_name = _fits(one.server, server), _fits(one.name, name)
-        in_namespace = _fits(one.namespace, namespace)
+    for destination in project.destinations:
+        by_server, by_name = _fits(destination.server, server), _fits(destination.name, name)
+        in_namespace = _fits(destination.namespace, namespace)
         cluster = by_server or by_name
-        if _denies(one, by_server, by_name, in_namespace):
+        if _denies(destination, by_server, by_name, in_namespace):
             return False
         allowed = allowed or (cluster and in_namespace)
     return allowed
 
 
-def _denies(one: Allowed, by_server: bool, by_name: bool, in_namespace: bool) -> bool:
+def _denies(destination: Allowed, by_server: bool, by_name: bool, in_namespace: bool) -> bool:
     return (
-        (one.name.startswith("!") and not by_name)
-        or (one.server.startswith("!") and not by_server and in_namespace)
-        or (one.namespace.startswith("!") and not in_namespace and (by_server or by_name))
+        (destination.name.startswith("!") and not by_name)
+        or (destination.server.startswith("!") and not by_server and in_namespace)
+        or (destination.namespace.startswith("!") and not in_namespace and (by_server or by_name))
     )
 
 
 def _fits(pattern: str, text: str) -> bool:
-    """Whether a pattern, which may deny, fits a text; an empty one fits nothing."""
+    """Check if a pattern, which may be a denial, matches a text. An empty pattern matches nothing."""
     if pattern.startswith("!"):
         return not matches(pattern[1:], text)
     return bool(pattern) and matches(pattern, text)
 
 
 def allows_kind(project: Project, group: str, kind: str, name: str, *, namespaced: bool) -> bool:
-    """Whether a kind fits. Of kinds without namespace none is allowed that no list names."""
+    """Check if a project allows a kind. Cluster-wide kinds are allowed only if listed."""
     allowed = project.namespaced_kinds if namespaced else project.cluster_kinds or ()
     denied = project.namespaced_kinds_denied if namespaced else project.cluster_kinds_denied
     if any(_is(rule, group, kind, name) for rule in denied):
@@ -205,7 +205,7 @@ def _is(rule: KindRule, group: str, kind: str, name: str) -> bool:
 
 
 def fits_namespace(pattern: str, namespace: str) -> bool:
-    """Whether a namespace fits a pattern, or a regular expression between slashes."""
+    """Check if a namespace matches a pattern, or a regular expression between slashes."""
     if len(pattern) > 1 and pattern.startswith("/") and pattern.endswith("/"):
         from commodore.base.gotemplate import CallProblem, search_regexp
 
@@ -217,23 +217,23 @@ def fits_namespace(pattern: str, namespace: str) -> bool:
 
 
 def _cluster(application: Application, clusters: tuple[Cluster, ...]) -> tuple[str, str]:
-    """Address and name of the cluster that an Application goes to, as far as they are known."""
+    """Return address and name of the cluster of an Application, each empty if unknown."""
     destination = application.destination
     server = destination.address(clusters)
-    names = {one.server: one.name for one in clusters}
+    names = {cluster.server: cluster.name for cluster in clusters}
     name = destination.name or names.get(server, IN_CLUSTER if server == IN_CLUSTER_SERVER else "")
     return server, name
 
 
-def _globals(settings: ArgoSettings, found: Diagnostics) -> Iterable[tuple[Mapping[str, Any], str]]:
-    """The entries of `globalProjects`: selector of projects' labels, name of the global project."""
+def _globals(settings: ArgoSettings, diagnostics: Diagnostics) -> Iterable[tuple[Mapping[str, Any], str]]:
+    """Yield the entries of `globalProjects`: the label selector of projects, and the name of the global project."""
     given = settings.config.get("globalProjects")
     if given is None or not given.value:
         return
     place = given.place or Location("globalProjects")
     try:
         content: Any = next(read_documents(given.value, place="globalProjects"), [])
-        for one in Fields({"globalProjects": content}, "", place).items("globalProjects"):
-            yield one.fields("labelSelector").data, one.text("projectName")
+        for entry in Fields({"globalProjects": content}, "", place).items("globalProjects"):
+            yield entry.fields("labelSelector").data, entry.text("projectName")
     except InputError as error:
-        found.take(error)
+        diagnostics.take(error)

@@ -1,4 +1,4 @@
-"""Whether rendered objects fit the schemas of their kinds."""
+"""Validation of rendered objects by the schemas of their kinds."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ class ObjectSchemas:
     """The schemas of Kubernetes, and of CustomResourceDefinitions among objects.
 
     Args:
-        version: of Kubernetes; empty for the newest that is known.
-        objects: all that are rendered.
+        version: version of Kubernetes; empty for the newest known.
+        objects: all rendered objects.
 
     Raises:
         EnvironmentFault: CMD-CAT-030, the schemas are not installed.
-        UsageError: CMD-CLI-033, there are none of the version.
+        UsageError: CMD-CLI-033, there are no schemas of the version.
     """
 
     def __init__(self, version: str, objects: Iterable[Mapping[str, Any]]) -> None:
         kubernetes = Kubernetes()
-        definitions = [one for one in objects if one.get("kind") == "CustomResourceDefinition"]
+        definitions = [data for data in objects if data.get("kind") == "CustomResourceDefinition"]
         self._schemas = Schemas(kubernetes, kubernetes.release(version or None), definitions)
 
-    def check(self, objects: Sequence[Mapping[str, Any]], found: Diagnostics, application: str) -> None:
-        """Report objects that do not fit (CMD-ARGO-903). A kind without schema fits."""
+    def check(self, objects: Sequence[Mapping[str, Any]], diagnostics: Diagnostics, application: str) -> None:
+        """Report invalid objects (CMD-ARGO-903). Objects of kinds without schema are not checked."""
         for data in objects:
             complaints = self._schemas.complaints(api_kind(data), data)
             if complaints:
                 more = f"; {len(complaints) - _SHOWN} more" if len(complaints) > _SHOWN else ""
-                found.take(
+                diagnostics.take(
                     InputError(
                         "CMD-ARGO-903",
                         f"{key_of(data)} does not fit its schema: {'; '.join(complaints[:_SHOWN])}{more}",
-                        hint="the API server refuses it, or drops what it does not know",
+                        hint="the API server rejects it, or drops unknown fields",
                     ),
                     Subject(application=application),
                 )

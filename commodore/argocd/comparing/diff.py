@@ -36,7 +36,7 @@ from commodore.argocd.discovery import (
     select,
     served_by,
 )
-from commodore.argocd.finishing import Shown, desired, manifests, pointers
+from commodore.argocd.finishing import ObjectFilter, desired, manifests, pointers
 from commodore.argocd.model.application import Application
 from commodore.argocd.normalising.server_side import report_server_side
 from commodore.argocd.rendering import Capabilities, Rendered
@@ -126,7 +126,7 @@ class Wanted:
 
     names: tuple[str, ...] = ()
     narrowing: Narrowing = field(default_factory=Narrowing)
-    shown: Shown = field(default_factory=Shown)
+    shown: ObjectFilter = field(default_factory=ObjectFilter)
     considered: Considered = field(default_factory=Considered)
     options: ComparisonOptions = field(default_factory=ComparisonOptions)
     allow_unknown: bool = False
@@ -143,7 +143,7 @@ class _Rendered:
 
 
 def diff(
-    base: Side, target: Side, wanted: Wanted, repo_map: RepoMap, context: Context, found: Diagnostics
+    base: Side, target: Side, wanted: Wanted, repo_map: RepoMap, context: Context, diagnostics: Diagnostics
 ) -> Difference:
     """How what Argo CD would deploy differs between two trees. One that does not render leaves the others alone.
 
@@ -168,13 +168,13 @@ def diff(
             for side, listing, one, applications in zip((base, target), listings, collected, known, strict=True)
         )
         inputs = Inputs(old, new, wanted.considered, context.limits)
-        inputs.check_patterns(found)
-        verdicts = _Work(old, new, wanted, context, found, inputs).verdicts()
+        inputs.check_patterns(diagnostics)
+        verdicts = _Work(old, new, wanted, context, diagnostics, inputs).verdicts()
         verdicts = [*lost_verdicts(old.listing, new.listing, verdicts, wanted.names, inputs), *verdicts]
     for one in collected:
         report_unused(repo_map, one)
-    join(found, *collected, allowed=wanted.allow_unknown)
-    report_unknown(verdicts, found, allowed=wanted.allow_unknown)
+    join(diagnostics, *collected, allowed=wanted.allow_unknown)
+    report_unknown(verdicts, diagnostics, allowed=wanted.allow_unknown)
     verdicts = _with_own_changes(verdicts, old.listing.settings, new.listing.settings)
     return _difference(verdicts, wanted)
 
@@ -432,7 +432,7 @@ class _Work:
         except CommodoreError as error:
             return _Rendered(error=error)
         report_server_side(application, (one.data for one in objects), settings, tree.found)
-        kept = tuple(one.data for one in objects if self.wanted.shown.counts(one.data))
+        kept = tuple(one.data for one in objects if self.wanted.shown.keeps(one.data))
         return _Rendered(Edition(application, settings, kept))
 
 

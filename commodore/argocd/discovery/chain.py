@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from commodore.argocd.appsets import Facts
 from commodore.argocd.discovery.reach import holds_settings, may_define
-from commodore.argocd.finishing import opened
+from commodore.argocd.finishing import expand_lists
 from commodore.argocd.model.application import Application
 from commodore.argocd.planning import overridden, source_type
 from commodore.argocd.rendering import Opened
@@ -105,6 +105,6 @@ class Chain:
                 continue
             label = self.opened.settings.label(application.namespace, application.name)
             try:
-                yield application, [one.data for one in opened(rendered, label, Diagnostics())]
+                yield application, [one.data for one in expand_lists(rendered, label, Diagnostics())]
             except CommodoreError as error:
                 yield application, error

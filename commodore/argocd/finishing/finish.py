@@ -1,4 +1,4 @@
-"""From what sources gave to what Argo CD wants on the cluster."""
+"""From rendered objects to the desired objects on the cluster."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from commodore.base.yaml.kube_yaml import read_documents
 
 
 def manifests(
-    application: Application, objects: Iterable[Rendered], settings: ArgoSettings, found: Diagnostics
+    application: Application, objects: Iterable[Rendered], settings: ArgoSettings, diagnostics: Diagnostics
 ) -> tuple[Rendered, ...]:
-    """The objects of an Application with its tracking: lists opened, in order, what stands twice kept.
+    """Return the objects of an Application with its tracking: lists expanded, order and duplicates kept.
 
     Raises:
-        InputError: CMD-ARGO-503, labels or annotations of one are no texts; CMD-ARGO-417, an item of a list is no
+        InputError: CMD-ARGO-503, labels or annotations are not strings; CMD-ARGO-417, an item of a list is not an
             object.
     """
     tracker = _tracker(application, settings)
-    result = opened(objects, _label(application, settings), found)
-    for one in result:
-        tracker.mark(one.data)
+    result = expand_lists(objects, _label(application, settings), diagnostics)
+    for rendered in result:
+        tracker.mark(rendered.data)
     return result
 
 
@@ -40,21 +40,22 @@ def desired(
     tracked: Sequence[Rendered],
     settings: ArgoSettings,
     named: Iterable[str],
-    found: Diagnostics,
+    diagnostics: Diagnostics,
 ) -> tuple[Rendered, ...]:
-    """What Argo CD compares with the cluster: namespaces set or taken away, later duplicates alone, kinds filtered.
+    """Return the objects that Argo CD compares with the cluster: namespaces set or removed, the last of duplicates,
+    kinds filtered.
 
     Args:
-        tracked: the objects as `manifests` gives them; they are changed.
-        named: kinds that are cluster-wide beside those of Kubernetes and of CRDs among the objects.
+        tracked: the objects of `manifests`; they are changed in place.
+        named: cluster-wide kinds in addition to those of Kubernetes and of CRDs among the objects.
     """
     tracker = _tracker(application, settings)
-    scopes = Scopes(named, (one.data for one in tracked))
-    for one in tracked:
-        _place(one.data, scopes, tracker)
-    unique = _later_ones(tracked, _label(application, settings), found)
+    scopes = Scopes(named, (rendered.data for rendered in tracked))
+    for rendered in tracked:
+        _place(rendered.data, scopes, tracker)
+    unique = _last_of_duplicates(tracked, _label(application, settings), diagnostics)
     cluster = application.destination.address(settings.clusters)
-    return tuple(_kept(unique, cluster, settings, _label(application, settings), found))
+    return tuple(_not_excluded(unique, cluster, settings, _label(application, settings), diagnostics))
 
 
 def _tracker(application: Application, settings: ArgoSettings) -> Tracker:
@@ -66,52 +67,57 @@ def _label(application: Application, settings: ArgoSettings) -> str:
     return settings.label(application.namespace, application.name)
 
 
-def opened(objects: Iterable[Rendered], application: str, found: Diagnostics) -> tuple[Rendered, ...]:
-    """The objects with the items of lists in place of these.
+def expand_lists(objects: Iterable[Rendered], application: str, diagnostics: Diagnostics) -> tuple[Rendered, ...]:
+    """Replace lists by their items.
 
     Args:
-        application: what diagnostics call it.
+        application: its name in diagnostics.
 
     Raises:
-        InputError: CMD-ARGO-417, an item of a list is no object.
+        InputError: CMD-ARGO-417, an item of a list is not an object.
     """
-    return tuple(_items(objects, application, found))
+    return tuple(_items(objects, application, diagnostics))
 
 
-def _items(objects: Iterable[Rendered], application: str, found: Diagnostics) -> Iterator[Rendered]:
-    for one in objects:
-        kind = one.data["kind"]
-        items = one.data.get("items")
+def _items(objects: Iterable[Rendered], application: str, diagnostics: Diagnostics) -> Iterator[Rendered]:
+    for rendered in objects:
+        kind = rendered.data["kind"]
+        items = rendered.data.get("items")
         if isinstance(items, list):
             for item in items:
                 if not isinstance(item, dict) or not isinstance(item.get("kind"), str):
                     raise InputError(
                         "CMD-ARGO-417",
-                        f"an item of a {kind} is no object with a kind",
+                        f"an item of a {kind} must be an object with a kind",
                         hint="every item of a list is a Kubernetes object",
-                        locations=[one.origin] if one.origin else [],
+                        locations=[rendered.origin] if rendered.origin else [],
                     )
-                yield replace(one, data=item)
-        elif kind.endswith("List") and "items" in one.data and items is None and not {"spec", "status"} & {*one.data}:
-            found.add(Diagnostic("CMD-ARGO-509", f"a {kind} has no items", "info", subject=Subject(application)))
+                yield replace(rendered, data=item)
+        elif (
+            kind.endswith("List")
+            and "items" in rendered.data
+            and items is None
+            and not {"spec", "status"} & {*rendered.data}
+        ):
+            diagnostics.add(Diagnostic("CMD-ARGO-509", f"a {kind} has no items", "info", subject=Subject(application)))
         else:
-            yield one
+            yield rendered
 
 
 def in_namespace(objects: Sequence[dict[str, Any]], namespace: str) -> list[dict[str, Any]]:
-    """Objects as Argo CD applies them: those of cluster-wide kinds without a namespace, others with one.
+    """Return objects as Argo CD applies them: cluster-wide ones without a namespace, others with one.
 
     Args:
-        namespace: for objects that have none; empty to leave them so.
+        namespace: for objects without one; empty to leave them unchanged.
     """
     scopes, placed = Scopes((), objects), []
-    for one in objects:
-        key, metadata = key_of(one), {**(one.get("metadata") or {})}
+    for data in objects:
+        key, metadata = key_of(data), {**(data.get("metadata") or {})}
         if scopes.is_cluster_wide(key.group, key.kind):
             metadata.pop("namespace", None)
         elif not metadata.get("namespace") and namespace:
             metadata["namespace"] = namespace
-        placed.append({**one, "metadata": metadata})
+        placed.append({**data, "metadata": metadata})
     return placed
 
 
@@ -126,22 +132,22 @@ def _place(data: dict[str, Any], scopes: Scopes, tracker: Tracker) -> None:
         tracker.mark(data)
 
 
-def _later_ones(objects: Sequence[Rendered], application: str, found: Diagnostics) -> list[Rendered]:
-    """Of objects with one key the last, at its place."""
+def _last_of_duplicates(objects: Sequence[Rendered], application: str, diagnostics: Diagnostics) -> list[Rendered]:
+    """Keep the last of the objects with the same key, at its position."""
     last: dict[ObjectKey, list[Rendered]] = {}
     result: list[tuple[ObjectKey, Rendered]] = []
     generated = 0
-    for one in objects:
-        key = key_of(one.data)
-        if not key.name and (prefix := metadata_of(one.data).get("generateName")):
+    for rendered in objects:
+        key = key_of(rendered.data)
+        if not key.name and (prefix := metadata_of(rendered.data).get("generateName")):
             generated += 1
             key = key._replace(name=f"{prefix}\0{generated}")
-        last.setdefault(key, []).append(one)
-        result.append((key, one))
+        last.setdefault(key, []).append(rendered)
+        result.append((key, rendered))
     for key, several in last.items():
         if len(several) > 1:
-            sources = ", ".join(str(one.source) for one in several)
-            found.add(
+            sources = ", ".join(str(rendered.source) for rendered in several)
+            diagnostics.add(
                 Diagnostic(
                     "CMD-ARGO-501",
                     f"{key} is given {len(several)} times (by the sources {sources}); the last one counts",
@@ -150,19 +156,19 @@ def _later_ones(objects: Sequence[Rendered], application: str, found: Diagnostic
                     subject=Subject(application=application, object=str(key)),
                 )
             )
-    return [one for key, one in result if last[key][-1] is one]
+    return [rendered for key, rendered in result if last[key][-1] is rendered]
 
 
-def _kept(
-    objects: Iterable[Rendered], cluster: str, settings: ArgoSettings, application: str, found: Diagnostics
+def _not_excluded(
+    objects: Iterable[Rendered], cluster: str, settings: ArgoSettings, application: str, diagnostics: Diagnostics
 ) -> Iterator[Rendered]:
     filters = ResourceFilter(settings)
-    for one in objects:
-        key = key_of(one.data)
-        if not filters.leaves_out(key.group, key.kind, cluster):
-            yield one
+    for rendered in objects:
+        key = key_of(rendered.data)
+        if not filters.excludes(key.group, key.kind, cluster):
+            yield rendered
             continue
-        found.add(
+        diagnostics.add(
             Diagnostic(
                 "CMD-ARGO-502",
                 f"{key} is left out: the settings exclude its kind",
@@ -174,7 +180,7 @@ def _kept(
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """Kinds of groups on clusters; an empty tuple stands for all."""
+    """Kinds of groups on clusters; an empty tuple means all."""
 
     groups: tuple[str, ...]
     kinds: tuple[str, ...]
@@ -204,7 +210,7 @@ def _any(patterns: Iterable[str], text: str) -> bool:
 
 
 class ResourceFilter:
-    """Says which kinds are left out.
+    """The kinds that the settings exclude.
 
     Raises:
         InputError: CMD-ARGO-103, CMD-YAML-001, the settings cannot be read.
@@ -214,19 +220,21 @@ class ResourceFilter:
         self._excluded = (*_ALWAYS, *_entries(settings, "resource.exclusions"))
         self._included = _entries(settings, "resource.inclusions")
 
-    def leaves_out(self, group: str, kind: str, cluster: str) -> bool:
-        """Whether objects of a kind on a cluster, by its address, are left out."""
-        if any(one.fits(group, kind, cluster) for one in self._excluded):
+    def excludes(self, group: str, kind: str, cluster: str) -> bool:
+        """Check if objects of a kind are excluded on a cluster, given by its address."""
+        if any(entry.fits(group, kind, cluster) for entry in self._excluded):
             return True
-        included = [one for one in self._included if one.fits_cluster(cluster)]
-        return bool(included) and not any(one.fits(group, kind, cluster) for one in included)
+        included = [entry for entry in self._included if entry.fits_cluster(cluster)]
+        return bool(included) and not any(entry.fits(group, kind, cluster) for entry in included)
 
 
 def _entries(settings: ArgoSettings, key: str) -> tuple[_Entry, ...]:
-    found = settings.config.get(key)
-    if found is None or not found.value:
+    setting = settings.config.get(key)
+    if setting is None or not setting.value:
         return ()
-    place = found.place or Location(key)
-    documents = list(read_documents(found.value, place=key))
+    place = setting.place or Location(key)
+    documents = list(read_documents(setting.value, place=key))
     fields = Fields({key: documents[0] if documents else None}, "", place)
-    return tuple(_Entry(one.texts("apiGroups"), one.texts("kinds"), one.texts("clusters")) for one in fields.items(key))
+    return tuple(
+        _Entry(entry.texts("apiGroups"), entry.texts("kinds"), entry.texts("clusters")) for entry in fields.items(key)
+    )

@@ -1,4 +1,4 @@
-"""Which objects are hooks, and of which phases."""
+"""The phases of hooks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OF_HELM = {
 
 
 def hook_phases(data: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """The phases in which a hook runs; None if the object is none. A hook without phases is never applied."""
+    """Return the phases in which a hook runs, or None for other objects. A hook without phases is never applied."""
     metadata = data.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, Mapping) else None
     if not isinstance(annotations, Mapping):

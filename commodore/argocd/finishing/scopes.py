@@ -1,4 +1,4 @@
-"""Which kinds have no namespace."""
+"""Cluster-wide kinds."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _CLUSTER_WIDE = frozenset((group, kind) for group, kinds in _BUILT_IN.items() fo
 
 
 class Scopes:
-    """Knows which kinds are cluster-wide: those of Kubernetes, those of CRDs in view, and those that are named.
+    """Cluster-wide kinds: of Kubernetes, of CRDs in view, and named ones.
 
     Args:
         named: `group/Kind`, or `Kind` of the core group.
-        objects: among which CRDs are looked for.
+        objects: searched for CRDs.
     """
 
     def __init__(self, named: Iterable[str] = (), objects: Iterable[Mapping[str, Any]] = ()) -> None:
@@ -51,7 +51,7 @@ class Scopes:
             self._cluster_wide[group, kind] = True
 
     def is_cluster_wide(self, group: str, kind: str) -> bool:
-        """Whether objects of a kind have no namespace. Kinds that are not known have one."""
+        """Check if objects of a kind have no namespace. Unknown kinds have one."""
         known = self._cluster_wide.get((group, kind))
         return known if known is not None else (group, kind) in _CLUSTER_WIDE
 

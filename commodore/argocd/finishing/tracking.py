@@ -1,4 +1,4 @@
-"""Marking objects as those of an Application."""
+"""The tracking of objects: labels and annotations that name their Application."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _WITH_TEMPLATES = frozenset(("Deployment", "ReplicaSet", "StatefulSet", "DaemonS
 
 @dataclass(frozen=True, slots=True)
 class Tracker:
-    """Writes the tracking of one Application.
+    """Writes the tracking of an Application.
 
     Attributes:
         instance: the Application's instance name.
-        namespace: that of its destination.
+        namespace: of its destination.
     """
 
     settings: ArgoSettings
@@ -31,10 +31,10 @@ class Tracker:
     namespace: str
 
     def mark(self, data: dict[str, Any], *, definitions: bool = False) -> None:
-        """Mark an object, in place; CustomResourceDefinitions only if that is said.
+        """Mark an object, in place; CustomResourceDefinitions only with `definitions`.
 
         Raises:
-            InputError: CMD-ARGO-503, its labels or annotations are no texts.
+            InputError: CMD-ARGO-503, its labels or annotations are not strings.
         """
         _check_texts(data)
         key, method = self.settings.label_key, self.settings.tracking_method
@@ -56,7 +56,7 @@ class Tracker:
                 annotations.pop(INSTALLATION, None)
 
     def identity(self, data: dict[str, Any]) -> str:
-        """The id of an object in its annotation."""
+        """Return the tracking id of an object."""
         metadata = metadata_of(data)
         namespace = metadata.get("namespace") or self.namespace
         return f"{self.instance}:{key_of(data).group}/{data['kind']}:{namespace}/{metadata.get('name') or ''}"
@@ -70,12 +70,12 @@ class Tracker:
 
 
 def is_definition(data: dict[str, Any]) -> bool:
-    """Whether an object is a CustomResourceDefinition."""
+    """Check if an object is a CustomResourceDefinition."""
     return data["kind"] == "CustomResourceDefinition" and key_of(data).group == "apiextensions.k8s.io"
 
 
 def metadata_of(data: dict[str, Any]) -> dict[str, Any]:
-    """The metadata of an object, made if they are not there."""
+    """Return the metadata of an object, and add them if missing."""
     metadata = data.get("metadata")
     if not isinstance(metadata, dict):
         metadata = data["metadata"] = {}
@@ -83,12 +83,12 @@ def metadata_of(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _map(data: dict[str, Any], key: str) -> dict[str, Any]:
-    """Labels or annotations, made if they are not there."""
+    """Return labels or annotations, and add them if missing."""
     metadata = metadata_of(data)
-    found = metadata.get(key)
-    if not isinstance(found, dict):
-        found = metadata[key] = {}
-    return found
+    mapping = metadata.get(key)
+    if not isinstance(mapping, dict):
+        mapping = metadata[key] = {}
+    return mapping
 
 
 def _check_texts(data: dict[str, Any]) -> None:
@@ -98,8 +98,8 @@ def _check_texts(data: dict[str, Any]) -> None:
             name = metadata.get("name") if isinstance(metadata, dict) else ""
             raise InputError(
                 "CMD-ARGO-503",
-                f"metadata.{path} of {data['kind']} {name} is no text",
-                hint="labels and annotations are maps of texts; put numbers and true or false into quotes",
+                f"metadata.{path} of {data['kind']} {name} must be a string",
+                hint="values of labels and annotations are strings; quote numbers, true and false",
             )
 
 

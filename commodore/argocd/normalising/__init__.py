@@ -1,4 +1,4 @@
-"""What does not count when objects are compared: fields that rules ignore, and values that are written differently."""
+"""Normalisation of objects for comparisons: without ignored fields, and with values in canonical form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""jq expressions, evaluated in a process of their own, so that one that does not end can be ended."""
+"""jq expressions, evaluated in a separate process, which is stopped after a time limit."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from commodore.base.programs.python_children import LineWorker, WorkerEnded
 _WORKER = "commodore.argocd.normalising.jq_worker"
 _LONGEST = 10_000
 
-Outcome = Literal["paths", "error", "slow"]
+_State = Literal["paths", "error", "slow"]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What came of an expression: the paths that it names, or why there are none."""
+class Evaluation:
+    """The result of an expression: the paths that it selects, or an error message."""
 
-    outcome: Outcome
+    outcome: _State
     paths: list[list[Any]]
     message: str = ""
 
 
 class Jq:
-    """Evaluates expressions. To be closed.
+    """Evaluates expressions. Must be closed.
 
     Args:
-        seconds: how long one evaluation may take.
+        seconds: time limit of an evaluation.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -40,40 +40,40 @@ class Jq:
         self._installed = importlib.util.find_spec("jq") is not None
 
     def check(self, expression: str) -> None:
-        """See that an expression can be evaluated.
+        """Check that an expression can be evaluated.
 
         Raises:
             InputError: CMD-ARGO-702, it does not compile.
             EnvironmentFault: CMD-ARGO-413, jq is not installed.
         """
         if len(expression) > _LONGEST or "\0" in expression or (code := _code(expression)) is None:
-            raise _does_not_compile(expression, "its brackets do not fit each other")
+            raise _does_not_compile(expression, "its brackets do not match")
         if name := _first_call(code, _REFUSED):
-            raise _does_not_compile(expression, f"{name} is not allowed: an expression sees the object alone")
+            raise _does_not_compile(expression, f"{name} is not allowed: an expression can read only the object")
         answer = self._ask(expression, None)
         if answer is not None and "compile" in answer:
             raise _does_not_compile(expression, str(answer["compile"]))
 
-    def paths(self, expression: str, data: Mapping[str, Any]) -> Answer:
-        """The paths in an object that an expression names.
+    def paths(self, expression: str, data: Mapping[str, Any]) -> Evaluation:
+        """Return the paths in an object that an expression selects.
 
         Raises: as `check`.
         """
         answer = self._ask(expression, data)
         if answer is None:
-            return Answer("slow", [], f"it takes longer than {self._seconds:g} s")
+            return Evaluation("slow", [], f"it takes longer than {self._seconds:g} s")
         if "compile" in answer:
             raise _does_not_compile(expression, str(answer["compile"]))
         if "error" in answer:
-            return Answer("error", [], str(answer["error"]))
-        return Answer("paths", answer["paths"])
+            return Evaluation("error", [], str(answer["error"]))
+        return Evaluation("paths", answer["paths"])
 
     def close(self) -> None:
-        """End the process."""
+        """Stop the process."""
         self._worker.close()
 
     def _ask(self, expression: str, data: Mapping[str, Any] | None) -> dict[str, Any] | None:
-        """The worker's answer; None if it takes too long."""
+        """Return the worker's answer, or None after the time limit."""
         if not self._installed:
             raise EnvironmentFault(
                 "CMD-ARGO-413",
@@ -104,7 +104,7 @@ _REFUSED = ("input", "inputs", "input_filename", "debug", "stderr", "now")
 
 
 def _first_call(code: str, names: Iterable[str]) -> str:
-    """The first of some functions or variables that an expression without its strings uses; empty if none.
+    """Return the first of some functions or variables that the code of an expression uses, or an empty text.
 
     A name after a dot is a field, one before a colon a key, and one that the expression defines is its own.
     """
@@ -116,8 +116,8 @@ def _first_call(code: str, names: Iterable[str]) -> str:
 
 
 def _code(text: str) -> str | None:
-    """An expression without what stands in its strings; None if its brackets do not fit each other outside of strings
-    and comments. So a text cannot leave what is put around it.
+    """Return an expression without the contents of its strings, or None if its brackets do not match outside of strings
+    and comments, so that it cannot leave the brackets that are put around it.
     """
     closing = {")": "(", "]": "[", "}": "{"}
     stack: list[str] = []

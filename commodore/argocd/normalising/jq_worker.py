@@ -7,7 +7,7 @@ import json
 import sys
 from typing import Any
 
-# Argo CD's interpreter has an empty environment and no further inputs; here nothing of this machine is seen either.
+# Argo CD's interpreter has an empty environment and no further inputs; here the clock is not available either.
 _PRELUDE = (
     'def env: {}; def input: error("there is no input"); def inputs: error("there is no input"); '
     'def input_filename: null; def input_line_number: 0; def now: error("there is no clock"); '

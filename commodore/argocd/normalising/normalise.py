@@ -1,4 +1,4 @@
-"""Taking out of objects what the rules of an Application and of the installation ignore."""
+"""Remove the fields that the rules of an Application and of the installation ignore."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST = 60.0
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """What is ignored of which objects. `name` and `namespace` may be empty: all."""
+    """Ignored fields of some objects. An empty `name` or `namespace` matches all."""
 
     group: str
     kind: str
@@ -46,15 +46,15 @@ class _Rule:
 
 
 class Normaliser:
-    """Normalises the objects of one Application. To be closed.
+    """Normalises the objects of an Application. Must be closed.
 
     Raises:
         InputError: CMD-ARGO-702, an expression does not compile; CMD-ARGO-103, a setting cannot be read.
         EnvironmentFault: CMD-ARGO-413, there are expressions and jq is not installed.
     """
 
-    def __init__(self, application: Application, settings: ArgoSettings, found: Diagnostics) -> None:
-        self._found = found
+    def __init__(self, application: Application, settings: ArgoSettings, diagnostics: Diagnostics) -> None:
+        self._diagnostics = diagnostics
         self._label = settings.label(application.namespace, application.name)
         self._jq = Jq(_seconds(settings.parameter("controller.ignore.normalizer.jq.timeout")))
         options = _compare_options(settings)
@@ -63,7 +63,7 @@ class Normaliser:
         self._rules = [*self._own_rules(application), *self._rules_of_settings(settings)]
         self._types = {
             **BUILT_IN,
-            **{key: one.known_types for key, one in settings.overrides.items() if one.known_types},
+            **{key: override.known_types for key, override in settings.overrides.items() if override.known_types},
         }
         self._report_unknown_types()
         try:
@@ -77,7 +77,7 @@ class Normaliser:
             raise
 
     def close(self) -> None:
-        """End what evaluates expressions."""
+        """Stop the process that evaluates expressions."""
         self._jq.close()
 
     def __enter__(self) -> Normaliser:
@@ -87,10 +87,10 @@ class Normaliser:
         self.close()
 
     def normalise(self, data: Mapping[str, Any], *, rules: bool = True) -> dict[str, Any]:
-        """A copy of an object without what is ignored.
+        """Return a copy of an object without ignored fields.
 
         Args:
-            rules: whether what rules name is ignored, too; the status is, in any case.
+            rules: whether the rules apply; an ignored status is removed in any case.
         """
         result: dict[str, Any] = copy.deepcopy(dict(data))
         key = key_of(result)
@@ -108,7 +108,7 @@ class Normaliser:
     def by_rule(
         self, old: Mapping[str, Any], new: Mapping[str, Any]
     ) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any]]]:
-        """The place of each rule, with an object of two sides without what this rule alone ignores."""
+        """Yield the place of each rule, and the old and the new object without the fields that this rule ignores."""
         for rule in self._rules:
             sides = []
             for data in (old, new):
@@ -127,25 +127,32 @@ class Normaliser:
                 remove_paths(data, answer.paths)
             elif answer.outcome == "slow":
                 hint = "controller.ignore.normalizer.jq.timeout is the limit"
-                message = f"the jq expression {expression!r} is not done in time, and ignores nothing of {key}"
+                message = f"the jq expression {expression!r} exceeds the time limit, and ignores nothing of {key}"
                 self._report(Diagnostic("CMD-ARGO-704", message, "warning", hint), rule, key)
             else:
                 message = f"the jq expression {expression!r} fails, and ignores nothing of {key}: {answer.message}"
                 self._report(Diagnostic("CMD-ARGO-703", message, "info"), rule, key)
         if rule.managers:
             names = ", ".join(rule.managers)
-            message = f"what {names} manages of {key} cannot be told without a cluster, and is compared"
+            message = f"the fields of {key} that {names} manages are known only to a cluster, and are compared"
             self._report(Diagnostic("CMD-ARGO-705", message, "boundary"), rule, key)
 
     def _report(self, diagnostic: Diagnostic, rule: _Rule, key: ObjectKey) -> None:
         places = (rule.place,) if rule.place is not None else ()
-        self._found.add(replace(diagnostic, subject=Subject(self._label, object=str(key)), locations=places))
+        self._diagnostics.add(replace(diagnostic, subject=Subject(self._label, object=str(key)), locations=places))
 
     def _own_rules(self, application: Application) -> Iterator[_Rule]:
-        for one in application.ignored:
-            pointers = self._steps(one.pointers, one.place)
+        for ignored in application.ignored:
+            pointers = self._steps(ignored.pointers, ignored.place)
             yield _Rule(
-                one.group, one.kind, one.name, one.namespace, pointers, one.expressions, one.managers, one.place
+                ignored.group,
+                ignored.kind,
+                ignored.name,
+                ignored.namespace,
+                pointers,
+                ignored.expressions,
+                ignored.managers,
+                ignored.place,
             )
 
     def _rules_of_settings(self, settings: ArgoSettings) -> Iterator[_Rule]:
@@ -156,7 +163,7 @@ class Normaliser:
             yield _Rule(group, kind, "", "", pointers, ignored.expressions, ignored.managers, ignored.place)
 
     def _steps(self, pointers: Iterable[str], place: Location | None) -> tuple[tuple[str, ...], ...]:
-        """The steps of the pointers that are valid. The others ignore nothing, as with Argo CD, which warns, too."""
+        """Return the steps of the valid pointers. Invalid ones are reported and ignore nothing, as in Argo CD."""
         valid = []
         for pointer in pointers:
             try:
@@ -164,7 +171,7 @@ class Normaliser:
             except InputError as error:
                 message = f"{error.message}, and ignores nothing"
                 places = (place,) if place is not None else ()
-                self._found.add(
+                self._diagnostics.add(
                     Diagnostic(error.code, message, "warning", error.hint, "", Subject(self._label), places)
                 )
         return tuple(valid)
@@ -173,26 +180,26 @@ class Normaliser:
         message = f"the jq expression {expression!r} reads the environment, which is empty, here as in Argo CD"
         places = (rule.place,) if rule.place is not None else ()
         hint = "write the value itself"
-        self._found.add(Diagnostic("CMD-ARGO-702", message, "warning", hint, "", Subject(self._label), places))
+        self._diagnostics.add(Diagnostic("CMD-ARGO-702", message, "warning", hint, "", Subject(self._label), places))
 
     def _report_unknown_types(self) -> None:
         for name, types in sorted(self._types.items()):
             for path, kind in types:
                 if not is_known(kind):
-                    message = f"the type {kind} of {path} of {name} is not known; its values are compared as they are"
-                    self._found.add(Diagnostic("CMD-ARGO-707", message, "warning"))
+                    message = f"the type {kind} of {path} of {name} is unknown; its values are compared as they are"
+                    self._diagnostics.add(Diagnostic("CMD-ARGO-707", message, "warning"))
 
 
 def _compare_options(settings: ArgoSettings) -> Fields:
     key = "resource.compareoptions"
-    found = settings.config.get(key)
-    place = (found.place if found is not None else None) or Location(key)
+    setting = settings.config.get(key)
+    place = (setting.place if setting is not None else None) or Location(key)
     value: Any = next(read_documents(settings[key], place=key), {})
     return Fields.of(value, key, place)
 
 
 def _ignored_status(options: Fields) -> str:
-    """Of which objects the status does not count: `all`, `crd` or `none`."""
+    """Return the objects whose status is ignored: `all`, `crd` or `none`."""
     raw = options.raw("ignoreResourceStatusField")
     if raw is False or raw in ("none", "off", "false"):
         return "none"
@@ -205,16 +212,16 @@ def _seconds(text: str) -> float:
 
 
 def read_objects(content: bytes, place: str) -> list[dict[str, Any]]:
-    """The objects of a YAML stream.
+    """Return the objects of a YAML stream.
 
     Raises:
-        InputError: CMD-YAML-001, it is none; CMD-ARGO-103, a document is no map.
+        InputError: CMD-YAML-001, it is invalid; CMD-ARGO-103, a document is not a mapping.
     """
-    found = []
+    objects = []
     for value in read_documents(content, place=place):
         if not isinstance(value, dict):
             raise InputError(
-                "CMD-ARGO-103", f"a document of {place} is no map", hint="every document is a Kubernetes object"
+                "CMD-ARGO-103", f"a document of {place} must be a mapping", hint="every document is a Kubernetes object"
             )
-        found.append(value)
-    return found
+        objects.append(value)
+    return objects

@@ -1,4 +1,4 @@
-"""Removing places from JSON values: JSON pointers, and paths as jq has them."""
+"""Removal of values from JSON documents by JSON pointers and by jq paths."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _INDEX = re.compile(r"0|[1-9][0-9]*")
 
 
 def checked_pointer(pointer: str) -> list[str]:
-    """The steps of a JSON pointer (RFC 6901).
+    """Return the steps of a JSON pointer (RFC 6901).
 
     Raises:
         InputError: CMD-ARGO-701, it does not begin with `/`.
@@ -30,7 +30,7 @@ def checked_pointer(pointer: str) -> list[str]:
 
 
 def remove_pointer(data: Any, steps: Sequence[str]) -> bool:
-    """Remove what a pointer leads to. Returns whether there was something."""
+    """Remove the value at a pointer. Return True if there was one."""
     for step in steps[:-1]:
         data = _child(data, step)
     last = steps[-1]
@@ -52,31 +52,31 @@ def _child(data: Any, step: str) -> Any:
 
 
 def remove_paths(data: Any, paths: Iterable[Sequence[Any]]) -> int:
-    """Remove what paths of jq lead to, all as of the value before; returns the number of places removed.
+    """Remove the values at jq paths, which are resolved before any removal. Return the number of removed places.
 
-    A step is a key, an index (from the end if negative), or a slice: a map of `start` and `end`.
+    A step is a key, an index (from the end if negative), or a slice: a mapping with `start` and `end`.
     """
-    found = {tuple(place) for path in paths for place in _places(data, list(path)) if place}
-    for place in sorted(found, key=lambda place: [(isinstance(step, int), step) for step in place], reverse=True):
+    places = {tuple(place) for path in paths for place in _places(data, list(path)) if place}
+    for place in sorted(places, key=lambda place: [(isinstance(step, int), step) for step in place], reverse=True):
         parent = data
         for step in place[:-1]:
             parent = parent[step]
         del parent[place[-1]]
-    return len(found)
+    return len(places)
 
 
 def _places(data: Any, path: list[Any]) -> list[list[Step]]:
-    """The places that are there, as keys and indexes from the start. A place within a removed one goes with it."""
+    """Return the places that exist, as keys and indexes from the start. Removal of a place removes those within it."""
     if not path:
         return [[]]
     step, rest = path[0], path[1:]
     if isinstance(step, str):
-        found: Iterable[Step] = [step] if isinstance(data, dict) and step in data else []
+        keys: Iterable[Step] = [step] if isinstance(data, dict) and step in data else []
     elif not isinstance(data, list):
-        found = []
+        keys = []
     elif isinstance(step, dict):
-        found = range(len(data))[slice(step.get("start"), step.get("end"))]
+        keys = range(len(data))[slice(step.get("start"), step.get("end"))]
     else:
         index = int(step) if step >= 0 else int(step) + len(data)
-        found = [index] if 0 <= index < len(data) else []
-    return [[one, *place] for one in found for place in _places(data[one], rest)]
+        keys = [index] if 0 <= index < len(data) else []
+    return [[key, *place] for key in keys for place in _places(data[key], rest)]

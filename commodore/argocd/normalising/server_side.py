@@ -1,4 +1,4 @@
-"""What asks for comparisons on the API server, which files cannot give."""
+"""Options for comparisons on the API server, which are impossible with files alone."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _OPTIONS = {
 
 
 def report_server_side(
-    application: Application, objects: Iterable[Mapping[str, Any]], settings: ArgoSettings, found: Diagnostics
+    application: Application, objects: Iterable[Mapping[str, Any]], settings: ArgoSettings, diagnostics: Diagnostics
 ) -> None:
     """Report options of an Application, its objects and the installation that have no effect on files."""
     for option in sorted({*_options(application.data, objects), *_of_installation(settings)}):
-        found.add(
+        diagnostics.add(
             Diagnostic(
                 "CMD-ARGO-706",
                 f"{option} has no effect here: only a cluster can compare in that way",
                 "info",
-                "what is compared are the desired objects, by the rules of the client",
+                "the desired objects are compared, by the rules of the client",
             )
         )
 
@@ -39,7 +39,7 @@ def _options(application: Mapping[str, Any], objects: Iterable[Mapping[str, Any]
     policy = application.get("spec", {}).get("syncPolicy") or {}
     written = policy.get("syncOptions") if isinstance(policy, Mapping) else None
     known = {option for options in _OPTIONS.values() for option in options}
-    yield from (one for one in written if one in known) if isinstance(written, list) else ()
+    yield from (option for option in written if option in known) if isinstance(written, list) else ()
     for data in (application, *objects):
         metadata = data.get("metadata")
         annotations = metadata.get("annotations") if isinstance(metadata, Mapping) else None

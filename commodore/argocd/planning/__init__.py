@@ -1,4 +1,4 @@
-"""What rendering a source means before anything is rendered: its type, its overrides, the build environment."""
+"""The type of a source, its overrides and its build environment, before it is rendered."""
 
 from __future__ import annotations
 

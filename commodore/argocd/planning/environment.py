@@ -22,14 +22,14 @@ class BuildEnvironment:
     """Variables by name.
 
     Attributes:
-        unknown: collects names that are asked for and not there.
+        unknown: called with the name of each undefined variable.
     """
 
     variables: dict[str, str]
     unknown: Unknown
 
     def substitute(self, text: str) -> str:
-        """A text with its references resolved. Unknown variables are empty; `$$` is `$`."""
+        """Replace the references in a text. Undefined variables are empty; `$$` is `$`."""
 
         def value(match: re.Match[str]) -> str:
             if match[1]:
@@ -47,7 +47,7 @@ class BuildEnvironment:
 def build_environment(
     application: Application, instance: str, source: Source, revision: str, unknown: Unknown
 ) -> BuildEnvironment:
-    """What Argo CD gives to a source.
+    """Return the variables that Argo CD sets for a source.
 
     Args:
         instance: the Application's instance name.

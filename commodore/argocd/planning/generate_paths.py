@@ -1,4 +1,4 @@
-"""The paths for which Argo CD looks at an Application again: its annotation `manifest-generate-paths`."""
+"""The paths whose changes make Argo CD refresh an Application: its annotation `manifest-generate-paths`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class GeneratePaths:
 
     Args:
         text: the annotation; its entries are relative to the folder of a source, or begin with `/` at the root.
-        folders: those of the sources that are in the repository.
+        folders: the folders of the sources in the repository.
     """
 
     def __init__(self, text: str, folders: Iterable[str]) -> None:
-        written = [one for one in map(str.strip, text.split(";")) if one]
+        written = [entry for entry in map(str.strip, text.split(";")) if entry]
         self._entries = {
             posixpath.normpath(posixpath.join("/", folder, entry)).lstrip("/")
             for folder in folders
@@ -28,11 +28,11 @@ class GeneratePaths:
         }
 
     def __bool__(self) -> bool:
-        """Whether there are any; without, Argo CD looks at the Application after every change."""
+        """Return True if there are paths. Without, Argo CD refreshes the Application after every change."""
         return bool(self._entries)
 
     def cover(self, path: str) -> bool:
-        """Whether a change of this file makes Argo CD look again."""
+        """Check if a change of a file makes Argo CD refresh the Application."""
         return any(_covers(entry, path) for entry in self._entries)
 
 

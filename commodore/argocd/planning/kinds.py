@@ -1,4 +1,4 @@
-"""Which type a source has."""
+"""The type of a source."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from commodore.argocd.trees import KUSTOMIZATIONS
 
 
 def source_type(source: Source, folder: Path, settings: ArgoSettings) -> SourceType:
-    """The type of a source: what its blocks say, else what lies in its folder, as far as it is switched on.
+    """Return the type of a source, by its blocks or else by the files of its folder, if that type is enabled.
 
     Raises:
-        InputError: CMD-ARGO-302, its blocks say several.
+        InputError: CMD-ARGO-302, it has blocks of several types.
     """
-    found = source.explicit_type()
-    if found is None:
-        found = "Helm" if source.chart else detected_type(folder)
-    if found in ("Helm", "Kustomize") and not settings.enabled(found.lower()):
+    kind = source.explicit_type()
+    if kind is None:
+        kind = "Helm" if source.chart else detected_type(folder)
+    if kind in ("Helm", "Kustomize") and not settings.enabled(kind.lower()):
         return "Directory"
-    return found
+    return kind
 
 
 def detected_type(folder: Path) -> SourceType:
-    """The type of a folder, by the last file, in lexical order, that says one."""
-    found: SourceType = "Directory"
+    """Return the type of a folder, by the last file in lexical order that implies a type."""
+    kind: SourceType = "Directory"
     for name in sorted(os.listdir(folder)):
         if name in KUSTOMIZATIONS:
-            found = "Kustomize"
+            kind = "Kustomize"
         elif name.endswith("Chart.yaml"):
-            found = "Helm"
-    return found
+            kind = "Helm"
+    return kind

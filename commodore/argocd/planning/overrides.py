@@ -14,17 +14,17 @@ from commodore.base.errors import InputError, Location
 from commodore.base.limits import Limits
 from commodore.base.yaml.kube_yaml import read_documents
 
-_KEPT = ("repoURL", "path", "chart", "targetRevision")
+_NOT_OVERRIDABLE = ("repoURL", "path", "chart", "targetRevision")
 
 
 def overridden(source: Source, folder: Path, root: Path, instance: str, limits: Limits) -> tuple[Source, list[str]]:
-    """A source with the overrides of its folder laid over it, and the names of their files.
+    """Return a source with the overrides of its folder applied, and the names of their files.
 
     Args:
         root: the repository's folder, which override files must not leave by links.
 
     Raises:
-        InputError: CMD-ARGO-308, an override cannot be read; CMD-ARGO-103, it makes a field wrong.
+        InputError: CMD-ARGO-308, an override cannot be read; CMD-ARGO-103, it makes a field invalid.
     """
     files = []
     data: Any = source.data
@@ -37,8 +37,8 @@ def overridden(source: Source, folder: Path, root: Path, instance: str, limits: 
         files.append(name)
     if not files:
         return source, []
-    kept = {key: source.data[key] for key in _KEPT if key in source.data}
-    data = {**{key: value for key, value in data.items() if key not in _KEPT}, **kept}
+    kept = {key: source.data[key] for key in _NOT_OVERRIDABLE if key in source.data}
+    data = {**{key: value for key, value in data.items() if key not in _NOT_OVERRIDABLE}, **kept}
     return read_source(Fields(data, source.field, source.place)), files
 
 
@@ -56,7 +56,7 @@ def _read(file: Path, place: str, limits: Limits) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise InputError(
             "CMD-ARGO-308",
-            f"{file.name} is no map",
+            f"{file.name} must be a mapping",
             hint="it holds the fields of a source that it overrides",
             locations=[Location(place)],
         )
@@ -64,7 +64,7 @@ def _read(file: Path, place: str, limits: Limits) -> Mapping[str, Any]:
 
 
 def merge_patch(target: Any, patch: Any) -> Any:
-    """A JSON merge patch laid over a value: maps join, null deletes, everything else replaces."""
+    """Apply a JSON merge patch (RFC 7396): mappings are merged, null deletes, everything else replaces."""
     if not isinstance(patch, Mapping):
         return patch
     result = dict(target) if isinstance(target, Mapping) else {}

@@ -1,4 +1,4 @@
-"""The files under analysis: folders, and commits laid out as folders."""
+"""The files under analysis: folders, and commits written to folders."""
 
 from __future__ import annotations
 

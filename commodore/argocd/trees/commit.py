@@ -1,10 +1,10 @@
-"""Commits of a local repository, laid out in a folder: the checkout, its index and its configuration stay untouched."""
+"""Commits of a local repository, written to a folder. The checkout, its index and its configuration stay unchanged."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from commodore.argocd.trees.repository import DEFAULT_BRANCHES, ask
+from commodore.argocd.trees.repository import DEFAULT_BRANCHES, git_output
 from commodore.argocd.trees.tree import Tree
 from commodore.base.context import Context
 from commodore.base.errors import InputError, did_you_mean
@@ -14,19 +14,19 @@ from commodore.core.sources.git import CommitTrees, check_out_tree
 
 
 def repository_of(folder: Path, context: Context) -> tuple[Path, str]:
-    """The repository that a folder is in, and the folder's path within it, empty for the root.
+    """Return the repository of a folder, and the folder's path within it, empty for the root.
 
     Raises:
-        InputError: CMD-ARGO-001, there is no such folder; CMD-ARGO-004, it is in no repository.
+        InputError: CMD-ARGO-001, the folder does not exist; CMD-ARGO-004, it is not in a repository.
     """
     if not folder.is_dir():
         raise InputError("CMD-ARGO-001", f"there is no folder {folder}", hint="check the path")
     real = folder.resolve()
-    top = ask(real, context, "rev-parse", "--show-toplevel")
+    top = git_output(real, context, "rev-parse", "--show-toplevel")
     if top:
         inside = real.relative_to(Path(top).resolve()).as_posix()
         return Path(top).resolve(), "" if inside == "." else inside
-    if ask(real, context, "rev-parse", "--is-bare-repository") == "true":
+    if git_output(real, context, "rev-parse", "--is-bare-repository") == "true":
         return real, ""
     raise InputError(
         "CMD-ARGO-004",
@@ -36,16 +36,16 @@ def repository_of(folder: Path, context: Context) -> tuple[Path, str]:
 
 
 def resolve(repository: Path, revision: str, context: Context) -> str:
-    """The commit of a revision: a branch, a tag, a commit or an expression such as `HEAD~1`.
+    """Return the commit of a revision: a branch, a tag, a commit or an expression such as `HEAD~1`.
 
     Raises:
-        InputError: CMD-ARGO-003, there is none.
+        InputError: CMD-ARGO-003, the revision does not exist.
     """
     if not revision.startswith("-") and revision.isprintable():
         arguments = ("rev-parse", "--quiet", "--verify", "--end-of-options", f"{revision}^{{commit}}")
-        if found := ask(repository, context, *arguments):
-            return found
-    names = ask(repository, context, "for-each-ref", "--format=%(refname:short)", "--count=1000").split()
+        if commit := git_output(repository, context, *arguments):
+            return commit
+    names = git_output(repository, context, "for-each-ref", "--format=%(refname:short)", "--count=1000").split()
     raise InputError(
         "CMD-ARGO-003",
         f"{repository} has no revision {printable(revision[:80])!r}",
@@ -54,16 +54,16 @@ def resolve(repository: Path, revision: str, context: Context) -> str:
 
 
 def merge_base(repository: Path, revision: str, context: Context) -> tuple[str, str]:
-    """Where a revision left the default branch of `origin`: that commit, and the name of the branch.
+    """Return the merge base of a revision and the default branch of `origin`, and the name of the branch.
 
     Raises:
-        InputError: CMD-ARGO-005, that cannot be told.
+        InputError: CMD-ARGO-005, there is no default branch, or no common commit.
     """
     for name in DEFAULT_BRANCHES:
-        if not ask(repository, context, "rev-parse", "--quiet", "--verify", name):
+        if not git_output(repository, context, "rev-parse", "--quiet", "--verify", name):
             continue
-        if found := ask(repository, context, "merge-base", name, revision or "HEAD"):
-            return found, name.removeprefix("refs/remotes/")
+        if commit := git_output(repository, context, "merge-base", name, revision or "HEAD"):
+            return commit, name.removeprefix("refs/remotes/")
         raise InputError(
             "CMD-ARGO-005",
             f"{revision or 'HEAD'} and {name.removeprefix('refs/remotes/')} have no commit in common",
@@ -77,10 +77,10 @@ def merge_base(repository: Path, revision: str, context: Context) -> tuple[str, 
 
 
 def commit_tree(repository: Path, commit: str, folder: Path, name: str, context: Context) -> Tree:
-    """The files of a commit: in the cache, or laid out in a folder that is not there yet if nothing is to be kept.
+    """Check out the files of a commit: in the cache, or in a new folder if nothing is to be cached.
 
     Args:
-        name: what messages call the tree.
+        name: name of the tree in messages.
 
     Raises:
         PolicyError: CMD-CACHE-005, the cache belongs to another user.

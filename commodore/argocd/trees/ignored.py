@@ -1,4 +1,4 @@
-"""The files of a checkout that git ignores: no clone has them, and neither has Argo CD."""
+"""The files of a checkout that git ignores, and that Argo CD's clone therefore does not have."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from commodore.base.context import Context
 from commodore.base.errors import CommodoreError
 from commodore.core.sources.git import Git
 
-_ASK = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+_LIST_FILES = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
 
 
 class IgnoredFiles:
-    """The untracked files of a checkout that git ignores. Git is asked once, when they are first needed.
+    """The untracked files of a checkout that git ignores. They are listed once, on first use.
 
     Args:
         root: the folder of the checkout.
@@ -30,21 +30,21 @@ class IgnoredFiles:
         self._paths: frozenset[str] | None = None
 
     def within(self, scanned: Path) -> IgnoredFiles:
-        """The same for a user who names a folder of the checkout."""
+        """Return the ignored files of the same checkout for a scan of one of its folders."""
         return IgnoredFiles(self._root, self._context, scanned)
 
     def paths(self) -> frozenset[str]:
-        """Absolute paths of files, and of folders that are ignored as a whole."""
+        """Return absolute paths of files, and of folders that are ignored as a whole."""
         with self._lock:
             if self._paths is None:
-                found = self._asked()
+                paths = self._listed()
                 named = str(self._scanned or self._root)
-                self._paths = frozenset() if covers(found, named) else found
+                self._paths = frozenset() if covers(paths, named) else paths
             return self._paths
 
-    def _asked(self) -> frozenset[str]:
+    def _listed(self) -> frozenset[str]:
         try:
-            answer = Git(self._root, self._context).run(_ASK, check=False)
+            answer = Git(self._root, self._context).run(_LIST_FILES, check=False)
         except CommodoreError:
             return frozenset()
         if answer.returncode != 0:
@@ -54,7 +54,7 @@ class IgnoredFiles:
 
 
 def covers(ignored: Collection[str], path: str) -> bool:
-    """Indicate that a path, or a folder above it, is among ignored ones."""
+    """Check if a path, or a folder above it, is ignored."""
     if not ignored:
         return False
     while path not in ignored:

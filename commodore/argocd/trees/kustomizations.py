@@ -1,4 +1,4 @@
-"""What a kustomization is made of, as far as that lies in its repository."""
+"""The files and charts of a kustomization within its repository."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KUSTOMIZATIONS = FILES
 _LISTS = ("resources", "bases", "components", "crds", "configurations")
 _CHARTS = ("helmcharts", "helmchartinflationgenerator")
 _OWN_PROGRAMS = ("generators", "transformers", "validators")
-_MOST = 50  # folders and files beside the first one
+_MAX_PARTS = 50  # folders and files, including the first folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,9 @@ class PulledChart:
     """A chart of a kustomization that comes from a chart repository.
 
     Attributes:
-        folder: where kustomize looks for it, before it lets helm pull it to there.
+        folder: the folder in which kustomize looks for it, and to which it otherwise makes helm pull it.
         repository: the URL.
-        version: the very one or a range; empty for the newest.
+        version: exact, or a range; empty for the newest.
     """
 
     folder: str
@@ -41,12 +41,12 @@ class PulledChart:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What building a kustomization may read of its repository.
+    """The files and charts that a build of a kustomization may read.
 
     Attributes:
-        files: those below its folder, and below others that it names.
+        files: all files below its folder, and below other folders that it names.
         charts: whether a kustomization among them has charts.
-        elsewhere: whether one names what is not in the repository, perhaps.
+        elsewhere: whether a kustomization may name something outside of the repository.
         pulled: the charts that come from chart repositories.
     """
 
@@ -57,7 +57,7 @@ class Parts:
 
 
 def files_of_kustomization(folder: Path, root: Path) -> list[str] | None:
-    """The files that building a kustomization may read, if these are all: without remote parts and charts.
+    """Return the files that a build of a kustomization may read, or None if it has remote parts or charts.
 
     Args:
         root: the folder of the repository.
@@ -67,16 +67,15 @@ def files_of_kustomization(folder: Path, root: Path) -> list[str] | None:
 
 
 def parts_of_kustomization(folders: Iterable[Path], root: Path) -> Parts | None:
-    """The parts of a kustomization, whose folder comes first.
+    """Return the parts of a kustomization, or None if its build may read any file.
 
-    None if files anywhere may be read: by generators and transformers of one's own, through links, or if it has too
-    many parts.
+    It may with custom generators, transformers and validators, with links, and with more parts than are followed.
 
     Args:
-        folders: that of the kustomization, and others that it will name.
+        folders: the folder of the kustomization first, then others that it will name.
         root: the folder of the repository.
     """
-    pending, seen, found = [str(folder) for folder in folders], set[str](), list[str]()
+    pending, seen, files = [str(folder) for folder in folders], set[str](), list[str]()
     charts = elsewhere = False
     pulled: list[PulledChart] = []
     while pending:
@@ -84,10 +83,10 @@ def parts_of_kustomization(folders: Iterable[Path], root: Path) -> Parts | None:
         if place in seen:
             continue
         seen.add(place)
-        if len(seen) > _MOST or not f"{place}/".startswith(f"{root}/") or os.path.islink(place):
+        if len(seen) > _MAX_PARTS or not f"{place}/".startswith(f"{root}/") or os.path.islink(place):
             return None
         if os.path.isfile(place):
-            found.append(place)
+            files.append(place)
             continue
         if not os.path.isdir(place):
             elsewhere = True  # perhaps a remote part without a scheme
@@ -96,7 +95,7 @@ def parts_of_kustomization(folders: Iterable[Path], root: Path) -> Parts | None:
             if entry.is_symlink():
                 return None
             if entry.is_file():
-                found.append(entry.path)
+                files.append(entry.path)
         for name in KUSTOMIZATIONS:
             named = _named(Path(place, name))
             if named is None:
@@ -104,11 +103,11 @@ def parts_of_kustomization(folders: Iterable[Path], root: Path) -> Parts | None:
             pending += [os.path.join(place, entry) for entry in named.files]
             charts, elsewhere = charts or named.charts, elsewhere or named.elsewhere
             pulled += named.pulled
-    return Parts(sorted(set(found)), charts, elsewhere, pulled)
+    return Parts(sorted(set(files)), charts, elsewhere, pulled)
 
 
 def check_sources(folder: Path, root: Path) -> None:
-    """Refuse a kustomization that names something on this machine's link.
+    """Refuse a kustomization that names a link-local address.
 
     Args:
         root: the folder of the repository.
@@ -122,13 +121,13 @@ def check_sources(folder: Path, root: Path) -> None:
             raise FileNotFoundError(path)
         return Path(path).read_bytes()
 
-    for _, name in all_named(str(folder), read, _MOST, is_strict=False):
+    for _, name in all_named(str(folder), read, _MAX_PARTS, is_strict=False):
         if is_remote(name):
             check_source(name, f"the base {redact(name)}")
 
 
 def _named(file: Path) -> Parts | None:
-    """The paths that a kustomization names, relative to its folder; None if it may read any file."""
+    """Return the paths that a kustomization names, relative to its folder, or None if it may read any file."""
     try:
         text = file.read_bytes()
         content: Any = next(read_documents(text, place=file.name), None)
@@ -149,17 +148,17 @@ def _named(file: Path) -> Parts | None:
 def _paths(content: Mapping[str, Any]) -> Iterator[str]:
     for key in _LISTS:
         listed = content.get(key)
-        for one in listed if isinstance(listed, list) else ():
-            if isinstance(one, str) and "\n" not in one and "\0" not in one:
-                yield one
+        for path in listed if isinstance(listed, list) else ():
+            if isinstance(path, str) and "\n" not in path and "\0" not in path:
+                yield path
 
 
 def _folders_of_charts(content: Mapping[str, Any]) -> Iterator[str]:
-    """The folders with the charts of a kustomization, which may lie outside of its own folder, as no other file may."""
+    """Yield the folders with the charts of a kustomization. Only these may be outside of its own folder."""
     of_all = content.get("helmglobals")
     listed = content.get("helmchartinflationgenerator")
-    for one in (of_all, *(listed if isinstance(listed, list) else ())):
-        home = _in_lower_case(one).get("charthome") if isinstance(one, Mapping) else None
+    for entry in (of_all, *(listed if isinstance(listed, list) else ())):
+        home = _in_lower_case(entry).get("charthome") if isinstance(entry, Mapping) else None
         if isinstance(home, str) and "\0" not in home:
             yield home
 
@@ -168,9 +167,13 @@ def _pulled(content: Mapping[str, Any], file: Path) -> Iterator[PulledChart]:
     listed, of_all = content.get("helmcharts"), content.get("helmglobals")
     home = _in_lower_case(of_all).get("charthome") if isinstance(of_all, Mapping) else None
     for entry in listed if isinstance(listed, list) else ():
-        one = _in_lower_case(entry) if isinstance(entry, Mapping) else {}
-        name, repository, version = one.get("name"), one.get("repo"), one.get("version") or ""
-        if not all(isinstance(text, str) for text in (name, repository, version)) or not repository or one.get("devel"):
+        chart = _in_lower_case(entry) if isinstance(entry, Mapping) else {}
+        name, repository, version = chart.get("name"), chart.get("repo"), chart.get("version") or ""
+        if (
+            not all(isinstance(text, str) for text in (name, repository, version))
+            or not repository
+            or chart.get("devel")
+        ):
             continue
         place = f"{name}-{version}" if version else ""
         folder = os.path.join(file.parent, home if isinstance(home, str) and home else "charts", place, str(name))
@@ -179,5 +182,5 @@ def _pulled(content: Mapping[str, Any], file: Path) -> Iterator[PulledChart]:
 
 
 def _in_lower_case(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A map by its keys as kustomize compares them."""
+    """Return a mapping with case-folded keys, as kustomize compares them."""
     return {key.casefold(): value for key, value in content.items()}

@@ -1,4 +1,4 @@
-"""Paths that sources name: relative, within their repository, whatever links are on the way."""
+"""Paths of sources: relative, and within the repository with links resolved."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from commodore.core.sources.git import redact
 
 
 def folder_of(tree: Tree, path: str, place: Location, repository: str) -> Path:
-    """The folder that a source names in its repository.
+    """Return the folder that a source names in its repository.
 
     Args:
-        repository: the URL by which the source names it.
+        repository: its URL in the source.
 
     Raises:
-        InputError: CMD-ARGO-309, the path is absolute, leaves the repository, is not there or is no folder.
+        InputError: CMD-ARGO-309, the path is absolute, leaves the repository, does not exist or is not a folder.
         PolicyError: CMD-ARGO-318, the repository has links that lead out of it.
     """
     if path.startswith("/"):
@@ -28,10 +28,10 @@ def folder_of(tree: Tree, path: str, place: Location, repository: str) -> Path:
     folder = tree.root / lexical
     if not is_within(folder, tree.root):
         raise _bad(path, "leaves the repository", "links must stay within the repository", place)
-    if not os.path.exists(folder):  # nor is a path that no file can have
+    if not os.path.exists(folder):  # also False for a path that is too long
         raise _bad(path, f"is not in {redact(repository)}", "check the path and the revision", place)
     if not os.path.isdir(folder):
-        raise _bad(path, "is no folder", "name the folder in which the file is", place)
+        raise _bad(path, "is not a folder", "name the folder of the file", place)
     tree.check_links(repository)
     return folder
 
@@ -41,10 +41,10 @@ def _bad(path: str, what: str, hint: str, place: Location) -> InputError:
 
 
 def check_inside(path: Path, root: Path, named: str) -> None:
-    """Refuse a path that is, with every link followed, not below a folder.
+    """Refuse a path that is not below a folder once links are resolved.
 
     Args:
-        named: what was written.
+        named: the path as it is written.
 
     Raises:
         PolicyError: CMD-ARGO-408.
@@ -58,8 +58,8 @@ def check_inside(path: Path, root: Path, named: str) -> None:
 
 
 def is_within(path: Path, root: Path) -> bool:
-    """Whether a path is, with every link followed, a folder or below it, and not in git's own folder, which has the
-    credentials of remotes.
+    """Check if a path is, with links resolved, a folder or below it, and not in `.git`, which has credentials of
+    remotes.
     """
     if "\0" in str(path):
         return False

@@ -1,4 +1,4 @@
-"""Answers of git about a local repository."""
+"""Queries to git about a local repository."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ DEFAULT_BRANCHES = ("refs/remotes/origin/HEAD", "refs/remotes/origin/main", "ref
 """The default branch of `origin` in a clone: the reference that names it, else the usual names."""
 
 
-def ask(folder: Path, context: Context, *arguments: str) -> str:
-    """Return the answer of git about a folder, or an empty text if git fails, as outside of repositories."""
+def git_output(folder: Path, context: Context, *arguments: str) -> str:
+    """Return the output of git in a folder, or an empty text if git fails, as outside of repositories."""
     try:
         answer = Git(folder, context).run(arguments, check=False)
     except CommodoreError:

@@ -1,4 +1,4 @@
-"""Which revisions of its own repository a tree stands for, and what the local repository has of the others."""
+"""The revisions that are read from a tree, and those of its local repository."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from commodore.argocd.trees.repository import DEFAULT_BRANCHES, ask
+from commodore.argocd.trees.repository import DEFAULT_BRANCHES, git_output
 from commodore.base.context import Context
 
 SelfRevisions = Literal["branches", "all", "declared"]
-"""Which revisions are the tree: none, `HEAD`, the default branch and that of the tree; all; or those of its commit."""
+"""Revisions that are read from the tree: no revision, `HEAD`, the default branch and the tree's; all; or its commit."""
 
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 _HEAD = ("", "HEAD")
@@ -19,58 +19,61 @@ _HEAD = ("", "HEAD")
 
 @dataclass(frozen=True, slots=True)
 class OwnRevisions:
-    """The revisions that a tree stands for. The local repository has the others.
+    """The revisions that are read from a tree. Others are read from the local repository.
 
     Attributes:
-        repository: that repository.
-        names: branches, and the empty name and `HEAD`; if there are none, a revision counts if it is the tree's commit.
+        repository: the local repository.
+        names: names of branches, the empty name and `HEAD`; if empty, revisions with the tree's commit are read from
+            it.
     """
 
     repository: Path
     names: frozenset[str]
 
     def cover(self, revision: str) -> bool:
-        """Whether the name of a revision is among them."""
+        """Check if the name of a revision is among them."""
         return revision.removeprefix("refs/heads/") in self.names
 
     def joined(self, other: OwnRevisions | None) -> OwnRevisions:
-        """With the names that the other side of a comparison has."""
+        """Return these revisions with the names of the other side of a comparison."""
         return OwnRevisions(self.repository, self.names | other.names) if other is not None and self.names else self
 
     def tags(self, context: Context) -> list[str]:
-        """The tags that the local repository has."""
-        return ask(self.repository, context, "for-each-ref", "--format=%(refname:strip=2)", "refs/tags").splitlines()
+        """Return the tags of the local repository."""
+        return git_output(
+            self.repository, context, "for-each-ref", "--format=%(refname:strip=2)", "refs/tags"
+        ).splitlines()
 
     def commit(self, revision: str, context: Context) -> str:
-        """The commit of a revision in the local repository, as the remote had it last; empty if it is not there."""
+        """Return the commit of a revision in the local repository, as last fetched, or an empty text."""
         for name in _full_names(revision):
-            if found := ask(self.repository, context, "rev-parse", "--quiet", "--verify", f"{name}^{{commit}}"):
-                return found
+            if commit := git_output(self.repository, context, "rev-parse", "--quiet", "--verify", f"{name}^{{commit}}"):
+                return commit
         return ""
 
 
-def own_revisions(repository: Path, revision: str, wanted: SelfRevisions, context: Context) -> OwnRevisions | None:
-    """Which revisions a tree stands for; None for all, as for a folder that is in no repository.
+def own_revisions(repository: Path, revision: str, mode: SelfRevisions, context: Context) -> OwnRevisions | None:
+    """Return the revisions that are read from a tree, or None for all, as for a folder outside of a repository.
 
     Args:
-        repository: around the tree.
-        revision: of the tree; empty for the folder as it lies, which has the branch that is checked out.
+        repository: the folder of the tree's repository.
+        revision: of the tree; empty for the work tree, which has the branch that is checked out.
     """
-    if wanted == "all" or not ask(repository, context, "rev-parse", "--git-dir"):
+    if mode == "all" or not git_output(repository, context, "rev-parse", "--git-dir"):
         return None
-    if wanted == "declared":
+    if mode == "declared":
         return OwnRevisions(repository, frozenset())
-    full = ask(repository, context, "rev-parse", "--symbolic-full-name", "--end-of-options", revision or "HEAD")
+    full = git_output(repository, context, "rev-parse", "--symbolic-full-name", "--end-of-options", revision or "HEAD")
     branch = re.fullmatch(r"refs/(?:heads|remotes/[^/]+)/(.+)", full.splitlines()[-1] if full else "")
     own = {branch[1]} if branch is not None else set()
     return OwnRevisions(repository, frozenset({*_HEAD, *_default_branches(repository, context), *own}))
 
 
 def _default_branches(repository: Path, context: Context) -> set[str]:
-    """The default branch of `origin`; the usual ones if a clone does not say which it is."""
+    """Return the default branch of `origin`, or the usual names if a clone does not record it."""
     head, *usual = DEFAULT_BRANCHES
-    known = ask(repository, context, "symbolic-ref", "--quiet", head)
-    return {one.removeprefix("refs/remotes/origin/") for one in ([known] if known else usual)}
+    known = git_output(repository, context, "symbolic-ref", "--quiet", head)
+    return {name.removeprefix("refs/remotes/origin/") for name in ([known] if known else usual)}
 
 
 def _full_names(revision: str) -> list[str]:

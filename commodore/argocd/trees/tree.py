@@ -18,8 +18,8 @@ from commodore.core.sources.git import Git, HeldTree, redact
 if TYPE_CHECKING:
     from commodore.argocd.trees.revisions import OwnRevisions
 
-_KNOWN_LINKS: int = 10
-"""Links leading out that an error names."""
+_SHOWN_LINKS: int = 10
+"""Maximum of links in an error message."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,11 +28,11 @@ class Tree:
 
     Attributes:
         root: the folder of the repository, real path. Nothing is ever written to it.
-        revision: the commit; empty if the folder is no checkout.
-        name: what messages call it.
-        held: keeps the files where they are, if they lie in the cache.
-        stands: for which revisions, if it stands for a repository; None for all.
-        ignored: the files that are there, but not for git; None if the folder is not a checkout.
+        revision: the commit; empty if the folder is not a checkout.
+        name: its name in messages.
+        held: holds the files in the cache, if they are there.
+        stands: the revisions of its repository that are read from it; None for all.
+        ignored: the files that git ignores; None if the folder is not a checkout.
     """
 
     root: Path
@@ -48,24 +48,24 @@ class Tree:
         """Refuse a repository with links that lead out of it, as Argo CD does.
 
         Args:
-            repository: the URL by which it is named.
+            repository: its URL in the source.
 
         Raises:
-            PolicyError: CMD-ARGO-318, there are some.
+            PolicyError: CMD-ARGO-318, it has such links.
         """
         with self._lock:
             if not self._links:
                 self._links.append(tuple(_leading_out(self.root)))
-        if found := self._links[0]:
+        if links := self._links[0]:
             raise PolicyError(
                 "CMD-ARGO-318",
-                f"{redact(repository)} has links that lead out of it: {', '.join(found[:_KNOWN_LINKS])}",
+                f"{redact(repository)} has links that lead out of it: {', '.join(links[:_SHOWN_LINKS])}",
                 hint="Argo CD renders nothing of such a repository; make the links relative, within the repository",
             )
 
 
 def _leading_out(root: Path) -> Iterator[str]:
-    """The links below a folder that are absolute or lead out of it, `.git` aside."""
+    """Yield the links below a folder, except in `.git`, that are absolute or lead out of it."""
     top = str(root)
     for name, entry in walk(top, skip=is_git):
         if not entry.is_symlink():
@@ -77,15 +77,15 @@ def _leading_out(root: Path) -> Iterator[str]:
 
 
 def is_git(entry: Entry) -> bool:
-    """Whether this is git's own folder, or the file that leads to it."""
+    """Check if an entry is a `.git` folder, or the file that refers to one."""
     return entry.name == ".git"
 
 
 def folder_tree(folder: Path, context: Context) -> Tree:
-    """A folder as it lies; its revision is the commit that is checked out there.
+    """Return the tree of a folder in its current state. Its revision is the commit that is checked out.
 
     Raises:
-        InputError: CMD-ARGO-001, there is no such folder.
+        InputError: CMD-ARGO-001, the folder does not exist.
         PolicyError: CMD-ARGO-002, it is the root of the file system, a home folder, or above one.
     """
     if not folder.is_dir():
@@ -95,7 +95,7 @@ def folder_tree(folder: Path, context: Context) -> Tree:
     if real == home or real in home.parents:
         raise PolicyError(
             "CMD-ARGO-002",
-            f"{folder} is no repository but a home folder, or holds home folders",
+            f"{folder} is a home folder, or contains home folders",
             hint="name the folder of the repository",
         )
     ignored = IgnoredFiles(real, context) if (real / ".git").exists() else None
@@ -103,7 +103,7 @@ def folder_tree(folder: Path, context: Context) -> Tree:
 
 
 def commit_of(folder: Path, context: Context) -> str:
-    """The commit that is checked out in a folder; empty if it is no root of a checkout."""
+    """Return the commit that is checked out in a folder, or an empty text if it is not the root of a checkout."""
     if not (folder / ".git").exists():
         return ""
     try:

@@ -12,8 +12,8 @@ from commodore.argocd import (
     Rendered,
     Renderer,
     Trace,
+    expand_lists,
     in_namespace,
-    opened,
     read_application,
 )
 from commodore.base.context import Context
@@ -112,7 +112,7 @@ class GroupRenderer:
         return rendered, trace.commands
 
     def _output(self, member: Hydration, rendered: Sequence[Rendered], commands: list[str], pins: Pins) -> PathOutput:
-        objects = [one.data for one in opened(rendered, member.name, self.found)]
+        objects = [one.data for one in expand_lists(rendered, member.name, self.found)]
         if self.rules.set_namespace:
             objects = in_namespace(objects, member.target_namespace)
         self._check_secrets(objects)

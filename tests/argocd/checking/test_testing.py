@@ -77,7 +77,7 @@ SCRIPTS = {
     "local hs = {} hs.status = 'Progressing' return hs": "",
     "for k, v in pairs(obj.spec) do table.concat({k}) end return {status = 'Unknown', message = os.date('%Y')}": "",
     "return {status = 'Fine'}": "returns the status 'Fine'",
-    "return 5": "it returns no table but 5",
+    "return 5": "it returns 5, expected a table",
     "return obj.status.phase": "attempt to index field 'status'",
     "error('no')": "fails: line",
     "return string.format('x')": "attempt to index global 'string'",

@@ -124,7 +124,7 @@ def test_a_sarif_log(shop: Trees) -> None:
 
 @pytest.mark.parametrize("text", ["Database", "a/b/c:/x", "apps/:/x", ":/x", "Database:spec"])
 def test_what_is_no_place(text: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="says no place in objects") as error:
+    with pytest.raises(UsageError, match="expected GROUP/KIND:/POINTER") as error:
         argocd.diff(Tree.folder(tmp_path), Tree.folder(tmp_path), OFFLINE.having(mask_kind=(text,)))
     assert error.value.code == "CMD-ARGO-030"
 

@@ -1,4 +1,4 @@
-"""The objects of Applications that count for those who ask: of some kinds, without hooks or some of their fields."""
+"""Filters for the objects of Applications: kinds, hooks, and fields to remove."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from commodore.core.review import KindPointer
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """Options: the objects that count.
+class ObjectFilter:
+    """Options: a filter for objects.
 
     Attributes:
-        kind: objects of these kinds alone; all if there are none.
-        skip_kind: no objects of these kinds.
-        hooks: whether hooks count.
-        strip: fields that are taken out of objects after rendering, as `[GROUP/KIND:]POINTER`.
-        order: of the objects of an Application: `name`, or that of their `source`; empty for the latter where the
-            sources' own objects are asked for.
+        kind: only objects of these kinds; empty for all kinds.
+        skip_kind: without objects of these kinds.
+        hooks: with or without hooks.
+        strip: fields that are removed from objects after rendering, as `[GROUP/KIND:]POINTER`.
+        order: of the objects of an Application, by `name` or by `source`; empty for `source` if the sources' own
+            objects are requested.
     """
 
     kind: tuple[str, ...] = ()
@@ -30,8 +30,8 @@ class Shown:
     strip: tuple[str, ...] = ()
     order: Literal["", "name", "source"] = ""
 
-    def counts(self, data: Mapping[str, Any]) -> bool:
-        """Indicate if an object counts."""
+    def keeps(self, data: Mapping[str, Any]) -> bool:
+        """Check if the filter keeps an object."""
         kind = data.get("kind")
         skipped = kind in self.skip_kind
         skipped |= self.hooks == "hide" and hook_phases(data) is not None
@@ -39,14 +39,14 @@ class Shown:
 
 
 def pointers(texts: Sequence[str], option: str, pointer: str = "") -> tuple[KindPointer, ...]:
-    """Places in objects.
+    """Parse places in objects.
 
     Args:
-        option: gives them.
-        pointer: that of texts without one.
+        option: the name of their option.
+        pointer: the pointer of texts without one.
 
     Raises:
-        UsageError: CMD-ARGO-030, a text has another form.
+        UsageError: CMD-ARGO-030, a text is invalid.
     """
     places = []
     for text in texts:
@@ -55,7 +55,7 @@ def pointers(texts: Sequence[str], option: str, pointer: str = "") -> tuple[Kind
         except ValueError:
             raise UsageError(
                 "CMD-ARGO-030",
-                f"{option} {text!r} says no place in objects",
-                hint="write it as GROUP/KIND:/POINTER, such as apps/Deployment:/spec/replicas",
+                f"{option} {text!r}: expected GROUP/KIND:/POINTER",
+                hint="for example apps/Deployment:/spec/replicas",
             ) from None
     return tuple(places)
