@@ -1,4 +1,4 @@
-"""How an instance becomes manifests: Kapitan's inputs, then filters, in worker processes."""
+"""Render instances to manifests: Kapitan's inputs, then filters, in worker processes."""
 
 from __future__ import annotations
 

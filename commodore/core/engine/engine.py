@@ -1,6 +1,6 @@
-"""The engine: instances in, rendered and filtered folders out, by workers that have imported Kapitan once.
+"""The engine: renders and filters instances in worker processes that have imported Kapitan once.
 
-Nothing in this module and what it imports loads Kapitan or the Go runtime: both live in worker processes.
+Neither this module nor its imports load Kapitan or the Go runtime: both are in worker processes only.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from commodore.core.engine.model import Batch, BatchOutcome, CompiledInstance, C
 from commodore.core.engine.remote_results import RemoteCache
 from commodore.core.engine.schedule.scheduler import (
     COMPILE_STAGE,
-    KEPT,
+    FROM_CACHE,
     Schedule,
     read_durations,
     slowest_first,
@@ -45,18 +45,18 @@ __all__ = ["COMPILE_STAGE", "Engine"]
 
 
 class Engine:
-    """Compiles instances. A context manager: leaving it, by whatever way, ends all workers and what they have started.
+    """Compiles instances. A context manager: leaving it in any way ends all workers and the processes they started.
 
-    With an empty cache of results, the workers get ready as soon as the engine is made, while the caller does something
-    else; otherwise when something has to be rendered. One engine may compile many times.
+    With an empty cache of results, the workers start with the engine, while the caller continues; otherwise when an
+    instance has to be rendered. An engine may compile many times.
 
     Args:
         processes: number of workers, 0 for one per usable CPU; a request may ask for another number.
-        context: who listens, and the limits.
-        dependency_cache: where Kapitan dependencies of a fixed version are kept for all runs, such as
-            `dependency_cache()` of `commodore.core.results.caches`; None fetches all of them anew.
-        result_cache: where results are kept for all runs, such as `result_cache()` of the same; None renders all.
-        shadow: how much of what is in the cache is rendered all the same and compared, from 0 to 1.
+        context: announces events and has the limits.
+        dependency_cache: folder of Kapitan dependencies of a fixed version for all runs, such as `dependency_cache()`
+            of `commodore.core.results.caches`; None fetches all of them again.
+        result_cache: folder of results for all runs, such as `result_cache()` of the same; None renders everything.
+        shadow: the share of cached results that are rendered anyway and compared, from 0 to 1.
         remote: remote stores of results, which the engine closes; None for none.
     """
 
@@ -94,7 +94,7 @@ class Engine:
         """End all workers. The engine cannot be used any more.
 
         Args:
-            at_once: leave out what is still to be written to remote stores.
+            at_once: drop the results that are not written to remote stores yet.
         """
         self._pool.close()
         if self._remote is not None:
@@ -102,19 +102,18 @@ class Engine:
             remote.close(self._context.announce, at_once=at_once)
 
     def get_ready(self) -> None:
-        """Let workers get ready while the caller does something else, as there will be something to render."""
+        """Start workers in the background, as there will be instances to render."""
         self._pool.get_ready()
 
     def renew(self) -> None:
-        """Let the next compile begin with workers that remember nothing of the last one, such as the Python modules
-        that kadet inputs have loaded. Kapitan stays loaded, or gets loaded while the caller does something else, so
-        that starting them takes a moment.
+        """Start the next compile with new workers, without state of the last one such as Python modules of kadet
+        inputs. Kapitan stays loaded, or is loaded in the background, so that they start fast.
         """
         self._pool.renew()
         self._records = []
 
     def files_read(self) -> FilesRead:
-        """The files that the last compile has read or looked for, whatever came of it; none since `renew`."""
+        """Return the files that the last compile has read or looked for, also if it failed; none since `renew`."""
         return FilesRead(self._records)
 
     def compile(
@@ -123,16 +122,16 @@ class Engine:
         """Compile instances into `request.output/compiled/<instance>`, all or none of them.
 
         Args:
-            jobs: what to compile. An instance without compile entries gives an empty folder, no jobs give nothing.
+            jobs: the instances to compile. One without compile entries results in an empty folder.
             nodes: the rendered inventory, every target with its node as plain data.
-            request: what is common to the jobs.
+            request: the settings common to all jobs.
 
         Returns:
             The instances in the order of the jobs.
 
         Raises:
-            CommodoreError: something went wrong in one or more instances; all of it is reported together, and what was
-                in `compiled` before is unchanged.
+            CommodoreError: one or more instances failed; all errors are reported together, and `compiled` is not
+                changed.
         """
         (outcome,) = self.compile_batches([Batch(jobs, nodes, request)])
         if outcome.error is not None:
@@ -140,14 +139,14 @@ class Engine:
         return outcome.compiled
 
     def compile_batches(self, batches: Sequence[Batch]) -> tuple[BatchOutcome, ...]:
-        """Do several independent compiles at once: each batch all or nothing, whatever becomes of the others.
+        """Run several independent compiles at once: each batch all or nothing, independent of the others.
 
         The batches may share instances' names, components, working directories and Kapitan dependencies, of which each
-        is fetched once; they must not share an instance's output folder. The largest number of workers that a request
-        asks for counts for all.
+        is fetched once; they must not share an instance's output folder. The largest number of workers in a request
+        applies to all.
 
         Returns:
-            What each batch came to, in their order.
+            The outcome of each batch, in their order.
         """
         _check_outputs(batches)
         with ExitStack() as stagings:
@@ -168,17 +167,18 @@ class Engine:
                 for run, batch in zip(runs, batches, strict=True)
             )
         for root, known in durations.items():
-            _remember(root, known, outcomes, batches, self._hold(root))
+            _save_durations(root, known, outcomes, batches, self._resolve(root))
         if self._result_cache is not None and any(run.pending for run, _ in begun):
-            from commodore.core.results.caches.maintenance import keep_bounded  # a run without news does not load it
+            # Imported late: a run that renders nothing does not need it.
+            from commodore.core.results.caches.maintenance import keep_bounded
 
             store, limits = ResultStore(self._result_cache, self._context.limits), self._context.limits
             keep_bounded(store, limits.result_cache_bytes, limits.result_check_age)
         return outcomes
 
-    def _hold(self, folder: Path) -> Path:
-        """A folder that is written to, without links, as it was when it was first named: links that were there may lead
-        to it, and one that has come into its way since is refused.
+    def _resolve(self, folder: Path) -> Path:
+        """Return an output folder with links resolved, as on first use: initial links in its path are followed, and one
+        that is created later is refused.
         """
         return self._roots.get(folder) or self._roots.setdefault(folder, Workspace.at(folder).root)
 
@@ -198,7 +198,7 @@ class Engine:
         return done
 
     def _announce_again(self, reuses: Iterable[Reuse]) -> None:
-        """Announce the warnings and traces of the instances that were taken from the cache."""
+        """Announce the warnings and traces of cached results again."""
         for reuse in reuses:
             for name, hit in reuse.hits.items():
                 for trace in trace_events(name, hit.result.traces):
@@ -209,7 +209,7 @@ class Engine:
     def _begin_all(
         self, batches: Sequence[Batch], stagings: ExitStack
     ) -> tuple[list[BatchRun | CommodoreError], dict[str, Reuse]]:
-        """The batches' runs, each with what is left to render, and by run's key the results that are there already."""
+        """Return the batches' runs, each with the instances left to render, and the reused results by the run's key."""
         finder = None
         if self._result_cache is not None:
             offline = any(batch.request.offline for batch in batches)
@@ -237,7 +237,7 @@ class Engine:
                 request=batch.request,
                 targets={},
                 jobs={job.name: job for job in batch.jobs},
-                staging=stagings.enter_context(Workspace(self._hold(root)).staging("compile")),
+                staging=stagings.enter_context(Workspace(self._resolve(root)).staging("compile")),
                 limits=self._context.limits,
                 environment={
                     **child_environment(Child.WORKER_WITH_STORE if self._remote is not None else Child.WORKER),
@@ -245,7 +245,7 @@ class Engine:
                 },
                 dependency_cache=self._dependency_cache,
                 pending=tuple(job.name for job in batch.jobs),
-                roots={folder: self._hold(folder) for folder in (root, batch.request.output)},
+                roots={folder: self._resolve(folder) for folder in (root, batch.request.output)},
             )
             reuse = Reuse()
             if finder is not None:
@@ -255,7 +255,7 @@ class Engine:
                 else:
                     reuse.unpack(run)
                 for name in reuse.hits:
-                    self._context.announce(StageAdvanced(COMPILE_STAGE, name, source=KEPT))
+                    self._context.announce(StageAdvanced(COMPILE_STAGE, name, source=FROM_CACHE))
             if run.pending:
                 self._pool.get_ready()
                 access = self._remote.access if self._remote is not None and not batch.request.offline else None
@@ -265,9 +265,9 @@ class Engine:
             return run, reuse
 
     def _size(self, batches: Sequence[Batch]) -> int:
-        asked = max((batch.request.processes for batch in batches), default=0)
+        requested = max((batch.request.processes for batch in batches), default=0)
         jobs = sum(len(batch.jobs) for batch in batches)
-        return max(1, min(asked or self._processes or usable_cpus(), jobs))
+        return max(1, min(requested or self._processes or usable_cpus(), jobs))
 
 
 def _check(jobs: Sequence[InstanceJob], nodes: Mapping[str, Any]) -> None:
@@ -288,13 +288,13 @@ def _check(jobs: Sequence[InstanceJob], nodes: Mapping[str, Any]) -> None:
 def _check_outputs(batches: Sequence[Batch]) -> None:
     places = [(batch.request.output, job.name) for batch in batches for job in batch.jobs]
     if len(set(places)) != len(places):
-        raise InternalError("CMD-ENG-050", "an instance is to be compiled twice")
+        raise InternalError("CMD-ENG-050", "two jobs have the same output folder")
 
 
-def _remember(
-    root: Path, known: Mapping[str, float], outcomes: Sequence[BatchOutcome], batches: Sequence[Batch], held: Path
+def _save_durations(
+    root: Path, known: Mapping[str, float], outcomes: Sequence[BatchOutcome], batches: Sequence[Batch], resolved: Path
 ) -> None:
-    """Keep how long the instances of a working directory took, unless there was no choice what to begin with."""
+    """Save the durations of a working directory's instances, if there were several: a single one needs no order."""
     done = [
         outcome.compiled
         for outcome, batch in zip(outcomes, batches, strict=True)
@@ -302,7 +302,13 @@ def _remember(
     ]
     if done:
         write_durations(
-            held, {**known, **{one.name: one.seconds for compiled in done for one in compiled if not one.reused}}
+            resolved,
+            {
+                **known,
+                **{
+                    instance.name: instance.seconds for compiled in done for instance in compiled if not instance.reused
+                },
+            },
         )
 
 
@@ -337,17 +343,17 @@ def _conclude(run: BatchRun, batch: Batch, schedule: Schedule, reuse: Reuse) -> 
 
 
 def publish(run: BatchRun) -> None:
-    """Put what was rendered in the place of what was there before, by renames.
+    """Replace the output by the rendered folders, by renames.
 
     With `replace_all` the whole folder `compiled` is replaced at once, else each instance's folder. An instance without
-    files gets none.
+    files gets no folder.
     """
-    output = run.held(run.request.output)
+    output = run.resolved(run.request.output)
     compiled = output / "compiled"
     with _beside(run) as beside:
         fresh = beside / "compiled"
         fresh.mkdir()
-        fresh.chmod(FOLDER_MODE)  # whatever the umask
+        fresh.chmod(FOLDER_MODE)  # independent of the umask
         for name in run.jobs:
             if _has_files(run.rendered(name)):
                 _move(run.rendered(name), fresh / name)
@@ -363,8 +369,8 @@ def publish(run: BatchRun) -> None:
 
 @contextmanager
 def _beside(run: BatchRun) -> Iterator[Path]:
-    """A folder on the file system of the output: the staging folder itself, or a temporary one in the output folder."""
-    output = run.held(run.request.output)
+    """Yield a folder on the file system of the output: the staging folder, or a temporary one in the output folder."""
+    output = run.resolved(run.request.output)
     with pinned(output / "compiled", output) as compiled:
         if compiled.parent.stat().st_dev == run.staging.stat().st_dev:
             yield run.staging

@@ -1,4 +1,4 @@
-"""Paths in `parameters.kapitan` that no file can have. They are refused before anything looks for them."""
+"""Check the output paths in `parameters.kapitan` before they are used."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _KEY = "output_path"
 
 
 def path_errors(instance: str, node: Mapping[str, Any]) -> Iterator[InputError]:
-    """Errors in the output paths of an instance's entries, CMD-ENG-064.
+    """Yield errors in the output paths of an instance's entries, CMD-ENG-064.
 
     Args:
         node: the instance's rendered node, not validated.
@@ -33,6 +33,6 @@ def path_errors(instance: str, node: Mapping[str, Any]) -> Iterator[InputError]:
             yield InputError(
                 "CMD-ENG-064",
                 f"instance {instance!r}: kapitan.{part}[{index}].{_KEY} {problem}",
-                hint="write a path that a file can have",
+                hint="write a valid path of a file",
                 locations=[place],
             )

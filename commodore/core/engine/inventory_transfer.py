@@ -1,10 +1,10 @@
-"""The rendered inventory on its way to the workers: every distinct value once, each target as references to values.
+"""Files that pass the rendered inventory to the workers: every distinct value once, targets as references to values.
 
-The parameters of all targets are nearly equal, so that they take little more room than those of one. A worker reads
-what it needs, and keeps each value once, too.
+The parameters of all targets are nearly equal, so together they need little more space than one target. A worker reads
+only the values it needs, and keeps each of them once, too.
 
-The format is `marshal`: it keeps every plain value as it is (JSON would turn the key 1 into "1"), is faster than JSON
-and pickle, and builds data only, never objects. The files live in the run's own staging folder and for that run only.
+The format is `marshal`: it keeps the types of plain values (JSON would turn the key 1 into "1"), is faster than JSON
+and pickle, and creates data only, never objects. The files are in the run's own staging folder and only for that run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def write_nodes(nodes: Mapping[str, Mapping[str, Any]], folder: Path, limits: Li
     """Write each target's node. Returns the file of each target.
 
     Raises:
-        InternalError: a node holds something else than plain data.
+        InternalError: a node has a value that is not plain data.
         PolicyError: together they exceed `limits.inventory_bytes`, each distinct value counted once.
     """
     folder.mkdir(parents=True)
@@ -59,7 +59,7 @@ def write_nodes(nodes: Mapping[str, Mapping[str, Any]], folder: Path, limits: Li
 
 
 class WrittenNodes(Mapping[str, Mapping[str, Any]]):
-    """The targets' nodes, as `write_nodes` wrote them. Their parts are shared and must not be changed.
+    """The targets' nodes, read from the files of `write_nodes`. Their values are shared and must not be changed.
 
     Args:
         files: the file of each target.
@@ -71,10 +71,10 @@ class WrittenNodes(Mapping[str, Mapping[str, Any]]):
         self._known: dict[int, Any] = {}
 
     def node(self, name: str) -> dict[str, Any]:
-        """A target's node.
+        """Return a target's node.
 
         Raises:
-            KeyError: there is no such target.
+            KeyError: unknown target.
         """
         if name not in self._nodes:
             self._nodes[name] = self._value(marshal.loads(self._files[name].read_bytes()))  # noqa: S302 - see _value
@@ -94,7 +94,7 @@ class WrittenNodes(Mapping[str, Mapping[str, Any]]):
             places = self._places
             content = memoryview(self._values)[places[number] : places[number + 1]]
             branch, value = marshal.loads(content)  # noqa: S302 - the main process wrote it a moment ago
-            self._known[number] = {key: self._value(one) for key, one in value.items()} if branch else value
+            self._known[number] = {key: self._value(number) for key, number in value.items()} if branch else value
         return self._known[number]
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What the engine takes and gives back: jobs, the request that is common to them, batches of both, results."""
+"""Arguments and results of the engine: jobs, the request that is common to them, batches of both, results."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class InstanceJob:
-    """One instance to compile.
+    """An instance to compile.
 
     Args:
         name: the instance; the Kapitan target of that name is rendered into the folder of that name.
         component: the component's name, which filters see as `target` and `component`.
         directory: the instance's component directory; the files of filters are relative to it.
-        repository: the folder that its links may lead into; by default the directory.
+        repository: the folder that its links may point into; by default the directory.
     """
 
     name: str
@@ -32,29 +32,30 @@ class InstanceJob:
 
 @dataclass(frozen=True, slots=True)
 class CompileRequest:
-    """What is common to all instances of a run.
+    """The settings common to all instances of a run.
 
     Args:
         root: the working directory of the run. Paths of `external` commands are relative to it, unless `directory`
-            says otherwise, and its files may be written by fetched Kapitan dependencies.
-        output: the folder that gets `compiled/<instance>`; Kapitan dependencies' relative output paths are below it.
-        search_paths: where inputs, imports and files of native functions are looked up, first one first.
-            Names below `compiled/` always mean what this run has rendered, never what lies in `output` from before.
+            is set, and fetched Kapitan dependencies may write to it.
+        output: the folder that `compiled/<instance>` is written to; Kapitan dependencies' relative output paths are
+        below it.
+        search_paths: the folders where inputs, imports and files of native functions are searched, in order.
+            Names below `compiled/` are always files rendered by this run, never older files in `output`.
         refs: the folder with the ref files, `catalog/refs`.
-        cluster_refs: the folder in it for ref files of this cluster alone; None if there is no such one.
+        cluster_refs: the folder in it for ref files of this cluster only; None if it does not exist.
         reveal_fake: write `a/b` in place of `?{vaultkv:a/b}` and use no ref files.
-        fetch: fetch all Kapitan dependencies anew; if false only those of targets with a `force_fetch` one.
-        offline: take Kapitan dependencies from the cache alone.
-        processes: number of workers, 0 for one per usable CPU; never more than there are jobs.
-        verbose: announce what Kapitan logs.
-        replace_all: let `compiled` hold nothing but this run's instances; else only their own folders are replaced.
-        filter_search_paths: where filters' imports are looked up after the importing file's own folder;
+        fetch: fetch all Kapitan dependencies again; if False, only those of targets with a `force_fetch` dependency.
+        offline: read Kapitan dependencies from the cache only.
+        processes: number of workers, 0 for one per usable CPU; at most the number of jobs.
+        verbose: announce Kapitan's log messages.
+        replace_all: replace the whole `compiled` folder; else only the folders of this run's instances.
+        filter_search_paths: the folders where filters' imports are searched after the importing file's own folder;
             empty for `root`, the installed package and `root/vendor`.
         directory: current directory of external commands and base of relative paths in filters; None for `root`.
-        environment: variables to set for what workers run, such as KAPITAN_HELM_PATH; the rest of the environment is
-            the caller's as it is when the run begins.
-        near_hosts: whether dependencies may come from addresses of this machine and its link that no policy names.
-        policy: what components may do beyond reading files; None for what holds without a policy file.
+        environment: variables to set for workers, such as KAPITAN_HELM_PATH, in addition to the caller's environment
+            at the start of the run.
+        near_hosts: whether dependencies may come from loopback and link-local addresses that no policy names.
+        policy: the permissions of components beyond reading files; None for the default policy.
         allowed: the codes of errors that are lowered to warnings.
     """
 
@@ -79,13 +80,13 @@ class CompileRequest:
 
 @dataclass(frozen=True, slots=True)
 class CompiledInstance:
-    """An instance that is rendered and filtered.
+    """A rendered and filtered instance.
 
     Args:
-        directory: the folder with its files; not there if there are none.
-        seconds: the wall time that rendering took; 0 if it was not needed.
-        reused: whether the result of an earlier run still held.
-        brought: whether that result was brought from a remote store just now.
+        directory: the folder with its files; it does not exist if there are no files.
+        seconds: the wall time of rendering; 0 if it was not needed.
+        reused: whether the result of an earlier run was valid.
+        brought: whether that result was read from a remote store in this run.
     """
 
     name: str
@@ -107,7 +108,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class BatchOutcome:
-    """What a batch came to: its instances in the order of the jobs, or the error that left its output as it was."""
+    """The outcome of a batch: its instances in the order of the jobs, or an error, with its output unchanged."""
 
     compiled: tuple[CompiledInstance, ...] = ()
     error: CommodoreError | None = None

@@ -1,4 +1,4 @@
-"""What travels between the main process and its workers. Both ends are the same program in the same version."""
+"""Messages between the main process and its workers. Both are the same program in the same version."""
 
 from __future__ import annotations
 
@@ -25,24 +25,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BatchRun(SharedPayload):
-    """One batch of a call of `Engine.compile_batches`, as the workers see it.
+    """A batch of a call of `Engine.compile_batches`, for the workers.
 
     Args:
-        key: tells one run from another; a worker forgets everything when it changes.
+        key: identifies the run; a worker drops all its state when it changes.
         request: the caller's request.
         targets: every target of the inventory and the file with its node.
-        jobs: what is compiled in this run, by instance.
-        staging: the run's own folder; `work/<instance>` and `fetch/<wave>/<n>` are made below it.
-        dependency_cache: the folder with what was fetched before, None for none.
-        result_cache: the folder with what was rendered before, None for none.
-        part_cache: the folder with parts of instances, such as what helm has made of a chart; None to make all again.
-        pending: the instances that have to be rendered; there are results for the others.
-        subjects: under what name the result of an instance may be kept (see `commodore.core.engine.cache`).
-        sources: the identities of what dependencies come from, as far as they are known.
-        environment: the variables of workers, and of all that they start.
-        remote: the remote stores that parts are read from; None for none.
-        roots: the folders that are written to, by how the request names them, as they were when they were first named:
-            without links.
+        jobs: the jobs of this run, by instance.
+        staging: the run's own folder; `work/<instance>` and `fetch/<wave>/<n>` are created below it.
+        dependency_cache: the folder of fetched dependencies, None without a cache.
+        result_cache: the folder of results, None without a cache.
+        part_cache: the folder of partial results, such as charts rendered by helm; None to render everything again.
+        pending: the instances to render; the others have results.
+        subjects: the subject under which an instance's result may be stored (see `commodore.core.engine.cache`).
+        sources: the known identities of the dependencies' sources.
+        environment: the variables of workers, and of all processes that they start.
+        remote: the remote stores that partial results are read from; None without a store.
+        roots: the output folders by their names in the request, with links resolved on first use.
     """
 
     key: str
@@ -61,25 +60,25 @@ class BatchRun(SharedPayload):
     remote: ReadAccess | None = field(default=None, hash=False)
     roots: Mapping[Path, Path] = field(default_factory=dict, hash=False)
 
-    def held(self, folder: Path) -> Path:
-        """A folder that is written to, without links: a link that has come into its way since is refused."""
+    def resolved(self, folder: Path) -> Path:
+        """Return an output folder with links resolved: a link created in its path later is refused."""
         return self.roots.get(folder, folder)
 
     def context(self) -> Context:
-        """What a worker hands on. What is said there is among the notes of the outcome."""
+        """Return the context of a worker. Its messages become notes of the outcome."""
         allowed = self.request.allowed
         return Context(_log, self.limits, self.request.offline, allowed=allowed, check_host=self.check_host)
 
     @property
     def policy(self) -> TrustPolicy:
-        """What components may do."""
-        from commodore.core.confinement import DEFAULT_POLICY  # only runs that render something need it
+        """Return the permissions of components."""
+        from commodore.core.confinement import DEFAULT_POLICY  # only runs that render need it
 
         policy = self.request.policy or DEFAULT_POLICY
         return replace(policy, near_hosts=True) if self.request.near_hosts else policy
 
     def check_host(self, source: str, what: str = "what a redirect leads to") -> None:
-        """Refuse a source that the policy does not allow to fetch from.
+        """Refuse a source if the policy does not allow fetching from it.
 
         Raises:
             PolicyError: CMD-CONF-011 or CMD-CONF-012.
@@ -88,22 +87,22 @@ class BatchRun(SharedPayload):
 
     @property
     def rendering_seconds(self) -> float:
-        """The time for one instance."""
-        asked = self.request.policy.rendering_seconds if self.request.policy is not None else None
-        return self.limits.rendering_seconds if asked is None else asked
+        """Return the time limit for an instance, in seconds."""
+        own = self.request.policy.rendering_seconds if self.request.policy is not None else None
+        return self.limits.rendering_seconds if own is None else own
 
     @property
     def rendering_bytes(self) -> int:
-        """The memory for one instance."""
-        asked = self.request.policy.rendering_bytes if self.request.policy is not None else None
-        return self.limits.rendering_bytes if asked is None else asked
+        """Return the memory limit for an instance, in bytes."""
+        own = self.request.policy.rendering_bytes if self.request.policy is not None else None
+        return self.limits.rendering_bytes if own is None else own
 
-    def at_work(self, instance: str) -> Path:
-        """The file in which a worker says what of an instance it is at, should it not come to an end."""
+    def step_file(self, instance: str) -> Path:
+        """Return the file that a worker writes its current step to, for the error if it has to be killed."""
         return self.workplace(instance) / "at-work"
 
     def workplace(self, instance: str) -> Path:
-        """The folder that an instance alone works in: it holds `compiled/<instance>` and temporary files."""
+        """Return the instance's own working folder, with `compiled/<instance>` and temporary files."""
         return self.staging / "work" / instance
 
     def rendered(self, instance: str) -> Path:
@@ -117,7 +116,7 @@ def _log(event: Event) -> None:
 
 @dataclass(frozen=True, slots=True)
 class KapitanDependency:
-    """One entry of `parameters.kapitan.dependencies`, validated and with its defaults."""
+    """An entry of `parameters.kapitan.dependencies`, validated and with its defaults."""
 
     instance: str
     index: int
@@ -128,7 +127,7 @@ class KapitanDependency:
 
     @property
     def group(self) -> tuple[str, ...]:
-        """What is fetched once: Kapitan's own grouping."""
+        """Return the key of dependencies that are fetched once: Kapitan's own grouping."""
         if self.kind == "helm":
             return ("helm", self.source, *(str(self.fields.get(key)) for key in ("chart_name", "version", "helm_path")))
         return ("http" if self.kind == "https" else self.kind, self.source)
@@ -136,7 +135,7 @@ class KapitanDependency:
 
 @dataclass(frozen=True, slots=True)
 class InspectTask:
-    """Read an instance's dependencies. Gives dependencies."""
+    """Read an instance's dependencies. The outcome has `dependencies`."""
 
     run: BatchRun
     instance: str
@@ -152,7 +151,7 @@ Unit = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class FetchGroup:
-    """Dependencies that come from one source at one time, one for each place, and the instances that need them."""
+    """Dependencies that are fetched together from one source, one for each place, and the instances that need them."""
 
     items: tuple[KapitanDependency, ...]
     units: frozenset[Unit]
@@ -160,10 +159,10 @@ class FetchGroup:
 
 @dataclass(frozen=True, slots=True)
 class FetchTask:
-    """Fetch groups one after another. Gives failures.
+    """Fetch groups one after another. The outcome has `failures`.
 
     Args:
-        run: one of the runs that need them; they agree in what matters to fetching.
+        run: one of the runs that need them; all of them fetch in the same way.
         place: the folder to download to.
     """
 
@@ -181,13 +180,13 @@ class FetchTask:
 
     @property
     def seconds(self) -> float:
-        """Without a bound: fetching has limits of its own."""
+        """Return no limit: fetching has limits of its own."""
         return math.inf
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A group that was not fetched. The error does not name the instances."""
+    """A group that could not be fetched. The error does not name the instances."""
 
     units: frozenset[Unit]
     error: CommodoreError
@@ -207,16 +206,16 @@ class CompileTask:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What an instance has read.
+    """The inputs that an instance has read.
 
     Args:
-        found: every thing with the digest of what was there.
-        refusal: why the result cannot be kept; empty if it can.
-        unseen: whether it may have read files that are not among these things.
-        kept: how its result is found that was kept, if other machines may have it.
+        digests: the digest of each input, by its key.
+        refusal: the reason why the result cannot be stored; empty if it can.
+        unseen: whether it may have read files that are not among these inputs.
+        kept: the address of its stored result, if other machines may use it.
     """
 
-    found: Mapping[tuple[str, ...], str] = field(hash=False)
+    digests: Mapping[tuple[str, ...], str] = field(hash=False)
     refusal: str = ""
     unseen: bool = False
     kept: ResultAddress | None = None
@@ -224,18 +223,18 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Evaluations:
-    """How the Jsonnet files of an instance were evaluated.
+    """Counts of evaluated Jsonnet files.
 
     Args:
-        files: how many there were.
-        seconds: CPU time that they took, with imports and native functions.
+        files: the number of evaluated files.
+        seconds: their CPU time, with imports and native functions.
     """
 
     files: int
     seconds: float
 
     def facts(self) -> tuple[tuple[str, str | int | float], ...]:
-        """The same for traces of a run; nothing if there was nothing to evaluate."""
+        """Return the counts for traces of a run; nothing without evaluations."""
         return (("jsonnet files", self.files), ("jsonnet CPU seconds", round(self.seconds, 6))) if self.files else ()
 
 
@@ -244,18 +243,17 @@ Task = InspectTask | FetchTask | CompileTask
 
 @dataclass(frozen=True, slots=True)
 class TaskOutcome:
-    """What a task came to: what it gives, or errors; and either way notes worth reporting, and the traces
-    of Jsonnet files.
+    """The outcome of a task: its result, or errors; in both cases notes to report, and the traces of Jsonnet files.
 
-    For traces: when it was begun (the clock of `time.perf_counter`), how long its parts took, how Jsonnet was
-    evaluated, and which parts of the instance were taken from the cache.
+    For traces of a run: its start (clock of `time.perf_counter`), the duration of its parts, counts of Jsonnet
+    evaluations, and the parts of the instance taken from the cache.
 
     Args:
-        dependencies: what an `InspectTask` gives.
-        failures: what a `FetchTask` gives.
-        record: what a `CompileTask` gives; also one of an instance that has failed.
-        kept: what it has added to the store of results, or to the cache of dependencies, if other machines may have it.
-        remote: what came of asking remote stores.
+        dependencies: the result of an `InspectTask`.
+        failures: the result of a `FetchTask`.
+        record: the result of a `CompileTask`, also of one that has failed.
+        kept: the additions to the store of results, or to the cache of dependencies, that other machines may use.
+        remote: counts of requests to remote stores.
     """
 
     dependencies: tuple[KapitanDependency, ...] = ()
@@ -274,6 +272,6 @@ class TaskOutcome:
     remote: Counts | None = None
 
     def facts(self) -> tuple[tuple[str, str | int | float], ...]:
-        """What else is worth showing in a trace."""
+        """Return further facts for a trace."""
         evaluated = self.evaluations.facts() if self.evaluations is not None else ()
         return (*evaluated, *((("from the cache", ", ".join(self.taken)),) if self.taken else ()))

@@ -16,7 +16,7 @@ from commodore.base.limits import DEFAULT_LIMITS, Limits
 from commodore.core.engine import Engine
 from commodore.core.engine.cache.keys import KINDS, SOURCE
 from commodore.core.engine.cache.trace import usable
-from commodore.core.engine.remote_results import RemoteCache, RemoteResults, ResultShape, ResultWriter
+from commodore.core.engine.remote_results import RemoteCache, RemoteResults, RequestedResult, ResultWriter
 from commodore.core.results.remote_store import (
     ReadAccess,
     RemoteOptions,
@@ -325,7 +325,7 @@ def test_threads_wait_for_what_another_one_fetches(tmp_path: Path, bucket: Bucke
 
     def look() -> None:
         ((shape, keys),) = remote.shapes([subject])[subject]
-        remote.bring([ResultShape(subject, keys, ("1",))])
+        remote.bring([RequestedResult(subject, keys, ("1",))])
         found.append(local.find(subject, shape, ["1"]))
 
     threads = [threading.Thread(target=look) for _ in range(4)]

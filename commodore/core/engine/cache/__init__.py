@@ -1,1 +1,1 @@
-"""Results of earlier runs: what an instance has read, whether that is still so, and what was rendered then."""
+"""The cache of results: the inputs of an instance, their comparison with the current state, and the rendered files."""

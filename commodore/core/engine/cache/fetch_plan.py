@@ -1,4 +1,4 @@
-"""Which Kapitan dependencies are fetched together, one after another, or not at all."""
+"""Plan the fetches of Kapitan dependencies: the ones fetched together, one after another, or not at all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from commodore.base.files.tree import lies_in, walk
-from commodore.core.engine.cache.keys import WAY, Key, placed
+from commodore.core.engine.cache.keys import LINK, Key, path_keys
 from commodore.core.engine.cache.portable_paths import PortablePaths
 from commodore.core.engine.tasks import BatchRun, FetchGroup, FetchTask, KapitanDependency, Unit
 
@@ -19,7 +19,7 @@ Owner = TypeVar("Owner")
 
 
 class Overlaps(Generic[Owner]):
-    """PortablePaths with their owners. Two places touch if they are one, or one lies in the other."""
+    """Paths with their owners. Two paths touch if they are equal, or one is below the other."""
 
     def __init__(self) -> None:
         self._at: dict[str, list[Owner]] = defaultdict(list)
@@ -29,14 +29,14 @@ class Overlaps(Generic[Owner]):
         return bool(self._at)
 
     def add(self, place: str | Path, owner: Owner) -> None:
-        """An owner has a place, as it is spelt and where that leads with all links followed."""
+        """Add a path of an owner, as it is written and with all links resolved."""
         for text in {str(place), os.path.realpath(place)}:
             self._at[text].append(owner)
             for folder in _parents(text):
                 self._below[folder].append(owner)
 
     def touching(self, place: str | Path) -> Iterator[Owner]:
-        """The owners of all places that this one touches; one may come several times."""
+        """Yield the owners of all paths that this one touches, possibly several times."""
         text = str(place)
         yield from self._at.get(text, ())
         yield from self._below.get(text, ())
@@ -51,16 +51,16 @@ def _parents(text: str) -> Iterator[str]:
 
 
 def places_read(keys: Iterable[Key], places: PortablePaths) -> Iterator[str]:
-    """Where files were looked for, according to a record: as it was spelt, and where that leads by links.
+    """Yield the paths of a record's inputs: as they were written, and with links resolved.
 
     Args:
-        places: how the record names paths.
+        places: the names of paths in the record.
     """
     folders: dict[str, str] = {}
-    for kind, _, which in placed(keys):
+    for kind, _, which in path_keys(keys):
         path = kind.touched(which, places)
         yield path
-        if kind is WAY:  # to what the instance has fetched itself
+        if kind is LINK:  # to files that the instance has fetched itself
             continue
         real = _real(path, folders)
         if real != path:
@@ -70,7 +70,7 @@ def places_read(keys: Iterable[Key], places: PortablePaths) -> Iterator[str]:
 
 
 def _real(path: str, folders: dict[str, str]) -> str:
-    """The path with all links followed; few folders hold many files."""
+    """Resolve all links of a path. Folders are resolved once, as they have many files."""
     if os.path.islink(path):
         return os.path.realpath(path)
     folder, name = os.path.split(path)
@@ -80,7 +80,7 @@ def _real(path: str, folders: dict[str, str]) -> str:
 
 
 def _linked(folder: str, excluded: Iterable[str]) -> Iterator[str]:
-    """Where the links in a folder lead, and those in the folders that they lead to."""
+    """Yield the targets of the links in a folder, and of links in linked folders."""
     excluded = set(excluded)
     with contextlib.suppress(OSError):  # a folder that cannot be read is not the same
         for _, entry in walk(folder, follow=True, skip=lambda entry: entry.path in excluded):
@@ -88,25 +88,25 @@ def _linked(folder: str, excluded: Iterable[str]) -> Iterator[str]:
                 yield os.path.realpath(entry.path)
 
 
-Wanted = tuple[BatchRun, KapitanDependency]
+RunDependency = tuple[BatchRun, KapitanDependency]
 
 _ORDER = ("http", "git", "helm", "oci")
 """Kapitan's order of kinds; it decides where several kinds write to one folder."""
 
 
 Place = tuple[str, str]
-"""Where something is fetched to, and what."""
+"""An output path, and the dependency fetched to it as text."""
 
 
 def fetched_places(run: BatchRun, node: Mapping[str, Any]) -> Iterator[Place]:
-    """What a run fetches for an instance if it renders it.
+    """Yield the places that a run fetches to if it renders an instance.
 
     Args:
         node: the instance's rendered node, not validated.
     """
     settings = node["parameters"].get("kapitan")
-    found = settings.get("dependencies") if isinstance(settings, Mapping) else None
-    entries = [entry for entry in found if isinstance(entry, Mapping)] if isinstance(found, list) else []
+    dependencies = settings.get("dependencies") if isinstance(settings, Mapping) else None
+    entries = [entry for entry in dependencies if isinstance(entry, Mapping)] if isinstance(dependencies, list) else []
     if run.request.fetch or any(entry.get("force_fetch") for entry in entries):
         for entry in entries:
             output = os.path.normpath(run.request.output / str(entry.get("output_path", "")))
@@ -117,14 +117,14 @@ def fetched_places(run: BatchRun, node: Mapping[str, Any]) -> Iterator[Place]:
                 yield output, repr(what)
 
 
-def in_waves(runs: Sequence[BatchRun], wanted: Iterable[Wanted]) -> list[list[BatchRun]]:
-    """The runs that may work at the same time, in their order.
+def in_waves(runs: Sequence[BatchRun], dependencies: Iterable[RunDependency]) -> list[list[BatchRun]]:
+    """Divide the runs into waves that may work at the same time, in their order.
 
-    Runs that fetch different things to one place follow one another: the later one fetches when no instance compiles
-    with what the former has fetched.
+    Runs that fetch different dependencies to one place are in different waves: the later one fetches when no instance
+    compiles with files of the former.
     """
     contents: dict[str, dict[tuple[Any, ...], KapitanDependency]] = {run.key: {} for run in runs}
-    for run, item in wanted:
+    for run, item in dependencies:
         contents[run.key].setdefault(_content(run, item), item)
     waves: list[list[BatchRun]] = []
     for run in runs:
@@ -143,30 +143,33 @@ def _content(run: BatchRun, item: KapitanDependency) -> tuple[Any, ...]:
     return (_source(run, item), item.output, tuple(fields))
 
 
-def _disagree(one: dict[tuple[Any, ...], KapitanDependency], other: dict[tuple[Any, ...], KapitanDependency]) -> bool:
+def _disagree(
+    first: dict[tuple[Any, ...], KapitanDependency], second: dict[tuple[Any, ...], KapitanDependency]
+) -> bool:
     return any(
-        overlap(one[a].output, item.output) for a in one.keys() - other.keys() for item in other.values()
-    ) or any(overlap(other[b].output, item.output) for b in other.keys() - one.keys() for item in one.values())
+        overlap(first[a].output, item.output) for a in first.keys() - second.keys() for item in second.values()
+    ) or any(overlap(second[b].output, item.output) for b in second.keys() - first.keys() for item in first.values())
 
 
 def _source(run: BatchRun, item: KapitanDependency) -> tuple[Any, ...]:
-    """What is fetched once: Kapitan's group, and of the request what fetching depends on."""
+    """Return the key of dependencies that are fetched once: Kapitan's group, and the settings that affect fetching."""
     relative = ":" not in item.source and not os.path.isabs(item.source)
     directory = (run.request.directory or run.request.root) if relative else None
     return (item.group, tuple(sorted(run.request.environment.items())), str(directory), run.policy.hosts)
 
 
-def plan(wanted: Iterable[Wanted], staging: Path) -> list[FetchTask]:
-    """Every group once (Kapitan's grouping); groups that write to the same place one after another, in fixed order.
+def plan(dependencies: Iterable[RunDependency], staging: Path) -> list[FetchTask]:
+    """Return the tasks that fetch every group (Kapitan's grouping) once. Groups that write to the same place are
+    fetched one after another, in fixed order.
 
     Args:
-        wanted: what is to be fetched, for runs of one wave.
-        staging: a folder that lasts as long as the runs; each task gets one below it.
+        dependencies: the dependencies to fetch for runs of one wave.
+        staging: a folder that exists until the runs end; each task gets a folder in it.
     """
     places: dict[tuple[Any, ...], dict[Path, KapitanDependency]] = defaultdict(dict)
     units: dict[tuple[Any, ...], set[Unit]] = defaultdict(set)
     runs: dict[tuple[Any, ...], BatchRun] = {}
-    for run, item in wanted:
+    for run, item in dependencies:
         source = _source(run, item)
         places[source].setdefault(item.output, item)
         units[source].add((run.key, item.instance))
@@ -185,7 +188,7 @@ def plan(wanted: Iterable[Wanted], staging: Path) -> list[FetchTask]:
 
 
 def written_places(run: BatchRun, instance: str, node: Mapping[str, Any]) -> Iterator[str]:
-    """Where an instance writes outside of its own folder, as far as its compile entries tell.
+    """Yield the paths outside of its own folder that an instance writes to, according to its compile entries.
 
     Args:
         node: the instance's rendered node, not validated.
@@ -200,12 +203,12 @@ def written_places(run: BatchRun, instance: str, node: Mapping[str, Any]) -> Ite
             yield place
 
 
-class Arrivals:
-    """What is put into places that others may read, and which of it is not there yet: what a run fetches, and what
-    instances write outside of their folders. It is named by the tasks' places and the instances' workplaces.
+class PendingOutputs:
+    """Files that others may read and that are not complete yet: fetched ones, and ones that instances write outside of
+    their folders. They are identified by the tasks' places and the instances' workplaces.
 
     Args:
-        writers: where instances write, in the order in which they do.
+        writers: the paths that instances write to, in the order of the instances.
     """
 
     def __init__(self, run: BatchRun, tasks: Iterable[FetchTask], writers: Mapping[str, Iterable[str]]) -> None:
@@ -223,15 +226,15 @@ class Arrivals:
                 self._outputs.add(written, self._writers[name])
 
     def ahead_of(self, instance: str) -> set[Path]:
-        """What is not there yet and comes before an instance: all that is fetched, and all that others write, but of
-        two that write the first one never waits for the second.
+        """Return the outputs that an instance may have to wait for: all fetches, and all writers before it. Of two
+        writers, the first one never waits for the second.
         """
         names = list(self._writers)
         later = names[names.index(instance) :] if instance in self._writers else []
         return self.awaited.difference(self._writers[name] for name in later)
 
     def read_by(self, paths: Iterable[str | Path]) -> set[Path]:
-        """The tasks that write to one of these paths."""
+        """Return the outputs that write to one of these paths."""
         return {place for path in paths for place in self._outputs.touching(path)}
 
 
@@ -239,10 +242,10 @@ def _rank(group: tuple[str, ...]) -> int:
     return _ORDER.index(group[0])
 
 
-def _touch(one: FetchGroup, other: FetchGroup) -> bool:
-    return any(overlap(a.output, b.output) for a in one.items for b in other.items)
+def _touch(first: FetchGroup, second: FetchGroup) -> bool:
+    return any(overlap(a.output, b.output) for a in first.items for b in second.items)
 
 
-def overlap(one: Path, other: Path) -> bool:
-    """Whether two places are one, or one lies in the other."""
-    return one == other or one in other.parents or other in one.parents
+def overlap(first: Path, second: Path) -> bool:
+    """Check if two paths are equal, or one is below the other."""
+    return first == second or first in second.parents or second in first.parents

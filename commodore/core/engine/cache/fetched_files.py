@@ -1,7 +1,7 @@
-"""What was fetched to where, noted in the working directory: what a source has no longer does not stay.
+"""A list of fetched files in the working directory, used to remove files that a source does not have any more.
 
-Kapitan copies fetched files over those that are there. A file that its repository or chart has lost would stay, and be
-read, until the folder is removed; a fresh working directory would not have it.
+Kapitan copies fetched files over existing ones. A file that was removed from its repository or chart would stay, and be
+read, until the folder is removed; a new working directory would not have it.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ from commodore.base.files.workspace import Workspace, remove_tree
 
 _NOTE = "fetched"
 Stamp = tuple[int, ...]
-"""What tells whether a file was touched: its inode, size, and times of change."""
+"""Values that change when a file is changed: its inode, size, and times."""
 
 
 class FetchedFiles:
-    """The folders to which something is about to be fetched.
+    """The fetched files of output folders. To be created before fetching.
 
     Args:
-        root: the working directory, where it is noted what was fetched. A file that is lost or damaged costs nothing
-            but that files stay.
-        outputs: the folders.
+        root: the working directory, which has the lists. If a list is lost or damaged, old files stay.
+        outputs: the output folders.
     """
 
     def __init__(self, root: Path, outputs: Iterable[Path]) -> None:
@@ -35,11 +34,11 @@ class FetchedFiles:
         self._before = {output: _stamps(output) for output in outputs}
 
     def conclude(self, *, complete: bool) -> None:
-        """Note the present files, and remove what an earlier fetch has put there, this one has not, and that is
+        """Save the list of fetched files, and remove files of an earlier fetch that this one did not write, if they are
         unchanged.
 
         Args:
-            complete: whether everything was fetched; if not, nothing is removed.
+            complete: whether all fetches succeeded; if not, nothing is removed.
 
         Raises:
             EnvironmentFault: the operating system refused to remove a file.
@@ -58,7 +57,7 @@ class FetchedFiles:
             self._write(output, fetched if complete else {**fetched, **stale})
 
     def _others(self) -> set[Path]:
-        """All folders to which something was fetched."""
+        """Return all output folders with a list."""
         with contextlib.suppress(OSError, LookupError, TypeError):
             notes = [read_note(Path(file.path), _NOTE) for file in children(self._notes)]
             return {Path(note["output"]) for note in notes if note}
@@ -77,18 +76,18 @@ class FetchedFiles:
 
 
 def _stamps(folder: Path) -> dict[str, Stamp]:
-    """All that is no folder in a folder, by relative path. Links are not followed; nothing if it is no folder."""
-    found: dict[str, Stamp] = {}
+    """Return the stamps of all files and links below a folder, by relative path; empty if it is not a folder."""
+    stamps: dict[str, Stamp] = {}
     with contextlib.suppress(OSError):
         for name, entry in walk(folder) if not folder.is_symlink() else ():
             if not entry.is_dir(follow_symlinks=False):
                 status = entry.stat(follow_symlinks=False)
-                found[name] = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-    return found
+                stamps[name] = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    return stamps
 
 
 def _remove(path: Path, folder: Path) -> None:
-    """Remove a file, and the folders that are empty then."""
+    """Remove a file, and folders that become empty."""
     remove_tree(path)
     with contextlib.suppress(OSError):
         for parent in path.parents:

@@ -1,4 +1,4 @@
-"""What helm has made of charts, by all that it depends on: shared by instances that differ in something else.
+"""Cache keys of charts rendered by helm, from all inputs of the rendering. Instances may share them.
 
 An instance that writes an Argo CD application differs from cluster to cluster. Its charts mostly do not.
 """
@@ -17,14 +17,14 @@ from commodore.core.engine.cache.portable_paths import UNREADABLE, file_digest, 
 def rendering_key(
     chart: str, parameters: Mapping[str, Any], flags: Mapping[str, Any], values: Sequence[str], program: str
 ) -> str:
-    """The name of what helm makes of a chart, if that is not random; empty if it depends on more than this.
+    """Return the key of a rendered chart, provided that it is not random; empty if it depends on further inputs.
 
     Args:
         chart: the chart's folder.
         parameters: the entry's `helm_params`.
         flags: further flags.
         values: the files with values, in their order.
-        program: the identity of helm, and of what it takes from the user's configuration.
+        program: the identity of helm, and of the user's configuration of it.
     """
     name = parameters.get("name") or parameters.get("release_name")
     if not isinstance(name, str) or "output_file" in parameters or "name_template" in parameters:
@@ -36,5 +36,5 @@ def rendering_key(
     described = ["chart", os.path.basename(chart), sorted(parameters.items()), sorted(flags.items()), digests, program]
     try:
         return hashlib.sha256(json.dumps([*described, variables]).encode()).hexdigest()
-    except TypeError:  # a parameter that is no plain value
+    except TypeError:  # a parameter that is not plain data
         return ""

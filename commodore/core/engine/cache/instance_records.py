@@ -1,4 +1,4 @@
-"""What the instances of a working directory have read, for those who ask later why a manifest is as it is."""
+"""Records of the inputs of a working directory's instances, to explain manifests later."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from commodore.base.files.sealed import read_note, write_note
 from commodore.base.files.tree import lies_in
 from commodore.base.files.workspace import Workspace
-from commodore.core.engine.cache.keys import FILE, KINDS, PATTERN, TARGETS, WRITTEN, Key, Today, Topic, placed
+from commodore.core.engine.cache.keys import FILE, KINDS, PATTERN, TARGETS, WRITTEN, CurrentState, Key, Topic, path_keys
 from commodore.core.engine.cache.portable_paths import PortablePaths
 from commodore.core.engine.cache.static_key import installed
 from commodore.core.engine.tasks import BatchRun, Record
@@ -19,14 +19,14 @@ from commodore.core.engine.tasks import BatchRun, Record
 
 @dataclass(frozen=True, slots=True)
 class InstanceRecord:
-    """What one instance has read when it was last rendered.
+    """The inputs that an instance read when it was last rendered.
 
     Args:
-        reads: each thing that was read: its kind and its name. See `commodore.core.engine.cache.keys`.
-        digests: what was found there, one for each.
-        reused: whether the last run has taken the result of an earlier one.
-        refusal: why its result cannot be kept for other runs; empty if it can.
-        unseen: whether it may have read files that are not among these things.
+        reads: the key of each input: its kind and its name. See `commodore.core.engine.cache.keys`.
+        digests: the digest of each input.
+        reused: whether the last run has reused the result of an earlier one.
+        refusal: the reason why its result cannot be stored for other runs; empty if it can.
+        unseen: whether it may have read files that are not among these inputs.
     """
 
     instance: str
@@ -38,30 +38,30 @@ class InstanceRecord:
     unseen: bool = False
 
     def about(self, *topics: Topic) -> Iterator[tuple[Topic, Key]]:
-        """The reads that are shown to the user under these topics, each with its own."""
+        """Yield the inputs of these topics, with their topic."""
         for key in self.reads:
             kind = KINDS.get(key[0])
             if kind is not None and kind.topic in topics:
                 yield kind.topic, key
 
     def words(self, topic: Topic) -> tuple[str, ...]:
-        """The reads of a topic in words, each once, sorted."""
+        """Return descriptions of the inputs of a topic, each once, sorted."""
         return tuple(sorted({KINDS[key[0]].describe(key[1:]) for _, key in self.about(topic)}))
 
 
 def write_record(run: BatchRun, instance: str, record: Record, *, reused: bool) -> None:
-    """Keep an instance's record in the working directory. A disk that refuses costs an explanation and nothing else."""
-    root = run.held(run.request.root)
+    """Save an instance's record in the working directory. Errors of the disk are ignored: only explanations need it."""
+    root = run.resolved(run.request.root)
     places = PortablePaths.of(run, instance, installed())
-    found = {
+    digests = {
         FILE.key(places.of_this_cluster(key[1])) if key[0] == FILE.name else key: digest
-        for key, digest in record.found.items()
+        for key, digest in record.digests.items()
     }
-    keys = sorted(found)
+    keys = sorted(digests)
     content = {
         "component": run.jobs[instance].component,
         "reads": keys,
-        "digests": [found[key] for key in keys],
+        "digests": [digests[key] for key in keys],
         "reused": reused,
         "refusal": record.refusal,
         "unseen": record.unseen,
@@ -70,7 +70,7 @@ def write_record(run: BatchRun, instance: str, record: Record, *, reused: bool) 
 
 
 def read_record(root: Path, instance: str) -> InstanceRecord | None:
-    """The record of an instance; None if there is none."""
+    """Read the record of an instance; None without a valid one."""
     with contextlib.suppress(KeyError, TypeError):
         content = read_note(_file(root, instance), "record")
         reads = tuple(tuple(map(str, key)) for key in content["reads"])
@@ -83,12 +83,12 @@ def read_record(root: Path, instance: str) -> InstanceRecord | None:
 
 
 def read_place(root: Path, directory: Path, name: str) -> Path:
-    """Where a file or folder of a record is.
+    """Return the path of a file or folder of a record.
 
     Args:
         root: the working directory.
         directory: the instance's component directory.
-        name: what the record calls it.
+        name: its name in the record.
     """
     return Path(_places(root, directory).path(name))
 
@@ -96,14 +96,14 @@ def read_place(root: Path, directory: Path, name: str) -> Path:
 def changed_reads(
     record: InstanceRecord, root: Path, directory: Path, nodes: Mapping[str, Mapping[str, Any]]
 ) -> frozenset[Key]:
-    """What is different today. Only parameters and files are looked at: no network access, no program is run.
+    """Return the changed inputs. Only parameters and files are compared: no network access, no program is run.
 
     Args:
-        nodes: the rendered targets of today, at least those that the record names.
+        nodes: the current rendered targets, at least the ones in the record.
     """
-    today = Today(_places(root, directory), nodes)
+    current = CurrentState(_places(root, directory), nodes)
     pairs = zip(record.reads, record.digests, strict=True)
-    return frozenset(key for key, digest in pairs if today.digest(key) not in (None, digest) and key != TARGETS.key())
+    return frozenset(key for key, digest in pairs if current.digest(key) not in (None, digest) and key != TARGETS.key())
 
 
 def _places(root: Path, directory: Path) -> PortablePaths:
@@ -116,33 +116,33 @@ def _file(root: Path, instance: str) -> Path:
 
 
 class FilesRead:
-    """What the instances of one compile have read of files, those that failed included.
+    """The files read by the instances of one compile, including failed ones.
 
     Args:
         records: the runs of the compile, each with the records of its instances.
     """
 
     def __init__(self, records: Iterable[tuple[BatchRun, Mapping[str, Record]]] = ()) -> None:
-        self._found: list[tuple[PortablePaths, list[tuple[Key, str]]]] = []
+        self._inputs: list[tuple[PortablePaths, list[tuple[Key, str]]]] = []
         self.files: set[str] = set()
         self.folders: dict[str, set[str]] = {}
         self.patterns: set[str] = set()
         self.written: set[str] = set()
         for run, instances in records:
-            passing = () if run.request.root.is_dir() else (str(run.request.root),)
+            temporary = () if run.request.root.is_dir() else (str(run.request.root),)
             for name, record in instances.items():
-                self._add(PortablePaths.of(run, name, installed()), record, passing)
+                self._add(PortablePaths.of(run, name, installed()), record, temporary)
 
-    def _add(self, places: PortablePaths, record: Record, passing: tuple[str, ...]) -> None:
-        """Take a record without what lies in the folder of a run that is gone."""
-        found = []
-        written = [places.path(key[1]) for key in record.found if key[0] == WRITTEN.name]
-        self.written.update(path for path in written if not lies_in(path, *passing))
-        for kind, key, which in placed(record.found):
+    def _add(self, places: PortablePaths, record: Record, temporary: tuple[str, ...]) -> None:
+        """Add a record, without files in the `temporary` folder of a run, which is removed already."""
+        inputs = []
+        written = [places.path(key[1]) for key in record.digests if key[0] == WRITTEN.name]
+        self.written.update(path for path in written if not lies_in(path, *temporary))
+        for kind, key, which in path_keys(record.digests):
             path = places.path(which[0])
-            if lies_in(path, *passing):
+            if lies_in(path, *temporary):
                 continue
-            found.append((key, record.found[key]))
+            inputs.append((key, record.digests[key]))
             if kind.is_folder:
                 excluded = set(kind.excluded(which, places))
                 self.folders.setdefault(path, excluded).intersection_update(excluded)
@@ -150,13 +150,13 @@ class FilesRead:
                 self.patterns.add(path)
             else:
                 self.files.add(path)
-        self._found.append((places, found))
+        self._inputs.append((places, inputs))
 
     def outdated(self) -> set[str]:
-        """What is not there any more as it was read."""
+        """Return the paths of inputs that have changed."""
         memory: dict[Key, str] = {}
         outdated = set()
-        for places, found in self._found:
-            today = Today(places, {}, memory)
-            outdated |= {places.path(key[1]) for key, digest in found if today.digest(key) != digest}
+        for places, inputs in self._inputs:
+            current = CurrentState(places, {}, memory)
+            outdated |= {places.path(key[1]) for key, digest in inputs if current.digest(key) != digest}
         return outdated

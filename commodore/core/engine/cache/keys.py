@@ -1,7 +1,7 @@
-"""What instances read: each kind of thing is one class, with its name in records, its digest, its words for people.
+"""Kinds of inputs of instances: each is a class with its name in records, its digest, and its description.
 
-A record is a map of keys to digests. A key is what kind of thing was read, and which one. `TraceRecorder` notes keys
-while an instance is rendered; `Today` looks at the same things again.
+A record is a map of keys to digests. A key is the kind of an input and its name. `TraceRecorder` records keys while an
+instance is rendered; `CurrentState` returns the current digests of the same inputs.
 """
 
 from __future__ import annotations
@@ -35,28 +35,28 @@ Nodes = Mapping[str, Mapping[str, Any]]
 """The rendered inventory: every target with its node."""
 
 MADE = "made"
-"""The digest of what an instance has made itself: it depends on nothing else."""
+"""The digest of files that an instance has written itself: they depend on its other inputs only."""
 
 Topic = Literal["value", "names", "targets", "file", "existence", "tree", "pattern", "source", "program", ""]
-"""The heading under which a kind of read is shown to the user; empty for what is not shown."""
+"""The heading under which inputs are shown to the user; empty for hidden ones."""
 
 
 class SourceDigests(Protocol):
-    """Identities of remote sources today."""
+    """Current identities of remote sources."""
 
     def digest(self, key: Key) -> str | None:
-        """The identity of a source; None if it is unknown."""
+        """Return the identity of a source; None if it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
-class World:
-    """What else there is to look at than parameters and files.
+class RunEnvironment:
+    """Inputs other than parameters and files.
 
     Args:
-        instance: whose record is looked at.
+        instance: the instance of the record.
         programs: the identities of programs.
-        sources: tells what sources are today.
-        environment: what programs are run with.
+        sources: the identities of sources.
+        environment: the environment variables of programs.
     """
 
     instance: str
@@ -65,18 +65,22 @@ class World:
     environment: Mapping[str, str]
 
 
-class Today:
-    """Gives today's digest of what was once read.
+class CurrentState:
+    """Computes the current digests of recorded inputs.
 
     Args:
-        places: how paths are named today.
-        nodes: the rendered inventory of today.
-        memory: digests of files by path, shared by all that may rely on each other's look.
-        world: None to look at parameters and files only: no network access, no program is run.
+        places: the current names of paths.
+        nodes: the current rendered inventory.
+        memory: a cache of the digests of files by path, which several instances may share.
+        world: None to compare parameters and files only: no network access, no program is run.
     """
 
     def __init__(
-        self, places: PortablePaths, nodes: Nodes, memory: dict[Key, str] | None = None, world: World | None = None
+        self,
+        places: PortablePaths,
+        nodes: Nodes,
+        memory: dict[Key, str] | None = None,
+        world: RunEnvironment | None = None,
     ) -> None:
         self.places = places
         self.nodes = nodes
@@ -84,31 +88,31 @@ class Today:
         self.world = world
 
     def digest(self, key: Key) -> str | None:
-        """The digest as of now; None if it is unknown."""
+        """Return the current digest of an input; None if it is unknown."""
         kind = KINDS.get(key[0])
         return kind.observe(key[1:], self) if kind is not None else None
 
     def digests(self, keys: Sequence[Key]) -> list[str] | None:
-        """The digests as of now; None if one is unknown."""
-        found: list[str] = []
+        """Return the current digests of inputs; None if one of them is unknown."""
+        digests: list[str] = []
         for key in keys:
             digest = self.digest(key)
             if digest is None:
                 return None
-            found.append(digest)
-        return found
+            digests.append(digest)
+        return digests
 
 
 class ReadKind(ABC):
-    """A kind of thing that can be read."""
+    """A kind of input."""
 
     name: ClassVar[str]
     topic: ClassVar[Topic] = ""
     is_single: ClassVar[bool] = False
-    """There is one thing of this kind, so that its key is the name of the kind alone."""
+    """There is only one input of this kind, so its key is the name of the kind."""
 
     def fits(self, which: Key) -> bool:
-        """Check that a key can be of this kind: those from other machines may be anything.
+        """Check that a key can be of this kind: keys from other machines may be invalid.
 
         Args:
             which: the key without the name of the kind.
@@ -116,43 +120,43 @@ class ReadKind(ABC):
         return bool(which) != self.is_single
 
     def key(self, *which: str) -> Key:
-        """How a record names one thing of this kind."""
+        """Return the key of an input of this kind."""
         return (self.name, *which)
 
     @abstractmethod
-    def observe(self, which: Key, today: Today) -> str | None:
-        """The digest as of now; None if it is unknown.
+    def observe(self, which: Key, current: CurrentState) -> str | None:
+        """Return the current digest; None if it is unknown.
 
         Args:
             which: the key without the name of the kind.
         """
 
     def describe(self, which: Key) -> str:
-        """The thing in words."""
+        """Describe the input."""
         return which[0] if which else self.name
 
 
 class Value(ReadKind):
-    """What a target's node has at a path of keys."""
+    """The value of a target's node at a path of keys."""
 
     name = "value"
     topic: ClassVar[Topic] = "value"
     look = staticmethod(value_at)
 
-    def observe(self, which: Key, today: Today) -> str | None:
-        node = today.nodes.get(which[0])
+    def observe(self, which: Key, current: CurrentState) -> str | None:
+        node = current.nodes.get(which[0])
         return self.look(node, which[1:]) if node is not None else MISSING
 
 
 class Names(Value):
-    """Which keys there are at a path of a target's node."""
+    """The names of the keys at a path of a target's node."""
 
     name, topic = "names", "names"
     look = staticmethod(names_at)
 
 
 class Targets(ReadKind):
-    """Which targets there are."""
+    """The names of all targets."""
 
     name, topic = "targets", "targets"
     is_single = True
@@ -161,12 +165,12 @@ class Targets(ReadKind):
     def digest(names: Sequence[str]) -> str:
         return value_digest(sorted(names))
 
-    def observe(self, which: Key, today: Today) -> str | None:
-        return self.digest(list(today.nodes))
+    def observe(self, which: Key, current: CurrentState) -> str | None:
+        return self.digest(list(current.nodes))
 
 
 class Location(ReadKind):
-    """Where the working directory is."""
+    """The path of the working directory."""
 
     name = "root"
     is_single = True
@@ -175,12 +179,12 @@ class Location(ReadKind):
     def digest(places: PortablePaths) -> str:
         return value_digest(list(places.folders))
 
-    def observe(self, which: Key, today: Today) -> str | None:
-        return self.digest(today.places) if today.world is not None else None
+    def observe(self, which: Key, current: CurrentState) -> str | None:
+        return self.digest(current.places) if current.world is not None else None
 
 
 class ClusterRefs(ReadKind):
-    """Which folder has the ref files of the cluster, whose names do not tell."""
+    """The folder with the ref files of the cluster; the names of ref files do not contain it."""
 
     name = "cluster-refs"
     is_single = True
@@ -189,18 +193,22 @@ class ClusterRefs(ReadKind):
     def digest(places: PortablePaths) -> str:
         return value_digest(places.cluster_refs)
 
-    def observe(self, which: Key, today: Today) -> str | None:
-        return self.digest(today.places) if today.world is not None else None
+    def observe(self, which: Key, current: CurrentState) -> str | None:
+        return self.digest(current.places) if current.world is not None else None
 
 
 class InstanceSettings(ReadKind):
-    """What is to be done for the instance itself."""
+    """The settings of the instance itself."""
 
     name = "settings"
     is_single = True
 
-    def observe(self, which: Key, today: Today) -> str | None:
-        return settings_digest(today.nodes[today.world.instance], today.places) if today.world is not None else None
+    def observe(self, which: Key, current: CurrentState) -> str | None:
+        return (
+            settings_digest(current.nodes[current.world.instance], current.places)
+            if current.world is not None
+            else None
+        )
 
 
 class Tool(ReadKind):
@@ -208,21 +216,21 @@ class Tool(ReadKind):
 
     name, topic = "tool", "program"
 
-    def observe(self, which: Key, today: Today) -> str | None:
-        return tool_digest(which[0], today.world.programs) if today.world is not None else None
+    def observe(self, which: Key, current: CurrentState) -> str | None:
+        return tool_digest(which[0], current.world.programs) if current.world is not None else None
 
 
 class Defaults(ReadKind):
-    """What a program takes from the user's own configuration."""
+    """The user's own configuration of a program."""
 
     name = "defaults"
 
-    def observe(self, which: Key, today: Today) -> str | None:
-        return defaults_digest(which[0], today.world.environment) if today.world is not None else None
+    def observe(self, which: Key, current: CurrentState) -> str | None:
+        return defaults_digest(which[0], current.world.environment) if current.world is not None else None
 
 
 class FetchedSource(ReadKind):
-    """What fetched files come from: a commit, a chart of a version, the content of a download."""
+    """The source of fetched files: a commit, a chart of a version, the content of a download."""
 
     name, topic = "source", "source"
     texts: ClassVar[Mapping[str, int]] = {"http": 2, "git": 3, "helm": 4}  # at least, by what is fetched
@@ -230,8 +238,8 @@ class FetchedSource(ReadKind):
     def fits(self, which: Key) -> bool:
         return bool(which) and len(which) >= self.texts.get(which[0], math.inf)
 
-    def observe(self, which: Key, today: Today) -> str | None:
-        return today.world.sources.digest(self.key(*which)) if today.world is not None else None
+    def observe(self, which: Key, current: CurrentState) -> str | None:
+        return current.world.sources.digest(self.key(*which)) if current.world is not None else None
 
     def describe(self, which: Key) -> str:
         kind, url, *rest = which
@@ -244,46 +252,46 @@ class FetchedSource(ReadKind):
 
 
 class Written(ReadKind):
-    """What the instance itself writes outside of its folder."""
+    """A file that the instance itself writes outside of its folder."""
 
     name = "written"
 
-    def observe(self, which: Key, today: Today) -> str | None:
+    def observe(self, which: Key, current: CurrentState) -> str | None:
         return MADE
 
 
-class Placed(ReadKind):
-    """A kind of thing that lies at a path."""
+class PathKind(ReadKind):
+    """A kind of input that has a path."""
 
     is_folder: ClassVar[bool] = False
-    """Whether it is a folder with all that is in it, without what lies at the paths that follow in the key."""
+    """Whether it is a folder with all its files, except for the further paths in the key."""
 
     def path(self, which: Key, places: PortablePaths) -> str:
-        """Where it lies."""
+        """Return its path."""
         return places.path(which[0])
 
     def touched(self, which: Key, places: PortablePaths) -> str:
-        """The path below which nothing may change."""
+        """Return the path below which no change is allowed."""
         return self.path(which, places)
 
     def excluded(self, which: Key, places: PortablePaths) -> Iterator[str]:
-        """The paths in it that do not count."""
+        """Return the paths in it that are ignored."""
         return map(places.path, which[1:])
 
-    def observe(self, which: Key, today: Today) -> str | None:
-        path = self.path(which, today.places)
+    def observe(self, which: Key, current: CurrentState) -> str | None:
+        path = self.path(which, current.places)
         known = (self.name, path, *which[1:])
-        if known not in today.memory:
-            today.memory[known] = self.look(path, tuple(self.excluded(which, today.places)), today.places)
-        return today.memory[known]
+        if known not in current.memory:
+            current.memory[known] = self.look(path, tuple(self.excluded(which, current.places)), current.places)
+        return current.memory[known]
 
     @abstractmethod
     def look(self, path: str, excluded: tuple[str, ...], places: PortablePaths) -> str:
-        """The digest of what lies at a path."""
+        """Return the digest of the file or folder at a path."""
 
 
-class Way(Placed):
-    """Where a path leads, with all links followed; what it leads to need not be there."""
+class LinkTarget(PathKind):
+    """The target of a path with all links resolved, which need not exist."""
 
     name = "way"
 
@@ -292,8 +300,8 @@ class Way(Placed):
         return places.name(real) or real
 
 
-class File(Placed):
-    """The content of a file, or that there is none."""
+class File(PathKind):
+    """The content of a file, or its absence."""
 
     name, topic = "file", "file"
 
@@ -301,8 +309,8 @@ class File(Placed):
         return file_digest(path)
 
 
-class Existence(Placed):
-    """Whether a file or a folder is there."""
+class Existence(PathKind):
+    """The existence of a file or a folder."""
 
     name, topic = "kind", "existence"
 
@@ -310,29 +318,29 @@ class Existence(Placed):
         return kind_of(path)
 
 
-class FolderTree(Placed):
-    """A folder with all that is in it."""
+class FolderTree(PathKind):
+    """A folder with all its files."""
 
     name, topic = "tree", "tree"
     is_folder = True
     modes: ClassVar[bool] = False
-    """Whether all bits of modes count."""
+    """Whether all bits of modes are compared."""
 
     def look(self, path: str, excluded: tuple[str, ...], places: PortablePaths) -> str:
         if excluded and not os.path.lexists(path):
-            return empty_digest(modes=self.modes)  # what is left out will be put there
-        return tree_digest(path, lambda found: lies_in(found, *excluded), modes=self.modes)
+            return empty_digest(modes=self.modes)  # the ignored files will be written there
+        return tree_digest(path, lambda inner: lies_in(inner, *excluded), modes=self.modes)
 
 
 class Copied(FolderTree):
-    """A file or a folder, with the modes that a copy of it gets."""
+    """A file or a folder, with the modes that a copy gets."""
 
     name = "copied"
     modes = True
 
 
-class Pattern(Placed):
-    """The paths that a pattern names."""
+class Pattern(PathKind):
+    """The paths that match a pattern."""
 
     name, topic = "glob", "pattern"
 
@@ -346,7 +354,7 @@ class Pattern(Placed):
         return places.path(f"{root}:{pattern}")
 
     def look(self, path: str, excluded: tuple[str, ...], places: PortablePaths) -> str:
-        return self.digest(matches(path, lambda found: lies_in(found, *excluded)), places)
+        return self.digest(matches(path, lambda match: lies_in(match, *excluded)), places)
 
     @staticmethod
     def digest(hits: Sequence[str], places: PortablePaths) -> str:
@@ -356,21 +364,21 @@ class Pattern(Placed):
 VALUE, NAMES, TARGETS, LOCATION, SETTINGS = Value(), Names(), Targets(), Location(), InstanceSettings()
 CLUSTER_REFS = ClusterRefs()
 TOOL, DEFAULTS, SOURCE, WRITTEN = Tool(), Defaults(), FetchedSource(), Written()
-WAY, FILE, EXISTENCE, TREE, COPIED, PATTERN = Way(), File(), Existence(), FolderTree(), Copied(), Pattern()
+LINK, FILE, EXISTENCE, TREE, COPIED, PATTERN = LinkTarget(), File(), Existence(), FolderTree(), Copied(), Pattern()
 
 KINDS: Mapping[str, ReadKind] = {
     kind.name: kind
     for kind in (
         *(VALUE, NAMES, TARGETS, LOCATION, CLUSTER_REFS, SETTINGS, TOOL, DEFAULTS, SOURCE, WRITTEN),
-        *(WAY, FILE, EXISTENCE, TREE, COPIED, PATTERN),
+        *(LINK, FILE, EXISTENCE, TREE, COPIED, PATTERN),
     )
 }
-"""All kinds of reads by their names. A new one is a class, and a line here."""
+"""All kinds of inputs by their names. A new one is a class, and a line here."""
 
 
-def placed(keys: Iterable[Key]) -> Iterator[tuple[Placed, Key, Key]]:
-    """The keys of what lies at paths: each with its kind, and without the name of that."""
+def path_keys(keys: Iterable[Key]) -> Iterator[tuple[PathKind, Key, Key]]:
+    """Yield the keys of inputs with a path: the kind, the key, and the key without the name of its kind."""
     for key in keys:
         kind = KINDS.get(key[0])
-        if isinstance(kind, Placed):
+        if isinstance(kind, PathKind):
             yield kind, key, key[1:]

@@ -1,9 +1,9 @@
-"""Whether Jsonnet code can see which parameters there are, or only reads some of them by name.
+"""Find out if Jsonnet code can see the names of all parameters, or only reads some of them by name.
 
-Reading `inv.parameters.argocd.namespace` must not make a result depend on the names of all components of a cluster. An
-object tells its names to many constructs of the language, and none of them calls a function. So the text is read: as
-long as an inventory is only ever used as `inv.parameters.<name>...`, nothing can see more than the fields it names.
-Whatever looks different counts as seeing all names, which costs a re-render some day and is never wrong.
+Reading `inv.parameters.argocd.namespace` must not make a result depend on the names of all components of a cluster.
+Many constructs of the language read the names of an object, and none of them calls a function. So the text is parsed:
+if an inventory is only used as `inv.parameters.<name>...`, the code sees the named fields only. Every other use counts
+as reading all names: that may cause a needless rendering, but never a wrong result.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ _TOKEN = re.compile(
 )
 _BLOCK_START = re.compile(r"-?[ \t\r]*\n(?P<blank>\n*)(?P<indent>[ \t]+)")
 _BLOCK_END = re.compile(r"[ \t]*\|\|\|")
-# Words without which a file neither makes an inventory nor hands one on.
+# A file without these words neither creates an inventory nor passes one on.
 _WORDS = re.compile(rb"inventory|parameters|libjsonnet|thisFile|\bnative\b|\bstd\b(?!\.[A-Za-z])|import[^;,]*\\")
-# What stands before a parenthesis that groups; behind anything else, it holds the arguments of a call.
+# Tokens before a grouping parenthesis; after any other token, a parenthesis contains the arguments of a call.
 _BEFORE_GROUP = frozenset("=([{,;:+-*/%<>&|^!~") | {"then", "else", "in", "if", "assert", "error", "for", ""}
 _FUNCTIONS = ("inventory", "inventory_global")
 _LIBRARIES = ("kapitan.libjsonnet", "commodore.libjsonnet")
 
 
 @dataclass(frozen=True, slots=True)
-class Escapes:
-    """Which objects of an inventory code may see as a whole.
+class Exposure:
+    """The objects of an inventory that code may see as a whole.
 
     Args:
         everything: the parameters themselves.
-        any_key: any one parameter, as its name is computed.
+        any_key: any parameter, as its name is computed.
         keys: these parameters.
-        place: not of an inventory, but seen in the same way: where the file lies.
+        place: the path of the file itself, which code may see in the same way.
     """
 
     everything: bool = False
@@ -48,8 +48,8 @@ class Escapes:
     keys: frozenset[str] = field(default_factory=frozenset)
     place: bool = False
 
-    def __or__(self, other: Escapes) -> Escapes:
-        return Escapes(
+    def __or__(self, other: Exposure) -> Exposure:
+        return Exposure(
             self.everything or other.everything,
             self.any_key or other.any_key,
             self.keys | other.keys,
@@ -57,28 +57,28 @@ class Escapes:
         )
 
 
-_EVERYTHING = Escapes(everything=True, any_key=True)
-_UNKNOWN = Escapes(everything=True, any_key=True, place=True)
+_EVERYTHING = Exposure(everything=True, any_key=True)
+_UNKNOWN = Exposure(everything=True, any_key=True, place=True)
 
 
-def find_escapes(source: bytes) -> Escapes:
-    """What a Jsonnet file may see of inventories, by its text."""
+def find_exposure(source: bytes) -> Exposure:
+    """Return the objects of inventories that a Jsonnet file may see, by its text."""
     if _WORDS.search(source) is None:
-        return Escapes()
-    if b"commodore_" in source:  # the functions behind the inventory, which no template calls
+        return Exposure()
+    if b"commodore_" in source:  # internal functions of the inventory, which no template calls
         return _UNKNOWN
     text = source.decode("utf-8", "replace")
-    found = _find(text)
-    if "\r" in text:  # imports are evaluated with plain line ends, a main file is not
-        found |= _find(text.replace("\r\n", "\n").replace("\r", "\n"))
-    return found
+    exposure = _find(text)
+    if "\r" in text:  # imports are evaluated with converted line ends, a main file is not
+        exposure |= _find(text.replace("\r\n", "\n").replace("\r", "\n"))
+    return exposure
 
 
-def _find(text: str) -> Escapes:
+def _find(text: str) -> Exposure:
     tokens = _tokens(text)
     if tokens is None or not _is_plain(tokens):
         return _UNKNOWN
-    place = Escapes(place="thisFile" in tokens)
+    place = Exposure(place="thisFile" in tokens)
     inventories = _bound(tokens, _is_inventory)
     libraries = _bound(tokens, _is_library)
     if inventories is None or libraries is None or not _only_indexed(tokens, inventories | libraries):
@@ -87,8 +87,8 @@ def _find(text: str) -> Escapes:
 
 
 def _tokens(text: str) -> list[str] | None:
-    """Names, strings in quotes, and single other characters. Blanks, comments and text blocks are left out. None if a
-    text block does not end.
+    """Split the text into names, quoted strings, and single other characters, without blanks, comments and text blocks.
+    None if a text block does not end.
     """
     tokens: list[str] = []
     position = 0
@@ -106,8 +106,8 @@ def _tokens(text: str) -> list[str] | None:
 
 
 def _block_end(text: str, position: int) -> int | None:
-    """Where a text block ends whose first bars end at a position: at bars before which a line is indented less than the
-    first line. Lines of blanks alone count as indented, as they do for Jsonnet; empty ones are skipped.
+    """Return the end of a text block whose opening bars end at a position. It ends at bars on a line that is indented
+    less than the first line. Lines of blanks count as indented, as in Jsonnet; empty ones are skipped.
     """
     start = _BLOCK_START.match(text, position)
     if start is None:
@@ -125,7 +125,7 @@ def _block_end(text: str, position: int) -> int | None:
 
 
 def _is_plain(tokens: Sequence[str]) -> bool:
-    """Whether the file names what it imports and which native functions it calls, so that nothing is hidden."""
+    """Check that all imports and native functions are named by literals, so that their use is visible."""
     for index, token in enumerate(tokens):
         following = tokens[index + 1] if token else ""
         if token == "std" and following != "." and tokens[index - 1] != ".":  # noqa: S105 - Jsonnet's library
@@ -149,11 +149,11 @@ def _is_library(tokens: Sequence[str], index: int) -> bool:
     return tokens[index] == "import" and tokens[index + 1].strip("@\"'").endswith(_LIBRARIES)
 
 
-def _bound(tokens: Sequence[str], wanted: object) -> set[str] | None:
-    """The local names that wanted expressions are bound to; None if one is used in another way than `.field`."""
+def _bound(tokens: Sequence[str], matches: object) -> set[str] | None:
+    """Return the local names that matching expressions are bound to; None for a use other than `.field`."""
     names: set[str] = set()
     for index in range(len(tokens) - 4):
-        if not wanted(tokens, index):  # type: ignore[operator]
+        if not matches(tokens, index):  # type: ignore[operator]
             continue
         end = _end(tokens, index)
         if end is None:
@@ -172,7 +172,7 @@ def _bound(tokens: Sequence[str], wanted: object) -> set[str] | None:
 
 
 def _end(tokens: Sequence[str], index: int) -> int | None:
-    """Where an expression ends that begins with `import` or a call; None if it is no such thing."""
+    """Return the end of an expression that begins with `import` or a call; None for another one."""
     if tokens[index] == "import":
         return index + 2
     if tokens[index + 1] != "(":
@@ -186,7 +186,7 @@ def _end(tokens: Sequence[str], index: int) -> int | None:
 
 
 def _start(tokens: Sequence[str], index: int) -> int:
-    """Where `kap.inventory` or `(import '...').inventory` begins, given the index of its last name."""
+    """Return the start of `kap.inventory` or `(import '...').inventory`, given the index of its last name."""
     if tokens[index] == "import" or tokens[index - 1] != ".":
         return index
     if tokens[index - 2] != ")":
@@ -200,7 +200,7 @@ def _start(tokens: Sequence[str], index: int) -> int:
 
 
 def _is_local(tokens: Sequence[str], index: int) -> bool:
-    """Whether what comes before a name makes it a local variable, and not an argument's name."""
+    """Check if a name is that of a local variable, and not of an argument, by the tokens before it."""
     depth = 0
     for position in range(index, -1, -1):
         token = tokens[position]
@@ -213,7 +213,7 @@ def _is_local(tokens: Sequence[str], index: int) -> bool:
 
 
 def _only_indexed(tokens: Sequence[str], names: set[str]) -> bool:
-    """Whether each use of these names, other than where they are bound, is `name.field`."""
+    """Check that each use of these names, except for their binding, is `name.field`."""
     for index, token in enumerate(tokens):
         if token not in names or (index and tokens[index - 1] == "."):
             continue
@@ -227,17 +227,17 @@ def _only_indexed(tokens: Sequence[str], names: set[str]) -> bool:
     return True
 
 
-def _parameters(tokens: Sequence[str]) -> Escapes:
-    """How `.parameters` is used."""
-    found = Escapes()
+def _parameters(tokens: Sequence[str]) -> Exposure:
+    """Return the objects that uses of `.parameters` expose."""
+    exposure = Exposure()
     for index, token in enumerate(tokens):
         if token != "parameters" or not index or tokens[index - 1] != ".":  # noqa: S105 - a field's name
             continue
         if tokens[index + 1] == "." and tokens[index + 2].isidentifier():
             if tokens[index + 3] != ".":
-                found |= Escapes(keys=frozenset({tokens[index + 2]}))
+                exposure |= Exposure(keys=frozenset({tokens[index + 2]}))
         elif tokens[index + 1] == "[":
-            found |= Escapes(any_key=True)
+            exposure |= Exposure(any_key=True)
         else:
             return _EVERYTHING
-    return found
+    return exposure

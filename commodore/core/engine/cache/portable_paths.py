@@ -1,4 +1,4 @@
-"""Paths that mean the same in every working directory, and what lies there, as digests."""
+"""Names of paths that are valid in every working directory, and digests of files, folders and values."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _CLUSTER_REFS = "cluster-refs"
 
 
 class PortablePaths:
-    """Names paths by what they lie in, so that a record of what was read holds in another working directory, too.
+    """Names paths relative to known folders, so that a record of inputs is valid in another working directory, too.
 
     Args:
-        roots: folders by name; the longest that holds a path names it.
-        own: the folder that the run works in; what lies there is made from what is recorded.
-        installed: folders of the installation, whose files never change while it is the same.
-        cluster_refs: the folder for ref files of one cluster alone. Only `ref_file` names it.
+        roots: folders by name; a path is named by the longest folder that contains it.
+        own: the working folder of the run; its files result from recorded inputs.
+        installed: folders of the installation, whose files do not change with the same version.
+        cluster_refs: the folder for ref files of one cluster only. Only `ref_file` uses it.
     """
 
     def __init__(
@@ -47,43 +47,43 @@ class PortablePaths:
         spelt = {(name, spelling) for name, path in self._by_name.items() for spelling in _spellings(path)}
         self._roots = sorted(spelt, key=lambda root: (-len(root[1]), root[0]))
         self._installed = tuple(os.path.normpath(path) for path in installed)
-        self._own = (*(one for path in own for one in _spellings(os.path.normpath(path))), *self._installed)
+        self._own = (*(spelling for path in own for spelling in _spellings(os.path.normpath(path))), *self._installed)
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """Where the run takes place, apart from its own passing folders."""
+        """Return the folders of the run, without its own temporary ones."""
         return tuple(sorted({path for name, path in self._roots if name not in _APART}))
 
     @property
-    def passing(self) -> tuple[str, ...]:  # runs in workers
-        """The folder that the run works in, if that has a name."""
+    def temporary(self) -> tuple[str, ...]:  # runs in workers
+        """Return the working folder of the run, if it has a name."""
         return tuple(path for name, path in self._roots if name == _OWN)
 
     @property
     def layout(self) -> tuple[tuple[str, str], ...]:
-        """How the folders lie to each other, those of the references apart, which only references lead to. A relative
-        path that leads from one into another does so only as long as this is the same.
+        """Return the relative positions of the folders, without the refs, as only references point there. A relative
+        path from one folder into another is valid only while they are the same.
         """
         known = sorted(self._by_name.items(), key=lambda root: (-len(root[1]), root[0]))
         known = [(name, path) for name, path in known if name not in _APART]
-        found = []
+        layout = []
         for name, path in known:
             around = ((other, folder) for other, folder in known if other != name and lies_in(path, folder))
             other, folder = next(around, ("", path))
-            found.append((name, f"{other}:{os.path.relpath(path, folder)}"))
-        return tuple(sorted(found))
+            layout.append((name, f"{other}:{os.path.relpath(path, folder)}"))
+        return tuple(sorted(layout))
 
     def is_installed(self, path: str) -> bool:
-        """Whether a file belongs to the installation."""
+        """Check if a file belongs to the installation."""
         return lies_in(path, *self._installed)
 
     @classmethod
     def of(cls, run: BatchRun, instance: str, installed: Sequence[Path], *, whole: bool = True) -> PortablePaths:
-        """The places of an instance: its component, the output folder, the references, the working directory.
+        """Return the paths of an instance: its component, the output folder, the references, the working directory.
 
         Args:
-            whole: what the run makes for the instance needs no record, as all of the instance is recorded; for a part
-                of it, it has a name as well.
+            whole: for a record of the whole instance, which does not need its own generated files; a record of a part
+                has names for them as well.
         """
         request = run.request
         roots = {
@@ -98,7 +98,7 @@ class PortablePaths:
         return cls({**roots, _OWN: run.workplace(instance)}, (), installed)  # runs in workers
 
     def name(self, path: str | os.PathLike[str]) -> str | None:
-        """The name of an absolute path; None for one that needs no record."""
+        """Return the name of an absolute path; None for a path that is not recorded."""
         path = os.path.normpath(path)
         if lies_in(path, *self._own):
             return None
@@ -109,36 +109,38 @@ class PortablePaths:
 
     @property
     def cluster_refs(self) -> str | None:
-        """The name of the folder for ref files of the cluster, which other clusters do not have."""
+        """Return the name of the folder for ref files of the cluster, which other clusters do not have."""
         return None if self._cluster_refs is None else self.name(self._cluster_refs)
 
     def ref_file(self, path: str) -> str | None:
-        """The name of a ref file, the same for all clusters if it lies where each has its own: who keeps it has to keep
-        `cluster_refs` as well.
+        """Return the name of a ref file. It is the same for all clusters if it is in the cluster's own folder: then
+        `cluster_refs` has to be recorded as well.
         """
         if self._cluster_refs is not None and lies_in(path, self._cluster_refs):
             return f"{_CLUSTER_REFS}:{os.path.relpath(path, self._cluster_refs)}"
         return self.name(path)
 
     def of_this_cluster(self, name: str) -> str:
-        """A name as `name` gives it: that of the cluster's ref file instead of one that is the same for all."""
+        """Convert a name of `ref_file` that is the same for all clusters to that of this cluster's
+        file, as of `name`.
+        """
         is_ref = name.startswith(f"{_CLUSTER_REFS}:")
         return (self.name(self.path(name)) or name) if is_ref else name
 
     def path(self, name: str) -> str:
-        """The path of a name."""
+        """Return the path of a name."""
         root, _, rest = name.partition(":")
         if root == _CLUSTER_REFS and self._cluster_refs is not None:
             return os.path.join(self._cluster_refs, rest)
         return os.path.join(self._by_name[root], rest) if root else rest
 
     def pattern(self, name: str) -> str:
-        """The path of the name of a pattern. What stands in the path of a root is no part of the pattern."""
+        """Return the path of a pattern's name. Special characters in the path of the root are escaped."""
         root, _, rest = name.partition(":")
         return os.path.join(glob.escape(self._by_name[root]), rest) if root else rest
 
     def portable(self, text: str) -> str:
-        """A text with the folders in it replaced by their names, which no path can hold."""
+        """Replace the folders in a text by their names, in a form that no path can contain."""
         for folder in self._own:
             text = _replace(text, folder, "own")
         for name, folder in self._roots:
@@ -147,27 +149,29 @@ class PortablePaths:
 
 
 def _spellings(path: str) -> set[str]:
-    """A folder as it was given and, where links lead to it, as it is: some who read go by that. A folder that is a link
-    itself leads elsewhere, and its target is no part of it.
+    """Return a folder's path as given and with links in its parents resolved, as some programs do. If the folder is a
+    link itself, its target does not belong to it.
     """
     parent, name = os.path.split(path)
     return {path, os.path.join(os.path.realpath(parent), name)} if name else {path}
 
 
 def _replace(text: str, folder: str, name: str) -> str:
-    """Only whole names: `/work/one` is no part of `/work/one-more` or of `/old/work/one`."""
+    """Replace a folder in a text, only whole names: `/work/one` is not a part of `/work/one-more`
+    or `/old/work/one`.
+    """
     if folder not in text:
         return text
     return re.sub(rf"(?<![^\s:;,='\"(]){re.escape(folder)}(?![^\s:;,'\")/])", lambda _: f"\0{name}\0", text)
 
 
 def value_digest(value: Any) -> str:
-    """The digest of plain data. The order of keys counts, and so does the type of a number."""
+    """Return the digest of plain data. The order of keys and the types of numbers matter."""
     return hashlib.sha256(marshal.dumps(value, 2)).hexdigest()
 
 
 def value_at(node: Mapping[str, Any], path: Sequence[str]) -> str:
-    """The digest of what a node has at a path of keys, or that it has nothing there."""
+    """Return the digest of a node's value at a path of keys, or `absent`."""
     value: Any = node
     for key in path:
         if not isinstance(value, dict) or key not in value:
@@ -177,7 +181,7 @@ def value_at(node: Mapping[str, Any], path: Sequence[str]) -> str:
 
 
 def names_at(node: Mapping[str, Any], path: Sequence[str]) -> str:
-    """The digest of the keys of the map that a node has at a path; of its type if it is no map."""
+    """Return the digest of the keys of a node's map at a path; of its type if it is not a map."""
     value: Any = node
     for key in path:
         if not isinstance(value, dict) or key not in value:
@@ -187,7 +191,7 @@ def names_at(node: Mapping[str, Any], path: Sequence[str]) -> str:
 
 
 def kind_of(path: str) -> str:
-    """Whether a file or a folder is there. A link that leads nowhere is neither."""
+    """Return the kind of a path: file, folder, broken link or missing."""
     if os.path.isdir(path):
         return FOLDER
     if os.path.exists(path):
@@ -196,9 +200,11 @@ def kind_of(path: str) -> str:
 
 
 def file_digest(path: str) -> str:
-    """The digest of a file's content, or of what is in its place."""
+    """Return the digest of a file's content, or a word for anything but a readable file."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # which does not wait for a pipe's writer
+        handle = os.open(
+            path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+        )  # non-blocking: does not wait for a pipe's writer
         try:
             mode = os.fstat(handle).st_mode
             if not stat.S_ISREG(mode):
@@ -214,69 +220,69 @@ def file_digest(path: str) -> str:
 
 
 def matches(pattern: str, unless: Callable[[str], bool]) -> list[str]:
-    """The paths that a pattern names, sorted, without those that are left out."""
+    """Return the paths that match a pattern, sorted, without the excluded ones."""
     return sorted(hit for hit in glob.glob(pattern) if not unless(hit))
 
 
 def tree_digest(
     path: str, unless: Callable[[str], bool] = lambda _: False, *, modes: bool = False, times: Any = None
 ) -> str:
-    """The digest of a folder with everything in it: names, kinds, contents, targets of links, who may run a file.
+    """Return the digest of a folder with all its files: names, kinds, contents, targets of links, executable bits.
 
     Args:
-        unless: says of a path that it is left out.
-        modes: all bits of the modes of files and folders count, for those who copy them.
-        times: a hash that gets the times of change of all that is in it, each looked at before the thing is read.
+        unless: returns True for paths to exclude.
+        modes: include all bits of the modes of files and folders, for copies.
+        times: a hash to update with the modification times of all files, each taken before the file is read.
     """
     add_times(times, path)
     if not os.path.isdir(path):
         digest = file_digest(path)
         mode = _mode(os.stat(path), modes) if os.path.exists(path) else "0"
         return f"{digest} {mode}" if digest != UNREADABLE else digest
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     try:
-        _add_folder(found, "", os.stat(path).st_mode, modes)
+        _add_folder(hasher, "", os.stat(path).st_mode, modes)
         for name, entry in walk(path, follow=True, skip=lambda entry: unless(entry.path)):
             add_times(times, entry.path)
-            _add_entry(found, name, entry, modes)
+            _add_entry(hasher, name, entry, modes)
     except OSError:
         return UNREADABLE
-    return found.hexdigest()
+    return hasher.hexdigest()
 
 
 def empty_digest(*, modes: bool = False) -> str:
-    """The digest of a folder as a run makes it, with nothing in it."""
-    found = hashlib.sha256()
-    _add_folder(found, "", FOLDER_MODE, modes)
-    return found.hexdigest()
+    """Return the digest of an empty folder as a run creates it."""
+    hasher = hashlib.sha256()
+    _add_folder(hasher, "", FOLDER_MODE, modes)
+    return hasher.hexdigest()
 
 
-def _add_entry(found: Any, name: str, entry: Entry, modes: bool) -> None:
-    """Add what is in a tree, what a link leads to, too.
+def _add_entry(hasher: Any, name: str, entry: Entry, modes: bool) -> None:
+    """Add an entry of a tree, including the target of a link.
 
     Raises:
-        OSError: it cannot be read, so that a change would go unnoticed, or is neither a file nor a folder.
+        OSError: it cannot be read, so a change would not be detected, or is neither a file nor a folder.
     """
     if entry.is_symlink():
-        _add(found, "link", name, os.readlink(entry.path))
+        _add(hasher, "link", name, os.readlink(entry.path))
         if not os.path.exists(entry.path):
             return
     status = entry.stat()
     if stat.S_ISDIR(status.st_mode):
-        _add_folder(found, name, status.st_mode, modes)
+        _add_folder(hasher, name, status.st_mode, modes)
     elif stat.S_ISREG(status.st_mode) and (digest := file_digest(entry.path)) != UNREADABLE:
-        _add(found, "file", name, _mode(status, modes), digest)
+        _add(hasher, "file", name, _mode(status, modes), digest)
     else:
         raise OSError(entry.path)
 
 
-def _add_folder(found: Any, name: str, mode: int, modes: bool) -> None:
-    _add(found, "folder", name, *([f"{stat.S_IMODE(mode):o}"] if modes else []))
+def _add_folder(hasher: Any, name: str, mode: int, modes: bool) -> None:
+    _add(hasher, "folder", name, *([f"{stat.S_IMODE(mode):o}"] if modes else []))
 
 
 def _mode(status: os.stat_result, modes: bool) -> str:
     return f"{stat.S_IMODE(status.st_mode) if modes else status.st_mode & 0o111:o}"
 
 
-def _add(found: Any, *parts: str) -> None:
-    found.update(("\0".join(parts) + "\0\n").encode("utf-8", "surrogateescape"))
+def _add(hasher: Any, *parts: str) -> None:
+    hasher.update(("\0".join(parts) + "\0\n").encode("utf-8", "surrogateescape"))

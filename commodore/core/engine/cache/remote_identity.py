@@ -1,7 +1,7 @@
-"""What a source of files is today, without fetching more than needed: the commit of a ref, the digest of a download.
+"""Current identities of sources of files: the commit of a ref, the digest of a download.
 
-A chart of an exact version and a commit are immutable and need no lookup. A branch or tag costs one `git ls-remote`, a
-file on a web server one conditional request; its last answer is kept.
+A chart of an exact version and a commit are immutable and need no lookup. A branch or tag needs one `git ls-remote`, a
+file on a web server one conditional request, whose last response is stored.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _COMMIT = "commit"
 
 
 def source_keys(node: Mapping[str, Any]) -> list[Key] | None:
-    """What an instance's Kapitan dependencies come from, one key for each; None if one cannot be observed.
+    """Return the keys of the sources of an instance's Kapitan dependencies; None if one cannot be observed.
 
     Args:
         node: the instance's rendered node, not validated.
@@ -54,7 +54,7 @@ def source_keys(node: Mapping[str, Any]) -> list[Key] | None:
 
 
 def source_key(entry: Mapping[str, Any]) -> Key | None:
-    """What a dependency comes from; None if it cannot be observed. The fields are those of a class file."""
+    """Return the key of a dependency's source; None if it cannot be observed. The fields are those of a class file."""
     source = entry.get("source")
     if not isinstance(source, str) or "?" in source or "#" in source or git.redact(source) != source:
         return None
@@ -64,7 +64,7 @@ def source_key(entry: Mapping[str, Any]) -> Key | None:
         return SOURCE.key("helm", source, chart.detail, chart.version) if chart is not None else None
     if entry.get("type") == "git":
         if not os.path.isabs(source) and ":" not in source:
-            return None  # relative to the current folder, so another one elsewhere
+            return None  # relative to the current folder, so not the same in another one
         ref, submodules = entry.get("ref"), str(bool(entry.get("submodules")))
         return SOURCE.key(
             "git",
@@ -79,12 +79,12 @@ def source_key(entry: Mapping[str, Any]) -> Key | None:
 
 
 def is_download(file: Path, digest: str) -> bool:
-    """Whether a file is what fetching it from a web server gives where there was none, with its mode."""
+    """Check if a file has the content and mode of a fresh download."""
     return tree_digest(str(file), modes=True) == f"{digest} 644"
 
 
 def cache_key(key: Key, identity: str) -> CacheKey | None:
-    """Where the dependency cache has a source, given its identity."""
+    """Return the key of a source in the dependency cache, given its identity."""
     _, kind, source, *rest = key
     if kind == "helm":
         chart, version = rest
@@ -94,12 +94,12 @@ def cache_key(key: Key, identity: str) -> CacheKey | None:
     return commit_key(source, commit, submodules=submodules == "True", folder=folder)
 
 
-class KeptSources:
-    """The files of sources, as far as they are kept: by what a source is, and its identity.
+class CachedSources:
+    """The cached files of sources, by source and identity.
 
     Args:
-        cache: where they are kept, None for nowhere.
-        remote: what other machines have fetched; None for nothing.
+        cache: the folder of the cache, None without one.
+        remote: dependencies fetched by other machines; None without remote stores.
     """
 
     def __init__(self, cache: Path | None, limits: Limits, remote: RemoteDependencies | None = None) -> None:
@@ -107,39 +107,39 @@ class KeptSources:
         self._downloads = Downloads(cache, limits) if cache is not None else None
 
     def bring(self, sources: Iterable[tuple[Key, str]]) -> None:
-        """Bring from remote stores, all at once, what sources with these identities have and is not kept yet."""
+        """Copy missing files of sources with these identities from remote stores, all at once."""
         if self._folders is not None and self._folders.is_shared:
             keys = [cache_key(key, identity) for key, identity in sources if key[1] != "http"]
             self._folders.bring([key for key in keys if key is not None])
 
     def holds(self, key: Key, identity: str, output: Path, unless: Callable[[str], bool]) -> bool:
-        """Whether files are those of a source, and nothing else but what `unless` says it of."""
+        """Check if a folder or file has exactly the content of a source, ignoring paths for which `unless` is True."""
         if key[1] == "http":
             return is_download(output, identity)
         entry = cache_key(key, identity)
         return self._folders is not None and entry is not None and self._folders.holds(entry, output, unless)
 
     def copy(self, key: Key, identity: str, target: Path) -> bool:
-        """Put the files of a source where nothing is. Returns False if they are not kept.
+        """Copy the files of a source to a new path. Returns False if they are not cached.
 
         Raises:
             EnvironmentFault: the operating system refused.
         """
         if key[1] == "http":
-            found = self._downloads.find(key[2], identity) if self._downloads is not None else None
-            if found is not None:
-                write_atomically(target, found[0])
-            return found is not None
+            download = self._downloads.find(key[2], identity) if self._downloads is not None else None
+            if download is not None:
+                write_atomically(target, download[0])
+            return download is not None
         entry = cache_key(key, identity)
         return self._folders is not None and entry is not None and self._folders.copy(entry, target)
 
 
 class SourceIdentities:
-    """Tells the identity of sources, each once in its life.
+    """Looks up the identities of sources, each once.
 
     Args:
-        cache: where the last answers are kept, None for nowhere.
-        context: offline, what would have to be asked for is what it was the last time.
+        cache: the folder of the last responses, None without one.
+        context: if it is offline, the last responses are used.
     """
 
     def __init__(self, cache: Path | None, context: Context) -> None:
@@ -150,14 +150,14 @@ class SourceIdentities:
         self.known: dict[Key, str | None] = {}
 
     def ask(self, keys: Iterable[Key], check: Callable[[str], None] | None = None) -> None:
-        """Learn the identities of these sources, all at once.
+        """Look up the identities of these sources, all at once.
 
         Args:
-            check: raises an error for a URL that must not be asked; what comes from there has no identity.
+            check: raises an error for a URL that must not be requested; its sources have no identity.
         """
-        wanted = [key for key in dict.fromkeys(keys) if key not in self.known]
-        waiting = [key for key in wanted if _needs_network(key)]
-        for key in wanted:
+        unknown = [key for key in dict.fromkeys(keys) if key not in self.known]
+        waiting = [key for key in unknown if _needs_network(key)]
+        for key in unknown:
             if key not in waiting:
                 self.known[key] = "fixed"
         if not waiting:
@@ -166,13 +166,13 @@ class SourceIdentities:
             self.known.update(zip(waiting, pool.map(lambda key: self._ask(key, check), waiting), strict=True))
 
     def digest(self, key: Key) -> str | None:
-        """What a source is today; None if that cannot be told."""
+        """Return the current identity of a source; None if it is unknown."""
         self.ask([key])
         return self.known[key]
 
     def tell(self, key: Key, commit: str) -> None:
-        """What a git source that was not asked for is, by the caller who has just fetched it: the last answer, for runs
-        without network access.
+        """Set the commit of a git source that was just fetched without a lookup, as the last
+        response for offline runs.
         """
         if self.known.get(key) is None and _needs_network(key) and not self.offline:
             self.known[key] = commit
@@ -219,8 +219,8 @@ def _needs_network(key: Key) -> bool:
 
 
 def commits_of(source: str, refs: Sequence[str | None], context: Context) -> dict[str | None, str] | None:
-    """The commit of each ref of a repository, None if one cannot be told. A full commit id needs no lookup, the others
-    ask once. The ref None is the default branch.
+    """Return the commit of each ref of a repository, None if one is unknown. A full commit id needs no lookup, the
+    others one request together. The ref None is the default branch.
     """
     known: dict[str | None, str] = {ref: ref for ref in refs if ref is not None and is_commit(ref)}
     names = [ref for ref in dict.fromkeys(refs) if ref not in known]
@@ -235,16 +235,16 @@ def commits_of(source: str, refs: Sequence[str | None], context: Context) -> dic
         answer = asking.run(["ls-remote", "--symref", "--", git.bare_url(source), *patterns]).text
     except CommodoreError:
         return None
-    found: dict[str, str] = {}
+    commits: dict[str, str] = {}
     default = ""
     for line in answer.splitlines():
         value, _, name = line.partition("\t")
         if value.startswith("ref: ") and name == "HEAD":
             default = value.removeprefix("ref: ")
         else:
-            found[name] = value
+            commits[name] = value
     for name in names:
-        commit = next((found[full] for full in _spellings(name, default) if full in found), None)
+        commit = next((commits[full] for full in _spellings(name, default) if full in commits), None)
         if commit is None:
             return None
         known[name] = commit
@@ -252,7 +252,9 @@ def commits_of(source: str, refs: Sequence[str | None], context: Context) -> dic
 
 
 def _spellings(name: str | None, default: str) -> list[str]:
-    """What `git checkout NAME` takes in a fresh clone: the default branch, a tag, another branch."""
+    """Return the full refs of a name in the order of `git checkout NAME` in a fresh clone: the default branch, a tag,
+    another branch.
+    """
     if name is None:
         return ["HEAD"]
     branch, tags = f"refs/heads/{name}", [f"refs/tags/{name}^{{}}", f"refs/tags/{name}"]

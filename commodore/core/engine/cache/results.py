@@ -1,4 +1,4 @@
-"""Results of earlier runs in one call of `Engine.compile_batches`: found, unpacked, checked by rendering again."""
+"""Reuse of results of earlier runs in a call of `Engine.compile_batches`: lookup, unpacking, and comparison."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from commodore.base.files.workspace import is_inside, write_atomically
 from commodore.base.limits import Limits
 from commodore.core.engine.cache.fetch_plan import Overlaps, Owner, Place, fetched_places, places_read, written_places
 from commodore.core.engine.cache.fetched_files import FetchedFiles
-from commodore.core.engine.cache.keys import SETTINGS, SOURCE, WRITTEN, Key, Nodes, Today, World
+from commodore.core.engine.cache.keys import SETTINGS, SOURCE, WRITTEN, CurrentState, Key, Nodes, RunEnvironment
 from commodore.core.engine.cache.portable_paths import PortablePaths
-from commodore.core.engine.cache.remote_identity import KeptSources, SourceIdentities, source_keys
+from commodore.core.engine.cache.remote_identity import CachedSources, SourceIdentities, source_keys
 from commodore.core.engine.cache.static_key import installed, settings_digest, subject_of
-from commodore.core.engine.cache.trace import Match, Shape, TraceRecorder, find_match, usable, wanted
-from commodore.core.engine.remote_results import RemoteCache, RemoteResults, ResultShape
+from commodore.core.engine.cache.trace import Match, Shape, TraceRecorder, find_match, requested_results, usable
+from commodore.core.engine.remote_results import RemoteCache, RemoteResults, RequestedResult
 from commodore.core.engine.tasks import BatchRun, KapitanDependency, Record
 from commodore.core.render.tool_identity import Programs
 from commodore.core.results.result_store import FOLDER_MODE, ResultStore, holds, read_folder, write_folder
 
 
 def begin(run: BatchRun, instance: str, programs: Programs | None) -> TraceRecorder:  # runs in workers
-    """An empty record of an instance."""
+    """Return an empty recorder for an instance."""
     return TraceRecorder(instance, PortablePaths.of(run, instance, installed()), programs)
 
 
@@ -43,12 +43,12 @@ def finish(  # runs in workers
     traces: Sequence[str],
     warnings: Sequence[Warned],
 ) -> Record:
-    """The record of an instance that is rendered and filtered. Its result is kept, if that can be.
+    """Return the record of a rendered and filtered instance, and store its result if possible.
 
     Args:
-        dependencies: what this run has fetched for the instance.
-        traces: what its Jsonnet files had to tell.
-        warnings: what is wrong with it, and allowed.
+        dependencies: the dependencies that this run has fetched for the instance.
+        traces: the output of `std.trace` in its Jsonnet files.
+        warnings: its allowed errors.
     """
     instance = reads.instance
     reads.note(SETTINGS.key(), settings_digest(node, reads.places))
@@ -58,45 +58,45 @@ def finish(  # runs in workers
     _note_sources(run, node, reads, dependencies)
     result = read_folder(run.rendered(instance), traces)
     if result is None:
-        reads.refuse("it has rendered something that is no file", unseen=False)
+        reads.refuse("it has rendered a special file", unseen=False)
         return Record(reads.conclude(), reads.refusal, reads.unseen)
-    told = tuple((one.code, one.message, one.hint) for one in warnings)
-    result = replace(result, outside=reads.outside(), warnings=told)
+    allowed = tuple((warning.code, warning.message, warning.hint) for warning in warnings)
+    result = replace(result, outside=reads.outside(), warnings=allowed)
     if result.mentions(reads.places.folders):
         reads.location()
     record = Record(reads.conclude(), reads.refusal, reads.unseen)
     subject = run.subjects.get(instance)
     if record.refusal or subject is None or run.result_cache is None:
         return record
-    kept = ResultStore(run.result_cache, run.limits).add(subject, record.found, result)
+    kept = ResultStore(run.result_cache, run.limits).add(subject, record.digests, result)
     return record if reads.is_private else replace(record, kept=kept)
 
 
 def _note_sources(  # runs in workers
     run: BatchRun, node: Mapping[str, Any], reads: TraceRecorder, dependencies: Sequence[KapitanDependency]
 ) -> None:
-    """Note where fetched files are from. They stand for the files, so the files must be theirs and nothing else."""
+    """Record the sources of fetched files. They replace the files in the record, so the files must match exactly."""
     keys = source_keys(node)
     if keys is None or (dependencies and len(keys) != len(dependencies)):
         reads.refuse("a dependency whose changes cannot be detected", unseen=False)
         return
-    kept = KeptSources(run.dependency_cache, run.limits)
+    kept = CachedSources(run.dependency_cache, run.limits)
     for key, dependency in zip(keys, dependencies, strict=False):
         identity = run.sources.get(key)
         if identity is None or not kept.holds(key, identity, dependency.output, reads.wrote):
-            reads.refuse(f"{dependency.output} holds more than {dependency.source}", unseen=False)
+            reads.refuse(f"{dependency.output} differs from {dependency.source}", unseen=False)
             return
         reads.note(key, identity)
 
 
 @dataclass(frozen=True, slots=True)
 class ResultCandidate:
-    """An instance for which there may be a result.
+    """An instance that may have a stored result.
 
     Args:
-        subject: under what name results of it are kept.
-        places: how paths are named.
-        shapes: what earlier renderings have read.
+        subject: the subject of its results.
+        places: the names of paths.
+        shapes: the inputs of earlier renderings.
     """
 
     instance: str
@@ -106,24 +106,24 @@ class ResultCandidate:
 
     @property
     def keys(self) -> set[Key]:
-        """Everything that one of the earlier renderings has read."""
+        """Return the inputs of all earlier renderings."""
         return {key for _, keys in self.shapes for key in keys}
 
     @property
     def written(self) -> frozenset[str]:
-        """Where it has written outside of its own folder."""
+        """Return the paths outside of its own folder that it has written to."""
         return _written(self.keys, self.places)
 
 
 class Lookup:
-    """Finds results for the instances of one or more runs. Asks for each source once, and looks at each file once as
-    long as nothing is put into its place.
+    """Finds results for the instances of one or more runs. Requests each source once, and reads each file once until
+    `forget` is called.
 
     Args:
-        store: where results are kept.
-        sources: tells what sources are today.
+        store: the store of results.
+        sources: the identities of sources.
         memory: a file for the digests of programs.
-        remote: where results are brought from that are not there; None for nowhere.
+        remote: remote stores for missing results; None without one.
     """
 
     def __init__(
@@ -139,64 +139,66 @@ class Lookup:
         self._brought: set[tuple[str, str, tuple[str, ...]]] = set()
 
     def candidates(self, run: BatchRun, nodes: Nodes) -> tuple[dict[str, ResultCandidate], dict[str, str]]:
-        """The instances of a run for which there may be results, and the subject of every instance."""
+        """Return the instances of a run that may have results, and the subject of every instance."""
         candidates: dict[str, ResultCandidate] = {}
         subjects: dict[str, str] = {}
-        wanted: list[Key] = []
+        sources: list[Key] = []
         for name in run.jobs:
             keys = source_keys(nodes[name]) if run.request.fetch else []
             places = PortablePaths.of(run, name, installed())
             subjects[name] = subject_of(run, name, places, fetched=keys is None or bool(keys))
             if keys is None:
-                continue  # its parts may be kept all the same
+                continue  # its parts may be stored anyway
             shapes = tuple(itertools.islice(self._store.shapes(subjects[name]), self._limits.shapes))
             candidates[name] = ResultCandidate(name, subjects[name], places, shapes)
-            wanted += keys
-            wanted += [key for _, shape in shapes for key in shape if key[0] == SOURCE.name]
-        self.sources.ask(wanted, run.check_host)
+            sources += keys
+            sources += [key for _, shape in shapes for key in shape if key[0] == SOURCE.name]
+        self.sources.ask(sources, run.check_host)
         return candidates, subjects
 
     def forget(self) -> None:
-        """Files have changed: look at them again."""
+        """Drop the digests of files, as files have changed."""
         self._seen.clear()
 
     def find(
         self, run: BatchRun, nodes: Nodes, candidates: dict[str, ResultCandidate], names: Iterable[str]
     ) -> dict[str, Match | None]:
-        """The results of instances, if they still hold. What is not there is looked for in remote stores, too.
+        """Return the valid results of instances. Missing ones are looked up in remote stores, too.
 
         Args:
-            candidates: gets what renderings on other machines have read.
+            candidates: updated with the shapes of other machines.
             names: the instances.
         """
-        found = {name: self._find(run, nodes, candidates[name]) for name in names}
-        missing = [name for name, match in found.items() if match is None]
+        matches = {name: self._find(run, nodes, candidates[name]) for name in names}
+        missing = [name for name, match in matches.items() if match is None]
         if self._remote is None or not missing:
-            return found
+            return matches
         shapes_of = self._remote.shapes(candidates[name].subject for name in missing)
         remote = {subject: usable(shapes) for subject, shapes in shapes_of.items()}
         sources = [key for shapes in remote.values() for _, keys in shapes for key in keys if key[0] == SOURCE.name]
         self.sources.ask(sources, run.check_host)
-        results: list[ResultShape] = []
+        results: list[RequestedResult] = []
         for name in missing:
-            one = candidates[name]
-            shapes = remote[one.subject]
-            candidates[name] = replace(one, shapes=tuple(dict((*one.shapes, *shapes)).items()))
-            results += wanted(one.subject, shapes, self._today(run, nodes, one))
+            candidate = candidates[name]
+            shapes = remote[candidate.subject]
+            candidates[name] = replace(candidate, shapes=tuple(dict((*candidate.shapes, *shapes)).items()))
+            results += requested_results(candidate.subject, shapes, self._current(run, nodes, candidate))
         self._remote.bring(results)
         brought = {name: self._find(run, nodes, candidates[name]) for name in missing}
-        self._brought |= {(one.subject, one.shape, one.digests) for one in brought.values() if one is not None}
-        return found | {name: match and replace(match, brought=True) for name, match in brought.items()}
+        self._brought |= {
+            (match.subject, match.shape, match.digests) for match in brought.values() if match is not None
+        }
+        return matches | {name: match and replace(match, brought=True) for name, match in brought.items()}
 
     def _find(self, run: BatchRun, nodes: Nodes, candidate: ResultCandidate) -> Match | None:
-        match = find_match(self._store, candidate.subject, candidate.shapes, self._today(run, nodes, candidate))
+        match = find_match(self._store, candidate.subject, candidate.shapes, self._current(run, nodes, candidate))
         if match is None or (match.subject, match.shape, match.digests) not in self._brought:
             return match
         return replace(match, brought=True)
 
-    def _today(self, run: BatchRun, nodes: Nodes, candidate: ResultCandidate) -> Today:
-        world = World(candidate.instance, self._of(run), self.sources, run.environment)
-        return Today(candidate.places, nodes, self._seen, world)
+    def _current(self, run: BatchRun, nodes: Nodes, candidate: ResultCandidate) -> CurrentState:
+        world = RunEnvironment(candidate.instance, self._of(run), self.sources, run.environment)
+        return CurrentState(candidate.places, nodes, self._seen, world)
 
     def _of(self, run: BatchRun) -> Programs:
         directory = run.request.directory or run.request.root
@@ -208,16 +210,16 @@ class Lookup:
 
 @dataclass(slots=True)
 class Reuse:
-    """The results of one run: those that hold before anything is rendered, and those that turn out to hold once what
-    they depend on has been fetched.
+    """The reused results of one run: valid ones before rendering starts, and ones that are valid after their inputs
+    have been fetched.
 
     Args:
-        hits: the results that still hold and are used.
-        shadowed: those that hold, but are rendered all the same, to see that both are equal.
-        candidates: the instances for which there may be results.
-        deferred: the instances whose results depend on what this run fetches.
-        finder: looks for results; None if none are used.
-        in_place: whether the results of all instances lie there already, so that nothing has to be written.
+        hits: the valid results, which are used.
+        shadowed: valid results of instances that are rendered anyway, to compare both.
+        candidates: the instances that may have results.
+        deferred: the instances whose results depend on fetches of this run.
+        finder: finds results; None without a cache.
+        in_place: whether the output has the results of all instances already, so that nothing has to be written.
     """
 
     hits: dict[str, Match] = field(default_factory=dict)
@@ -228,13 +230,15 @@ class Reuse:
     in_place: bool = False
 
     def written_places(self, run: BatchRun, name: str, node: Mapping[str, Any]) -> frozenset[str]:
-        """Where an instance writes outside of its own folder: by its entries, and by what it has written before."""
+        """Return the paths outside of its own folder that an instance writes to, according to its entries and to
+        earlier renderings.
+        """
         before = self.candidates.get(name)
         return frozenset(written_places(run, name, node)) | (before.written if before is not None else frozenset())
 
     def look_again(self, run: BatchRun, nodes: Nodes, name: str) -> bool:
-        """Whether an instance need not be rendered, now that what it depends on has been fetched. Its files are put
-        where rendering would have put them.
+        """Look up an instance again after its inputs were fetched. With a valid result, write it to the instance's
+        rendered folder, and return True.
         """
         if self.finder is None or name not in self.candidates:
             return False
@@ -250,7 +254,7 @@ class Reuse:
         return True
 
     def is_in_place(self, run: BatchRun) -> bool:
-        """Whether all that is to be compiled lies where the last run has put it, and nothing else."""
+        """Check if the output has exactly the results of all instances already."""
         if not run.request.replace_all or self.hits.keys() != run.jobs.keys():
             return False
         compiled = run.request.output / "compiled"
@@ -258,22 +262,22 @@ class Reuse:
             names = set(os.listdir(compiled)) if _is_plain(compiled) else set()
         except OSError:
             return False
-        wanted = {name: hit.result for name, hit in self.hits.items() if hit.result.has_files}
-        return names == wanted.keys() and all(
-            not (compiled / name).is_symlink() and holds(compiled / name, result) for name, result in wanted.items()
+        expected = {name: hit.result for name, hit in self.hits.items() if hit.result.has_files}
+        return names == expected.keys() and all(
+            not (compiled / name).is_symlink() and holds(compiled / name, result) for name, result in expected.items()
         )
 
     def unpack(self, run: BatchRun) -> None:
-        """Put the files where rendering would have put them."""
+        """Write the results to the instances' rendered folders."""
         for name, hit in self.hits.items():
             write_folder(hit.result, run.rendered(name))
 
     def records(self) -> dict[str, Record]:
-        """What was read when the results were made."""
+        """Return the records of the reused results."""
         return {name: Record(dict(zip(hit.keys, hit.digests, strict=True))) for name, hit in self.hits.items()}
 
     def check(self, run: BatchRun) -> list[InternalError]:
-        """How the shadowed instances differ from what was kept. What is wrong is not kept any longer."""
+        """Compare the shadowed instances with their results. Wrong results are removed from the store."""
         errors = []
         for name, hit in self.shadowed.items():
             fresh = read_folder(run.rendered(name))
@@ -286,26 +290,26 @@ class Reuse:
                     InternalError(
                         "CMD-ENG-052",
                         f"instance {name!r}: re-rendering differs from the cached result in: {listed}",
-                        hint="a chart that makes random values does that; if this instance has none, report it",
+                        hint="a chart with random values causes that; if this instance has none, report it",
                     )
                 )
         return errors
 
 
 def _is_plain(folder: Path) -> bool:
-    """Whether a folder is none that a link leads to, with the mode that a run gives it."""
+    """Check that a folder is not a link, and has the mode that a run sets."""
     status = folder.lstat()
     return stat.S_ISDIR(status.st_mode) and stat.S_IMODE(status.st_mode) == FOLDER_MODE
 
 
 class ResultFinder:
-    """Looks for results in one call of `Engine.compile_batches`.
+    """Finds results in a call of `Engine.compile_batches`.
 
     Args:
-        cache: where results are kept.
-        dependency_cache: where downloads are kept.
-        shadow: how much of what is found is rendered all the same, from 0 to 1.
-        remote: where results and what was fetched are brought from; None for nowhere.
+        cache: the folder of results.
+        dependency_cache: the folder of downloads.
+        shadow: the share of results that are rendered anyway, from 0 to 1.
+        remote: remote stores of results and dependencies; None without one.
     """
 
     def __init__(
@@ -318,7 +322,7 @@ class ResultFinder:
     ) -> None:
         limits = context.limits
         self._cache = cache
-        self._kept = KeptSources(dependency_cache, limits, remote.dependencies if remote is not None else None)
+        self._kept = CachedSources(dependency_cache, limits, remote.dependencies if remote is not None else None)
         self._limits = limits
         self._shadow = shadow
         self._lookup = Lookup(
@@ -330,13 +334,13 @@ class ResultFinder:
         )
 
     def find(self, run: BatchRun, nodes: Nodes) -> tuple[BatchRun, Reuse]:
-        """The run with what is left to render, and the results that were found."""
+        """Return the run with the instances left to render, and the reused results."""
         candidates, subjects = self._lookup.candidates(run, nodes)
-        found = self._find_all(run, nodes, candidates)
-        deferred = _to_defer(run, nodes, candidates, found)
-        found = {name: hit for name, hit in found.items() if name not in deferred}
-        shadowed = {name: hit for name, hit in found.items() if self.is_sampled()}
-        hits = {name: hit for name, hit in found.items() if name not in shadowed}
+        matches = self._find_all(run, nodes, candidates)
+        deferred = _to_defer(run, nodes, candidates, matches)
+        matches = {name: hit for name, hit in matches.items() if name not in deferred}
+        shadowed = {name: hit for name, hit in matches.items() if self.is_sampled()}
+        hits = {name: hit for name, hit in matches.items() if name not in shadowed}
         sources = {key: digest for key, digest in self._lookup.sources.known.items() if digest is not None}
         pending = tuple(name for name in run.jobs if name not in hits)
         return (
@@ -352,7 +356,7 @@ class ResultFinder:
         )
 
     def find_again(self, run: BatchRun, nodes: Nodes, candidate: ResultCandidate) -> Match | None:
-        """The result of an instance for which something has been fetched since the first look."""
+        """Return the result of an instance after its inputs were fetched, or None."""
         self._lookup.forget()
         name = candidate.instance
         hit = self._lookup.find(run, nodes, {name: candidate}, [name])[name]
@@ -362,26 +366,26 @@ class ResultFinder:
         return hit
 
     def is_sampled(self) -> bool:
-        """Whether a result is one of those that are rendered all the same."""
+        """Decide at random if a result is rendered anyway."""
         return random.random() < self._shadow  # noqa: S311 - a sample
 
     def _find_all(self, run: BatchRun, nodes: Nodes, candidates: dict[str, ResultCandidate]) -> dict[str, Match]:
-        """All results that hold, their dependencies in their places. What is put there for one instance may be read by
-        others, so these are looked at again.
+        """Return all valid results, with their dependencies restored. Files restored for one instance may be inputs of
+        others, so these are looked up again.
         """
-        found: dict[str, Match] = {}
+        matches: dict[str, Match] = {}
         names = list(candidates)
         written: set[str] = set()
         while names:
             restored: Overlaps[str] = Overlaps()
-            looked = self._lookup.find(run, nodes, candidates, names)
-            self._bring(run, [nodes[name] for name, hit in looked.items() if hit is not None])
-            for name, hit in looked.items():
+            hits = self._lookup.find(run, nodes, candidates, names)
+            self._bring(run, [nodes[name] for name, hit in hits.items() if hit is not None])
+            for name, hit in hits.items():
                 outputs = self._restore(run, nodes[name], hit, candidates[name].places) if hit is not None else None
                 if hit is None or outputs is None:
-                    found.pop(name, None)
+                    matches.pop(name, None)
                     continue
-                found[name] = hit
+                matches[name] = hit
                 if name not in written:  # once: several instances may write to one place
                     written.add(name)
                     outputs += self._write(run, name, hit, candidates[name].places)
@@ -390,25 +394,25 @@ class ResultFinder:
             if not restored:
                 break
             self._lookup.forget()
-            names = [name for name, one in candidates.items() if _reads(one, restored) - {name}]
-        return found
+            names = [name for name, candidate in candidates.items() if _reads(candidate, restored) - {name}]
+        return matches
 
     def _bring(self, run: BatchRun, nodes: Iterable[Mapping[str, Any]]) -> None:
-        """Bring dependencies of instances that need not be rendered from remote stores, as far as they are there."""
+        """Copy dependencies of reused instances from remote stores, if they exist."""
         keys = [key for node in nodes for key in source_keys(node) or []] if run.request.fetch else []
         known = ((key, self._lookup.sources.digest(key)) for key in keys)
         self._kept.bring((key, identity) for key, identity in known if identity is not None)
 
     def _restore(self, run: BatchRun, node: Mapping[str, Any], hit: Match, places: PortablePaths) -> list[Path] | None:
-        """Make sure that an instance's dependencies lie where rendering would have put them, and nothing else does:
-        what is missing comes from the cache. Other instances, and a later run without fetching, may read them.
+        """Ensure that the output paths of an instance's dependencies have exactly the files that rendering would fetch;
+        missing ones are copied from the cache. Other instances, and a later run without fetching, may read them.
 
         Returns:
-            What was put there; None if an instance has to be rendered.
+            The restored paths; None if the instance has to be rendered.
         """
         written = _written(hit.keys, places)
 
-        def is_written(path: str) -> bool:  # the instance makes this file each time it is rendered
+        def is_written(path: str) -> bool:  # the instance writes this file each time it is rendered
             return lies_in(path, *written)
 
         restored: list[Path] = []
@@ -421,7 +425,7 @@ class ResultFinder:
             identity = self._lookup.sources.digest(key)
             if os.path.lexists(output):
                 if identity is None or not self._kept.holds(key, identity, output, is_written):
-                    return None  # rendering would find foreign files there
+                    return None  # rendering would find other files there
                 continue
             files = FetchedFiles(run.request.root, [output])
             if identity is None or not self._kept.copy(key, identity, output):
@@ -431,10 +435,10 @@ class ResultFinder:
         return restored
 
     def _write(self, run: BatchRun, name: str, hit: Match, places: PortablePaths) -> list[Path]:
-        """Write what an instance writes outside of its folder. Others may read it.
+        """Write the files of a result that are outside of the instance's folder. Others may read them.
 
         Returns:
-            The files that were not there, or another one.
+            The new and changed files.
         """
         written = []
         for file, mode, content in hit.result.outside:
@@ -445,24 +449,24 @@ class ResultFinder:
 
 
 def _written(keys: Iterable[Key], places: PortablePaths) -> frozenset[str]:
-    """Where an instance has written outside of its own folder, by what it has read."""
+    """Return the paths outside of its own folder that an instance has written to, by its record."""
     return frozenset(places.path(key[1]) for key in keys if key[0] == WRITTEN.name)
 
 
 def _reads(candidate: ResultCandidate, places: Overlaps[Owner]) -> set[Owner]:
-    """Whose places an instance has looked at when it was rendered before."""
+    """Return the owners of the paths that an instance has read when it was rendered before."""
     paths = places_read(candidate.keys, candidate.places)
     return {owner for path in paths for owner in places.touching(path)}
 
 
 def _to_defer(
-    run: BatchRun, nodes: Nodes, candidates: Mapping[str, ResultCandidate], found: Mapping[str, Match]
+    run: BatchRun, nodes: Nodes, candidates: Mapping[str, ResultCandidate], matches: Mapping[str, Match]
 ) -> frozenset[str]:
-    """The instances whose results hold so far, but have been made from what this run is going to fetch, or to write
-    outside of instances' folders.
+    """Return the instances with a valid result whose inputs this run is going to fetch, or to write outside of
+    instances' folders.
 
-    What these fetch and write themselves counts as well. A place that an instance fetches the same things to does not,
-    nor does a file that it writes itself.
+    Fetches and files of these instances count as well. An instance's own fetches, if they are the same, and its own
+    files do not.
     """
     own: dict[str, set[Place]] = {}
     for name in run.jobs:
@@ -471,14 +475,14 @@ def _to_defer(
         own[name] = {*fetched_places(run, nodes[name]), *((place, "") for place in written)}
     fetched: Overlaps[Place] = Overlaps()
     deferred: set[str] = set()
-    fetching = [name for name in run.jobs if name not in found]
+    fetching = [name for name in run.jobs if name not in matches]
     while any(own[name] for name in fetching):
         for name in fetching:
             for place in own[name]:
                 fetched.add(place[0], place)
         fetching = []
-        for name in found.keys() - deferred:
-            keys, places = found[name].keys, candidates[name].places
+        for name in matches.keys() - deferred:
+            keys, places = matches[name].keys, candidates[name].places
             paths = (*places_read(keys, places), *(output for output, _ in own[name]))
             if any(place not in own[name] for path in paths for place in fetched.touching(path)):
                 fetching.append(name)

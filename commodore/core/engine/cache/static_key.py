@@ -1,4 +1,6 @@
-"""What is fixed before an instance is rendered: the program, the instance's name, its settings, the ways to search."""
+"""Inputs that are fixed before an instance is rendered: the program, the instance's name, its
+settings, search paths.
+"""
 
 from __future__ import annotations
 
@@ -38,41 +40,41 @@ _FORMAT = 2
 _VARIABLES = ("HELM_", "KAPITAN_", "KUSTOMIZE_", "XDG_CONFIG_HOME")
 WRAPPER = _PACKAGE / "scripts" / "run-kustomize"
 OBSERVED_INPUTS = ("jsonnet", "helm", "copy", "remove", "external")
-"""Inputs of which all files that they read are known; of `external`, only if the command is the wrapper."""
+"""Input types whose file accesses are all recorded; of `external`, only if the command is the wrapper."""
 
 
 @functools.cache
 def installed() -> tuple[Path, ...]:
-    """The folders of this program and of Kapitan, whose files are part of `program_digest`."""
+    """Return the folders of this program and of Kapitan, whose files are part of `program_digest`."""
     kapitan = importlib.util.find_spec("kapitan")
     return (_PACKAGE, *(Path(place) for place in (kapitan and kapitan.submodule_search_locations) or ()))
 
 
 @functools.cache
 def program_digest() -> str:
-    """The identity of this program: its version, the files that render, and libraries by what describes them, which
-    has their versions and need not be parsed.
+    """Return the identity of this program: its version, the files that affect rendering, and the metadata of libraries,
+    which contains their versions and is not parsed.
     """
-    found = hashlib.sha256(__version__.encode() + (_PACKAGE / "base" / "files" / "tree.py").read_bytes())
+    hasher = hashlib.sha256(__version__.encode() + (_PACKAGE / "base" / "files" / "tree.py").read_bytes())
     for room in _ROOMS:
         for name, path in files(_PACKAGE / room, skip=lambda entry: entry.name == "__pycache__", links=True):
-            found.update(f"{room}/{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+            hasher.update(f"{room}/{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     for library in _LIBRARIES:
         try:
             described = metadata.distribution(library).read_text("METADATA") or metadata.version(library)
         except metadata.PackageNotFoundError:  # uncovered: not every library has a wheel for every machine
             described = "none"
-        found.update(f"{library} {described}\0".encode())
-    found.update(f"{sys.version} {zlib.ZLIB_RUNTIME_VERSION}".encode())
-    return found.hexdigest()
+        hasher.update(f"{library} {described}\0".encode())
+    hasher.update(f"{sys.version} {zlib.ZLIB_RUNTIME_VERSION}".encode())
+    return hasher.hexdigest()
 
 
 def subject_of(run: BatchRun, instance: str, places: PortablePaths, *, fetched: bool) -> str:
-    """The name under which results of an instance are kept. Neither parameters nor working directories are part of it:
-    clusters with the same instance share the name, and results if they have read the same.
+    """Return the subject of an instance's results. It contains neither parameters nor working directories: clusters
+    with the same instance share the subject, and results if their inputs are the same.
 
     Args:
-        fetched: whether the run fetches dependencies for the instance; if not, their files count.
+        fetched: whether the run fetches dependencies for the instance; if not, their files are inputs.
     """
     request, job = run.request, run.jobs[instance]
     fixed = {
@@ -96,20 +98,20 @@ def subject_of(run: BatchRun, instance: str, places: PortablePaths, *, fetched: 
 
 
 def _counts(variable: str) -> bool:
-    """Whether the tools of an instance look at a variable."""
+    """Check if the tools of an instance read a variable."""
     return variable.startswith(_VARIABLES)
 
 
 def _below_home(value: str, run: BatchRun) -> str:
-    """A path below the home folder without that: where it is differs between machines, and no tool tells it."""
+    """Replace the home folder in a path: it differs between machines, and no tool writes it to its output."""
     home = os.path.normpath(run.environment.get("HOME") or os.sep)
     return f"~{value[len(home) :]}" if home != os.sep and value.startswith(home + os.sep) else value
 
 
 def settings_digest(node: Mapping[str, Any], places: PortablePaths) -> str:
-    """The digest of what is to be done for an instance (`parameters.kapitan`), with paths made portable.
+    """Return the digest of an instance's settings (`parameters.kapitan`), with portable paths.
 
-    Only where a path merely says where something lies: a template that is handed one may write it down.
+    Only paths of inputs and outputs are converted: a template may write other ones to its output.
     """
     settings = node["parameters"].get("kapitan")
     if not isinstance(settings, dict):
@@ -125,7 +127,7 @@ def settings_digest(node: Mapping[str, Any], places: PortablePaths) -> str:
 def _entry(entry: Any, places: PortablePaths) -> Any:
     keys = ["input_paths", "output_path"]
     if isinstance(entry, dict) and entry.get("input_paths") == [str(WRAPPER)]:
-        keys += ["args", "env_vars"]  # kustomize writes objects, and never where it has found them
+        keys += ["args", "env_vars"]  # kustomize does not write paths of its inputs
     return _portable(entry, keys, places)
 
 

@@ -1,7 +1,7 @@
 """The builtin filter `helm_namespace`: sets the namespace of all objects that a Helm chart rendered.
 
-The published tool evaluates a Jsonnet file for this. The same is done here on the loaded objects: same bytes, because
-numbers go through the same change, and no evaluation.
+The published tool evaluates a Jsonnet file for this. Here the loaded objects are changed without an evaluation. The
+bytes are the same, because numbers are converted as Jsonnet does.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _EXACT = 1 << 53
 
 
 def run(folder: Path, arguments: Mapping[str, Any], confinement: Confinement) -> None:
-    """Set the namespace in every manifest directly in `folder`, and name all of them `.yaml`.
+    """Set the namespace in every manifest directly in `folder`, and rename all of them to `.yaml`.
 
-    Files that hold no manifests (such as `NOTES.txt`) stay as they are.
+    Files without a manifest's extension (such as `NOTES.txt`) are not changed.
 
     Raises:
-        InputError: the folder does not exist, a file holds no objects, or two files would get the same name.
+        InputError: the folder does not exist, a file does not contain objects, or two files would get the same name.
     """
     if not folder.is_dir():
         near = sorted(entry.name for entry in folder.parent.iterdir()) if folder.parent.is_dir() else []
@@ -52,9 +52,9 @@ def run(folder: Path, arguments: Mapping[str, Any], confinement: Confinement) ->
         confinement.write(namespace, manifests.dump_stream([_namespace(arguments["namespace"])]).encode())
 
 
-def _unusable(place: str, what: str) -> InputError:
+def _unusable(place: str, reason: str) -> InputError:
     hint = "correct the chart or the template that makes it; the filter works on Kubernetes objects"
-    return InputError("CMD-ENG-046", f"{place} holds {what}", hint=hint, locations=[place])
+    return InputError("CMD-ENG-046", f"{place} has {reason}", hint=hint, locations=[place])
 
 
 def _rewrite(file: Path, target: Path, arguments: Mapping[str, Any], confinement: Confinement) -> None:
@@ -64,11 +64,11 @@ def _rewrite(file: Path, target: Path, arguments: Mapping[str, Any], confinement
         if document is None:
             continue
         if not isinstance(document, dict):
-            raise _unusable(place, "a document that is no object")
+            raise _unusable(place, "a document that is not an object")
         if not _is_excluded(document, arguments.get("exclude_objects", [])):
             metadata = document.get("metadata")
             if metadata is not None and not isinstance(metadata, dict):
-                raise _unusable(place, "an object whose metadata is no map")
+                raise _unusable(place, "an object whose metadata is not a map")
             document["metadata"] = {**(metadata or {}), "namespace": arguments["namespace"]}
         try:
             objects.append(as_jsonnet(document))
@@ -80,7 +80,7 @@ def _rewrite(file: Path, target: Path, arguments: Mapping[str, Any], confinement
 
 
 def _is_excluded(document: Mapping[str, Any], excluded: list[Mapping[str, Any]]) -> bool:
-    """An entry without a name covers all objects of its kind."""
+    """Check if an object is excluded. An entry without a name matches all objects of its kind."""
     metadata = document.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     return any(
@@ -89,7 +89,7 @@ def _is_excluded(document: Mapping[str, Any], excluded: list[Mapping[str, Any]])
 
 
 def _namespace(name: str) -> dict[str, Any]:
-    """A Namespace as the kube library makes it."""
+    """Return a Namespace as the kube library creates it."""
     return {
         "apiVersion": "v1",
         "kind": "Namespace",
@@ -98,7 +98,7 @@ def _namespace(name: str) -> dict[str, Any]:
 
 
 def as_jsonnet(value: Any) -> Any:
-    """A value after a way through Jsonnet, whose numbers are floats and are written without a needless fraction."""
+    """Convert a value as Jsonnet does: its numbers are floats, and are written without a needless fraction."""
     kind = type(value)
     if kind is dict:
         return {key: as_jsonnet(item) for key, item in value.items()}

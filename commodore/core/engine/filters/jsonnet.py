@@ -1,4 +1,4 @@
-"""Filters of type `jsonnet`: a file of the component, evaluated over what the instance has rendered."""
+"""Filters of type `jsonnet`: a file of the component, evaluated over the instance's rendered files."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _PACKAGE = Path(__file__).resolve().parents[3]
 
 @dataclass(frozen=True, slots=True)
 class FilterWork:
-    """What the filters of one instance work with.
+    """The environment of an instance's filters.
 
     Attributes:
-        run: the run of which the instance is a part.
+        run: the run of the instance.
         node: its rendered node.
-        reads: where to note what the filters read.
-        evaluator: evaluates those that are Jsonnet files.
-        parts: what such filters have made before.
-        confinement: what they may read and write.
-        context: takes what is wrong and may be allowed.
+        reads: records the inputs that the filters read.
+        evaluator: evaluates Jsonnet filters.
+        parts: cached results of such filters.
+        confinement: the files that filters may read and write.
+        context: takes problems that may be allowed.
     """
 
     run: BatchRun
@@ -59,20 +59,20 @@ def run_jsonnet_filter(
     """Evaluate `file` and write `<folder>/<key>.yaml` for each field of its result.
 
     External variables: the definition's arguments, then `target` and `component` (both the component's name) and
-    `output_path` (the folder, absolute), which win over arguments of these names.
+    `output_path` (the folder, absolute), which take precedence over arguments of these names.
 
     Args:
-        part: the filter's own record; if its result is there, nothing is evaluated.
+        part: the filter's own record; with a cached result, nothing is evaluated.
 
     Raises:
         InputError: the file does not evaluate, or its result is not an object.
         PolicyError: a field's name leads out of the instance's output folder.
     """
     job, evaluator, confinement = work.job, work.evaluator, work.confinement
-    known = part.take()
-    if known is not None:
-        evaluator.traces += known.traces
-        _write(known, folder, confinement)
+    cached = part.take()
+    if cached is not None:
+        evaluator.traces += cached.traces
+        _write(cached, folder, confinement)
         return
     reads = part.reads
     names = {"target": job.component, "component": job.component, "output_path": str(folder)}
@@ -80,7 +80,7 @@ def run_jsonnet_filter(
     inventory = LazyInventory(NodeView(job.name, work.node), job.name, reads)
     functions = {**natives(work.node, reads, confinement), **inventory.natives()}
     variables = {**arguments, **names}
-    told = len(evaluator.traces)
+    first_trace = len(evaluator.traces)
     try:
         source = read_source(str(file), confinement, reads.jsonnet)
         text = evaluator.evaluate(str(file), source, importer=importer, natives=functions, ext_vars=variables)
@@ -91,12 +91,12 @@ def run_jsonnet_filter(
     if not isinstance(result, dict):
         raise InputError(
             "CMD-ENG-048",
-            f"{file.name} gives no object",
+            f"the result of {file.name} is not an object",
             hint="its fields name the files to write: { 'a': {...}, 'b': [...] }",
             locations=[str(file)],
         )
     files = tuple((f"{key}.yaml", 0, _as_yaml(value)) for key, value in result.items())
-    made = Result(files, tuple(evaluator.traces[told:]))
+    made = Result(files, tuple(evaluator.traces[first_trace:]))
     _write(made, folder, confinement)
     part.conclude(made)
 
@@ -115,19 +115,19 @@ def _write(made: Result, folder: Path, confinement: Confinement) -> None:
 
 
 def search_paths(run: BatchRun) -> tuple[Path, ...]:
-    """Where imports are looked up after the importing file's folder."""
+    """Return the folders where imports are searched after the importing file's folder."""
     root = run.request.root
     return run.request.filter_search_paths or (root, _PACKAGE, root / "vendor")
 
 
 def _importer(run: BatchRun, job: InstanceJob, reads: TraceRecorder, confinement: Confinement) -> Importer:
-    """Imports of filters. A folder of the wanted name is an error, an empty file counts as not found."""
+    """Return the importer of filters. A folder with the name of an import is an error, an empty file is skipped."""
     rendered = run.workplace(job.name)
 
-    def find(folder: str, wanted: str) -> tuple[str, bytes]:
-        below_compiled = os.path.normpath(wanted).split(os.sep)[0] == "compiled"
+    def find(folder: str, name: str) -> tuple[str, bytes]:
+        below_compiled = os.path.normpath(name).split(os.sep)[0] == "compiled"
         folders = [Path(folder), *((rendered,) if below_compiled else search_paths(run))]
-        paths = [os.path.normpath(candidate / wanted) for candidate in folders]
+        paths = [os.path.normpath(candidate / name) for candidate in folders]
         for path in filter(confinement.is_open, paths):
             content = find_text(path, confinement, reads.jsonnet)
             if content:
@@ -135,13 +135,13 @@ def _importer(run: BatchRun, job: InstanceJob, reads: TraceRecorder, confinement
             if content is None:
                 reads.absent(path)
         confinement.explain_missing(paths, "import")
-        raise JsonnetError(f"cannot find the import {wanted!r} in {', '.join(map(str, folders))}")
+        raise JsonnetError(f"cannot find the import {name!r} in {', '.join(map(str, folders))}")
 
     return find
 
 
 def natives(node: Mapping[str, Any], reads: TraceRecorder, confinement: Confinement) -> Natives:
-    """The native functions of filters. Relative paths are relative to the current folder of the run."""
+    """Return the native functions of filters. Relative paths are relative to the current folder of the run."""
 
     def load(file: str) -> Any:
         return _plain(manifests.load(_read(file, reads, confinement), place=file), file)
@@ -153,7 +153,7 @@ def natives(node: Mapping[str, Any], reads: TraceRecorder, confinement: Confinem
         confinement.check_tree(folder)
         reads.tree(os.path.join(os.getcwd(), folder))
         names = sorted(name for name in os.listdir(folder) if os.path.isfile(os.path.join(folder, name)))
-        reads.tree(os.path.join(os.getcwd(), folder))  # once more: it may have changed meanwhile
+        reads.tree(os.path.join(os.getcwd(), folder))  # recorded again: a change in between shows as two digests
         return names if basename else [os.path.join(folder, name) for name in names]
 
     def inventory() -> dict[str, Any]:
@@ -178,7 +178,7 @@ def _read(file: str, reads: TraceRecorder, confinement: Confinement) -> bytes:
 
 
 def _plain(value: Any, file: str) -> Any:
-    """A loaded value as Jsonnet takes it: dates become text, map keys must be strings."""
+    """Convert a loaded value for Jsonnet: dates become text, map keys must be strings."""
     if isinstance(value, dict):
         for key in value:
             if not isinstance(key, str):
@@ -186,7 +186,7 @@ def _plain(value: Any, file: str) -> Any:
         return {key: _plain(item, file) for key, item in value.items()}
     if isinstance(value, list):
         return [_plain(item, file) for item in value]
-    if isinstance(value, datetime.date):  # datetime is one, too
+    if isinstance(value, datetime.date):  # also a datetime
         return value.isoformat()
     if isinstance(value, bytes | set):
         raise JsonnetError(f"{file} holds a value of type {type(value).__name__}, which Jsonnet has no form for")

@@ -1,6 +1,6 @@
-"""Postprocessing filters: what an instance defines, checked as a whole, then run in order.
+"""Postprocessing filters of an instance: all definitions are checked, then the filters run in order.
 
-The published tool skips a wrong definition and lets the catalog through without it; here it is an error, unless that is
+The published tool skips an invalid definition and publishes the catalog without it; here it is an error, unless that is
 allowed.
 """
 
@@ -24,7 +24,7 @@ _FILTERS = ("commodore", "postprocess", "filters")
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """One valid definition. `path` is relative to the instance's output folder, `index` its place in the list."""
+    """A valid definition. `path` is relative to the instance's output folder, `index` its position in the list."""
 
     instance: str
     index: int
@@ -39,14 +39,14 @@ class Filter:
 
 
 def read_filters(node: Mapping[str, Any], job: InstanceJob, context: Context) -> tuple[Filter, ...]:
-    """An instance's filters, from `parameters.commodore.postprocess.filters` of its own target.
+    """Read an instance's filters from `parameters.commodore.postprocess.filters` of its own target.
 
     Args:
         node: the instance's rendered node.
         job: the instance; jsonnet filters are files of its component directory.
 
     Raises:
-        CommodoreError: definitions are wrong; all of them are reported together.
+        CommodoreError: definitions are invalid; all of them are reported together.
     """
     definitions = _definitions(node, job.name)
     filters: list[Filter] = []
@@ -107,55 +107,55 @@ def _read(definition: Any, index: int, job: InstanceJob) -> Filter:
         raise invalid(problem.reason, problem.hint)
     kind, name, path = definition["type"], definition["filter"], definition["path"]
     arguments, enabled = definition.get("filterargs", {}), definition.get("enabled", True)
-    found = Filter(job.name, index, kind, path, name, dict(arguments), enabled)
+    result = Filter(job.name, index, kind, path, name, dict(arguments), enabled)
     if enabled and kind == "jsonnet":
-        _check_file(found, job, invalid)
-    return found
+        _check_file(result, job, invalid)
+    return result
 
 
-def _check_file(found: Filter, job: InstanceJob, invalid: Callable[..., InputError]) -> None:
-    """What only matters if the filter is going to run."""
-    file = jsonnet_file(found, job)
+def _check_file(step: Filter, job: InstanceJob, invalid: Callable[..., InputError]) -> None:
+    """Check the file of an enabled Jsonnet filter."""
+    file = jsonnet_file(step, job)
     if not file.resolve().is_relative_to(job.directory.resolve()):
         raise PolicyError(
             "CMD-ENG-043",
-            f"instance {job.name!r}, filter {found.index}: the file {found.filter!r} is outside of the component",
+            f"instance {job.name!r}, filter {step.index}: the file {step.filter!r} is outside of the component",
             hint="write it relative to the component's folder",
         )
     if not file.is_file():
         folder = file.parent
-        names = [str(Path(found.filter).parent / name) for name in os.listdir(folder)] if folder.is_dir() else []
+        names = [str(Path(step.filter).parent / name) for name in os.listdir(folder)] if folder.is_dir() else []
         raise invalid(
-            f"the Jsonnet file {found.filter!r} does not exist in {job.directory}", did_you_mean(found.filter, names)
+            f"the Jsonnet file {step.filter!r} does not exist in {job.directory}", did_you_mean(step.filter, names)
         )
 
 
-def jsonnet_file(found: Filter, job: InstanceJob) -> Path:
-    """The file of a jsonnet filter, relative to the component."""
-    return job.directory / found.filter
+def jsonnet_file(step: Filter, job: InstanceJob) -> Path:
+    """Return the path of a jsonnet filter's file, which is given relative to the component."""
+    return job.directory / step.filter
 
 
 def run_filters(filters: tuple[Filter, ...], work: FilterWork) -> list[str]:
-    """Run an instance's filters one after another on what it has rendered. Returns what was skipped, as text.
+    """Run an instance's filters one after another on its rendered files. Returns notes about skipped filters.
 
     Raises:
         CommodoreError: a filter failed; later ones did not run.
     """
     notes: list[str] = []
-    for found in filters:
-        if not found.enabled:
-            notes.append(f"{found}: skipped, it is not enabled")
+    for step in filters:
+        if not step.enabled:
+            notes.append(f"{step}: skipped, it is not enabled")
             continue
-        folder = work.confinement.output / found.path
-        work.run.at_work(found.instance).write_text(f"filter {found.index} ({found.filter})", encoding="utf-8")
+        folder = work.confinement.output / step.path
+        work.run.step_file(step.instance).write_text(f"filter {step.index} ({step.filter})", encoding="utf-8")
         try:
             work.confinement.check(folder, "path")
-            if found.type == "builtin":
-                helm_namespace.run(folder, found.arguments, work.confinement)
+            if step.type == "builtin":
+                helm_namespace.run(folder, step.arguments, work.confinement)
             else:
-                fixed = [found.path, dict(found.arguments)]
-                part = work.parts.begin(f"filter {found.filter}", fixed, work.reads)
-                run_jsonnet_filter(jsonnet_file(found, work.job), folder, found.arguments, part, work)
+                fixed = [step.path, dict(step.arguments)]
+                part = work.parts.begin(f"filter {step.filter}", fixed, work.reads)
+                run_jsonnet_filter(jsonnet_file(step, work.job), folder, step.arguments, part, work)
         except CommodoreError as error:
-            work.context.problem(error.about(str(found)))
+            work.context.problem(error.about(str(step)))
     return notes

@@ -1,1 +1,1 @@
-"""Jsonnet evaluated with go-jsonnet, and the inventory as they see it."""
+"""Evaluation of Jsonnet with go-jsonnet, and the inventory as Jsonnet files see it."""

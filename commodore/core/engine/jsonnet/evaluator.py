@@ -1,4 +1,4 @@
-"""Evaluating the Jsonnet files of an instance, and collecting what they write by `std.trace`."""
+"""Evaluate the Jsonnet files of an instance, and collect the output of `std.trace`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from commodore.core.engine.tasks import Evaluations
 
 
 class Evaluator:
-    """Evaluates the Jsonnet files of one instance and counts.
+    """Evaluates the Jsonnet files of one instance, and counts files and CPU time.
 
     Args:
-        root: the working directory: traces name files relative to it.
+        root: the working directory; file names in traces are relative to it.
     """
 
     def __init__(self, root: Path) -> None:
@@ -32,10 +32,10 @@ class Evaluator:
     def evaluate(
         self, path: str, text: str, *, importer: Importer, natives: Natives, ext_vars: Mapping[str, str]
     ) -> str:
-        """The JSON text that a Jsonnet file evaluates to. It is not read: `text` is what is in it.
+        """Evaluate a Jsonnet file to JSON text. The file is not read: `text` is its content.
 
         Raises:
-            JsonnetError: it does not evaluate.
+            JsonnetError: the evaluation failed.
             CommodoreError: a native function or an import was refused for safety.
         """
         self._files += 1
@@ -49,21 +49,21 @@ class Evaluator:
             self.traces += [line.replace(self._root, "") for line in collected]
 
     def evaluations(self) -> Evaluations:
-        """What was done so far."""
+        """Return the counts of all evaluations so far."""
         return Evaluations(self._files, self._seconds)
 
 
 def _sink() -> IO[bytes]:
-    """A file in memory, where the system has that."""
+    """Open a temporary file, in memory if the system supports that."""
     return open(os.memfd_create("traces"), "w+b") if sys.platform == "linux" else tempfile.TemporaryFile()
 
 
 @contextlib.contextmanager
 def _listening(lines: list[str]) -> Iterator[None]:
-    """Collect the lines that are written to file descriptor 2, where `std.trace` writes; they are there at the end."""
+    """Add the lines written to file descriptor 2, which `std.trace` writes to, to `lines` at the end of the block."""
     try:
         stderr = os.dup(2)
-    except OSError:  # closed: there is no reader
+    except OSError:  # closed: there are no traces
         yield
         return
     with os.fdopen(stderr, "wb"), _sink() as sink:

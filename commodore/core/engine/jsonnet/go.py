@@ -1,4 +1,4 @@
-"""Evaluating Jsonnet with go-jsonnet, and what its errors say. Workers only: the Go runtime survives no fork."""
+"""Evaluate Jsonnet with go-jsonnet, and parse its errors. For workers only: the Go runtime does not survive a fork."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from commodore.core.confinement import Confinement
 
 Importer = Callable[[str, str], tuple[str, bytes]]
-"""Takes the importing file's folder and the text of the import; returns the file found and its content."""
+"""Called with the importing file's folder and the text of the import; returns the file's path and content."""
 
 Natives = Mapping[str, tuple[tuple[str, ...], Callable[..., Any]]]
 """Native functions by name: their parameters' names and the function."""
@@ -25,15 +25,15 @@ _LIBRARIES = str(Path(__file__).resolve().parents[3])
 _IMPORT_FAILED = "importer error: "
 _NATIVE_FAILED = "failed to execute native callback"
 _WRONG_TARGET = "CMD-ENG-008"
-"""What another target's settings raise. That target has the same error, which is reported once."""
+"""Code of an error in another target's settings. That target has the same error, which is reported once."""
 
 
 class JsonnetError(Exception):
     """An evaluation failed.
 
     Args:
-        message: what went wrong, in one paragraph, without places.
-        locations: the frames of the trace, those in users' files first.
+        message: the reason in one paragraph, without places.
+        locations: the frames of the trace, users' files first.
     """
 
     def __init__(self, message: str, locations: tuple[Location, ...] = ()) -> None:
@@ -43,14 +43,14 @@ class JsonnetError(Exception):
 
 
 def evaluate(path: str, text: str, *, importer: Importer, natives: Natives, ext_vars: Mapping[str, str]) -> str:
-    """The JSON text that a Jsonnet file evaluates to. It is not read: `text` is what is in it.
+    """Evaluate a Jsonnet file to JSON text. The file is not read: `text` is its content.
 
     Raises:
-        JsonnetError: the file does not evaluate; a native function's or import's own error is the cause.
+        JsonnetError: the evaluation failed; the cause may be an error of a native function or an import.
         CommodoreError: a native function or an import was refused for safety.
     """
     if "\0" in text:
-        raise JsonnetError(f"{path} holds a NUL character")
+        raise JsonnetError(f"{path} contains a NUL character")
     import _gojsonnet  # starts the Go runtime: as late as possible, and never in a process that forks workers
 
     failures: list[tuple[str, Exception]] = []
@@ -74,7 +74,7 @@ def evaluate(path: str, text: str, *, importer: Importer, natives: Natives, ext_
         )
     except RuntimeError as error:
         raise _explain(str(error), failures) from error
-    except UnicodeDecodeError as error:  # seen after failed imports: bytes that are no text in go-jsonnet's message
+    except UnicodeDecodeError as error:  # occurs after failed imports: go-jsonnet's message is not always UTF-8
         raise _explain(error.object.decode("utf-8", "replace"), failures) from error
 
 
@@ -84,9 +84,9 @@ def _explain(text: str, failures: list[tuple[str, Exception]]) -> Exception:
         name, cause = failures[-1]
         if isinstance(cause, CommodoreError) and (cause.exit_code != 1 or cause.code == _WRONG_TARGET):
             return cause
-        said = cause.message if isinstance(cause, CommodoreError | JsonnetError) else _describe(cause)
-        # Imports have no name; functions of ours that no user has called are not worth naming.
-        message = f"native function {name!r}: {said}" if name and not name.startswith("commodore_") else said
+        reason = cause.message if isinstance(cause, CommodoreError | JsonnetError) else _describe(cause)
+        # Imports have no name; internal functions that no user has called are not named.
+        message = f"native function {name!r}: {reason}" if name and not name.startswith("commodore_") else reason
         if isinstance(cause, CommodoreError | JsonnetError):
             locations = (*locations, *cause.locations)
     return JsonnetError(message, locations)
@@ -97,10 +97,10 @@ def _describe(error: Exception) -> str:
 
 
 def _read_trace(text: str) -> tuple[str, tuple[Location, ...]]:
-    """Split what go-jsonnet says into the message and the places.
+    """Split an error of go-jsonnet into the message and its locations.
 
-    A run-time error is a message followed by indented frames, the innermost first. A syntax error begins with its place
-    and ends with a copy of the line.
+    A run-time error is a message followed by indented frames, the innermost first. A syntax error begins with its
+    location and ends with a copy of the line.
     """
     runtime = text.startswith("RUNTIME ERROR: ")
     if not runtime:
@@ -121,7 +121,7 @@ def _is_frame(line: str) -> bool:
 
 
 def _is_library(file: str) -> bool:
-    """Whether a file belongs to commodore or Kapitan: users look into their own files first."""
+    """Check if a file belongs to commodore or Kapitan; their frames come last, as errors are mostly in users' files."""
     return file.startswith(_LIBRARIES) or file.endswith("/kapitan/lib/kapitan.libjsonnet")
 
 
@@ -130,11 +130,11 @@ def _location(match: re.Match[str]) -> Location:
 
 
 def read_source(path: str, confinement: Confinement, seen: Callable[[str, bytes], None]) -> str:
-    """A file's text, read once. `seen` collects what was read.
+    """Read a file's text. `seen` is called with its path and content.
 
     Raises:
         JsonnetError: it is a folder, cannot be read, or is not UTF-8.
-        PolicyError: it may not be read.
+        PolicyError: reading it is not allowed.
     """
     try:
         content = confinement.read(path)
@@ -147,10 +147,10 @@ def read_source(path: str, confinement: Confinement, seen: Callable[[str, bytes]
 
 
 def find_text(path: str, confinement: Confinement, seen: Callable[[str, bytes], None]) -> bytes | None:
-    """A file's text as UTF-8 with `\\n` line ends, as Kapitan hands it to Jsonnet; None if there is no file that may be
-    read. See `read_source`.
+    """Read a file's text as UTF-8 with `\\n` line ends, as Kapitan passes it to Jsonnet; None if it does not exist or
+    reading it is not allowed. See `read_source`.
     """
-    from commodore.core.confinement import is_absent  # what only looks for kept results loads this module, too
+    from commodore.core.confinement import is_absent  # imported late: lookups of cached results load this module, too
 
     if not confinement.is_open(path):
         return None

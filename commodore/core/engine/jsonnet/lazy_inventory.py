@@ -1,8 +1,8 @@
-"""The inventory in Jsonnet, of which only what is read crosses the border, and is recorded.
+"""The inventory in Jsonnet, loaded lazily: only values that a template reads are passed to Jsonnet, and recorded.
 
-Kapitan converts a target's whole inventory for every call of `inventory()`; most templates read a few of its keys. Here
-the call gives an object of `lib/commodore_inventory.libjsonnet`, whose parameters and their fields are fetched when
-they are read. Equal in value to Kapitan's; `std.native('inventory')` still gives all at once.
+Kapitan converts a target's whole inventory for every call of `inventory()`, but most templates read a few of its keys.
+Here the call returns an object of `lib/commodore_inventory.libjsonnet`, which loads parameters and their fields when
+they are read. Its value equals Kapitan's; `std.native('inventory')` still returns everything at once.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ _SETTINGS = "kapitan"
 
 
 class Views(Protocol):
-    """Where targets come from."""
+    """Access to targets."""
 
     def names(self) -> list[str]:
-        """All targets."""
+        """Return the names of all targets."""
         ...
 
     def node(self, name: str) -> Mapping[str, Any]:
-        """A target as it was rendered, for the record."""
+        """Return a target's rendered node, for the record."""
         ...
 
     def view(self, name: str) -> Mapping[str, Any]:
-        """A compiled target as Kapitan's `inventory` gives it."""
+        """Return a compiled target as Kapitan's `inventory` returns it."""
         ...
 
     def plain_view(self, name: str) -> Mapping[str, Any]:
-        """A target as Kapitan's `inventory_global` gives it."""
+        """Return a target as Kapitan's `inventory_global` returns it."""
         ...
 
 
 class NodeView:
-    """The one target that filters see, as it was rendered."""
+    """Access to the only target that filters see, as rendered."""
 
     def __init__(self, name: str, node: Mapping[str, Any]) -> None:
         self._name = name
@@ -65,17 +65,17 @@ class NodeView:
 
 
 def override(library: bytes) -> bytes:
-    """Kapitan's `lib/kapitan.libjsonnet` with these functions in place of its own."""
+    """Return Kapitan's `lib/kapitan.libjsonnet` with its inventory functions replaced by lazy ones."""
     return b"(" + library + b"\n)" + (_REPLACED % json.dumps(str(_LIBRARY))).replace("\n", " ").encode()
 
 
 class LazyInventory:
-    """The native functions behind the objects. They take and give JSON text, which crosses faster than values do.
+    """The native functions of lazy objects. They take and return JSON text, which is passed faster than values.
 
     Args:
-        views: where targets come from.
-        current: the target that is meant when none is named.
-        reads: where to note what is read.
+        views: access to the targets.
+        current: the default target.
+        reads: records the values that are read.
     """
 
     def __init__(self, views: Views, current: str, reads: TraceRecorder) -> None:
@@ -84,7 +84,7 @@ class LazyInventory:
         self._reads = reads
 
     def natives(self) -> Natives:
-        """The functions by name."""
+        """Return the functions by name."""
         return {
             "commodore_targets": ((), self._targets),
             "commodore_fields": (("target", "plain", "part", "key"), self._fields),
@@ -97,7 +97,7 @@ class LazyInventory:
         return json.dumps(names)
 
     def _fields(self, target: str | None, plain: bool, part: str | None, key: str | None) -> str:
-        """The names in an object: of a target, of its parameters, of a parameter; null if that is no map."""
+        """Return the field names of a target, of its parameters, or of a parameter; null if it is not a map."""
         name, value = self._open(target, plain)
         for step in (part, key):
             value = value[step] if step is not None else value
@@ -108,7 +108,7 @@ class LazyInventory:
         return json.dumps(list(value))
 
     def _value(self, target: str | None, plain: bool, part: str, key: str | None, name: str | None) -> str:
-        """A whole value: a field of a target, a parameter, a field of a parameter; null if there is none."""
+        """Return a whole value: a field of a target, a parameter, or a field of a parameter; null if it is missing."""
         owner, value = self._open(target, plain)
         path = [step for step in (part, key, name) if step is not None]
         if key == _SETTINGS or (part == "parameters" and key is None):

@@ -1,4 +1,4 @@
-"""What Jsonnet files tell by `std.trace`, from the lines that the evaluators write."""
+"""Parse the output of `std.trace` in Jsonnet files."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _BEGIN = re.compile(r"TRACE: (?:(?P<place>.*?:\d+) )?(?P<message>.*)")
 
 
 def trace_events(instance: str, lines: Iterable[str]) -> list[Traced]:
-    """The traces of an instance, in their order; a line that begins none belongs to the one before it."""
-    found: list[Traced] = []
+    """Return the traces of an instance in order; a line that does not begin a trace continues the previous one."""
+    traces: list[Traced] = []
     for line in lines:
         begin = _BEGIN.fullmatch(line)
-        if begin is not None or not found:
+        if begin is not None or not traces:
             place = begin["place"] or "" if begin is not None else ""
-            found.append(Traced(instance, begin["message"] if begin is not None else line, place))
+            traces.append(Traced(instance, begin["message"] if begin is not None else line, place))
         else:
-            last = found.pop()
-            found.append(Traced(instance, f"{last.message}\n{line}", last.place))
-    return found
+            last = traces.pop()
+            traces.append(Traced(instance, f"{last.message}\n{line}", last.place))
+    return traces

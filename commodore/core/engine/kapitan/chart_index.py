@@ -1,4 +1,4 @@
-"""Where the index of a chart repository leads, judged before helm follows it. Runs in workers only."""
+"""Check the URLs in the index of a chart repository before helm uses them. Runs in workers only."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from commodore.core.confinement.hosts import host_of, is_near
 from commodore.core.confinement.policy import check_source
 from commodore.core.sources.fetching.web import FETCH_HINT, get_download
 
-# What lets YAML spell a URL otherwise than by its letters: escapes, tags, other encodings.
+# Syntax by which YAML can write a URL without its plain letters: escapes, tags, other encodings.
 _DISGUISES = re.compile(rb"\\[xuU/0-9abefvNLP_\r\n]|(^|[\s\[{,:-])![\S]|^%", re.MULTILINE)
 _ENCODINGS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _HOSTS = re.compile(rb"//([^\s/?#\"'<>]+)")
 
 
 def check_chart(repository: str, chart: str, version: str | None, policy: TrustPolicy, context: Context) -> None:
-    """Refuse a chart whose archives, as the index of its repository says, come from where the policy does not allow;
-    if it names no hosts, from this machine or its link.
+    """Refuse a chart whose archives, according to the index of its repository, are on a host that the policy does not
+    allow; if it names no hosts, on a loopback or link-local address.
 
-    All versions are judged, unless one is wanted exactly: which one helm chooses of a range is up to it.
+    All versions are checked unless the requested one is exact, as helm chooses the version of a range.
 
     Raises:
-        PolicyError: the archive, or what the index redirects to, is on a host that the policy does not allow.
-        EnvironmentFault: the policy names hosts, and the index cannot be fetched, or is none; nothing is fetched then.
+        PolicyError: the archive, or a redirect of the index, is on a host that the policy does not allow.
+        EnvironmentFault: the policy names hosts, and the index cannot be fetched or is invalid.
     """
 
     def judge(url: str, what: str) -> None:
@@ -49,7 +49,7 @@ def check_chart(repository: str, chart: str, version: str | None, policy: TrustP
 
 
 def _index(base: str, check: Callable[[str], None], context: Context, *, is_needed: bool) -> bytes:
-    """The index of a repository; if it is not needed and cannot be fetched, nothing: helm says why."""
+    """Return the index of a repository; empty if it is not needed and cannot be fetched, as helm reports the reason."""
     attempts = context.limits.request_attempts if is_needed else 1
     limits = replace(context.limits, request_attempts=attempts)
     parts = urlsplit(base)
@@ -73,7 +73,7 @@ def _index(base: str, check: Callable[[str], None], context: Context, *, is_need
 
 
 def _may_lead_near(text: bytes) -> bool:
-    """Whether an index could name a URL of this machine or its link; large ones take seconds to read."""
+    """Check if an index may contain a loopback or link-local URL, without parsing it, which can take seconds."""
     if text.startswith(_ENCODINGS) or _DISGUISES.search(text):
         return True
     return any(is_near(host_of(f"x://{host.decode('utf-8', 'replace')}")) for host in set(_HOSTS.findall(text)))
@@ -86,20 +86,24 @@ def _archives(text: bytes, chart: str, version: str | None) -> Iterator[str]:
         raise EnvironmentFault(
             "CMD-ENG-028", f"the repository's index cannot be read: {error.message}", hint=FETCH_HINT
         ) from error
-    charts = [found for entries in _named(index, "entries") for found in _items(entries, chart)]
-    exact = [one for one in charts if version in [str(said) for said in _named(one, "version")]]
-    for one in exact or charts:
-        for urls in _named(one, "urls"):
+    charts = [version_entry for entries in _named(index, "entries") for version_entry in _items(entries, chart)]
+    exact = [
+        version_entry
+        for version_entry in charts
+        if version in [str(value) for value in _named(version_entry, "version")]
+    ]
+    for version_entry in exact or charts:
+        for urls in _named(version_entry, "urls"):
             for url in urls if isinstance(urls, list) else ():
                 yield url.decode("utf-8", "replace") if isinstance(url, bytes) else str(url)
 
 
 def _items(entries: Any, chart: str) -> list[Any]:
-    found = entries.get(chart) if isinstance(entries, Mapping) else None
-    return found if isinstance(found, list) else []
+    items = entries.get(chart) if isinstance(entries, Mapping) else None
+    return items if isinstance(items, list) else []
 
 
 def _named(value: Any, name: str) -> list[Any]:
-    """The values of all keys that helm takes for this one: it does not look at case."""
+    """Return the values of all keys with this name in any case, as helm ignores it."""
     pairs = value.items() if isinstance(value, Mapping) else ()
     return [inner for key, inner in pairs if isinstance(key, str) and key.casefold() == name]

@@ -1,4 +1,4 @@
-"""What compile entries may let programs do: judged before anything is started. Runs in workers only."""
+"""Check the programs and options of compile entries before they are started. Runs in workers only."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from commodore.core.render.kustomizations import all_named, is_remote
 from commodore.core.sources.git import redact
 
 _TARGET = "${compiled_target_dir}"
-_STAND_IN = "\ue000"  # of a private plane: no path holds it by chance
+_STAND_IN = "\ue000"  # a private-use character, which no path contains by chance
 
-# What makes the programs that a command starts other ones, or lets them believe another configuration.
+# Variables that change the programs that a command starts, or their configuration.
 _POWERFUL = re.compile(
     r"(PATH|HOME|ENV|BASH_ENV|IFS|SHELL|SHELLOPTS|EDITOR|PAGER|BROWSER|TMPDIR"
     r"|(GIT|LD|DYLD|PYTHON|PERL\d*|RUBY|NODE|JAVA|SSH|XDG|KUBE|KUSTOMIZE|HELM|KAPITAN|COMMODORE)_?\w*)",
     re.IGNORECASE,
 )
 
-# Parameters of charts that make helm read nothing but the chart and the values, and start nothing.
+# Parameters of charts with which helm reads only the chart and the values, and starts no program.
 HELM_PARAMETERS = frozenset(
     (
         *("name", "release_name", "namespace", "output_file", "include_crds", "skip_crds", "skip_tests", "no_hooks"),
@@ -47,29 +47,29 @@ _KUSTOMIZE_HARMLESS = re.compile(
 )
 
 
-# Options by which helm and kustomize start programs that a component brings.
+# Options with which helm and kustomize start programs of a component.
 _STARTS_PROGRAMS = re.compile(
     r"--?(post-renderer|kubeconfig|enable-exec|enable-alpha-plugins|enable-star|helm-command|network|mount)([-=].*)?"
 )
 
 
 def starts_programs(words: Iterable[str]) -> bool:
-    """Whether a call of helm or kustomize starts other programs."""
+    """Check if a call of helm or kustomize starts other programs."""
     return any(_STARTS_PROGRAMS.fullmatch(word) for word in words)
 
 
 def check_helm(
     confinement: Confinement, helm_path: str | None, parameters: Mapping[str, Any], values: Iterable[str]
 ) -> None:
-    """Judge how helm is called for a chart.
+    """Check the call of helm for a chart.
 
     Args:
-        helm_path: the program that the entry names.
+        helm_path: the program in the entry.
         parameters: the entry's `helm_params`.
-        values: the files with values that it names.
+        values: its files with values.
 
     Raises:
-        PolicyError: it runs something else, asks a server, or reads what may not be read.
+        PolicyError: it runs another program, contacts a server, or reads files without permission.
     """
     component, policy = confinement.component, confinement.policy
     if helm_path and helm_path != "helm":
@@ -81,7 +81,7 @@ def check_helm(
                 f"helm_params.{name} is {given!r}, which helm would read as an option",
                 hint="give a value that does not begin with '-'",
             )
-    passed = {name for name, given in parameters.items() if given is not False}  # Kapitan leaves those switches out
+    passed = {name for name, given in parameters.items() if given is not False}  # Kapitan omits these switches
     for name in sorted(passed - (_HELM_HARMLESS - _HELM_UNSAFE)):
         policy.require("helm_options", component, f"the helm parameter {name!r}")
     if reads_environment(str(parameters.get("name_template", ""))):
@@ -94,23 +94,23 @@ def check_helm(
 
 
 def is_of_machine(path: str, confinement: Confinement) -> bool:
-    """True if an input path names a program of this machine, which is not an input of a rendering."""
+    """Return True if an input path is a program of this machine, which is not an input of a rendering."""
     return os.path.isabs(path) and not confinement.is_open(path) and os.path.isfile(path)
 
 
 def prepare_external(confinement: Confinement, entry: Any, path: str, known_paths: Iterable[str]) -> str:
-    """Judge an entry of type `external`. Its arguments are made such that a shell finds these words and nothing else.
+    """Check an entry of type `external`, and quote its arguments so that a shell reads exactly these words.
 
     Args:
-        entry: is changed.
-        path: the program that it names.
-        known_paths: those that Kapitan and class files put into arguments, whatever characters they hold.
+        entry: the entry; it is changed.
+        path: its program.
+        known_paths: the paths that Kapitan and class files put into arguments; they may contain any characters.
 
     Returns:
         The program, quoted for a shell.
 
     Raises:
-        PolicyError: it may not be run, or not like this.
+        PolicyError: the policy does not allow the program, or its arguments.
     """
     component, policy = confinement.component, confinement.policy
     is_wrapper, what = path == str(WRAPPER), f"the command {os.path.basename(path)!r}"
@@ -135,7 +135,7 @@ def prepare_external(confinement: Confinement, entry: Any, path: str, known_path
 
 
 def _check_script(confinement: Confinement, words: Sequence[str], what: str) -> None:
-    """Judge what the Python interpreter is to run: a file of the component, and no code among the arguments."""
+    """Check that the Python interpreter runs a file of the component, and no code in the arguments."""
     if not words or words[0].startswith("-"):
         confinement.policy.require("shell", confinement.component, f"{what} without the path of a script")
     else:
@@ -143,7 +143,7 @@ def _check_script(confinement: Confinement, words: Sequence[str], what: str) -> 
 
 
 def _check_kustomize(confinement: Confinement, words: Sequence[str], source: str) -> None:
-    """Judge how kustomize is called: the first word is the folder to write to."""
+    """Check the call of kustomize: the first word is the output folder."""
     policy, component = confinement.policy, confinement.component
     for argument in words[1:]:
         if not _KUSTOMIZE_HARMLESS.fullmatch(argument):
@@ -158,11 +158,11 @@ _FILE_URL = re.compile(r"([A-Za-z0-9+-]+::)*file:", re.IGNORECASE)
 
 
 def check_kustomization(confinement: Confinement, folder: str) -> None:
-    """Judge a kustomization on this machine with all that it is made of. kustomize takes files of the kustomization's
-    own folder alone, but folders from anywhere, and remote ones.
+    """Check a kustomization on this machine and its bases. kustomize reads files of the kustomization's own folder
+    only, but folders from anywhere, and remote ones.
 
     Raises:
-        PolicyError: it is made of something that may not be read, or comes from where nothing may be fetched.
+        PolicyError: it uses a file that may not be read, or a host that the policy does not allow.
     """
     for place, name in all_named(
         folder,
@@ -171,6 +171,6 @@ def check_kustomization(confinement: Confinement, folder: str) -> None:
         enter=lambda place: confinement.check_open(place, "kustomization"),
     ):
         if is_remote(name) or (host_of(name) and not os.path.lexists(os.path.join(place, name))):
-            # a repository on this machine may be a private one of the user
+            # a repository on this machine may be private to the user
             source = "file://localhost" if _FILE_URL.match(name) else name
             confinement.policy.require_host(source, f"the base {redact(name)}")

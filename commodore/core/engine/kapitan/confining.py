@@ -1,4 +1,4 @@
-"""The confinement of an instance: the folders of its run that it may read and write. Runs in workers only."""
+"""The confinement of an instance: the folders that it may read and write. Runs in workers only."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _PACKAGE = Path(__file__).resolve().parents[3]
 
 
 class Confinements:
-    """Makes the confinements of a run's instances.
+    """The confinements of a run's instances.
 
-    Read may be: the working directory, its dependencies and libraries, the other search paths, what is fetched and
-    rendered. Written: the instance's output and temporary files, and its own checkout, where some components generate
-    files for kustomize.
+    Readable: the working directory, its dependencies and libraries, the other search paths, fetched and rendered files.
+    Writable: the instance's output and temporary files, and its own checkout, where some components generate files for
+    kustomize.
     """
 
     def __init__(self, run: BatchRun) -> None:
         self._run = run
 
     def of(self, instance: str) -> Confinement:
-        """The confinement of one rendering of an instance."""
+        """Return the confinement of a rendering of an instance."""
         run, job = self._run, self._run.jobs[instance]
         workplace = run.workplace(instance)
         roots = Roots(
@@ -49,7 +49,7 @@ class Confinements:
         inside = tuple(os.path.realpath(path) + os.sep for path in self._working)
         folders = {*request.search_paths, *request.filter_search_paths}
         folders |= {job.directory for job in self._run.jobs.values()}
-        # What lies in the working directory is covered by that; others are links of the user's, and folders elsewhere.
+        # Folders in the working directory are covered by it; others are the user's links, and folders elsewhere.
         apart = {path for path in map(os.path.realpath, folders) if not path.startswith(inside)}
-        # References lie in the catalog that is made: in a hidden folder of the working directory, which is closed.
+        # References are in the catalog's staging folder, a hidden folder of the working directory: not readable.
         return (_KAPITAN, _PACKAGE, request.refs, *map(Path, sorted(apart)))

@@ -1,4 +1,4 @@
-"""What a worker works on at the moment, for the functions that stand in for Kapitan's. Runs in workers only."""
+"""The current work of a worker, for the functions that replace Kapitan's. Runs in workers only."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _PACKAGE = str(Path(__file__).resolve().parents[3])
 
 
 class SearchPaths(list[str]):
-    """Kapitan's list of search paths, ending with the folder that holds this run's `compiled`.
+    """Kapitan's list of search paths, ending with the folder of this run's `compiled`.
 
-    Names below `compiled/` are looked up in that folder alone: `compiled` of an earlier run may lie in a search path.
+    Names below `compiled/` are searched in that folder only: a search path may contain `compiled` of an earlier run.
 
     Args:
         folders: the search paths.
-        workplace: the folder that holds this run's `compiled`.
-        directory: the folder of the instance's component, below which absolute paths lie.
+        workplace: the folder of this run's `compiled`.
+        directory: the folder of the instance's component, for absolute paths.
     """
 
     def __init__(self, folders: Iterable[str], workplace: str, directory: str = "") -> None:
@@ -38,17 +38,17 @@ class SearchPaths(list[str]):
         self._known = sorted({*self, directory} - {""}, key=len, reverse=True)
 
     def for_name(self, name: str) -> list[str]:
-        """The folders in which `name` is looked up."""
+        """Return the folders in which `name` is searched."""
         if os.path.isabs(name):
             return list(self)
         first = os.path.normpath(name).split(os.sep)[0]
         if first == "compiled":
             return [self.workplace]
-        # The package offers its libraries. Its code has folders with everyday names, such as `base`.
+        # Of the package, only the libraries are searched: its code has folders with common names, such as `base`.
         return [folder for folder in self if first == "lib" or folder != _PACKAGE]
 
     def split(self, path: str) -> tuple[str, str]:
-        """The known folder that a path lies in, and the rest of the path: what a user may have written as a pattern."""
+        """Split a path into the known folder that contains it, and the rest, which may be a pattern of the user."""
         for folder in self._known:
             if path.startswith(folder + os.sep):
                 return folder, path[len(folder) + 1 :]
@@ -57,41 +57,41 @@ class SearchPaths(list[str]):
 
 @dataclass(frozen=True, slots=True)
 class WholeChart:
-    """A chart with all charts that it lists.
+    """A chart with all its dependencies.
 
     Attributes:
         path: its folder, or a copy of it.
-        brought: the folders of the charts that were fetched for the copy, where they are packed.
+        fetched: the folders of the charts that were fetched and packed into the copy.
     """
 
     path: str
-    brought: tuple[str, ...] = ()
+    fetched: tuple[str, ...] = ()
 
 
 class Charts(Protocol):
-    """Brings the charts that a chart lists."""
+    """Fetches the dependencies of charts."""
 
     def complete(self, folder: str, program: str | None, *, is_updated: bool, is_built: bool) -> WholeChart:
-        """A chart with all charts that it lists: see `chart_dependencies`."""
+        """Return a chart with its dependencies: see `chart_dependencies`."""
 
 
 @dataclass(frozen=True, slots=True)
 class CurrentWork:
-    """What the worker works on.
+    """The current work of the worker.
 
     Args:
-        inventory: what templates ask for.
-        confinement: what the instance may read, write and do.
+        inventory: the inventory for templates.
+        confinement: the permissions of the instance.
         instance: its name.
         imported: the texts of imports, by path.
-        limits: bounds of sizes.
-        reads: records what is read.
-        watches: the kustomizations that are built at the moment.
+        limits: limits of sizes.
+        reads: records inputs.
+        watches: the kustomizations that are being built.
         evaluator: evaluates Jsonnet.
-        parts: the parts of instances that are kept by themselves.
-        context: takes what is wrong and may be allowed.
+        parts: the cache of partial results.
+        context: takes problems that may be allowed.
         known_paths: paths that are put into the texts of commands.
-        charts: brings the charts that a chart lists.
+        charts: fetches the dependencies of charts.
     """
 
     inventory: RenderedInventory
@@ -113,7 +113,7 @@ _current: list[CurrentWork] = []
 
 @contextlib.contextmanager
 def working(work: CurrentWork) -> Iterator[None]:
-    """While this lasts, Kapitan's inputs read and write for an instance."""
+    """Set the current work for Kapitan's inputs during the block."""
     _current.append(work)
     try:
         yield
@@ -122,5 +122,5 @@ def working(work: CurrentWork) -> Iterator[None]:
 
 
 def current() -> CurrentWork:
-    """What is worked on now."""
+    """Return the current work."""
     return _current[-1]

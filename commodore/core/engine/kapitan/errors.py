@@ -1,4 +1,4 @@
-"""What Kapitan's inputs raise, as errors a user can act on: which entry, which file, and the tool's own reason."""
+"""Convert exceptions of Kapitan's inputs to errors with the entry, the file, and the tool's own reason."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _ENTRY_HINT = "correct the entry in `parameters.kapitan.compile`, or the file th
 
 @dataclass(frozen=True, slots=True)
 class EntryPlace:
-    """One entry of `parameters.kapitan.compile`. Its text begins every message about it."""
+    """An entry of `parameters.kapitan.compile`. Its text begins every message about it."""
 
     instance: str
     index: int
@@ -52,27 +52,27 @@ class EntryPlace:
         )
 
     def setting(self, *keys: str | int) -> Setting:
-        """Where a class file has the entry, or a field of it."""
+        """Return the location of the entry, or a field of it, in class files."""
         path = ("kapitan", "compile", self.index, *keys)
         return Setting(f"{self.instance}: parameters.kapitan.compile[{self.index}]", path=path, target=self.instance)
 
 
 def explain(error: Exception, place: EntryPlace, path: str) -> CommodoreError:
-    """What an entry raised, as `explain_cause` tells it, with the place of the entry in the class files."""
-    found = explain_cause(error, place, path)
-    errors = found.errors if isinstance(found, Findings) else (found,)
-    if any(isinstance(at, Setting) for one in errors for at in one.locations):
-        return found
-    return found.about(at=[place.setting()])
+    """Convert an exception like `explain_cause`, and add the location of the entry in the class files."""
+    fault = explain_cause(error, place, path)
+    errors = fault.errors if isinstance(fault, Findings) else (fault,)
+    if any(isinstance(at, Setting) for part in errors for at in part.locations):
+        return fault
+    return fault.about(at=[place.setting()])
 
 
 def explain_cause(error: Exception, place: EntryPlace, path: str) -> CommodoreError:
-    """What an entry raised, as an error.
+    """Convert an exception of an entry to an error.
 
     Args:
-        error: what was raised, with its causes.
+        error: the exception, with its causes.
         place: the entry.
-        path: the input file or folder that was worked on, or an empty string.
+        path: the current input file or folder, or an empty string.
     """
     chain = _causes(error)
     at = [Location(path)] if path and path != str(WRAPPER) else []
@@ -88,9 +88,9 @@ def explain_cause(error: Exception, place: EntryPlace, path: str) -> CommodoreEr
             return InputError("CMD-ENG-015", f"{place}: {cause.message}", hint=hint, locations=where)
     for explainer in (_explain_missing_tool, _explain_kustomize, _explain_tool, _explain_template, _explain_reference):
         for cause in chain:
-            found = explainer(cause, place, at)
-            if found is not None:
-                return found
+            explained = explainer(cause, place, at)
+            if explained is not None:
+                return explained
     if place.input_type == "kadet":
         return _explain_kadet(chain, place, at)
     root = chain[-1]
@@ -98,9 +98,9 @@ def explain_cause(error: Exception, place: EntryPlace, path: str) -> CommodoreEr
 
 
 def _tool_output(chain: list[BaseException]) -> str:
-    """What a tool has said before it failed."""
-    said = (cause for cause in chain if isinstance(cause, _TOOLS))
-    return next((cause.stderr if isinstance(cause, CommandError) else str(cause) for cause in said), "")
+    """Return the error output of a failed tool."""
+    failures = (cause for cause in chain if isinstance(cause, _TOOLS))
+    return next((cause.stderr if isinstance(cause, CommandError) else str(cause) for cause in failures), "")
 
 
 _TOOLS = (CommandError, HelmTemplateError, KustomizeTemplateError, CuelangTemplateError)
@@ -114,7 +114,7 @@ def _causes(error: BaseException) -> list[BaseException]:
 
 
 def _placed(error: CommodoreError, place: EntryPlace, at: list[Location]) -> CommodoreError:
-    """The same error, with the entry named, unless it was."""
+    """Add the entry to an error that does not name an instance."""
     if error.message.startswith("instance "):
         return error
     return error.about(str(place), at=at)
@@ -163,51 +163,51 @@ def _explain_tool(error: BaseException, place: EntryPlace, at: list[Location]) -
             locations=[*_in_chart(text, at), *at],
         )
     if isinstance(error, CuelangTemplateError):
-        said = text.partition(": ")[2] if ": " in text else text
+        output = text.partition(": ")[2] if ": " in text else text
         return InputError(
-            "CMD-ENG-019", f"{place}: {tail(said)}", hint="try the same call in the folder named", locations=at
+            "CMD-ENG-019", f"{place}: {tail(output)}", hint="try the same call in the folder named", locations=at
         )
     if isinstance(error, CommandError):
-        how = f"exit code {error.status}" if error.status > 0 else f"signal {-error.status}"
+        status = f"exit code {error.status}" if error.status > 0 else f"signal {-error.status}"
         return InputError(
             "CMD-ENG-020",
-            f"{place}: the command failed ({how}): {tail(error.stderr)}",
-            hint="run the command by hand to see its whole output; commands of components run without network and with"
+            f"{place}: the command failed ({status}): {tail(error.stderr)}",
+            hint="run the command manually to see its whole output; commands of components run without network and with"
             " their own files only, unless the trust policy has `isolated = false`",
             locations=at,
         )
     return None
 
 
-def _in_chart(said: str, at: list[Location]) -> list[Location]:
-    """The line of the chart's template that helm names. It calls the folder by the name of the chart."""
-    found = _TEMPLATE_LINE.search(said)
-    if found is None or not at:
+def _in_chart(output: str, at: list[Location]) -> list[Location]:
+    """Return the line of the chart's template in helm's output, which names the folder like the chart."""
+    match = _TEMPLATE_LINE.search(output)
+    if match is None or not at:
         return []
-    file = os.path.join(at[0].place, found["file"])
-    column = int(found["column"]) if found["column"] else None
-    return [Location(file, int(found["line"]), column)] if os.path.isfile(file) else []
+    file = os.path.join(at[0].place, match["file"])
+    column = int(match["column"]) if match["column"] else None
+    return [Location(file, int(match["line"]), column)] if os.path.isfile(file) else []
 
 
 _TEMPLATE_LINE = re.compile(r"[\w.-]+/(?P<file>[\w./-]*\btemplates/[^\s:()]+):(?P<line>\d+)(?::(?P<column>\d+))?")
 
 
 def _explain_kustomize(error: BaseException, place: EntryPlace, at: list[Location]) -> CommodoreError | None:
-    """The kustomization that is wrong, and the resource of it."""
+    """Return an error with the kustomization that failed, and its resource."""
     if isinstance(error, KustomizeTemplateError):
         built = at[0].place if at else ""
-        # Kapitan builds a copy of the folder, in a folder of its own
+        # Kapitan builds a copy of the folder, in a temporary folder
         copies = re.compile(
             rf"({re.escape(tempfile.gettempdir())}|{re.escape(os.path.realpath(tempfile.gettempdir()))})/[^/]+/"
         )
-        said = copies.sub(
+        output = copies.sub(
             lambda _: os.path.join(os.path.dirname(built), ""), str(error).partition(": ")[2] or str(error)
         )
     elif isinstance(error, CommandError) and error.kustomization:
-        built, said = error.kustomization, error.stderr
+        built, output = error.kustomization, error.stderr
     else:
         return None
-    failure = read_kustomize_failure(tail(said))
+    failure = read_kustomize_failure(tail(output))
     folder = failure.folder or built
     resource = os.path.normpath(os.path.join(folder, failure.resource)) if failure.resource else folder
     hint = f"`kustomize build {shlex.quote(redact(built))}` shows all of it"
@@ -223,16 +223,16 @@ _NOT_COPIED = (
 
 
 def tail(text: str) -> str:
-    """What a tool's error output says is wrong, on one line: all from the first line that begins with `Error`, with the
-    indented lines that go on with it, else the last lines.
+    """Extract the reason from a tool's error output, on one line: all from the first line that begins with `Error`,
+    with its indented continuation lines, else the last lines.
     """
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("Use --debug")]
     begin = next((place for place, line in enumerate(lines) if line.lower().startswith(("error", "fatal"))), None)
-    said = ""
+    reason = ""
     for line in lines[-3:] if begin is None else lines[begin:]:
-        goes_on = (line[0].isspace() and begin is not None) or said.endswith(":")
-        said += f"{'' if not said else ' ' if goes_on else '; '}{line.strip()}"
-    return re.sub(r"^[Ee]rror: ", "", said) or "it printed no message"
+        continues = (line[0].isspace() and begin is not None) or reason.endswith(":")
+        reason += f"{'' if not reason else ' ' if continues else '; '}{line.strip()}"
+    return re.sub(r"^[Ee]rror: ", "", reason) or "it printed no message"
 
 
 def _explain_template(error: BaseException, place: EntryPlace, at: list[Location]) -> CommodoreError | None:
@@ -245,7 +245,7 @@ def _explain_template(error: BaseException, place: EntryPlace, at: list[Location
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.name in _TEMPLATE_FRAMES]
         if frames:
             where.insert(0, Location(frames[-1].filename, frames[-1].lineno))
-    places = [one for one in where if one.line is not None or one.place != where[0].place]
+    places = [location for location in where if location.line is not None or location.place != where[0].place]
     return InputError("CMD-ENG-021", f"{place}: {error}", hint=_ENTRY_HINT, locations=places or where)
 
 
@@ -260,13 +260,13 @@ def _explain_reference(error: BaseException, place: EntryPlace, at: list[Locatio
     return InputError(
         "CMD-ENG-023",
         f"{place}: {named} cannot be resolved: {str(error).splitlines()[0]}",
-        hint="a reference that only a template makes has no file in catalog/refs; name it in the parameters",
+        hint="a reference that only a template contains has no file in catalog/refs; add it to the parameters",
         locations=at,
     )
 
 
 def _explain_kadet(chain: list[BaseException], place: EntryPlace, at: list[Location]) -> CommodoreError:
-    """An error in a module: its own exception, and the deepest frame that lies in the module's folder."""
+    """Return the error of a module: its own exception, and the deepest frame in the module's folder."""
     root = chain[-1]
     where = list(at)
     for error in reversed(chain):

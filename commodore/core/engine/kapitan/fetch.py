@@ -1,6 +1,6 @@
-"""Fetching Kapitan dependencies with Kapitan's own functions. Runs in workers only.
+"""Fetch Kapitan dependencies with Kapitan's own functions. Runs in workers only.
 
-Each task has a folder of its own to download to: Kapitan lets two versions of a chart meet in one folder otherwise.
+Each task has a download folder of its own: Kapitan would put two versions of a chart into one folder otherwise.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from commodore.base.yaml import load
 from commodore.core.confinement import TrustPolicy
 from commodore.core.engine.cache.fetched_files import FetchedFiles
 from commodore.core.engine.cache.keys import SOURCE
-from commodore.core.engine.cache.remote_identity import KeptSources, SourceIdentities, source_key
+from commodore.core.engine.cache.remote_identity import CachedSources, SourceIdentities, source_key
 from commodore.core.engine.kapitan import fetch_git
 from commodore.core.engine.kapitan.chart_index import check_chart
 from commodore.core.engine.kapitan.errors import tail
@@ -46,10 +46,10 @@ def fetch_groups(
     """Fetch every group of a task.
 
     Args:
-        remote: what other machines have fetched; None for nothing.
+        remote: dependencies fetched by other machines; None without remote stores.
 
     Returns:
-        What failed, the others are in place; and what other machines may have.
+        The failed groups; and the additions to the cache that other machines may use.
     """
     context, cache = task.run.context(), _cache(task.run, remote)
     _install(task.run, cache)
@@ -72,10 +72,10 @@ def fetch_groups(
 
 
 def chart_source(run: BatchRun, remote: RemoteDependencies | None) -> ChartSource:
-    """Where the charts of a run come from.
+    """Return the source of the charts of a run.
 
     Args:
-        remote: what other machines have fetched; None for nothing.
+        remote: dependencies fetched by other machines; None without remote stores.
     """
     return ChartSource(run, _cache(run, remote))
 
@@ -118,9 +118,12 @@ def _fetch(
 
 
 def _take(group: tuple[KapitanDependency, ...], task: FetchTask) -> None:
-    """Bring dependencies to their places from the cache alone."""
+    """Copy dependencies to their output paths from the cache only."""
     run = task.run
-    sources, kept = SourceIdentities(run.dependency_cache, run.context()), KeptSources(run.dependency_cache, run.limits)
+    sources, kept = (
+        SourceIdentities(run.dependency_cache, run.context()),
+        CachedSources(run.dependency_cache, run.limits),
+    )
     for number, item in enumerate(group):
         key = source_key({"type": item.kind, "source": item.source, **item.fields})
         identity = sources.digest(key) if key is not None else None
@@ -135,7 +138,7 @@ def _take(group: tuple[KapitanDependency, ...], task: FetchTask) -> None:
 def _not_there() -> EnvironmentFault:
     return EnvironmentFault(
         "CMD-ENG-057",
-        "it is not in the cache of dependencies, and offline nothing is fetched",
+        "it is not in the cache of dependencies, and nothing is fetched offline",
         hint="run once without --offline",
     )
 
@@ -172,18 +175,18 @@ def _reason(error: Exception) -> str:
 
 
 _UNREACHED = ("CMD-GIT-002", "CMD-GIT-004", "CMD-GIT-005")
-"""Errors of git for a repository that cannot be had; the others name a limit."""
+"""Errors of git for a repository that cannot be fetched; the others are about limits."""
 
 _pull_chart = base.fetch_helm_archive
 _VERSION = "version of a chart"
 
 
 class ChartSource:
-    """Where charts come from: the cache, or helm, after a look at where the index of their repository leads.
+    """A source of charts: the cache, or helm, after the URLs in the index of their repository are checked.
 
     Args:
-        run: whose policy and limits count.
-        cache: what was fetched before; None to fetch all anew.
+        run: the run, with policy and limits.
+        cache: the cache of dependencies; None fetches all of them again.
     """
 
     def __init__(self, run: BatchRun, cache: DependencyCache | None) -> None:
@@ -191,10 +194,10 @@ class ChartSource:
         self._cache = cache
 
     def pull(self, helm: str | None, repository: str, chart: str, version: str | None, target: str) -> None:
-        """Kapitan's function: put a chart into the new folder `target`.
+        """Replace Kapitan's function: write a chart to the new folder `target`.
 
         Args:
-            helm: the program; None for the one that is found.
+            helm: the program; None for the one in PATH.
             repository: its URL; for registries (`oci://`), that of the chart.
             version: exact or a range; None for the newest one.
         """
@@ -208,14 +211,14 @@ class ChartSource:
             self._cache.add(key, Path(target))
 
     def bring(self, repository: str, chart: str, version: str | None, target: Path, helm: str | None) -> bool:
-        """Put a chart that another one lists into the new folder `target`.
+        """Write a chart's dependency to the new folder `target`.
 
         Returns:
-            Whether it is always the same one: its version is exact. Of a range the newest one is taken, offline the one
-            that was the newest when it was fetched.
+            True if its version is exact, so that it is always the same. Of a range the newest version is used, offline
+            the newest one at the time of the last fetch.
 
         Raises:
-            CommodoreError: it cannot be fetched, or may not be.
+            CommodoreError: it cannot be fetched, or the policy does not allow it.
         """
         source = f"{repository}/{chart}" if repository.startswith("oci://") else repository
         item = KapitanDependency("", 0, "helm", source, target, {"chart_name": chart, "version": version})
@@ -238,9 +241,9 @@ class ChartSource:
         return is_fixed
 
     def _last(self, item: KapitanDependency) -> str | None:
-        """The version that was taken the last time."""
-        found = read_note(self._note(item), _VERSION).get("version")
-        return found if isinstance(found, str) else None
+        """Return the version that was used the last time."""
+        version = read_note(self._note(item), _VERSION).get("version")
+        return version if isinstance(version, str) else None
 
     def _remember(self, item: KapitanDependency) -> None:
         metadata = load((item.output / "Chart.yaml").read_bytes(), place="Chart.yaml")
@@ -257,17 +260,15 @@ class ChartSource:
 
 
 def _install(run: BatchRun, cache: DependencyCache | None) -> None:
-    """Lean clones, bounded downloads, archives whose members are looked at, and charts from the cache, in place of
-    Kapitan's functions.
-    """
+    """Replace Kapitan's functions: smaller clones, limited downloads, checked archives, and charts from the cache."""
 
     limits, context = run.limits, run.context()
     downloads = Downloads(run.dependency_cache, run.limits) if run.dependency_cache is not None else None
 
     def download(source: str) -> tuple[bytes, str]:
         known = run.sources.get(SOURCE.key("http", source))
-        kept = downloads.find(source, known) if downloads is not None and known is not None else None
-        return kept or _download(source, context, run.check_host)
+        cached = downloads.find(source, known) if downloads is not None and known is not None else None
+        return cached or _download(source, context, run.check_host)
 
     def unpack(file: str, folder: str, content_type: str | None) -> bool:
         return _archives.unpack(Path(file), Path(folder), content_type, limits)
@@ -282,7 +283,9 @@ def _install(run: BatchRun, cache: DependencyCache | None) -> None:
 
 
 def _clone(source: str, folder: str, context: Context) -> None:
-    """A full clone, as Kapitan makes it, without the default branch's files: each dependency checks out its ref."""
+    """Clone a whole repository, as Kapitan does, without the default branch's files: each dependency checks out its
+    ref.
+    """
     try:
         fetch_git.clone_whole(source, Path(folder), context)
     except EnvironmentFault as error:
@@ -290,7 +293,7 @@ def _clone(source: str, folder: str, context: Context) -> None:
             raise
         raise EnvironmentFault("CMD-ENG-028", error.message, hint=error.hint or FETCH_HINT) from error
     repository = base.Repo(folder)
-    if repository.head.is_detached:  # there is no default branch that Kapitan could fall back to
+    if repository.head.is_detached:  # Kapitan has no default branch to fall back to
         repository.git.checkout()
 
 

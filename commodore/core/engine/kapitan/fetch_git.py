@@ -1,7 +1,7 @@
-"""Git dependencies by commit: asked for, fetched alone, kept in the cache. Runs in workers only.
+"""Fetch git dependencies by commit: look the commit up, fetch only it, store it in the cache. Runs in workers only.
 
-What cannot be told without a clone (abbreviated commits, expressions such as `v1~2`, a remote that does not answer) is
-left to Kapitan's own function, and so is telling why it fails.
+Revisions that need a clone (abbreviated commits, expressions such as `v1~2`, a remote that does not respond) are left
+to Kapitan's own function, which also reports the reason if it fails.
 """
 
 from __future__ import annotations
@@ -36,18 +36,17 @@ def fetch(
     context: Context,
     policy: TrustPolicy,
 ) -> None:
-    """Fetch what Kapitan's models `items` want of a repository, each to its output path.
+    """Fetch the files that Kapitan's models `items` request from a repository, each to its output path.
 
-    The files are those of Kapitan's own function. A folder `.git` is not among them: its contents are another one with
-    each clone.
+    The files are those of Kapitan's own function, without the folder `.git`, whose contents differ in each clone.
 
     Args:
-        cache: where commits are kept, None for nowhere.
-        policy: which hosts submodules may come from.
+        cache: the cache of commits, None without one.
+        policy: the hosts that submodules may come from.
 
     Raises:
-        CommodoreError: a link leads out of the repository, or a submodule comes from where it may not.
-        Exception: what Kapitan and GitPython raise.
+        CommodoreError: a link leads out of the repository, or the host of a submodule is not allowed.
+        Exception: any exception of Kapitan and GitPython.
     """
     commits = commits_of(source, [item.ref for item in items], context)
     if commits is None:
@@ -69,7 +68,7 @@ def fetch(
 
 
 def _fetch_clone(source: str, items: Sequence[Any], folder: Path, context: Context, policy: TrustPolicy) -> None:
-    """The same out of a whole clone, as Kapitan makes it, which knows more names for a commit."""
+    """Fetch like `fetch`, from a whole clone as Kapitan does, which accepts more names of a commit."""
     clone = folder / "clone"
     base.fetch_git_source(source, str(clone), "Dependency")
     repository = base.Repo(clone)
@@ -91,15 +90,15 @@ def _copy(chosen: Path, checkout: Path, files: Path, limits: Limits) -> None:
     """Copy a folder of a checkout as Kapitan does, which follows links.
 
     Raises:
-        PolicyError: a link leads out of the checkout, to what belongs to git, or in a circle; or there is too much.
+        PolicyError: a link leads out of the checkout, into `.git`, or in a circle; or the folder is too large.
     """
     _Followed(Confinement(files, Roots(read=(checkout,)), limits), limits).check(chosen)
     base.copy_tree(str(chosen), str(files))
 
 
 class _Followed:
-    """How much a folder holds when the links in it are replaced by what they lead to. Each folder is looked at once,
-    however many links lead to it.
+    """Measures the size of a folder with its links replaced by their targets. Each folder is measured once, also if
+    many links lead to it.
     """
 
     def __init__(self, confinement: Confinement, limits: Limits) -> None:
@@ -117,7 +116,7 @@ class _Followed:
         self._measure(os.path.realpath(folder))
 
     def _measure(self, folder: str) -> tuple[int, int]:
-        """The number of files and folders, and their bytes."""
+        """Return the number of files and folders, and their bytes."""
         if folder in self._inside or len(self._inside) > _DEEPEST:
             raise _refused(f"in {os.path.basename(folder)}, a link leads in a circle, or folders nest too deep")
         if folder not in self._known:
@@ -128,7 +127,7 @@ class _Followed:
                 count, size = count + more[0], size + more[1]
             if count > self._limits.archive_members or size > self._limits.archive_bytes:
                 raise _refused(
-                    f"with all links followed it holds more than {self._limits.archive_members} files or "
+                    f"with all links followed it has more than {self._limits.archive_members} files or "
                     f"{self._limits.archive_bytes} bytes"
                 )
             self._inside.pop()
@@ -139,7 +138,7 @@ class _Followed:
         if entry.is_symlink():
             self._confinement.check_open(entry.path, "link")
         elif entry.name == ".git":
-            return 0, 0  # it is removed again
+            return 0, 0  # it is removed later
         if is_folder(entry, follow=True):
             count, size = self._measure(os.path.realpath(entry.path))
             return count + 1, size
@@ -155,17 +154,17 @@ def _refused(reason: str) -> PolicyError:
 
 
 def _update_submodules(tree: Path, source: str, context: Context, policy: TrustPolicy) -> None:
-    """Fetch the submodules of a checkout, if they come from where they may.
+    """Fetch the submodules of a checkout, if their hosts are allowed.
 
     Raises:
-        InputError: the URL of one is none.
-        PolicyError: one comes from a host that the policy does not allow; or from this machine, and the repository
-            itself does not.
+        InputError: the URL of a submodule is invalid.
+        PolicyError: a submodule is on a host that the policy does not allow; or on this machine, and the repository
+            itself is not.
     """
     with base.Repo(tree) as repository:
         for submodule in repository.submodules:
             url = submodule.url
-            if not url.startswith("."):  # a relative one is on the repository's own host
+            if not url.startswith("."):  # a relative URL is on the repository's own host
                 git.normalize(url)
                 is_foreign = not host_of(url) and host_of(source)
                 policy.require_host("file://localhost" if is_foreign else url, f"its submodule {submodule.name!r}")
@@ -174,7 +173,7 @@ def _update_submodules(tree: Path, source: str, context: Context, policy: TrustP
 
 
 def _strip(folder: Path) -> None:
-    """Remove what belongs to git: the repository's own folder, and the files that lead submodules into it."""
+    """Remove all `.git`: the repository's own folder, and the files in submodules that point into it."""
     for path in _all_named(folder, ".git"):
         remove_tree(path)
 
@@ -184,12 +183,12 @@ def _all_named(folder: Path, name: str) -> list[Path]:
 
 
 def remove_leftovers(output: Path, roots: Iterable[Path], context: Context) -> None:
-    """Remove what earlier versions, or Kapitan, have left of git in a folder with fetched files: the folder `.git`, and
-    the files that lead submodules into it. Nothing is removed that holds local changes.
+    """Remove the `.git` of earlier versions, or of Kapitan, from a folder with fetched files: the folder, and the files
+    in submodules that point into it. Repositories with local changes are not removed.
 
     Args:
-        output: where files were fetched to.
-        roots: folders of ours; what holds one of them was not made by fetching alone.
+        output: the output path of a dependency.
+        roots: folders of the run; an output path that contains one of them has more than fetched files.
     """
     if not output.is_dir() or any(is_inside(root, output) for root in roots):
         return
@@ -204,7 +203,7 @@ def remove_leftovers(output: Path, roots: Iterable[Path], context: Context) -> N
 
 
 def _leads_nowhere_else(file: Path, output: Path) -> bool:
-    """Whether a submodule's file `.git` names a repository in `output`, or one that is not there. Worktrees have
+    """Check if a submodule's file `.git` points to a repository in `output`, or to a missing one. Worktrees have
     absolute paths in theirs.
     """
     target = file.read_bytes().partition(b"gitdir: ")[2].strip()
@@ -215,17 +214,17 @@ def _leads_nowhere_else(file: Path, output: Path) -> bool:
 
 
 def _has_nothing_of_its_own(clone: Path, context: Context) -> bool:
-    """Whether all branches and stashes of a clone, and what is checked out, are the remote's."""
+    """Check if all branches and stashes of a clone, and its HEAD, are on the remote."""
     git_dir = f"--git-dir={clone / '.git'}"
     own = ["rev-list", "--max-count=1", "HEAD", "--branches", "--glob=refs/stas[h]", "--not", "--remotes", "--tags"]
     try:
         return not git.Git(clone, context).run([git_dir, *own]).text.strip()
     except CommodoreError:
-        return False  # whatever this is
+        return False  # not a repository, or a damaged one
 
 
 class _Checkouts:
-    """The commits of one repository that were not in the cache, each fetched once."""
+    """Checkouts of commits of one repository that were not in the cache, each fetched once."""
 
     def __init__(self, source: str, folder: Path, context: Context, policy: TrustPolicy) -> None:
         self._source = source
@@ -235,22 +234,22 @@ class _Checkouts:
         self._made: dict[tuple[str, str, bool], Path] = {}
 
     def of(self, commit: str, folder: str, *, submodules: bool) -> Path:
-        """The folder with the files of a commit, without any `.git`. Files outside of the wanted folder may be left
-        out.
+        """Return the folder with the files of a commit, without any `.git`. Files outside of
+        `folder` may be missing.
         """
-        wanted = (commit, "" if submodules else folder, submodules)
-        if wanted not in self._made:
+        key = (commit, "" if submodules else folder, submodules)
+        if key not in self._made:
             place = self._folder / f"checkout-{len(self._made)}"
-            _check_out(self._source, commit, wanted[1], place, self._context)
+            _check_out(self._source, commit, key[1], place, self._context)
             if submodules:
                 _update_submodules(place, self._source, self._context, self._policy)
             _strip(place)
-            self._made[wanted] = place
-        return self._made[wanted]
+            self._made[key] = place
+        return self._made[key]
 
 
 def _check_out(source: str, commit: str, folder: str, tree: Path, context: Context) -> None:
-    """The files of one commit, or of a folder in it; the whole history only if the server gives no single commits."""
+    """Check out a commit, or a folder of it; fetch the whole history only if the server refuses single commits."""
     inside, repository = _path_inside(folder), git.Git(tree, context)
     where = os.path.abspath(source) if os.path.isdir(source) else source
     tree.mkdir(parents=True)
@@ -258,7 +257,7 @@ def _check_out(source: str, commit: str, folder: str, tree: Path, context: Conte
         repository.run(["init", "-q"])
         repository.run(["remote", "add", "--", "origin", git.bare_url(where)])
         repository = repository.authenticated(where)
-        # Servers that cannot leave out files send all of them, and git only warns about it.
+        # Servers without partial clones send all files, and git only warns about it.
         part = ["--filter=blob:none"] if inside else []
         repository.run(["fetch", "-q", "--no-tags", "--depth=1", *part, "--", "origin", commit])
         paths, files = _needed(commit, inside, repository) if inside else ([], [])
@@ -267,7 +266,7 @@ def _check_out(source: str, commit: str, folder: str, tree: Path, context: Conte
             repository.run(["checkout", "-q", commit, "--", *paths])
         else:
             repository.run(["checkout", "-q", "--detach", commit])
-    except PolicyError:  # a bound was hit: with the whole history it would be, too
+    except PolicyError:  # a limit was exceeded: the whole history would exceed it, too
         raise
     except CommodoreError:
         remove_tree(tree)
@@ -276,25 +275,25 @@ def _check_out(source: str, commit: str, folder: str, tree: Path, context: Conte
 
 
 def clone_whole(source: str, folder: Path, context: Context) -> None:
-    """Clone a repository with all of its history, and no files."""
+    """Clone a repository with its whole history, without checking out files."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     words = ["clone", "--quiet", "--no-checkout", "--", git.bare_url(source), str(folder.absolute())]
     git.Git(folder.parent, context, about=git.redact(source)).authenticated(source).run(words)
 
 
 def _path_inside(folder: str) -> str:
-    """The path of a folder in a repository in normal form; empty for the root and all that is outside."""
+    """Return the normalized path of a folder in a repository; empty for the root and paths outside."""
     inside = os.path.normpath(folder)
     outside = inside == os.pardir or os.path.isabs(folder) or inside.startswith(os.pardir + os.sep)
     return "" if outside or inside == os.curdir else inside
 
 
 def _needed(commit: str, inside: str, repository: git.Git) -> tuple[list[str], list[str]]:
-    """What has to be checked out for a folder: itself, and the files that say how. Nothing for all that there is, as
-    links may lead anywhere.
+    """Return the files to check out for a folder: its own, and all `.gitattributes`. Nothing if the whole commit is
+    needed, as the folder has links, which may lead anywhere.
 
     Returns:
-        Path specifications, and the object ids of all files that these stand for.
+        Path specifications, and the object ids of all matching files.
     """
     listing = repository.run(["ls-tree", "-r", "-z", "--full-tree", commit]).text
     entries = [entry.partition("\t") for entry in listing.split("\0") if entry]
@@ -307,8 +306,8 @@ def _needed(commit: str, inside: str, repository: git.Git) -> tuple[list[str], l
 
 
 def _fetch_files(commit: str, files: list[str], repository: git.Git) -> None:
-    """Fetch those of the files (object ids) that the server has left out, all at once; git alone would fetch each one
-    when it comes to it.
+    """Fetch the files (object ids) that the server has left out, all at once; git itself would
+    fetch them one by one.
     """
     listing = repository.run(["rev-list", "--objects", "--missing=print", "--max-count=1", commit])
     missing = {line.removeprefix("?") for line in listing.text.splitlines() if line.startswith("?")}
@@ -319,8 +318,8 @@ def _fetch_files(commit: str, files: list[str], repository: git.Git) -> None:
 
 
 def _depends_on_nothing_else(checkout: Path) -> bool:
-    """Whether the files are the commit's alone: no program of the user's, such as git-lfs, may have had a part in them
-    (its absence would be kept, too).
+    """Check that the files depend on the commit only, and not on a filter program of the user, such as git-lfs (without
+    it, wrong files would be cached).
     """
     attributes = [path for path in _all_named(checkout, ".gitattributes") if path.is_file()]
     return not any(b"filter=" in path.read_bytes() for path in attributes)

@@ -1,4 +1,4 @@
-"""Kapitan's view of the inventory, made from nodes that are rendered already; each target when it is first read."""
+"""Kapitan's view of the inventory, built from rendered nodes, each target when it is first read."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from commodore.core.engine.tasks import BatchRun
 
 _UNIONS = ("compile", "dependencies")
 _RECENT = 16
-"""Targets whose views are kept. A view is a copy, so that it takes as much memory as if nothing was equal in others."""
+"""Number of targets whose views are cached. A view is a copy, so it does not share memory with others."""
 
 
 class _Targets(Mapping[str, Any]):
-    """Every target's validated model, read when asked for."""
+    """Every target's validated model, read on first access."""
 
     def __init__(self, files: Mapping[str, Path]) -> None:
         self._files = files
@@ -47,7 +47,7 @@ class _Targets(Mapping[str, Any]):
 
 
 def _validate(name: str, node: Mapping[str, Any]) -> Any:
-    """Kapitan's model of a target, assigned field by field as its back-ends do."""
+    """Return Kapitan's model of a target, assigned field by field as its back-ends do."""
     try:
         target = InventoryTarget(name=name, path=f"{name}.yml")
         for part in ("parameters", "classes", "applications", "exports"):
@@ -60,7 +60,7 @@ def _validate(name: str, node: Mapping[str, Any]) -> Any:
 
 def _explain(target: str, detail: Mapping[str, Any]) -> CommodoreError:
     place = detail["loc"]
-    # what is left out is pydantic's own name of a member of a union
+    # without pydantic's own name of a union's member, which follows an index
     keys = [
         part
         for position, part in enumerate(place)
@@ -71,7 +71,7 @@ def _explain(target: str, detail: Mapping[str, Any]) -> CommodoreError:
     path = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).removeprefix(".")
     message, hint = _meaning(detail)
     if detail["type"] == "union_tag_invalid":
-        keys.append(_discriminator(detail))  # whose value is wrong, and has a line of its own
+        keys.append(_discriminator(detail))  # its value is wrong, and has a line of its own
     return InputError(
         "CMD-ENG-008",
         f"instance {target!r}: {path}: {message}",
@@ -94,7 +94,7 @@ _EXPECTED = {
 
 
 def _meaning(detail: Mapping[str, Any]) -> tuple[str, str]:
-    """What is wrong with a field, and what to do about it."""
+    """Return the message and the hint for an invalid field."""
     kind, given = str(detail["type"]), detail.get("input")
     fields = "the fields of compile entries, dependencies and secrets are Kapitan's; a misspelt one is an error"
     if kind == "extra_forbidden":
@@ -102,7 +102,7 @@ def _meaning(detail: Mapping[str, Any]) -> tuple[str, str]:
     if kind == "missing":
         return "the field is missing", fields
     if kind == "union_tag_not_found":
-        return f"{_discriminator(detail)} is missing", "it says how the entry's other fields are read"
+        return f"{_discriminator(detail)} is missing", "it determines the entry's other fields"
     if kind == "union_tag_invalid":  # pydantic names the members of Python's enum
         context = detail["ctx"]
         known = re.findall(r"'([\w.-]+)'(?=>|,|$)", context["expected_tags"])
@@ -141,7 +141,7 @@ def _named(value: object) -> str:
 
 
 class RenderedInventory(Inventory):  # type: ignore[misc]
-    """What Kapitan's inputs ask for as `cached.inv`. Renders and reads lazily."""
+    """The inventory that Kapitan's inputs access as `cached.inv`. Reads lazily."""
 
     def __init__(self, run: BatchRun) -> None:
         # Kapitan's own constructor would look for target files and render them.
@@ -152,27 +152,27 @@ class RenderedInventory(Inventory):  # type: ignore[misc]
         self._plain_views = lru_cache(_RECENT)(self._plain_view)
 
     def render_targets(self, targets: object = None, ignore_class_not_found: bool = False) -> None:
-        """Nothing to do: the targets are rendered."""
+        """Do nothing: the targets are rendered already."""
 
     @property
     def nodes(self) -> Mapping[str, Mapping[str, Any]]:
-        """All targets' nodes as reclass-rs rendered them, read when asked for."""
+        """Return all targets' nodes as reclass-rs rendered them, read on first access."""
         return self.targets.nodes
 
     def node(self, name: str) -> dict[str, Any]:
-        """A target's node as reclass-rs rendered it."""
+        """Return a target's node as reclass-rs rendered it."""
         return self.targets.node(name)
 
     @cached_property
     def inventory(self) -> dict[str, Any]:
-        """All targets as templates see them: what `inventory_global` gives."""
+        """Return all targets as templates see them, for `inventory_global`."""
         return {name: self.plain_view(name) for name in self.targets}
 
     def __getitem__(self, name: str) -> Any:
         return self.view(name)
 
     def is_fetched(self, name: str) -> bool:
-        """Whether this run fetches a target's dependencies."""
+        """Return True if this run fetches a target's dependencies."""
         kapitan = self.targets[name].parameters.kapitan
         dependencies = (kapitan.dependencies or []) if kapitan is not None else []
         return name in self._run.jobs and (
@@ -180,11 +180,11 @@ class RenderedInventory(Inventory):  # type: ignore[misc]
         )
 
     def names(self) -> list[str]:
-        """All targets."""
+        """Return the names of all targets."""
         return list(self.targets)
 
     def plain_view(self, name: str) -> dict[str, Any]:
-        """A target as it is in what `inventory_global` gives."""
+        """Return a target as in `inventory_global`."""
         return self._plain_views(name)
 
     def _plain_view(self, name: str) -> dict[str, Any]:
@@ -192,13 +192,13 @@ class RenderedInventory(Inventory):  # type: ignore[misc]
         return view
 
     def view(self, name: str) -> dict[str, Any]:
-        """A target as the Jsonnet function `inventory` gives it.
+        """Return a target as the Jsonnet function `inventory` returns it.
 
-        Kapitan completes the settings of compiled targets before it compiles: the full path, and where fetched
-        dependencies are.
+        Kapitan completes the settings of compiled targets before it compiles: the full path, and the output paths of
+        fetched dependencies.
 
         Raises:
-            InputError: there is no such target.
+            InputError: unknown target.
         """
         return self._views(name)
 

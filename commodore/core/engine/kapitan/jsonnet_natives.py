@@ -1,6 +1,6 @@
-"""What Jsonnet files read while Kapitan compiles them: imports, native functions, the inventory. Runs in workers only.
+"""Inputs of Jsonnet files that Kapitan compiles: imports, native functions, the inventory. Runs in workers only.
 
-Imports are searched as Kapitan does; files are read once and YAML quickly; all that is read is noted.
+Imports are searched as Kapitan does; files are read once, YAML with a fast parser; all inputs are recorded.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from commodore.core.engine.kapitan.context import CurrentWork, SearchPaths, curr
 _PACKAGE = os.path.dirname(kapitan.__file__)
 _LIBRARY = os.path.join(_PACKAGE, "lib", "kapitan.libjsonnet")
 
-# Native functions whose result depends on their arguments alone.
+# Native functions whose result depends on their arguments only.
 _PURE = ("yaml_dump", "yaml_dump_stream", "sha256_string", "gzip_b64")
 
 
 def _read_first(search: SearchPaths, name: str) -> tuple[str, bytes] | None:
-    """The first file of a name in the search paths, read once: the bytes that are noted are those that are used."""
+    """Read the first file of a name in the search paths, once: the recorded bytes are the used ones."""
     reads, confinement = current().reads, current().confinement
     paths = [os.path.join(folder, name) for folder in search.for_name(name)]
     for path in filter(confinement.is_open, paths):
@@ -55,10 +55,10 @@ def _read_first(search: SearchPaths, name: str) -> tuple[str, bytes] | None:
 def _read_yaml(search: SearchPaths, name: str) -> tuple[str, bytes]:
     if not name.endswith((".yml", ".yaml")):
         raise FileNotFoundError(f"{name!r} does not end in .yml or .yaml")
-    found = _read_first(search, name)
-    if found is None:
+    file = _read_first(search, name)
+    if file is None:
         raise FileNotFoundError(f"there is no file {name!r} in the search paths")
-    return found
+    return file
 
 
 def _yaml_load(search: SearchPaths, name: str) -> str:
@@ -72,11 +72,11 @@ def _yaml_load_stream(search: SearchPaths, name: str) -> str:
 
 
 def _read_file(search: SearchPaths, name: str) -> str:
-    """Kapitan's `read_file`: the text with its own line ends."""
-    found = _read_first(search, name)
-    if found is None:
+    """Replace Kapitan's `read_file`: return the text with its own line ends."""
+    file = _read_first(search, name)
+    if file is None:
         raise OSError(f"Could not find file {name}")
-    return _text(found[1])
+    return _text(file[1])
 
 
 def evaluate(path: str, *, import_callback: Any, native_callbacks: Any, ext_vars: Any) -> str:
@@ -86,8 +86,8 @@ def evaluate(path: str, *, import_callback: Any, native_callbacks: Any, ext_vars
 
 
 def native_functions(search: SearchPaths) -> dict[str, Any]:
-    """Kapitan's native functions, of which some read faster or find `compiled/` where this run has put it. All that
-    read note what they read.
+    """Return Kapitan's native functions. Some are replaced by faster ones, or ones that use this run's `compiled/`. All
+    functions record the files they read.
     """
     known = resources.resource_callbacks(search)
     ours = _Natives(search, current()).table()
@@ -104,7 +104,7 @@ Native = tuple[Any, Callable[..., Any]]
 
 
 def _refused(name: str, function: Native) -> Native:
-    """A function of which it is not known what it reads."""
+    """Wrap a function with unknown inputs, so that the result is not stored."""
     reads = current().reads
 
     def call(*arguments: Any) -> Any:
@@ -115,7 +115,7 @@ def _refused(name: str, function: Native) -> Native:
 
 
 class _Natives:
-    """Those native functions that are ours."""
+    """The native functions that replace Kapitan's."""
 
     def __init__(self, search: SearchPaths, work: CurrentWork) -> None:
         self._search = search
@@ -125,7 +125,7 @@ class _Natives:
         self._lazy = _lazy_inventory.LazyInventory(work.inventory, work.instance, work.reads)
 
     def table(self) -> dict[str, Native]:
-        """The functions by name."""
+        """Return the functions by name."""
         search, reads, on_paths = self._search, self._reads, self._on_search_paths
         return {
             **self._lazy.natives(),
@@ -144,26 +144,26 @@ class _Natives:
         def call(name: str, *arguments: Any) -> Any:
             paths = [os.path.join(folder, name) for folder in self._search.for_name(name)]
             within = [path for path in paths if self._confinement.is_open(path)]
-            found = next(filter(self._confinement.exists, within), None)
-            if found is None:
+            match = next(filter(self._confinement.exists, within), None)
+            if match is None:
                 self._confinement.explain_missing(paths)
-            elif os.path.isdir(found):
-                self._confinement.check_tree(found)
+            elif os.path.isdir(match):
+                self._confinement.check_tree(match)
             for path in within:
                 note(path)
-            result = function(name, found, *arguments)
-            for path in within:  # once more: it may have changed meanwhile
+            result = function(name, match, *arguments)
+            for path in within:  # recorded again: a change in between shows as two digests
                 note(path)
             return result
 
         return call
 
     def _file_exists(self, _name: str, path: str | None) -> Any:
-        self._reads.location()  # as it tells the path, too
+        self._reads.location()  # as the result has the path
         return {"exists": path is not None, "path": path or ""}
 
     def _read_files(self, _name: str, path: str | None) -> dict[str, str] | None:
-        """Kapitan's `dir_files_read`: without the folder it gives null."""
+        """Replace Kapitan's `dir_files_read`: null without the folder."""
         if path is None:
             return None
         return {name: _text(self._confinement.read(os.path.join(path, name))) for name in _files(path)}
@@ -187,11 +187,11 @@ class _Natives:
 
 
 def _validate(value: str, schema: str) -> dict[str, Any]:
-    """Kapitan's `jsonschema_validate`. A schema refers to itself and to the published meta-schemas alone."""
-    wanted: list[str] = []
+    """Replace Kapitan's `jsonschema_validate`. A schema may refer to itself and to the published meta-schemas only."""
+    references: list[str] = []
 
     def refuse(uri: str) -> referencing.Resource[Any]:
-        wanted.append(uri)
+        references.append(uri)
         raise LookupError(uri)
 
     known = SPECIFICATIONS.combine(referencing.Registry(retrieve=refuse))  # type: ignore[call-arg]
@@ -201,12 +201,12 @@ def _validate(value: str, schema: str) -> dict[str, Any]:
     except jsonschema.ValidationError as error:
         return {"valid": False, "reason": str(error)}
     except Exception as error:
-        if not wanted:
+        if not references:
             raise
         raise PolicyError(
             "CMD-CONF-005",
-            f"a JSON schema refers to {wanted[0]}, and nothing is fetched while rendering",
-            hint="put what it refers to into the schema, under $defs",
+            f"a JSON schema refers to {references[0]}, and nothing is fetched while rendering",
+            hint="put the referenced schema into this one, under $defs",
         ) from error
     return {"valid": True, "reason": ""}
 
@@ -218,20 +218,20 @@ def _list_files(name: str, path: str | None) -> list[str]:
 
 
 def _files(folder: str) -> list[str]:
-    """The names of the files in a folder, in the folder's own order."""
+    """Return the names of the files in a folder, in the folder's own order."""
     return [name for name in os.listdir(folder) if os.path.isfile(os.path.join(folder, name))]
 
 
 def _text(content: bytes) -> str:
-    """A file's text with its own line ends."""
+    """Decode a file's text with its own line ends."""
     return io.TextIOWrapper(io.BytesIO(content), newline="").read()
 
 
-def search_import(folder: str, wanted: str, search: SearchPaths) -> tuple[str, bytes]:
-    """The file of an import: beside the importing file, in Kapitan's package, in the search paths."""
+def search_import(folder: str, name: str, search: SearchPaths) -> tuple[str, bytes]:
+    """Find the file of an import: in the importing file's folder, in Kapitan's package, in the search paths."""
     imported, reads, confinement = current().imported, current().reads, current().confinement
-    folders = (folder, _PACKAGE, *search.for_name(wanted))
-    paths = [os.path.normpath(os.path.join(one, wanted)) for one in folders]
+    folders = (folder, _PACKAGE, *search.for_name(name))
+    paths = [os.path.normpath(os.path.join(candidate, name)) for candidate in folders]
     for path in paths:
         if path in imported:
             return path, imported[path]
@@ -241,9 +241,9 @@ def search_import(folder: str, wanted: str, search: SearchPaths) -> tuple[str, b
         if content is not None:
             if path == _LIBRARY:
                 content = _lazy_inventory.override(content)
-            if not path.startswith(search.workplace):  # what this run renders may still change
+            if not path.startswith(search.workplace):  # files rendered by this run may still change
                 imported[path] = content
             return path, content
         reads.absent(path)
     confinement.explain_missing(paths, "import")
-    raise _jsonnet.JsonnetError(f"cannot find the import {wanted!r}")
+    raise _jsonnet.JsonnetError(f"cannot find the import {name!r}")

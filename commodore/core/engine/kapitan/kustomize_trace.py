@@ -1,8 +1,7 @@
-"""What the kustomize wrapper reads: the kustomization's folder, the folders that it names, remote bases, programs.
+"""Record the inputs of the kustomize wrapper: the kustomization's folder, its bases, remote bases, programs.
 
-Remote bases are fetched by kustomize through git, in front of which stands `scripts/fetch-once`: it keeps each commit
-for all runs and writes down what was fetched. Every remote name in the kustomizations has to be found there, or the
-result is not kept.
+kustomize fetches remote bases with git, which is wrapped by `scripts/fetch-once`: it stores each commit for all runs
+and logs the fetches. Every remote name in the kustomizations must be in that log, or the result is not stored.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _MANIFEST = re.compile(r"https?://.*\.(ya?ml|json)")
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """One fetch of kustomize's."""
+    """A fetch by kustomize."""
 
     url: str
     ref: str
@@ -44,12 +43,12 @@ class Fetch:
 
 
 class Kustomize:
-    """Watches one run of the wrapper.
+    """Observes a run of the wrapper.
 
     Args:
-        reads: where to note what is read.
-        scratch: a folder for this run alone.
-        cache: where commits are kept, None for nowhere.
+        reads: records inputs.
+        scratch: a folder for this run only.
+        cache: the folder of stored commits, None without one.
     """
 
     def __init__(
@@ -67,26 +66,26 @@ class Kustomize:
         self._context = context
         self._fetches: list[Fetch] = []
         self.is_taken = False
-        """Whether the result is there already, so that nothing is to be run."""
+        """Whether the result was taken from the cache, so that the wrapper does not run."""
         self._listings: dict[Fetch, dict[str, str]] = {}
         self._user_git = ""
         self.source = ""
-        """What is built."""
+        """The folder or URL of the kustomization that is built."""
 
     def environment(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """The wrapper's environment, with our git in front of the one on its path."""
-        found = shutil.which("git", path=environment.get("PATH", os.defpath))
-        if found is None or self._cache is None:
+        """Return the wrapper's environment, with the git wrapper first in its path."""
+        program = shutil.which("git", path=environment.get("PATH", os.defpath))
+        if program is None or self._cache is None:
             return dict(environment)
         store = self._cache
-        store.sweep()  # what scripts that were killed have left
+        store.sweep()  # leftovers of killed scripts
         self._folder.mkdir(parents=True)
-        self._user_git = found
-        store.write_git(self._folder / "git", found, self._log, offline=self._sources.offline, exports={})
+        self._user_git = program
+        store.write_git(self._folder / "git", program, self._log, offline=self._sources.offline, exports={})
         return {**environment, "PATH": f"{self._folder}:{environment.get('PATH', os.defpath)}"}
 
     def words(self, text: str) -> str:
-        """What kustomize has said, with the user's git in the place of ours, which is gone when the user reads it."""
+        """Replace the path of the git wrapper in kustomize's output by the user's git: the wrapper is temporary."""
         return text.replace(str(self._folder / "git"), self._user_git) if self._user_git else text
 
     @property
@@ -94,11 +93,11 @@ class Kustomize:
         return self._folder / "fetched"
 
     def begin(self, source: str, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Look at what a run will read, before it does: a change meanwhile must not go unnoticed.
+        """Record the inputs before a run, to detect changes during the run.
 
         Args:
             source: the folder or URL of the kustomization.
-            arguments: those of the wrapper, the output folder first, as the entry has them.
+            arguments: the wrapper's arguments in the entry, the output folder first.
             environment: the variables that the entry sets.
         """
         self.source = source
@@ -112,11 +111,11 @@ class Kustomize:
         self._reads.program("kustomize")
         self._reads.defaults("kubectl")
         if not is_remote(source):
-            with contextlib.suppress(CommodoreError, OSError, ValueError):  # to be told, or refused, by what follows
+            with contextlib.suppress(CommodoreError, OSError, ValueError):  # reported, or refused, later
                 self._local(os.path.abspath(source), set(), remotes=False)
 
     def conclude(self, source: str) -> None:
-        """Note what a successful run has read."""
+        """Record the inputs of a successful run."""
         if self._log.is_file():
             lines = [line.split("\t") for line in self._log.read_text().splitlines()]
             self._fetches = [Fetch(*line) for line in lines if len(line) == 3]
@@ -144,7 +143,7 @@ class Kustomize:
                     if remotes or _MANIFEST.match(name):
                         self._remote(name)
                 elif os.path.realpath(place) != os.path.realpath(_join(os.path.realpath(folder), name)):
-                    raise ValueError(f"{name} is beside the folder that a link points to")
+                    raise ValueError(f"{name} is not in the folder that a link points to")
                 elif os.path.isdir(place):
                     self._local(place, seen, remotes=remotes)
                 elif not os.path.exists(place):
@@ -156,7 +155,7 @@ class Kustomize:
                         raise ValueError(f"{name} may read from a remote place")
 
     def _remote(self, name: str) -> None:
-        """Note a remote base, and what that one names in turn."""
+        """Record a remote base, and its own bases."""
         address = urlsplit(name)
         if address.scheme.startswith("http") and "@" in address.netloc:
             raise ValueError("a URL holds a credential")
@@ -175,7 +174,7 @@ class Kustomize:
         if len(known) != 1:
             raise ValueError(f"it is not known how {name} was fetched")
         ((fetch, inner),) = known
-        if git.redact(fetch.url) != fetch.url:  # however kustomize has found it in the name
+        if git.redact(fetch.url) != fetch.url:  # kustomize parses names in its own way
             raise ValueError("a URL holds a credential")
         key = SOURCE.key("git", fetch.url, NO_REF if ref == "HEAD" else ref, "kustomize", "")
         self._reads.note(key, "fixed" if is_commit(ref) else fetch.commit)
@@ -183,7 +182,7 @@ class Kustomize:
         self._inside(fetch, inner or "", set())
 
     def _inside(self, fetch: Fetch, folder: str, seen: set[str]) -> None:
-        """Look at the kustomization in a folder of a commit that is kept."""
+        """Record the bases of a kustomization in a folder of a stored commit."""
         folder = os.path.normpath(folder)
         if folder in seen:
             return
@@ -208,7 +207,7 @@ class Kustomize:
                     raise ValueError(f"{name} may be anything")
 
     def _kind(self, fetch: Fetch, path: str) -> str:
-        """What a commit has at a path: `blob`, `tree`, or another word for everything else."""
+        """Return the kind of a path in a commit: `blob`, `tree`, or another word for everything else."""
         path = os.path.normpath(path)
         if path == ".":
             return "tree"
@@ -217,7 +216,7 @@ class Kustomize:
         return self._listing(fetch).get(path, "missing")
 
     def _listing(self, fetch: Fetch) -> dict[str, str]:
-        """All paths of a commit, each with what it is: one process, however many are asked for."""
+        """Return all paths of a commit with their kinds, read by one process."""
         if fetch not in self._listings:
             listed = self._git(fetch, "ls-tree", "-r", "-t", "-z", "--full-tree", fetch.commit)
             entries = (entry.partition(b"\t") for entry in listed.split(b"\0") if entry)
@@ -243,10 +242,10 @@ def _documents(folder: Path) -> Iterator[bytes]:
 
 
 def _references(text: bytes) -> Iterator[tuple[str, str]]:
-    """The bases and addresses that a kustomization names, each with the key under which it does.
+    """Yield the bases and addresses in a kustomization, each with its key.
 
     Raises:
-        ValueError: it names something in a way that is not understood.
+        ValueError: it has an unsupported name.
     """
     document = manifests.load(text, place="kustomization.yaml")
     for key, value in document.items() if isinstance(document, Mapping) else ():
@@ -261,7 +260,7 @@ def _references(text: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _environment_files(text: bytes) -> Iterator[str]:
-    """The files with variables that the generators of a kustomization name."""
+    """Yield the files with variables of a kustomization's generators."""
     document = manifests.load(text, place="kustomization.yaml")
     for key in _GENERATORS if isinstance(document, Mapping) else ():
         for generator in document.get(key) or ():
@@ -270,10 +269,10 @@ def _environment_files(text: bytes) -> Iterator[str]:
 
 
 def _check_environment(name: str, content: bytes) -> None:
-    """Refuse a file with a variable without a value: many versions of kustomize take that from the environment.
+    """Refuse a file with a variable without a value: many versions of kustomize read it from the environment.
 
     Raises:
-        ValueError: there is one.
+        ValueError: the file has such a variable.
     """
     for line in content.removeprefix(codecs.BOM_UTF8).splitlines():
         if line.strip() and not line.lstrip().startswith(b"#") and b"=" not in line:
@@ -289,7 +288,7 @@ def _join(folder: str, file: str) -> str:
 
 
 def _inner(name: str, url: str) -> str | None:
-    """The folder in the repository `url` that a remote base names; None if it is in another one."""
+    """Return the folder of a remote base in the repository `url`; None if it is in another one."""
     plain, repository = (_plain(text) for text in (name.partition("?")[0], url))
     if plain == repository:
         return ""
@@ -300,6 +299,6 @@ def _inner(name: str, url: str) -> str | None:
 
 
 def _plain(url: str) -> str:
-    """A URL without its scheme and ending, which kustomize may change."""
+    """Return a URL without its scheme and ending, which kustomize may change."""
     text = re.sub(r"^(git::)?([a-z+]+://)?(git@)?", "", url).removesuffix("/").removesuffix(".git")
     return text.replace(":", "/", 1) if "/" not in text.partition(":")[0] else text

@@ -1,4 +1,4 @@
-"""What Kapitan's inputs read and write goes through here. Runs in workers only.
+"""Replacements of Kapitan's functions that read and write files. Runs in workers only.
 
 Replaced, by setting names in Kapitan's modules once per worker: the writing of files (fast emitter, confined to the
 instance's folder), the reading of YAML (libyaml), Jsonnet's native functions and imports (order, causes of errors), the
@@ -58,8 +58,8 @@ class CommandError(Exception):
 
     Args:
         status: its exit code, negative for a signal.
-        stderr: what it said.
-        kustomization: folder or URL of the kustomization that it was to build; empty if it was another command.
+        stderr: its error output.
+        kustomization: folder or URL of the kustomization to build; empty for another command.
     """
 
     def __init__(self, status: int, stderr: str, kustomization: str = "") -> None:
@@ -70,7 +70,7 @@ class CommandError(Exception):
 
 
 def install() -> None:
-    """Put the replacements into Kapitan's modules. Doing it twice changes nothing."""
+    """Set the replacements in Kapitan's modules. Calling it again changes nothing."""
     base.CompiledFile = jinja2.CompiledFile = _ConfinedFile
     base.CompilingFile = _Writer
     jsonnet.resource_callbacks = jsonnet_natives.native_functions
@@ -97,10 +97,10 @@ def install() -> None:
 
 
 class _ConfinedFile(CompiledFile):  # type: ignore[misc]
-    """A file that an input writes; refused if it lies outside of the instance's folder."""
+    """An output file of an input; refused if it is outside of the instance's folder."""
 
     def __enter__(self) -> Any:
-        """Kapitan's function, with files that are opened by the confinement."""
+        """Replace Kapitan's function: the confinement opens the file."""
         confinement, mode = current().confinement, self.kwargs.get("mode", "r")
         confinement.check(self.name)
         current().reads.written(self.name)
@@ -110,7 +110,7 @@ class _ConfinedFile(CompiledFile):  # type: ignore[misc]
 
 
 def _open_confined(path: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
-    """`open` for the inputs that write without Kapitan's writer: objects' names become file names there."""
+    """Replace `open` for inputs that write without Kapitan's writer, as they use names of objects as file names."""
     if mode != "r":
         current().reads.written(path)
         kwargs["opener"] = current().confinement.opener
@@ -142,7 +142,7 @@ class _Writer(CompilingFile):  # type: ignore[misc]
             if not isinstance(obj, str):
                 raise problem
             work.context.problem(problem)
-            obj = list(obj)  # as Kapitan, to which a text is a stream of documents like any other sequence
+            obj = list(obj)  # Kapitan writes a text as a stream of documents, like any other sequence
         text = _as_yaml(obj, style)
         if len(text) > work.limits.output_file_bytes:
             raise PolicyError(
@@ -154,11 +154,11 @@ class _Writer(CompilingFile):  # type: ignore[misc]
 
 
 def is_changed_by_kapitan(obj: Any, lists: set[int]) -> bool:
-    """Whether Kapitan's walk over a value changes it; over most it does not. It replaces references, and a list that
-    stands in several places by copies: the output has no anchor for it.
+    """Check if Kapitan's walk over a value changes it. It replaces references, and a list that occurs several times by
+    copies, so the output has no anchor for it. Most values are not changed.
 
     Args:
-        lists: the identities of the lists that were met already.
+        lists: the identities of the lists seen so far.
     """
     if isinstance(obj, str):
         return "?{" in obj
@@ -187,7 +187,7 @@ def _as_yaml(obj: Mapping[str, Any] | list[Any], style: str) -> str:
     except yaml.representer.RepresenterError as error:
         raise InputError(
             "CMD-ENG-012",
-            f"the output holds a {_kind(error.args[-1])}, which YAML has no form for",
+            f"the output has a {_kind(error.args[-1])}, which YAML cannot represent",
             hint="turn it into maps, lists, strings, numbers, booleans or null",
         ) from error
 
@@ -201,35 +201,37 @@ def _kind(value: Any) -> str:
 
 
 _original_read_reference = PlainRefBackend.__getitem__
-# Types of references whose secret is in their file, or in a variable that belongs to what is fixed.
+# Types of references whose secret is in their file, or in a variable that is part of the subject.
 _REVEALED = ("plain", "base64", "env")
 
 
 def _read_reference(backend: Any, path: str) -> Any:
-    """Kapitan's function, noting the ref file that it reads."""
+    """Replace Kapitan's function: record the ref file."""
     reads, file = current().reads, os.path.join(os.path.abspath(backend.path), path.partition("@")[0])
     current().confinement.check_open(file, "reference")
     reads.ref_file(file)
     if cached.args.reveal and backend.type_name not in _REVEALED:
         reads.refuse(f"a secret of type {backend.type_name} is revealed")
     try:
-        found = _original_read_reference(backend, path)
+        reference = _original_read_reference(backend, path)
     except KeyError:
         reads.refuse(f"the reference {path} has no file")
         raise
-    reads.ref_file(file)  # once more: it may have changed meanwhile
-    return found
+    reads.ref_file(file)  # recorded again: a change in between shows as two digests
+    return reference
 
 
 _original_read_embedded = RefController.ref_from_embedded
 
 
 def _read_embedded(controller: Any, type_name: str, encoded: str) -> Any:
-    """Kapitan's function, but for references to Vault: who reviews the manifest would not see which secret it is."""
+    """Replace Kapitan's function: refuse embedded references to Vault, as a reviewer could not see
+    the secret's path.
+    """
     if type_name == "vaultkv":
         raise PolicyError(
             "CMD-REF-017",
-            f"a reference to Vault brings its own ref file instead of naming one: ?{{{type_name}:{encoded[:20]}...",
+            f"a reference to Vault embeds its ref file instead of naming one: ?{{{type_name}:{encoded[:20]}...",
             hint="write it as ?{vaultkv:path/key}",
         )
     return _original_read_embedded(controller, type_name, encoded)
@@ -239,7 +241,7 @@ def _read_embedded(controller: Any, type_name: str, encoded: str) -> Any:
 
 
 def _place(stream: Any) -> str:
-    """What errors call a stream: a file of a rendered chart without the temporary folder it lies in."""
+    """Return the name of a stream for errors: a file of a rendered chart without its temporary folder."""
     name = getattr(stream, "name", "the command's output")
     with contextlib.suppress(ValueError):
         return str(Path(*Path(name).relative_to(tempfile.gettempdir()).parts[1:]))
@@ -267,7 +269,9 @@ def _render_chart(
     helm_values_files: list[str] | None,
     helm_flags: dict[str, Any] | None = None,
 ) -> Any:
-    """Kapitan's function, with copies of what it changes: its default flags and the entry's parameters."""
+    """Replace Kapitan's function: check the call, use cached results, and pass copies of the values that it changes
+    (its default flags and the entry's parameters).
+    """
     confinement = current().confinement
     completed = {key: helm_params.get(name) is True for name, key in _COMPLETING.items()}
     helm_params = {name: given for name, given in helm_params.items() if not _is_ours(name, given)}
@@ -291,14 +295,14 @@ def _render_chart(
     for file in helm_values_files or ():
         reads.file(os.path.join(os.getcwd(), file))
     values = [file for file in (helm_values_file, *(helm_values_files or ())) if file]
-    random = any(map(is_random, chart.brought)) or is_random(chart_dir, values)
+    random = any(map(is_random, chart.fetched)) or is_random(chart_dir, values)
     if random:
         _stay_in_cluster()
     key = "" if unknown or random else _chart_key(chart.path, program, helm_params, flags, values)
     part = current().parts.named(f"helm {os.path.basename(os.path.normpath(chart_dir))}", key, reads)
     known = part.take()
     if known is not None:
-        os.rmdir(output_path)  # a new, empty folder of Kapitan's
+        os.rmdir(output_path)  # Kapitan's new, empty folder
         write_folder(known, Path(output_path))
         return "", ""
     own, others = (
@@ -307,7 +311,7 @@ def _render_chart(
     )
     safe, given = _without_foreign_schema(chart.path, helm_params), dict(helm_params)
     done = _original_render_chart(safe, output_path, helm_path, given, own, others, dict(flags))
-    for file in helm_values_files or ():  # once more: it may have changed meanwhile
+    for file in helm_values_files or ():  # recorded again: a change in between shows as two digests
         reads.file(os.path.join(os.getcwd(), file))
     if key and not done[1] and key == _chart_key(chart.path, program, helm_params, flags, values):
         part.conclude(read_folder(Path(output_path)))
@@ -315,25 +319,25 @@ def _render_chart(
 
 
 def _is_ours(name: str, given: Any) -> bool:
-    """Whether a parameter of helm is dealt with before helm is called."""
+    """Check if a parameter of helm is handled before helm runs."""
     return name in _COMPLETING and isinstance(given, bool)
 
 
 def _for_helm(file: str) -> str:
-    """A file with values, without the path of the working directory, which helm could take for a URL."""
+    """Return the path of a file with values relative to the working directory, whose path helm could take for a URL."""
     here = os.path.join(os.getcwd(), "")
     return list_item(os.path.join(".", file.removeprefix(here)) if file.startswith(here) else file)
 
 
 def _without_foreign_schema(chart: str, parameters: Mapping[str, Any]) -> str:
-    """The chart, or a copy of it for which helm asks no server and reads no file for the schema of the values."""
+    """Return the chart, or a copy without schemas that refer to servers or other files."""
     work, name = current(), os.path.basename(os.path.normpath(chart))
     if parameters.get("skip_schema_validation") is True or not refers_elsewhere(Path(chart)):
         return chart
     if work.confinement.policy.allows("helm_options", work.confinement.component):
         return chart
-    said = f"the values of the chart {name} are not checked, as their schema refers to what is elsewhere"
-    work.context.announce(Warned("CMD-CONF-014", said))
+    message = f"the values of the chart {name} are not validated, as their schema refers to a file or URL outside of it"
+    work.context.announce(Warned("CMD-CONF-014", message))
     copy = Path(tempfile.mkdtemp()) / name
     try:
         copy_without_schemas(Path(chart), copy)
@@ -348,12 +352,12 @@ def _without_foreign_schema(chart: str, parameters: Mapping[str, Any]) -> str:
 
 
 def _helm_defaults(parameters: Mapping[str, Any]) -> tuple[str, ...]:
-    """What helm takes from where it runs; the namespace only where none is given."""
+    """Return the inputs that helm reads from its environment; the namespace only if the parameters have none."""
     return ("zone",) if "namespace" in parameters else ("zone", "helm")
 
 
 def _chart_key(chart: str, program: str, parameters: dict[str, Any], flags: dict[str, Any], values: list[str]) -> str:
-    """The name of what helm makes of a chart; empty if it is not to be kept."""
+    """Return the cache key of a rendered chart; empty if it must not be stored."""
     work = current()
     programs = work.reads.programs
     if not work.parts.are_kept or programs is None or programs.has_changed(program):
@@ -363,7 +367,7 @@ def _chart_key(chart: str, program: str, parameters: dict[str, Any], flags: dict
 
 
 def _stay_in_cluster() -> None:
-    """What the instance makes may hold random secrets: no other cluster gets them, and no other machine."""
+    """Do not share the instance's result with other clusters and machines, as it may contain random secrets."""
     work = current()
     work.reads.stay()
     node = work.inventory.node(work.instance)
@@ -372,7 +376,7 @@ def _stay_in_cluster() -> None:
 
 
 class _HelmValuesDumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
-    """Kapitan's quoting of values, without changing PyYAML's dumper for everybody else."""
+    """Dumper with Kapitan's quoting of values, instead of changing PyYAML's own dumper."""
 
 
 _HelmValuesDumper.add_representer(str, helm._helm_str_representer)
@@ -386,16 +390,17 @@ def _write_helm_values(values: dict[str, Any]) -> str:
 
 
 def fill_in(folder: str, text: str) -> str:
-    """A text of an entry as a command gets it. Kapitan takes a regular expression, to which a backslash in the path
-    means something.
+    """Replace `${compiled_target_dir}` in a text of an entry. Kapitan uses a regular expression, in which a backslash
+    in the path is special.
     """
     return text.replace("${compiled_target_dir}", folder)
 
 
 def _run_tool(*command: Any, args: Any = None, **options: Any) -> Any:
-    """`subprocess.run` for helm, kustomize and cue, which are the user's. helm fetches, too, outside of renderings.
+    """Replace `subprocess.run` for helm, kustomize and cue, which are the user's. helm fetches, too, outside of
+    renderings.
 
-    With an option that makes them start another program they are kept apart as if they were a component's.
+    With an option that starts another program they are isolated like programs of a component.
     """
     words = command[0] if command else args
     if words[1:2] == ["pull"]:
@@ -406,10 +411,10 @@ def _run_tool(*command: Any, args: Any = None, **options: Any) -> Any:
 
 
 def _run_external(command: str, **kwargs: Any) -> Any:
-    """`subprocess.run` for `external`: a failure carries the error output alone, without the environment's values.
+    """Replace `subprocess.run` for `external`: an error has the error output only, without the environment's values.
 
-    Kapitan joins a command of words that users and it have put paths into. The paths that only we know reach the shell
-    as they are, whatever a working directory is called.
+    Kapitan joins words, some of which contain paths, to a command. Paths of the run are quoted for the shell, as a
+    working directory may have any name.
     """
     command = quote_paths(command, current().known_paths)
     watch = current().watches[-1] if current().watches else None

@@ -1,8 +1,8 @@
-"""The adaptor: drives Kapitan's own input compilers for one instance after the other. Runs in workers only.
+"""The renderer: runs Kapitan's own input compilers for one instance after the other. Runs in workers only.
 
-Kapitan keeps its state in modules (`kapitan.cached`, caches, the process's temporary folder). All of it stays in worker
-processes, is set when a run begins and reset between instances. `patches` replaces the few functions that are slow,
-write without looking where, or leave files behind; everything else is Kapitan's.
+Kapitan keeps its state in modules (`kapitan.cached`, caches, the process's temporary folder). All of it is in worker
+processes only, is set at the start of a run and reset between instances. `patches` replaces the few functions that are
+slow, write outside of the output, or leave files behind; everything else is Kapitan's.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from commodore.core.engine.cache.static_key import OBSERVED_INPUTS, WRAPPER
 from commodore.core.engine.cache.trace import TraceRecorder
 from commodore.core.engine.jsonnet.evaluator import Evaluator
 from commodore.core.engine.kapitan import patches
-from commodore.core.engine.kapitan.apart import run_apart
 from commodore.core.engine.kapitan.chart_dependencies import ChartDependencies
 from commodore.core.engine.kapitan.commands import check_kustomization, is_of_machine, prepare_external
 from commodore.core.engine.kapitan.confining import Confinements
@@ -43,6 +42,7 @@ from commodore.core.engine.kapitan.context import CurrentWork, SearchPaths, curr
 from commodore.core.engine.kapitan.errors import EntryPlace, explain, explain_cause
 from commodore.core.engine.kapitan.fetch import chart_source
 from commodore.core.engine.kapitan.inventory import RenderedInventory
+from commodore.core.engine.kapitan.isolated import run_isolated
 from commodore.core.engine.kapitan.kustomize_trace import Kustomize
 from commodore.core.engine.tasks import BatchRun, KapitanDependency
 from commodore.core.render.kustomizations import is_remote
@@ -50,13 +50,13 @@ from commodore.core.render.tool_identity import Programs
 from commodore.core.results.result_store import read_folder, write_folder
 from commodore.core.sources.git import redact
 
-# Inputs that may walk through all targets at once, so that they need them as one plain map.
+# Inputs that may iterate over all targets, so they need them as one plain map.
 _READ_ALL_TARGETS = ("jinja2", "kadet")
 
-# Inputs that may leave links in the output.
+# Inputs that may create links in the output.
 _RUN_CODE = ("external", "kadet")
 
-# What the program brings for components: no user's file is misspelt there.
+# The program's files for components, without suggestions for misspelt names.
 _OWN_FILES = str(WRAPPER.parent.parent)
 
 
@@ -68,7 +68,7 @@ class _FakeReference(PlainRef):  # type: ignore[misc]
 
 
 class _FakeVault(PlainRefBackend):  # type: ignore[misc]
-    """In place of Vault where secrets do not matter: `?{vaultkv:a/b}` is revealed as `a/b`."""
+    """Replacement for Vault if secrets do not matter: `?{vaultkv:a/b}` is revealed as `a/b`."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path, _FakeReference)
@@ -86,7 +86,7 @@ class InstanceRenderer:
     """Renders the instances of one run.
 
     Args:
-        run: what is compiled, and where.
+        run: the run.
     """
 
     def __init__(self, run: BatchRun) -> None:
@@ -127,11 +127,11 @@ class InstanceRenderer:
         kadet.inventory_global.cache_clear()
 
     def node(self, instance: str) -> dict[str, Any]:
-        """An instance's node as reclass-rs rendered it; filters see this one."""
+        """Return an instance's node as reclass-rs rendered it, which filters see."""
         return self.inventory.node(instance)
 
     def dependencies(self, instance: str) -> tuple[KapitanDependency, ...]:
-        """What is to be fetched for an instance, its output paths made absolute.
+        """Return the dependencies to fetch for an instance, with absolute output paths.
 
         Raises:
             InputError: `parameters.kapitan` is missing or invalid.
@@ -164,13 +164,13 @@ class InstanceRenderer:
     def compile(
         self, instance: str, reads: TraceRecorder, evaluator: Evaluator, confinement: Confinement, context: Context
     ) -> None:
-        """Render an instance's compile entries in order. No entries give an empty folder.
+        """Render an instance's compile entries in order. Without entries, the folder is empty.
 
         Args:
-            reads: where to note what is read.
+            reads: records inputs.
             evaluator: evaluates Jsonnet files.
-            confinement: what the instance may read, write and do.
-            context: announces entries that are skipped, and what is wrong and allowed.
+            confinement: the permissions of the instance.
+            context: announces skipped entries, and allowed problems.
 
         Raises:
             CommodoreError: an entry failed; later ones are not tried, because they may use its output.
@@ -182,7 +182,7 @@ class InstanceRenderer:
         directory = self._run.jobs[instance].directory
         search = SearchPaths(map(str, self._run.request.search_paths), str(workplace), str(directory))
         tempfile.tempdir = str(scratch)
-        base._ENSURED_DIRS.clear()  # a folder may have been removed since Kapitan made it
+        base._ENSURED_DIRS.clear()  # a folder may have been removed since Kapitan created it
         reads.fetched(str(dependency.output) for dependency in self.dependencies(instance))
         try:
             limits, paths = self._run.limits, (str(self._run.request.root), str(directory), str(WRAPPER))
@@ -210,9 +210,9 @@ class InstanceRenderer:
                     except CommodoreError as error:
                         if not entry.continue_on_compile_error or error.exit_code != 1:
                             raise
-                        said = f"{error.message} (the entry is skipped: continue_on_compile_error)"
-                        context.announce(Warned("CMD-ENG-051", said))
-                        reads.refuse("an entry was skipped")  # what it would have read next is not known
+                        message = f"{error.message} (the entry is skipped: continue_on_compile_error)"
+                        context.announce(Warned("CMD-ENG-051", message))
+                        reads.refuse("an entry was skipped")  # its further inputs are unknown
         finally:
             tempfile.tempdir = None
             remove_tree(scratch)
@@ -231,12 +231,12 @@ class InstanceRenderer:
             compiler = get_compiler(entry.input_type)(
                 str(confinement.output.parent), search, self._references, place.instance, self._arguments
             )
-            for position, wanted in enumerate(entry.input_paths):
-                is_program = place.input_type == "external" and is_of_machine(wanted, confinement)
-                found = [wanted] if is_program else find_inputs(wanted, search, reads, confinement)
-                if not found and not entry.ignore_missing:
-                    raise _missing(place, position, wanted, search, confinement)
-                for path in found:
+            for position, input_path in enumerate(entry.input_paths):
+                is_program = place.input_type == "external" and is_of_machine(input_path, confinement)
+                matches = [input_path] if is_program else find_inputs(input_path, search, reads, confinement)
+                if not matches and not entry.ignore_missing:
+                    raise _missing(place, position, input_path, search, confinement)
+                for path in matches:
                     if place.input_type == "remove":
                         confinement.check(path, "path to remove")
                     _note_current_work(self._run, place, path)
@@ -247,7 +247,7 @@ class InstanceRenderer:
                     run = functools.partial(compiler.compile_input_path, own, program, folder)
                     with self._observed(entry, place, path, folder):
                         if _runs_python(place, confinement):
-                            run_apart(confinement, run, functools.partial(explain_cause, place=place, path=path))
+                            run_isolated(confinement, run, functools.partial(explain_cause, place=place, path=path))
                         else:
                             run()
                 if place.input_type == "helm":  # Kapitan takes these out of the entry with its first chart
@@ -260,7 +260,7 @@ class InstanceRenderer:
 
     @contextlib.contextmanager
     def _observed(self, entry: Any, place: EntryPlace, path: str, folder: str) -> Iterator[None]:
-        """Note what an input reads apart from what Jsonnet and helm tell while they run."""
+        """Record the inputs of an entry, except for ones that Jsonnet and helm record while they run."""
         work = current()
         writes_elsewhere = work.reads.places.name(folder) is not None
         if writes_elsewhere and place.input_type not in ("jsonnet", "helm"):
@@ -278,7 +278,7 @@ class InstanceRenderer:
             work.reads.refuse(f"{path} is removed", unseen=False)
         if place.input_type != "external":
             yield
-            whole(os.path.join(os.getcwd(), path))  # once more: it may have changed meanwhile
+            whole(os.path.join(os.getcwd(), path))  # recorded again: a change in between shows as two digests
             return
         if Path(path) != WRAPPER or not entry.args:
             work.reads.refuse(f"the command {path}")
@@ -289,7 +289,7 @@ class InstanceRenderer:
 
     @contextlib.contextmanager
     def _building(self, entry: Any, place: EntryPlace, folder: str) -> Iterator[None]:
-        """While this lasts, the kustomize wrapper runs, or what it made before is there already."""
+        """Observe a run of the kustomize wrapper, or write its cached result."""
         work, cache = current(), self._run.dependency_cache
         source, output = (
             patches.fill_in(folder, text) for text in (entry.env_vars.get("INPUT_DIR", ""), entry.args[0])
@@ -326,20 +326,20 @@ class InstanceRenderer:
 
 
 def _runs_python(place: EntryPlace, confinement: Confinement) -> bool:
-    """Whether an input executes Python code that is not ours."""
+    """Check if an input executes Python code of a component."""
     if place.input_type == "jinja2":
         return confinement.policy.allows("jinja2_filters", confinement.component)
     return place.input_type == "kadet"
 
 
 def _note_current_work(run: BatchRun, place: EntryPlace, path: str) -> None:
-    """For the message about a worker that does not come to an end."""
+    """Write the current step to its file, for the error if the worker has to be killed."""
     about = f"compile entry {place.index} ({place.input_type} to {place.output_path or '.'}), {path}"
-    run.at_work(place.instance).write_text(about, encoding="utf-8", errors="replace")
+    run.step_file(place.instance).write_text(about, encoding="utf-8", errors="replace")
 
 
 def _is_new(folder: str, output: Path) -> bool:
-    """Whether a folder lies below an instance's output, and nothing is in it yet."""
+    """Check that a folder is below an instance's output, and is empty or missing."""
     real = Path(os.path.realpath(folder))
     if output not in real.parents or not os.path.isabs(folder):
         return False
@@ -348,19 +348,19 @@ def _is_new(folder: str, output: Path) -> bool:
     return not os.listdir(folder)
 
 
-def find_inputs(wanted: str, search: SearchPaths, reads: TraceRecorder, confinement: Confinement) -> list[str]:
-    """The files and folders that an input path names, in the order in which they are compiled.
+def find_inputs(name: str, search: SearchPaths, reads: TraceRecorder, confinement: Confinement) -> list[str]:
+    """Return the files and folders of an input path, in the order in which they are compiled.
 
-    Kapitan compiles every hit on every search path, in random order, and later ones overwrite equal outputs. Here they
-    come from the last search path to the first (a pattern's matches within one from last to first name), so that the
-    first one wins, as everywhere else; what is reached by one name on several ways is compiled once. A link with
-    another name than the file it leads to is an input of its own: names of outputs are made of it.
+    Kapitan compiles every match in every search path, in random order, and later ones overwrite equal outputs. Here
+    the order is from the last search path to the first (matches of a pattern in one path from last to first name), so
+    that the first one wins, as everywhere else; a file that several paths lead to by the same name is compiled once. A
+    link with another name than its target is an input of its own, as names of outputs derive from it.
 
     Raises:
-        PolicyError: there is nothing but what may not be read.
+        PolicyError: none of the matches may be read.
     """
-    found: dict[tuple[str, str], str] = {}
-    candidates = [os.path.join(folder, wanted) for folder in search.for_name(wanted)]
+    matches: dict[tuple[str, str], str] = {}
+    candidates = [os.path.join(folder, name) for folder in search.for_name(name)]
     for candidate in filter(confinement.is_open, candidates):
         known, rest = search.split(candidate)
         if glob.has_magic(rest):
@@ -368,25 +368,25 @@ def find_inputs(wanted: str, search: SearchPaths, reads: TraceRecorder, confinem
         else:
             hits = [candidate] if reads.kind(candidate) != MISSING else []
         for hit in hits:
-            found.setdefault((os.path.realpath(hit), os.path.basename(os.path.normpath(hit))), hit)
-    if not found:
+            matches.setdefault((os.path.realpath(hit), os.path.basename(os.path.normpath(hit))), hit)
+    if not matches:
         confinement.explain_missing(candidates, "input path")
-    return list(found.values())[::-1]
+    return list(matches.values())[::-1]
 
 
 def _missing(
-    place: EntryPlace, position: int, wanted: str, search: SearchPaths, confinement: Confinement
+    place: EntryPlace, position: int, input_path: str, search: SearchPaths, confinement: Confinement
 ) -> InputError:
-    folders = [folder for folder in search.for_name(wanted) if folder != search.workplace]  # which is gone then
+    folders = [folder for folder in search.for_name(input_path) if folder != search.workplace]  # which is temporary
     near: set[str] = set()
     for folder in (*folders, search.workplace):
-        parent = os.path.dirname(os.path.join(folder, wanted))
+        parent = os.path.dirname(os.path.join(folder, input_path))
         if folder != _OWN_FILES and confinement.is_open(parent) and os.path.isdir(parent):
-            near.update(os.path.join(os.path.dirname(wanted), name) for name in os.listdir(parent))
-    looked_up = dict.fromkeys(os.path.join(folder, wanted) for folder in folders)
+            near.update(os.path.join(os.path.dirname(input_path), name) for name in os.listdir(parent))
+    looked_up = dict.fromkeys(os.path.join(folder, input_path) for folder in folders)
     return InputError(
         "CMD-ENG-011",
-        f"{place}: the input path {wanted!r} does not exist",
-        hint=did_you_mean(wanted, near) or "it is looked up in the search paths listed here",
+        f"{place}: the input path {input_path!r} does not exist",
+        hint=did_you_mean(input_path, near) or "it is looked up in the search paths listed here",
         locations=[place.setting("input_paths", position), *looked_up],
     )

@@ -8,25 +8,25 @@ from collections.abc import Iterable
 
 
 def quote_paths(command: str, paths: Iterable[str]) -> str:
-    """The command with every occurrence of these paths quoted, so that the shell takes it as it is.
+    """Quote every occurrence of these paths in a command, so that the shell does not interpret them.
 
-    An occurrence ends with the name: `/work/one` is no part of `/work/one-more`. What is quoted by `"` or `'` in the
-    command stays so. A command without strange paths is unchanged.
+    An occurrence ends with the name: `/work/one` does not occur in `/work/one-more`. Text in `"` or `'` stays quoted. A
+    command without special characters in these paths is unchanged.
     """
     strange = sorted({path for path in paths if shlex.quote(path) != path}, key=len, reverse=True)
     if not strange:
         return command
     parts, place, mark = [], 0, ""
-    for found in re.finditer(rf"(?:{'|'.join(map(re.escape, strange))})(?![^\s/'\";|&)<>])", command):
-        between = command[place : found.start()]
+    for match in re.finditer(rf"(?:{'|'.join(map(re.escape, strange))})(?![^\s/'\";|&)<>])", command):
+        between = command[place : match.start()]
         mark = _mark_after(between, mark)
-        parts += [between, _quoted(found[0], mark)]
-        place = found.end()
+        parts += [between, _quoted(match[0], mark)]
+        place = match.end()
     return "".join([*parts, command[place:]])
 
 
 def _mark_after(text: str, mark: str) -> str:
-    """The quotation mark that is open after a part of a command, or an empty string."""
+    """Return the quotation mark that is open after a part of a command, or an empty string."""
     characters = iter(text)
     for character in characters:
         if character == "\\" and mark != "'":

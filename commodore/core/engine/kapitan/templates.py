@@ -1,4 +1,4 @@
-"""Jinja2 templates of components: in jinja's sandbox, with files through the confinement. Runs in workers only."""
+"""Render Jinja2 templates of components in jinja's sandbox, with the confinement's files. Runs in workers only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FILTERS = os.path.join("lib", "jinja2_filters.py")
 
 
 class _Loader(jinja2.BaseLoader):
-    """Looks templates up in folders, first one first."""
+    """Loads templates from folders, in order."""
 
     def __init__(self, folders: Sequence[str], confinement: Confinement) -> None:
         self._folders = folders
@@ -45,11 +45,11 @@ class _Loader(jinja2.BaseLoader):
 def render_file(
     name: str, context: Mapping[str, Any], jinja2_filters: str = _FILTERS, search_paths: Sequence[str] | None = None
 ) -> str:
-    """Kapitan's `render_jinja2_file`, in the sandbox.
+    """Replace Kapitan's `render_jinja2_file`: render in the sandbox.
 
     Raises:
-        jinja2.TemplateError: the template is wrong.
-        PolicyError: it uses what leads out of the sandbox, or a file that may not be read.
+        jinja2.TemplateError: the template is invalid.
+        PolicyError: it leaves the sandbox, or uses a file that may not be read.
     """
     confinement = current().confinement
     folder, template = os.path.split(name)
@@ -70,14 +70,14 @@ def render_file(
     except SecurityError as error:
         raise PolicyError(
             "CMD-CONF-006",
-            f"the template {name} uses what leads out of the sandbox of templates: {error}",
+            f"the template {name} leaves the sandbox of templates: {error}",
             hint="templates may not use attributes whose names begin with an underscore, nor Python's internals",
             locations=[name],
         ) from error
 
 
 def _files_in(confinement: Confinement) -> Callable[[str], list[str]]:
-    """Kapitan's filter `fileglob`, for what may be read."""
+    """Replace Kapitan's filter `fileglob`: return readable files only."""
 
     def fileglob(pattern: str) -> list[str]:
         place = os.path.abspath(pattern)

@@ -1,1 +1,1 @@
-"""What is fetched and rendered when."""
+"""Scheduling of fetches and renderings."""

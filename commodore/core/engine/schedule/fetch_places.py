@@ -1,4 +1,4 @@
-"""The places that Kapitan dependencies may be fetched to, and what they may be fetched from."""
+"""Check the output paths and sources of Kapitan dependencies."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _HINT = "fetch into a folder of its own, such as one below ${_base_directory}"
 
 
 def check_outputs(dependencies: Sequence[KapitanDependency], run: BatchRun) -> list[tuple[str, CommodoreError]]:
-    """The dependencies of one run that must not be fetched, each with its instance."""
+    """Return an error for each dependency of a run that must not be fetched, with its instance."""
     if not dependencies:
         return []
-    found: list[tuple[str, CommodoreError]] = []
+    errors: list[tuple[str, CommodoreError]] = []
     charts: dict[Path, KapitanDependency] = {}
     places = _Places(run)
     for item in dependencies:
@@ -44,8 +44,8 @@ def check_outputs(dependencies: Sequence[KapitanDependency], run: BatchRun) -> l
                     locations=[str(item.output)],
                 )
         if error is not None:
-            found.append((item.instance, error))
-    return found
+            errors.append((item.instance, error))
+    return errors
 
 
 class _Places:
@@ -77,10 +77,10 @@ class _Places:
                 self._above[parent] |= owners
 
     def check(self, item: KapitanDependency, where: str) -> None:
-        """Refuse a place that is not for fetched files.
+        """Refuse an output path that is not for fetched files.
 
         Raises:
-            PolicyError: it is outside, files in it would be taken for something else than they are, or others use them.
+            PolicyError: it is outside of the allowed folders, used for other files, or belongs to another component.
         """
         real = Path(os.path.realpath(item.output))
         if not any(real.is_relative_to(root) for root in (*self._roots, *self._components)):
@@ -97,14 +97,14 @@ class _Places:
             or any(real.is_relative_to(folder) for folder in self._kept)
             or any(folder.is_relative_to(real) for folder in (*whole, *self._kept))
         ):
-            said = f"{where}: its output path {item.output} is not for fetched files"
-            raise PolicyError("CMD-ENG-059", said, hint=_HINT)
-        if whose := self._belongs(real, self._run.jobs[item.instance].component):
-            said = f"{where}: in its output path {item.output} are {whose}"
-            raise PolicyError("CMD-ENG-059", said, hint=_HINT)
+            message = f"{where}: its output path {item.output} is not for fetched files"
+            raise PolicyError("CMD-ENG-059", message, hint=_HINT)
+        if files := self._files_of_others(real, self._run.jobs[item.instance].component):
+            message = f"{where}: in its output path {item.output} are {files}"
+            raise PolicyError("CMD-ENG-059", message, hint=_HINT)
 
-    def _belongs(self, real: Path, component: str) -> str:
-        """The files of others that are in a place, in words; empty for a place of nobody or of the component."""
+    def _files_of_others(self, real: Path, component: str) -> str:
+        """Describe the files of other components in a folder; empty without such files."""
         for folder in (real, *real.parents):
             if owners := self._owners.get(folder):
                 if component not in owners:
@@ -122,7 +122,7 @@ class _Places:
 
 
 def _links_in(output: Path) -> Iterator[Path]:
-    """The links in a folder that files are fetched to, which they would be written through."""
+    """Yield the links in an output folder: fetched files would be written through them."""
     return (Path(entry.path) for _, entry in walk(output) if entry.is_symlink())
 
 
@@ -131,11 +131,11 @@ def _followed(*folders: Path) -> tuple[Path, ...]:
 
 
 def _check_source(item: KapitanDependency, run: BatchRun, where: str) -> None:
-    """Refuse a source, or a program to fetch it by, that the policy does not allow.
+    """Refuse a source, or a program to fetch it, that the policy does not allow.
 
     Raises:
-        PolicyError: it does not.
-        InputError: it is a URL for which git would start a program, or take it for an option.
+        PolicyError: the policy does not allow it.
+        InputError: git would start a program for the URL, or take it for an option.
     """
     if item.fields.get("helm_path"):
         run.policy.require_program(str(item.fields["helm_path"]), f"{where}: helm_path")

@@ -1,7 +1,7 @@
-"""What is done when: the state of one call of `Engine.compile_batches`.
+"""The scheduler: the state of one call of `Engine.compile_batches`, and the order of its tasks.
 
-Instances are read first, as fetching has to know all dependencies to fetch each once. From then on an instance is
-compiled as soon as what it needs is fetched, the slowest ones first, while others' dependencies are still on their way.
+Instances are read first, as fetching has to know all dependencies to fetch each once. After that an instance is
+compiled as soon as its dependencies are fetched, the slowest ones first, while others' are still being fetched.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from commodore.core.sources.git import redact
 
 
 def read_durations(root: Path, limits: Limits) -> dict[str, float]:
-    """Seconds by instance, of former runs in a working directory. Nothing if there is no file, or a damaged one."""
+    """Read the seconds by instance of earlier runs in a working directory; empty if the file is missing or damaged."""
     try:
         with _file(root).open("rb") as file:
             content = json.loads(file.read(limits.durations_bytes))
@@ -59,7 +59,7 @@ def _sound(content: Mapping[str, object]) -> dict[str, float]:
 
 
 def write_durations(root: Path, durations: Mapping[str, float]) -> None:
-    """Keep durations for the next run in a working directory; a folder that refuses the file does not matter."""
+    """Save durations for the next run in a working directory; errors of the disk are ignored."""
     rounded = {name: round(seconds, 3) for name, seconds in sorted(durations.items())}
     with contextlib.suppress(EnvironmentFault, PolicyError):
         write_atomically(_file(root), json.dumps(rounded, indent=0).encode() + b"\n", root=root)
@@ -70,16 +70,16 @@ def _file(root: Path) -> Path:
 
 
 Rank = tuple[int, float]
-"""How early an instance is compiled; the smallest is first."""
+"""Sort key of instances; the smallest is compiled first."""
 
 
 class ReadyInstances:
-    """Two queues: instances that compute, and those that mostly wait for the programs that they start.
+    """Two queues of ready instances: ones that compute, and ones that mostly wait for the programs that they start.
 
     Args:
-        rank: when an instance is compiled among those that could be.
-        waits: whether an instance mostly waits.
-        directory: an instance's component directory.
+        rank: returns the sort key of an instance.
+        waits: returns whether an instance mostly waits.
+        directory: returns an instance's component directory.
         one_by_one: component directories of which no two instances may be compiled at the same time.
     """
 
@@ -101,27 +101,27 @@ class ReadyInstances:
         return any(self._queues.values())
 
     def push(self, unit: Unit) -> None:
-        """An instance can be compiled."""
+        """Add an instance that can be compiled."""
         heapq.heappush(self._queues[self._waits(unit)], (self._rank(unit), unit))
 
     def pop(self) -> Unit | None:
-        """The first instance of both queues whose directory is free; None if there is none."""
+        """Remove and return the first instance of both queues whose directory is free; None without one."""
         ranked = sorted((queue[0], waits) for waits, queue in self._queues.items() if queue)
         return next((unit for _, waits in ranked if (unit := self._pop(waits)) is not None), None)
 
     def pop_computing(self) -> Unit | None:
-        """The same of those that compute."""
+        """Like `pop`, for instances that compute."""
         return self._pop(False)
 
     def pop_waiting(self) -> Unit | None:
-        """The same of those that mostly wait."""
+        """Like `pop`, for instances that mostly wait."""
         return self._pop(True)
 
     def _pop(self, waits: bool) -> Unit | None:
         queue = self._queues[waits]
         passed = []
-        found = None
-        while queue and found is None:
+        unit = None
+        while queue and unit is None:
             entry = heapq.heappop(queue)
             directory = self._directory(entry[1])
             if directory in self._occupied:
@@ -129,35 +129,35 @@ class ReadyInstances:
                 continue
             if directory in self._one_by_one:
                 self._occupied.add(directory)
-            found = entry[1]
+            unit = entry[1]
         for entry in passed:
             heapq.heappush(queue, entry)
-        return found
+        return unit
 
     def end(self, unit: Unit) -> None:
-        """An instance is done; its directory is free again."""
+        """Free the directory of an instance that is done."""
         self._occupied.discard(self._directory(unit))
 
 
 COMPILE_STAGE = "compile"
 """The stage whose progress is announced."""
 
-RENDERED, KEPT = "rendered", "from the cache"
-"""Where what an instance consists of came from."""
+RENDERED, FROM_CACHE = "rendered", "from the cache"
+"""The source of an instance's files."""
 
 Nodes = Mapping[str, Mapping[str, Any]]
 Ranking = Callable[[Unit], Rank]
 
 
 class Schedule:
-    """Offers tasks to the pool and takes what came of them.
+    """Offers tasks to the pool and processes their outcomes.
 
     Args:
         work: the runs and their inventories.
-        rank: when an instance is compiled among those that could be.
-        announce: who listens.
-        size: how many tasks that compute run at the same time; fetches, and instances that mostly wait, are counted
-            apart.
+        rank: returns the sort key of an instance.
+        announce: receives events.
+        size: the number of computing tasks that run at the same time; fetches, and instances that mostly wait, are
+            counted separately.
         reuses: the results of earlier runs, by the run's key.
     """
 
@@ -180,12 +180,12 @@ class Schedule:
         self._inspections = deque(
             InspectTask(run, name) for run, nodes in work for name in run.pending if _names_dependencies(nodes[name])
         )
-        self._found: list[_fetching.Wanted] = []
+        self._dependencies: list[_fetching.RunDependency] = []
         self._waves: deque[list[BatchRun]] | None = None
         self._begun = 0
         self._fetches: deque[FetchTask] = deque()
         self._missing: dict[Unit, set[Path]] = {}
-        self._arrivals: dict[str, _fetching.Arrivals] = {}
+        self._arrivals: dict[str, _fetching.PendingOutputs] = {}
         self._waited: set[Unit] = set()
         self._too_early: dict[Unit, frozenset[Path]] = {}
         self._outside: set[Unit] = set()
@@ -196,21 +196,21 @@ class Schedule:
         self._records: dict[Unit, Record] = {}
 
     def errors(self, run: BatchRun) -> list[CommodoreError]:
-        """What went wrong in a run, in the order of its jobs."""
+        """Return the errors of a run, in the order of its jobs."""
         return [error for name in run.jobs for error in self._errors.get((run.key, name), ())]
 
     def seconds(self, run: BatchRun) -> dict[str, float]:
-        """How long each instance of a run that is compiled has taken."""
+        """Return the duration of each compiled instance of a run."""
         return {name: self._seconds[run.key, name] for name in run.jobs if (run.key, name) in self._seconds}
 
     def records(self, run: BatchRun) -> dict[str, Record]:
-        """What each instance that was rendered has read, also if that failed."""
+        """Return the record of each rendered instance, also of failed ones."""
         return {name: self._records[run.key, name] for name in run.pending if (run.key, name) in self._records}
 
     # For the pool
 
     def offer(self) -> Task | None:
-        """The next task, or None as long as nothing can be done."""
+        """Return the next task, or None while no task can start."""
         task = self._next()
         if task is not None:
             units = task.units if isinstance(task, FetchTask) else {(task.run.key, task.instance)}
@@ -241,7 +241,9 @@ class Schedule:
         return self._compile(unit)
 
     def _next_to_compute(self) -> Unit | None:
-        """Instances that mostly wait begin early, but leave a place for others as long as there are any."""
+        """Choose the next instance: ones that mostly wait start early, but leave a place for others while there are
+        some.
+        """
         if len(self._inside) + 1 < self._size:
             unit = self._ready.pop()
         else:
@@ -255,7 +257,7 @@ class Schedule:
         return CompileTask(self._runs[unit[0]], unit[1])
 
     def done(self, task: Task, outcome: TaskOutcome, worker: int | None) -> None:
-        """Take what a task came to, with the number of its worker, which has died if there is none."""
+        """Process the outcome of a task. `worker` is the number of its worker, None if it has died."""
         if worker is not None:
             self._announce(_ended(task, outcome, worker))
         if isinstance(task, CompileTask) and self._is_too_early(task, outcome, worker):
@@ -279,16 +281,16 @@ class Schedule:
         if outcome.errors:
             self._errors[unit].extend(outcome.errors)
         elif isinstance(task, InspectTask):
-            self._found.extend((task.run, item) for item in outcome.dependencies)
+            self._dependencies.extend((task.run, item) for item in outcome.dependencies)
         else:
             self._seconds[unit] = outcome.seconds
-            source = f"{RENDERED}, with {', '.join(outcome.taken)} {KEPT}" if outcome.taken else RENDERED
+            source = f"{RENDERED}, with {', '.join(outcome.taken)} {FROM_CACHE}" if outcome.taken else RENDERED
             self._announce(StageAdvanced(COMPILE_STAGE, task.instance, outcome.seconds, source))
         if isinstance(task, CompileTask):
             self._arrive(task.run.workplace(task.instance))
 
     def _leave(self, task: InspectTask | CompileTask) -> None:
-        """A task does not take a place any more."""
+        """Free the place of a task."""
         unit = (task.run.key, task.instance)
         if unit in self._outside:
             self._outside.remove(unit)
@@ -298,7 +300,7 @@ class Schedule:
         if isinstance(task, CompileTask):
             self._ready.end(unit)
 
-    # Waves: what is fetched and compiled at the same time
+    # Waves: runs that fetch and compile at the same time
 
     def _is_idle(self) -> bool:
         return not (
@@ -314,23 +316,25 @@ class Schedule:
         keys = {run.key for run in wave}
         staging = wave[0].staging / "fetch" / str(self._begun)
         self._begun += 1
-        wanted = [
-            (run, item) for run, item in self._found if run.key in keys and self._is_sound((run.key, item.instance))
+        dependencies = [
+            (run, item)
+            for run, item in self._dependencies
+            if run.key in keys and self._is_sound((run.key, item.instance))
         ]
-        tasks = _fetching.plan(wanted, staging)
+        tasks = _fetching.plan(dependencies, staging)
         self._fetches.extend(tasks)
         for run in wave:
             self._await_fetches(run, tasks)
         return True
 
     def _await_fetches(self, run: BatchRun, tasks: Sequence[FetchTask]) -> None:
-        """Let each instance wait for what it reads: because it says so, because its inputs lie there, or because it has
-        read that before.
+        """Make each instance wait for the files it reads: its own dependencies, folders of its inputs, and files that
+        it has read before.
         """
         sound = [name for name in run.pending if self._is_sound((run.key, name))]
         written = {name: self._reuses[run.key].written_places(run, name, self._nodes[run.key][name]) for name in sound}
         writers = {name: written[name] for name in run.jobs if written.get(name)}
-        arrivals = self._arrivals[run.key] = _fetching.Arrivals(run, tasks, writers)
+        arrivals = self._arrivals[run.key] = _fetching.PendingOutputs(run, tasks, writers)
         named: dict[Unit, set[Path]] = defaultdict(set)
         for task in tasks:
             for unit in task.units:
@@ -344,7 +348,7 @@ class Schedule:
             self._release((run.key, name))
 
     def _read_by(self, run: BatchRun, name: str) -> set[Path]:
-        """What of that which is to come an instance will read, as far as that is known before it is rendered."""
+        """Return the pending outputs that an instance is expected to read, before it is rendered."""
         arrivals, node = self._arrivals[run.key], self._nodes[run.key][name]
         record = read_record(run.request.root, name)
         if _reads_unseen(node) or (record is not None and record.unseen):
@@ -355,8 +359,10 @@ class Schedule:
         return arrivals.read_by((*self._inputs(run, name), *read))
 
     def _is_too_early(self, task: CompileTask, outcome: TaskOutcome, worker: int | None) -> bool:
-        """Whether an instance has read what was fetched since it was begun, or still is. Everything has to be fetched
-        before anything is compiled: who needs nothing of it may begin at once, and who turns out to need it, again.
+        """Check if an instance has read files that were fetched since it was started, or are still being fetched.
+
+        The published tool fetches everything before it compiles. An instance that is not expected to read fetched files
+        may start earlier; if it has read some after all, it is compiled again.
         """
         unit = (task.run.key, task.instance)
         missed = self._too_early.pop(unit)
@@ -365,11 +371,11 @@ class Schedule:
         record = outcome.record
         if outcome.errors or record is None or record.unseen:
             return True
-        read = places_read(record.found, PortablePaths.of(task.run, task.instance, installed()))
+        read = places_read(record.digests, PortablePaths.of(task.run, task.instance, installed()))
         return not missed.isdisjoint(self._arrivals[task.run.key].read_by(read))
 
     def _await_again(self, task: CompileTask) -> None:
-        """Let an instance that was too early wait for everything."""
+        """Make an instance that was started too early wait for all fetches."""
         unit = (task.run.key, task.instance)
         self._announce(
             Noted(f"instance {task.instance!r} is rendered again: it has read what was fetched meanwhile", level=1)
@@ -380,14 +386,14 @@ class Schedule:
         self._release(unit)
 
     def _plan_waves(self) -> list[list[BatchRun]]:
-        """The order in which inspections end is chance: sort what they have found, and refuse what must not be."""
+        """Sort the dependencies, as inspections end in random order; check them; and divide the runs into waves."""
         order = {(run.key, name): position for run in self._runs.values() for position, name in enumerate(run.pending)}
-        self._found.sort(key=lambda wanted: (order[wanted[0].key, wanted[1].instance], wanted[1].index))
+        self._dependencies.sort(key=lambda entry: (order[entry[0].key, entry[1].instance], entry[1].index))
         for run in self._runs.values():
-            own = [item for other, item in self._found if other is run]
+            own = [item for other, item in self._dependencies if other is run]
             for instance, error in check_outputs(own, run):
                 self._errors[run.key, instance].append(error)
-        sound = [(run, item) for run, item in self._found if self._is_sound((run.key, item.instance))]
+        sound = [(run, item) for run, item in self._dependencies if self._is_sound((run.key, item.instance))]
         return _fetching.in_waves(list(self._runs.values()), sound)
 
     def _waits(self, unit: Unit) -> bool:
@@ -398,9 +404,9 @@ class Schedule:
 
     def _inputs(self, run: BatchRun, name: str) -> Iterator[Path]:
         yield run.jobs[name].directory
-        for wanted in _input_paths(self._nodes[run.key][name]):
+        for path in _input_paths(self._nodes[run.key][name]):
             for folder in run.request.search_paths:
-                yield folder / wanted
+                yield folder / path
 
     # After fetching
 
@@ -412,7 +418,7 @@ class Schedule:
         self._arrive(task.place)
 
     def _arrive(self, place: Path) -> None:
-        """What was put into places that others may read is there, or will not come."""
+        """Release the instances that wait for a place: its files are complete, or will not be written."""
         for arrivals in self._arrivals.values():
             arrivals.awaited.discard(place)
         for unit, missing in list(self._missing.items()):
@@ -421,14 +427,14 @@ class Schedule:
                 self._release(unit)
 
     def _fail(self, units: frozenset[Unit], error: CommodoreError, *, prefix: bool) -> None:
-        """Let the instances that need a dependency fail; each run is notified once."""
+        """Fail the instances that need a dependency; each run gets one error."""
         for run in self._runs.values():
             names = [name for name in run.pending if (run.key, name) in units]
             for name in names:
                 self._errors.setdefault((run.key, name), [])
             if names:
-                told = ", ".join(map(repr, names))
-                self._errors[run.key, names[0]].append(error.about(f"instance {told}") if prefix else error)
+                listed = ", ".join(map(repr, names))
+                self._errors[run.key, names[0]].append(error.about(f"instance {listed}") if prefix else error)
 
     def _release(self, unit: Unit) -> None:
         if unit in self._missing and not self._missing[unit]:
@@ -437,7 +443,7 @@ class Schedule:
             if not self._is_sound(unit):
                 self._arrive(run.workplace(name))
             elif unit in self._waited and self._reuses[run.key].look_again(run, self._nodes[run.key], name):
-                self._announce(StageAdvanced(COMPILE_STAGE, name, source=KEPT))
+                self._announce(StageAdvanced(COMPILE_STAGE, name, source=FROM_CACHE))
                 self._arrive(run.workplace(name))
             else:
                 self._ready.push(unit)
@@ -447,7 +453,7 @@ class Schedule:
 
 
 def _identity(task: Task) -> tuple[str, str, str]:
-    """What a task is in the events about it."""
+    """Return kind, name and place of a task for events."""
     if isinstance(task, FetchTask):
         first = [group.items[0] for group in task.groups]
         names = [" ".join(filter(None, [redact(item.source), item.fields.get("chart_name")])) for item in first]
@@ -468,8 +474,8 @@ def _ended(task: Task, outcome: TaskOutcome, worker: int) -> TaskEnded:
 
 
 def slowest_first(work: Sequence[tuple[BatchRun, Nodes]], durations: Mapping[Path, Mapping[str, float]]) -> Ranking:
-    """Ranks instances by the time they took the last time. New ones come first, by how much there is to compile, and
-    before them those that run commands, which may take a while to fetch what they build.
+    """Rank instances by their last duration. New ones come first, by the number of their inputs, and before them new
+    ones that run commands, which may take long to fetch what they build.
 
     Args:
         durations: seconds by instance for each working directory.
@@ -487,12 +493,12 @@ def slowest_first(work: Sequence[tuple[BatchRun, Nodes]], durations: Mapping[Pat
 
 
 def _runs_commands(node: Mapping[str, Any]) -> bool:
-    """Whether an instance mostly waits, for a command that may fetch what it builds."""
+    """Check if an instance mostly waits, for a command that may fetch what it builds."""
     return any(entry.get("input_type") in ("external", "kustomize") for entry in _entries(node))
 
 
 def _reads_unseen(node: Mapping[str, Any]) -> bool:
-    """Whether an instance is known to read files without telling which."""
+    """Check if an instance is known to read files that are not observed."""
     return any(
         entry.get("input_type") not in OBSERVED_INPUTS
         or (entry.get("input_type") == "external" and list(entry.get("input_paths") or ()) != [str(WRAPPER)])
@@ -506,7 +512,7 @@ def _names_dependencies(node: Mapping[str, Any]) -> bool:
 
 
 def _entries(node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """A node's compile entries. The node is not validated."""
+    """Return a node's compile entries. The node is not validated."""
     kapitan = node["parameters"].get("kapitan")
     entries = kapitan.get("compile") if isinstance(kapitan, Mapping) else None
     return [entry for entry in entries if isinstance(entry, Mapping)] if isinstance(entries, Sequence) else []
@@ -519,8 +525,8 @@ def _input_paths(node: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _shared_and_written(work: Sequence[tuple[BatchRun, Nodes]]) -> set[Path]:
-    """The component directories of several instances that one of them may write to: by an output path that leaves the
-    instance's folder (what kustomize reads is often generated like that), or by a command.
+    """Return the component directories of several instances that one of them may write to: by an output path outside of
+    the instance's folder (input of kustomize is often generated like that), or by a command.
     """
     used: Counter[Path] = Counter()
     written = set()

@@ -1,1 +1,1 @@
-"""A worker process: its server, and what it does with a task."""
+"""A worker process: its server, and the execution of tasks."""

@@ -1,4 +1,4 @@
-"""The pool of workers that render, and what is said if one of them dies."""
+"""The pool of rendering workers, and the errors if a worker dies."""
 
 from __future__ import annotations
 
@@ -11,27 +11,28 @@ from commodore.base.programs.child_processes import has_less_memory
 from commodore.base.programs.workers import WorkerEnd, WorkerPool
 from commodore.core.engine.tasks import CompileTask, FetchTask, Task, TaskOutcome
 
-_OUT_OF_MEMORY = (2, -signal.SIGABRT)  # how the Go runtime ends then, and how libraries do
+_OUT_OF_MEMORY = (2, -signal.SIGABRT)  # exit of the Go runtime, and signal of libraries
 
 
 def worker_pool(module: str = "commodore.core.engine.worker.worker") -> WorkerPool[Task, TaskOutcome]:
-    """A pool of workers that have imported Kapitan."""
+    """Create a pool of workers that have imported Kapitan."""
     return WorkerPool(module, lambda task, end: TaskOutcome(errors=(_explain_death(task, end),)))
 
 
 def _explain_death(task: Task, end: WorkerEnd) -> CommodoreError:
-    """Why a worker did not answer."""
+    """Return the error for a worker that ended without an answer."""
     if end.is_late:
         return PolicyError(
             "CMD-CONF-009",
-            f"instance {task.instance!r}: {_at_work(task)} did not end within {task.run.rendering_seconds:g} seconds",
+            f"instance {task.instance!r}: {_last_step(task)} did not end within {task.run.rendering_seconds:g} seconds",
             hint="look for an endless loop there; for more time, raise rendering_seconds in a trust policy or with "
             "COMMODORE_LIMITS",
         )
     if end.status in _OUT_OF_MEMORY and isinstance(task, CompileTask) and not has_less_memory(task.run.rendering_bytes):
         return PolicyError(
             "CMD-CONF-010",
-            f"instance {task.instance!r}: {_at_work(task)} takes more than {task.run.rendering_bytes} bytes of memory",
+            f"instance {task.instance!r}: {_last_step(task)} takes more than {task.run.rendering_bytes} bytes "
+            "of memory",
             hint="look for something that grows without end there; for more memory, raise rendering_bytes in a trust "
             "policy or with COMMODORE_LIMITS",
         )
@@ -51,8 +52,8 @@ def _explain_death(task: Task, end: WorkerEnd) -> CommodoreError:
     )
 
 
-def _at_work(task: Task) -> str:
-    """What a worker was at when it last said so."""
+def _last_step(task: Task) -> str:
+    """Return the step that the worker last wrote to its step file."""
     with contextlib.suppress(OSError):
-        return task.run.at_work(task.instance).read_text(encoding="utf-8", errors="replace")
+        return task.run.step_file(task.instance).read_text(encoding="utf-8", errors="replace")
     return "reading its settings"

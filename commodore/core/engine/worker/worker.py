@@ -1,4 +1,6 @@
-"""A worker: takes tasks from its connection, performs them, answers. Imports Kapitan; runs only below the server."""
+"""A worker: receives tasks from its connection, performs them and responds. Imports Kapitan; runs only below the
+server.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +34,14 @@ _QUERY = re.compile(r"(?<=[^\s/])\?[\w.~%-]+=[^\s'\"/]+")
 
 
 class _Notes(logging.Handler):
-    """Collects what Kapitan and its libraries log, for the main process to announce."""
+    """Collects the log messages of Kapitan and its libraries, for the main process to announce."""
 
     def __init__(self) -> None:
         super().__init__()
         self.lines: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        # Files that are fetched have the query of their URL in their names.
+        # Fetched files have the query of their URL in their names.
         self.lines.append(_QUERY.sub("", redact_text(record.getMessage())))
 
     def take(self) -> tuple[str, ...]:
@@ -49,7 +51,7 @@ class _Notes(logging.Handler):
 
 
 class Worker:
-    """Performs tasks. Keeps the renderer of the current run, with the targets that it has read."""
+    """Performs tasks. Keeps the renderer of the current run, and the targets that it has read."""
 
     def __init__(self) -> None:
         self._renderer: _kapitan.InstanceRenderer | None = None
@@ -58,10 +60,10 @@ class Worker:
         self._installed = frozenset(sys.modules)
         self._inputs: set[Path] = set()
         logging.basicConfig(handlers=[self._notes], force=True)
-        warnings.simplefilter("ignore")  # what libraries tell their developers
+        warnings.simplefilter("ignore")  # of libraries, for their developers
 
     def perform(self, task: Task) -> TaskOutcome:
-        """The outcome of a task. Never raises: an error of any kind is part of the outcome."""
+        """Perform a task. Never raises: errors of any kind are part of the outcome."""
         start = time.perf_counter()
         try:
             outcome = self._perform(task)
@@ -72,7 +74,9 @@ class Worker:
         except Exception as error:
             fault = refusal(error, f"instance {task.instance!r}")
             outcome = TaskOutcome(errors=(fault or _unexpected(error, task),))
-        outcome = replace(outcome, errors=tuple(judge(one, f"instance {task.instance!r}") for one in outcome.errors))
+        outcome = replace(
+            outcome, errors=tuple(judge(error, f"instance {task.instance!r}") for error in outcome.errors)
+        )
         notes = outcome.notes + self._notes.take()
         return replace(outcome, notes=notes, seconds=time.perf_counter() - start, started=start)
 
@@ -88,8 +92,8 @@ class Worker:
         return _compile(renderer, task)
 
     def _forget_modules(self) -> None:
-        """Forget the Python modules that kadet inputs of other instances have loaded: those of this one may have the
-        same names, in another component, or in another version of it for another cluster.
+        """Unload the Python modules that kadet inputs of other instances have loaded: modules of this instance may have
+        the same names, in another component, or in another version of it for another cluster.
         """
         for name in sys.modules.keys() - self._installed:
             file = getattr(sys.modules[name], "__file__", None)
@@ -112,7 +116,7 @@ class Worker:
 
 
 def _compile(renderer: _kapitan.InstanceRenderer, task: CompileTask) -> TaskOutcome:
-    """Render and filter one instance. Wrong filters are reported together with what is wrong in the rendering."""
+    """Render and filter an instance. Errors of filter definitions and of the rendering are reported together."""
     errors: list[CommodoreError] = []
     warnings: list[Warned] = []
     context = _collecting_warnings(task.run.context(), warnings)
@@ -152,12 +156,12 @@ def _compile(renderer: _kapitan.InstanceRenderer, task: CompileTask) -> TaskOutc
     done = time.perf_counter()
     parts = (("render", rendered - start), ("filter", filtered - rendered), ("record", done - filtered))
     taken = tuple(renderer.parts.taken)
-    told = [f"instance {task.instance!r}: taken from the cache: {', '.join(taken)}"] if taken else []
+    messages = [f"instance {task.instance!r}: taken from the cache: {', '.join(taken)}"] if taken else []
     return TaskOutcome(
         record=record,
         errors=tuple(errors),
         warnings=tuple(warnings),
-        notes=(*notes, *told),
+        notes=(*notes, *messages),
         traces=tuple(evaluator.traces),
         parts=parts,
         evaluations=evaluator.evaluations(),
@@ -168,7 +172,7 @@ def _compile(renderer: _kapitan.InstanceRenderer, task: CompileTask) -> TaskOutc
 
 
 def _collecting_warnings(context: Context, warnings: list[Warned]) -> Context:
-    """The context with a listener that collects warnings."""
+    """Return the context with a listener that collects warnings."""
 
     def on_event(event: Event) -> None:
         if isinstance(event, Warned):

@@ -12,7 +12,18 @@ import pytest
 from commodore.base.context import Context
 from commodore.base.events import ignore
 from commodore.base.limits import DEFAULT_LIMITS
-from commodore.core.engine.cache.keys import KINDS, LOCATION, MADE, SETTINGS, SOURCE, Key, Placed, Today, World, placed
+from commodore.core.engine.cache.keys import (
+    KINDS,
+    LOCATION,
+    MADE,
+    SETTINGS,
+    SOURCE,
+    CurrentState,
+    Key,
+    PathKind,
+    RunEnvironment,
+    path_keys,
+)
 from commodore.core.engine.cache.portable_paths import PortablePaths
 from commodore.core.engine.cache.remote_identity import SourceIdentities
 from commodore.core.engine.cache.static_key import settings_digest
@@ -63,22 +74,22 @@ def record(tmp_path: Path, programs: Programs) -> TraceRecorder:
     return reads
 
 
-def today_of(record: TraceRecorder, programs: Programs, node: dict[str, Any] = NODE) -> Today:
+def current_state(record: TraceRecorder, programs: Programs, node: dict[str, Any] = NODE) -> CurrentState:
     sources = SourceIdentities(None, Context(ignore, DEFAULT_LIMITS, offline=True))
-    return Today(record.places, {"app": node}, None, World("app", programs, sources, os.environ))
+    return CurrentState(record.places, {"app": node}, None, RunEnvironment("app", programs, sources, os.environ))
 
 
-def different(found: dict[Key, str], today: Today) -> set[str]:
-    return {key[0] for key, digest in found.items() if today.digest(key) != digest}
+def different(found: dict[Key, str], current: CurrentState) -> set[str]:
+    return {key[0] for key, digest in found.items() if current.digest(key) != digest}
 
 
 def test_what_is_recorded_is_found_again(record: TraceRecorder, programs: Programs) -> None:
     found = record.conclude()
     assert record.refusal == ""
     assert {key[0] for key in found} == set(KINDS)
-    today = today_of(record, programs)
-    assert different(found, today) == set()
-    assert today.digests(list(found)) == list(found.values())
+    current = current_state(record, programs)
+    assert different(found, current) == set()
+    assert current.digests(list(found)) == list(found.values())
 
 
 @pytest.mark.parametrize(
@@ -101,7 +112,7 @@ def test_a_change_is_seen_by_its_kind(
     found = record.conclude()
     change(tmp_path / "root")
     fresh = Programs({"PATH": str(tmp_path / "bin")}, tmp_path, None, DEFAULT_LIMITS)
-    assert different(found, today_of(record, fresh)) == kinds
+    assert different(found, current_state(record, fresh)) == kinds
 
 
 def test_a_change_of_parameters_is_seen_by_its_kind(record: TraceRecorder, programs: Programs) -> None:
@@ -111,23 +122,23 @@ def test_a_change_of_parameters_is_seen_by_its_kind(record: TraceRecorder, progr
         ({"app": {"a": 1, "b": 1}, "kapitan": {"compile": []}}, {"names"}),
         ({"app": {"a": 1}, "kapitan": {"compile": [1]}}, {"settings"}),
     ):
-        assert different(found, today_of(record, programs, {"parameters": parameters})) == kinds
+        assert different(found, current_state(record, programs, {"parameters": parameters})) == kinds
 
 
 def test_parameters_and_files_alone(record: TraceRecorder) -> None:
     """Without a world, nothing else is looked at: what it would tell is unknown."""
     found = record.conclude()
-    today = Today(record.places, {"app": NODE})
+    current = CurrentState(record.places, {"app": NODE})
     unknown = {"root", "cluster-refs", "settings", "tool", "defaults", "source"}
-    assert {key[0] for key in found if today.digest(key) is None} == unknown
-    assert today.digests(list(found)) is None
-    assert today.digest(("unheard of", "x")) is None
-    assert today.digest(LOCATION.key()) is None
+    assert {key[0] for key in found if current.digest(key) is None} == unknown
+    assert current.digests(list(found)) is None
+    assert current.digest(("unheard of", "x")) is None
+    assert current.digest(LOCATION.key()) is None
 
 
 def test_what_lies_at_paths(record: TraceRecorder, tmp_path: Path) -> None:
     root = tmp_path / "root"
-    found = {(kind.name, kind.touched(which, record.places)) for kind, _, which in placed(record.conclude())}
+    found = {(kind.name, kind.touched(which, record.places)) for kind, _, which in path_keys(record.conclude())}
     assert found == {
         ("file", str(root / "file")),
         ("file", str(root / "refs" / "own" / "secret")),
@@ -137,7 +148,7 @@ def test_what_lies_at_paths(record: TraceRecorder, tmp_path: Path) -> None:
         ("tree", str(root / "tree")),
         ("copied", str(root / "tree")),
     }
-    assert {kind.name for kind in KINDS.values() if isinstance(kind, Placed) and kind.is_folder} == {"tree", "copied"}
+    assert {kind.name for kind in KINDS.values() if isinstance(kind, PathKind) and kind.is_folder} == {"tree", "copied"}
 
 
 def test_words() -> None:
@@ -153,4 +164,4 @@ def test_words() -> None:
 
 
 def test_what_an_instance_makes_depends_on_nothing(record: TraceRecorder) -> None:
-    assert Today(record.places, {}).digest(("written", "root:made")) == MADE
+    assert CurrentState(record.places, {}).digest(("written", "root:made")) == MADE

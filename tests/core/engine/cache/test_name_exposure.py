@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from commodore.core.engine.cache.name_exposure import Escapes, find_escapes
+from commodore.core.engine.cache.name_exposure import Exposure, find_exposure
 
 KAP = "local kap = import 'lib/kapitan.libjsonnet';\n"
 INV = KAP + "local inv = kap.inventory();\n"
-NOTHING = Escapes()
-EVERYTHING = Escapes(everything=True, any_key=True)
-UNKNOWN = Escapes(everything=True, any_key=True, place=True)
+NOTHING = Exposure()
+EVERYTHING = Exposure(everything=True, any_key=True)
+UNKNOWN = Exposure(everything=True, any_key=True, place=True)
 
 
 @pytest.mark.parametrize(
@@ -19,10 +19,10 @@ UNKNOWN = Escapes(everything=True, any_key=True, place=True)
         ("{}", NOTHING),
         (INV + "inv.parameters.app.name", NOTHING),
         (INV + "inv . parameters /* c */ . app // d\n .name", NOTHING),
-        (INV + "local params = inv.parameters.app; params", Escapes(keys=frozenset({"app"}))),
-        (INV + "inv.parameters.app { a: 1 }", Escapes(keys=frozenset({"app"}))),
-        (INV + "inv.parameters['app'].x", Escapes(any_key=True)),
-        (INV + "inv.parameters[name].x", Escapes(any_key=True)),
+        (INV + "local params = inv.parameters.app; params", Exposure(keys=frozenset({"app"}))),
+        (INV + "inv.parameters.app { a: 1 }", Exposure(keys=frozenset({"app"}))),
+        (INV + "inv.parameters['app'].x", Exposure(any_key=True)),
+        (INV + "inv.parameters[name].x", Exposure(any_key=True)),
         (INV + "std.objectFields(inv.parameters)", EVERYTHING),
         (INV + "'x' in inv.parameters", EVERYTHING),
         (INV + "inv.parameters == {}", EVERYTHING),
@@ -60,7 +60,7 @@ UNKNOWN = Escapes(everything=True, any_key=True, place=True)
         ("local i = ((import 'lib/kapitan.libjsonnet').inventory()); i.parameters.app.x", NOTHING),
         (INV + "local inv2 = inv tailstrict; 1", EVERYTHING),
         (INV + "'%(a)s' % inv.parameters", EVERYTHING),
-        (INV + "'%(a)s' % inv.parameters.app", Escapes(keys=frozenset({"app"}))),
+        (INV + "'%(a)s' % inv.parameters.app", Exposure(keys=frozenset({"app"}))),
         (INV + "{ assert std.length(inv.parameters) > 1 }", EVERYTHING),
         (INV + "{ ['x' + n]: 1 for n in std.objectFields(inv.parameters) }", EVERYTHING),
         (INV + "function(i=inv) 1", EVERYTHING),
@@ -74,7 +74,7 @@ UNKNOWN = Escapes(everything=True, any_key=True, place=True)
         ("local n = std.native; n('x')", UNKNOWN),
         ("std.native('sha256_string')('x')", NOTHING),
         ("'std' + std.length('native')", NOTHING),
-        ("{ at: std.thisFile }", Escapes(place=True)),
+        ("{ at: std.thisFile }", Exposure(place=True)),
         (INV + "{ at: std.thisFile, p: inv.parameters }", UNKNOWN),
         (INV + "// \r std.length(inv)", EVERYTHING),
         (INV + "|||\r\n  text\r\n||| + std.length(inv)", EVERYTHING),
@@ -83,13 +83,13 @@ UNKNOWN = Escapes(everything=True, any_key=True, place=True)
         (INV + "|||\n  text", UNKNOWN),
     ],
 )
-def test_what_escapes(source: str, expected: Escapes) -> None:
-    assert find_escapes(source.encode()) == expected
+def test_what_escapes(source: str, expected: Exposure) -> None:
+    assert find_exposure(source.encode()) == expected
 
 
 def test_escapes_of_several_files_add_up() -> None:
-    one, two = Escapes(keys=frozenset({"a"})), Escapes(any_key=True, keys=frozenset({"b"}))
-    assert one | two == Escapes(any_key=True, keys=frozenset({"a", "b"}))
+    one, two = Exposure(keys=frozenset({"a"})), Exposure(any_key=True, keys=frozenset({"b"}))
+    assert one | two == Exposure(any_key=True, keys=frozenset({"a", "b"}))
 
 
 @pytest.mark.parametrize(
@@ -103,8 +103,8 @@ def test_escapes_of_several_files_add_up() -> None:
     ids=["a block without a line", "a call without an end", "a name without a local", "an inventory without a local"],
 )
 def test_text_that_is_no_jsonnet_can_see_everything_it_names(source: str) -> None:
-    assert find_escapes(source.encode()).everything
+    assert find_exposure(source.encode()).everything
 
 
 def test_an_end_without_a_beginning() -> None:
-    assert find_escapes(b"a).inventory().parameters.app.x") == NOTHING
+    assert find_exposure(b"a).inventory().parameters.app.x") == NOTHING

@@ -203,7 +203,7 @@ def test_an_instance_takes_over_what_its_part_has_read(tmp_path: Path) -> None:
         ("written", "root:made"),
         ("written", "root:folder/made"),
     }
-    assert ("tree", "root:folder", "root:folder/made") in whole.found
+    assert ("tree", "root:folder", "root:folder/made") in whole.digests
     assert not whole.refusal
     (tmp_path / "folder/made").write_text("changed")
     whole.absorb(found, part.places)

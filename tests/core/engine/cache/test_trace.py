@@ -76,7 +76,7 @@ def test_all_targets_are_all_names_and_values_and_how_others_are_compiled(reads:
     """Of others, which no other run has at the same place."""
     nodes = {"app": {"parameters": {"a": 1}}, "other": {"parameters": {"b": 2}}}
     reads.everything(nodes)
-    assert reads.refusal == "a template reads how other is compiled"
+    assert reads.refusal == "a template reads the Kapitan settings of other"
     kinds = [key[0] for key in reads.conclude()]
     assert (kinds.count("value"), "root" in kinds) == (2, True)
 
@@ -152,7 +152,7 @@ def test_files_of_templates_are_read_once(
     with working(work):
         read(SearchPaths([str(tmp_path)], str(tmp_path / "work")), name)
     assert opened.count(str(tmp_path / name)) == 1
-    assert reads.found["file", f"root:{name}"] == hashlib.sha256(b"a: 1").hexdigest()
+    assert reads.digests["file", f"root:{name}"] == hashlib.sha256(b"a: 1").hexdigest()
 
 
 def test_what_is_installed_needs_no_record(tmp_path: Path) -> None:

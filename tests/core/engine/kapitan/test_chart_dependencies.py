@@ -188,7 +188,7 @@ def test_a_build_with_the_lock_of_other_dependencies(world: World, version: str)
     world.add("a", entry(dependency_update=False, dependency_build=True))
     error = world.fail_once()
     assert (error.code, error.exit_code) == ("CMD-ENG-065", 1)
-    assert f"{lock} is not that of the dependencies in {listing}" in error.message
+    assert f"{lock} does not match the dependencies in {listing}" in error.message
 
 
 def test_a_build_without_a_lock_takes_the_newest(world: World, repository: Repository) -> None:

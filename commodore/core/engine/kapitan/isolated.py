@@ -1,4 +1,6 @@
-"""Python code of components, in a child of the worker, without network and with its own files. Runs in workers only."""
+"""Run Python code of components in a child of the worker, without network and with its own files only. Runs in workers
+only.
+"""
 
 from __future__ import annotations
 
@@ -28,23 +30,23 @@ from commodore.core.confinement.namespaces import close_others, enter
 from commodore.core.engine.tasks import BatchRun
 
 _FAMILIES: tuple[type[CommodoreError], ...] = (InputError, EnvironmentFault, PolicyError)
-_PLACE_OF_VARIABLES = 47  # in /proc/self/stat, of what follows the name: where those begin that the process began with
+_PLACE_OF_VARIABLES = 47  # index in /proc/self/stat after the name, of the start of the initial environment (env_start)
 _VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR")
 
 
-def run_apart(
+def run_isolated(
     confinement: Confinement, work: Callable[[], None], explain: Callable[[Exception], CommodoreError]
 ) -> None:
-    """Do something that runs a component's Python code, where this machine can, apart from all that is not its own.
+    """Run a function that executes a component's Python code, isolated if this machine supports it.
 
-    What it writes stays. What it logs is logged here.
+    Written files stay. Log messages are logged in this process.
 
     Args:
-        explain: makes an error of what `work` raises.
+        explain: converts an exception of `work` to an error.
 
     Raises:
-        CommodoreError: what `explain` makes; CMD-CONF-013, the policy demands what this machine cannot do.
-        Exception: what `work` raises, where it is done in this process.
+        CommodoreError: an error of `explain`; CMD-CONF-013, the policy requires isolation, and this machine lacks it.
+        Exception: an exception of `work`, if it runs in this process.
     """
     if confinement.policy.isolated is False or isolation() != NAMESPACES:
         if confinement.policy.isolated:
@@ -73,8 +75,8 @@ def _in_child(
     try:
         answer = json.loads(content)
         logged = [(str(name), int(level), str(message)) for name, level, message in answer["logged"]]
-        return logged, [_error(one) for one in answer["errors"]]
-    except (ValueError, KeyError, TypeError):  # it ended too early, or the component's code has answered instead
+        return logged, [_error(fields) for fields in answer["errors"]]
+    except (ValueError, KeyError, TypeError):  # it ended too early, or the component's code wrote to the pipe
         code = os.waitstatus_to_exitcode(status)
         raise EnvironmentFault(
             "CMD-ENG-061",
@@ -96,8 +98,8 @@ def _work_in_child(
         enter(view)
         work()
     except Exception as error:
-        found = error if isinstance(error, CommodoreError) else explain(error)
-        errors = list(found.errors) if isinstance(found, Findings) else [found]
+        fault = error if isinstance(error, CommodoreError) else explain(error)
+        errors = list(fault.errors) if isinstance(fault, Findings) else [fault]
     except BaseException as error:
         errors = [InputError("CMD-ENG-022", f"it ends with {type(error).__name__}", hint="let it return its objects")]
     finally:
@@ -108,23 +110,23 @@ def _work_in_child(
 
 
 def _forget_variables() -> None:
-    """Forget all variables but a few, and what else of the run is a secret, for code that looks into its process."""
+    """Remove all variables but a few, and other secrets of the run, from the memory of the process."""
     for name in set(os.environ) - set(_VARIABLES):
         del os.environ[name]
     posix.environ.clear()
-    for one in gc.get_objects():
-        if isinstance(one, BatchRun):
-            object.__setattr__(one, "environment", {})
-            object.__setattr__(one, "remote", None)
+    for item in gc.get_objects():
+        if isinstance(item, BatchRun):
+            object.__setattr__(item, "environment", {})
+            object.__setattr__(item, "remote", None)
     for name, value in os.environ.items():
-        os.putenv(name, value)  # a copy of its own
+        os.putenv(name, value)  # copies the value
     with open("/proc/self/stat", "rb") as file:
         start, end = map(int, file.read().rpartition(b")")[2].split()[_PLACE_OF_VARIABLES : _PLACE_OF_VARIABLES + 2])
     ctypes.memset(start, 0, end - start)
 
 
 class _WithoutGo(importlib.abc.MetaPathFinder):
-    """Lets an import of go-jsonnet fail: its runtime has lost its threads with the fork, and would wait for them."""
+    """Makes imports of go-jsonnet fail: its runtime has lost its threads with the fork, and would wait for them."""
 
     _MODULE = "_gojsonnet"
 
@@ -136,7 +138,7 @@ class _WithoutGo(importlib.abc.MetaPathFinder):
     def find_spec(self, fullname: str, path: object, target: object = None) -> None:
         if fullname == self._MODULE:
             raise ImportError(
-                "go-jsonnet does not work in Python code that runs apart: use the module _jsonnet, or let the trust"
+                "go-jsonnet does not work in isolated Python code: use the module _jsonnet, or let the trust"
                 " policy have `isolated = false`"
             )
 
@@ -151,7 +153,7 @@ class _Logged(logging.Handler):
 
 
 def _error(fields: Any) -> CommodoreError:
-    """An error that the child has reported."""
-    kind = next((one for one in _FAMILIES if one.family == fields["family"]), InputError)
-    places = [Location(one["place"], one["line"], one["column"]) for one in fields["locations"]]
+    """Return an error that the child has reported."""
+    kind = next((family for family in _FAMILIES if family.family == fields["family"]), InputError)
+    places = [Location(location["place"], location["line"], location["column"]) for location in fields["locations"]]
     return kind(str(fields["code"]), str(fields["message"]), hint=str(fields["hint"]), locations=places)
