@@ -1,7 +1,7 @@
-"""Local changes in the catalog's working copy, and how they are saved before they are replaced.
+"""Find local changes in the catalog's working copy, and save them before they are replaced.
 
-A run without a push leaves its output in the working copy, where it is indistinguishable from edits by hand. So every
-run records what it left (`refs/commodore/output`); what differs from that and from HEAD are local changes.
+A run without a push leaves its output in the working copy, where it cannot be distinguished from manual edits. So every
+run records its output (`refs/commodore/output`); files that differ from that and from HEAD are local changes.
 """
 
 from __future__ import annotations
@@ -24,38 +24,38 @@ _SHOWN: Final = 3
 
 
 def is_owned(path: str) -> bool:
-    """Whether a path of the catalog belongs to the compiler: all below `manifests/` and `refs/` but hidden entries."""
+    """Check if a path of the catalog belongs to the compiler: all below `manifests/` and `refs/` but hidden entries."""
     first, *below = PurePosixPath(path).parts
     return first in OWNED_FOLDERS and not (below and below[0].startswith("."))
 
 
 def differing_paths(folder: Path, old: str, new: str, context: Context) -> set[str]:
-    """The paths of files that differ between two trees or commits."""
+    """Return the paths of files that differ between two trees or commits."""
     arguments = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--end-of-options", old, new]
     answer = Git(folder, context).run(arguments)
     return set(filter(None, answer.text.split("\0")))
 
 
 def commit_of(folder: Path, name: str, context: Context) -> str:
-    """The commit a ref stands for, or an empty string."""
+    """Return the commit of a ref, or an empty string."""
     arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"]
     return Git(folder, context).run(arguments, check=False).text
 
 
 def announce_output(folder: Path) -> None:
-    """Note that output is about to be put into the working copy, in case the run is killed before it is recorded."""
+    """Mark that output is about to be written to the working copy, in case the run is killed before it is recorded."""
     if (folder / ".git").is_dir():
         (folder / _INSTALLING).touch()
 
 
 def record_output(folder: Path, context: Context) -> None:
-    """Remember that what is in the working copy now is the output of this run."""
+    """Record the files of the working copy as the output of this run."""
     Git(folder, context).run(["update-ref", OUTPUT, _snapshot(folder, context)])
     (folder / _INSTALLING).unlink(missing_ok=True)
 
 
 def record_commit(folder: Path, sha: str, context: Context) -> None:
-    """Remember that what is in the working copy now is what this commit holds."""
+    """Record that the working copy has the files of this commit."""
     noted = folder / ".git" / OUTPUT
     if not noted.is_file() or noted.read_bytes() != f"{sha}\n".encode():
         Git(folder, context).run(["update-ref", OUTPUT, sha])
@@ -65,14 +65,14 @@ def keep_foreign(folder: Path, context: Context, *, url: str | None) -> None:
     """Save local changes of the working copy under `refs/commodore/discarded`, before they are overwritten.
 
     Args:
-        folder: the clone; one that is no clone (yet) has nothing to keep.
-        url: the remote whose newest commit is about to replace everything; None in local mode, where only what the
-            compiler owns is replaced.
-        context: announces CMD-CAT-012 if something was kept; of what a killed run left, only a note.
+        folder: the clone; nothing is saved if it does not exist yet.
+        url: the remote whose newest commit is about to replace everything; None in local mode, where only the
+            compiler's own files are replaced.
+        context: announces CMD-CAT-012 if changes were saved; for files of a killed run, only a note.
 
     Raises:
-        PolicyError: CMD-CAT-015, the clone is of another repository and would be replaced with all that it keeps;
-            CMD-CAT-017, another repository was put into it, which a commit cannot keep.
+        PolicyError: CMD-CAT-015, the clone is of another repository and would be replaced with its saved changes;
+            CMD-CAT-017, it contains another repository, which a commit cannot save.
     """
     if folder.is_symlink() or not (folder / ".git").is_dir():
         return
@@ -86,7 +86,7 @@ def keep_foreign(folder: Path, context: Context, *, url: str | None) -> None:
     if url is not None and _origin(folder, context) != normalize(url):
         raise PolicyError(
             "CMD-CAT-015",
-            f"{folder} is a clone of another repository and holds changes that are nowhere else: {_list(foreign)}",
+            f"{folder} is a clone of another repository and has changes that exist nowhere else: {_list(foreign)}",
             hint="commit and push them, or remove the folder, then run again",
             locations=(str(folder),),
         )
@@ -119,15 +119,16 @@ def keep_foreign(folder: Path, context: Context, *, url: str | None) -> None:
 
 
 def find_work(folder: Path, context: Context) -> str:
-    """What would be lost with the catalog's clone: changes that no run has made, and commits that the remote lacks.
+    """Describe the changes that would be lost with the catalog's clone: local changes, and commits that the remote
+    lacks.
 
-    The commit without files by which an empty remote begins is no local change.
+    The initial commit without files of an empty remote is not a local change.
 
     Args:
-        folder: the clone; one that is no clone has nothing to lose.
+        folder: the clone; it need not exist.
 
     Returns:
-        a few of them, to be shown; an empty string if there are none.
+        a few paths and commits, to be shown; an empty string without changes.
     """
     if folder.is_symlink() or not (folder / ".git").is_dir():
         return ""
@@ -140,7 +141,7 @@ def find_work(folder: Path, context: Context) -> str:
 
 
 def _foreign(folder: Path, context: Context) -> tuple[str, set[str]]:
-    """The tree of a clone's files, and the paths in it that neither HEAD nor the last run's output has so."""
+    """Return the tree of a clone's files, and the paths that differ from both HEAD and the last run's output."""
     arguments = ["status", "--porcelain", "-z", "--ignored", "--untracked-files=all", "--no-renames"]
     if not Git(folder, context).run(arguments).stdout:
         return "", set()
@@ -150,7 +151,7 @@ def _foreign(folder: Path, context: Context) -> tuple[str, set[str]]:
 
 
 def _snapshot(folder: Path, context: Context) -> str:
-    """The tree of all files of the working copy, ignored ones too. The index stays as it is."""
+    """Write the tree of all files of the working copy, including ignored ones. The index is not changed."""
     with temporary_folder() as place:
         index = Path(place, "index")
         if (folder / ".git" / "index").is_file():

@@ -1,4 +1,4 @@
-"""Whether a tree that would be installed is there already, so that nothing needs to be copied, staged or compared."""
+"""Check if a tree is installed already, so that nothing needs to be copied, staged or compared."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from commodore.base.files.tree import files, walk
 from commodore.base.files.workspace import guard_disk
 
 
-def holds(folder: Path, wanted: Mapping[str, Path]) -> bool:
-    """Whether a folder holds these files (path below it -> file with the content) and nothing else.
+def holds(folder: Path, expected: Mapping[str, Path]) -> bool:
+    """Check if a folder has exactly these files (path below it -> file with the content).
 
-    Modes count as git sees them. A folder with links in it, or with hidden entries at its top, is never the same.
+    Modes are compared as git stores them. A folder with links, or with hidden entries at its top, is never the same.
     """
     with guard_disk(folder):
         if folder.is_symlink() or not folder.is_dir():
             return False
-        found = _plain_files(folder)
-        if found is None or found.keys() != wanted.keys():
+        present = _plain_files(folder)
+        if present is None or present.keys() != expected.keys():
             return False
-        return all(_equal(folder / path, found[path], source) for path, source in wanted.items())
+        return all(_equal(folder / path, present[path], source) for path, source in expected.items())
 
 
 def files_of(folder: Path) -> dict[str, Path]:
-    """All files below a folder by their paths."""
+    """Return all files below a folder by their paths."""
     return {name: path for name, path in files(folder, links=True) if path.is_file()}
 
 
 def _plain_files(folder: Path) -> dict[str, os.stat_result] | None:
-    """The files below a folder; None if something is there that is neither a plain file nor a folder of some."""
-    found: dict[str, os.stat_result] = {}
+    """Return the files below a folder; None if it has entries other than plain files and folders with files."""
+    plain: dict[str, os.stat_result] = {}
     empty: set[str] = set()
     for name, entry in walk(folder):
         if entry.is_symlink() or name.startswith("."):
@@ -41,10 +41,10 @@ def _plain_files(folder: Path) -> dict[str, os.stat_result] | None:
         if entry.is_dir():
             empty.add(name)
         elif entry.is_file():
-            found[name] = entry.stat(follow_symlinks=False)
+            plain[name] = entry.stat(follow_symlinks=False)
         else:
             return None
-    return None if empty else found
+    return None if empty else plain
 
 
 def _equal(path: Path, status: os.stat_result, source: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Put the rendered files of all instances into one tree."""
+"""Copy the rendered files of all instances into one tree."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from commodore.catalog._same import holds
 _TWINS_SHOWN: Final = 5
 
 Compiled = Sequence[tuple[str, Path]]
-"""Instance names with the folders that hold their rendered files."""
+"""Instance names with the folders of their rendered files."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Rendered:
-    """One rendered file: who made it, where it is now (no link), and its path in the tree."""
+    """A rendered file: its instance, its current path without links, and its path in the tree."""
 
     instance: str
     source: Path
@@ -41,22 +41,22 @@ def assemble(compiled: Compiled, destination: Path, context: Context, current: P
     """Copy the files of all instances to `destination`, which the caller swaps into place.
 
     Files are copied, not linked: edits in the catalog must not change compiled output or a cache. Links in the
-    output are followed where they stay in their instance's folder. Empty folders are left out, as git does.
+    output are followed if they stay in their instance's folder. Empty folders are skipped, as in git.
 
     Args:
-        compiled: instances and their folders; a folder that is not there has no files.
-        destination: made if it is not there; files in it are overwritten.
+        compiled: instances and their folders; a missing folder has no files.
+        destination: created if it is missing; files in it are overwritten.
         context: announces conflicts that are allowed, where the last instance in name order wins, and names that are
-            almost one (CMD-CAT-007).
-        current: a tree that perhaps holds all this already.
+            almost equal (CMD-CAT-007).
+        current: a tree that may have all these files already.
 
     Returns:
-        the folder with the files: `current` if it holds them and nothing else, so that nothing was copied; else
+        the folder with the files: `current` if it has exactly these files, so that nothing was copied; else
         `destination`.
 
     Raises:
-        InputError: CMD-CAT-001, instances write different bytes to one file; CMD-CAT-006, one a file where the other
-            has a folder; CMD-CAT-003, something is neither a file nor a folder. All of them are reported.
+        InputError: CMD-CAT-001, instances write different bytes to one file; CMD-CAT-006, a file of one instance is a
+            folder of another; CMD-CAT-003, an entry is neither a file nor a folder. All of them are reported.
         PolicyError: CMD-CAT-002, a link leads out of the instance's folder or to itself; CMD-CAT-004, a file would
             end up in a repository's own folder.
         EnvironmentFault: the operating system refused.
@@ -68,35 +68,35 @@ def assemble(compiled: Compiled, destination: Path, context: Context, current: P
             if folder.is_dir():
                 root = folder.resolve()
                 files += _rendered(instance, root, root, "", (root,), errors)
-    wanted, conflicts = _collisions(files)
+    chosen, conflicts = _collisions(files)
     raise_all(errors + context.problems(conflicts))
-    _warn_of_twins([file.path for file in wanted], context)
-    if current is not None and holds(current, {file.path: file.source for file in wanted}):
+    _warn_of_twins([file.path for file in chosen], context)
+    if current is not None and holds(current, {file.path: file.source for file in chosen}):
         return current
     with guard_disk(destination):
         destination.mkdir(parents=True, exist_ok=True)
-        for parent in sorted({parent for file in wanted for parent in PurePosixPath(file.path).parents}):
+        for parent in sorted({parent for file in chosen for parent in PurePosixPath(file.path).parents}):
             (destination / parent).mkdir(exist_ok=True)
-        for file in wanted:
+        for file in chosen:
             target = destination / file.path
             shutil.copyfile(file.source, target)
             executable = file.source.stat().st_mode & stat.S_IXUSR
-            target.chmod(0o755 if executable else 0o644)  # whatever the umask; git knows these two
+            target.chmod(0o755 if executable else 0o644)  # independent of the umask; git stores these two modes
     return destination
 
 
 def _rendered(
     instance: str, folder: Path, root: Path, prefix: str, above: tuple[Path, ...], errors: list[CommodoreError]
 ) -> Iterator[_Rendered]:
-    """The files below `folder`, in name order.
+    """Yield the files below `folder`, in name order.
 
     Args:
-        instance: who made them.
-        folder: where to look, without links.
+        instance: their instance.
+        folder: the folder to search, without links.
         root: the instance's folder without links, which no link may leave.
         prefix: the path of `folder` in the tree, with a slash at its end unless it is empty.
-        above: this folder and those it was reached through; a link to one of them has no end.
-        errors: takes what is wrong.
+        above: this folder and the folders above it; a link to one of them would be endless.
+        errors: errors are added to it.
     """
     for entry in children(folder):
         path = f"{prefix}{entry.name}"
@@ -114,10 +114,10 @@ def _rendered(
 
 
 def _collisions(files: list[_Rendered]) -> tuple[list[_Rendered], list[CommodoreError]]:
-    """The file that counts of each path, which is that of the last instance, and every conflict.
+    """Return the file to use for each path, which is that of the last instance, and every conflict.
 
-    Instances that write the same bytes to one file do not conflict: whichever of them is removed from the cluster, the
-    others go on writing it.
+    Instances that write the same bytes to one file do not conflict: if one of them is removed from the cluster, the
+    others still write it.
     """
     owners: dict[str, list[_Rendered]] = {}
     folders: dict[str, dict[str, None]] = {}
@@ -129,7 +129,7 @@ def _collisions(files: list[_Rendered]) -> tuple[list[_Rendered], list[Commodore
     errors: list[CommodoreError] = []
     for path, own in owners.items():
         if any(not _is_same(own[0].source, other.source) for other in own[1:]):
-            differing.setdefault(tuple(one.instance for one in own), []).append(path)
+            differing.setdefault(tuple(file.instance for file in own), []).append(path)
         errors += [_file_and_folder(own[0].instance, other, path) for other in folders.get(path, {})]
     if differing:
         errors.append(_conflict(differing))
@@ -137,7 +137,7 @@ def _collisions(files: list[_Rendered]) -> tuple[list[_Rendered], list[Commodore
 
 
 def _warn_of_twins(paths: Sequence[str], context: Context) -> None:
-    """Announce names of one folder that differ in case or in the form of letters only (CMD-CAT-007)."""
+    """Warn about names in one folder that differ in case or in the form of letters only (CMD-CAT-007)."""
     names: dict[str, None] = {}
     for path in paths:
         while path and path not in names:
@@ -160,20 +160,20 @@ def _warn_of_twins(paths: Sequence[str], context: Context) -> None:
         )
 
 
-def _is_same(one: Path, other: Path) -> bool:
+def _is_same(path: Path, other: Path) -> bool:
     with guard_disk(other):
-        executable = [bool(file.stat().st_mode & stat.S_IXUSR) for file in (one, other)]
-        return executable[0] == executable[1] and filecmp.cmp(one, other, shallow=False)
+        executable = [bool(file.stat().st_mode & stat.S_IXUSR) for file in (path, other)]
+        return executable[0] == executable[1] and filecmp.cmp(path, other, shallow=False)
 
 
 _BLOCK_END: Final = re.compile(rb"\n(?=\S)")
 
 
 def warn_about_objects(compiled: Compiled, context: Context) -> None:
-    """Announce Kubernetes objects that two instances both render (CMD-CAT-005).
+    """Warn about Kubernetes objects that two instances both render (CMD-CAT-005).
 
     The object's identity is read from the text of block-style YAML, which all rendered manifests have, without
-    parsing it. Objects in other styles and in lists are not looked at.
+    parsing it. Objects in other styles and in lists are not checked.
 
     Args:
         compiled: instances and their folders.
@@ -198,18 +198,18 @@ def warn_about_objects(compiled: Compiled, context: Context) -> None:
 
 
 def _objects(folder: Path) -> Iterator[ObjectKey]:
-    """The keys of the objects in a folder, each once."""
-    found: dict[ObjectKey, None] = {}
+    """Return the keys of the objects in a folder, each once."""
+    keys: dict[ObjectKey, None] = {}
     for name, file in files(folder):
         if name.endswith((".yaml", ".yml")):
             for document in b"\n".join((b"", file.read_bytes(), b"")).split(b"\n---"):
                 if key := _key(document):
-                    found[key] = None
-    return iter(found)
+                    keys[key] = None
+    return iter(keys)
 
 
 def _key(document: bytes) -> ObjectKey | None:
-    """The key of an object from its YAML text, which begins with a newline."""
+    """Return the key of an object from its YAML text, which begins with a newline."""
     start = document.find(b"\nmetadata:\n")
     if start < 0:
         return None
@@ -221,7 +221,7 @@ def _key(document: bytes) -> ObjectKey | None:
 
 
 def _field(lines: bytes, name: bytes) -> str:
-    """The scalar after the name at the beginning of a line, without quotes; an empty text if there is none."""
+    """Return the scalar after a name at the beginning of a line, without quotes; empty if it is missing."""
     start = lines.find(b"\n" + name + b": ")
     if start < 0:
         return ""
@@ -230,7 +230,7 @@ def _field(lines: bytes, name: bytes) -> str:
 
 
 def _conflict(differing: Mapping[tuple[str, ...], Sequence[str]]) -> CommodoreError:
-    """One error for all conflicts, by the instances that have them."""
+    """Return one error for all conflicts, grouped by instances."""
     listed = "; ".join(
         f"{', '.join(instances)} write {', '.join(map(repr, paths))}" for instances, paths in differing.items()
     )
@@ -241,10 +241,10 @@ def _conflict(differing: Mapping[tuple[str, ...], Sequence[str]]) -> CommodoreEr
     )
 
 
-def _file_and_folder(one: str, other: str, path: str) -> CommodoreError:
+def _file_and_folder(instance: str, other: str, path: str) -> CommodoreError:
     return InputError(
         "CMD-CAT-006",
-        f"the instances {one} and {other} conflict in the catalog: "
+        f"the instances {instance} and {other} conflict in the catalog: "
         f"the first writes the file {path!r}, the second a folder of that name",
         hint="let the component write to an output path that contains the parameter _instance",
     )
@@ -263,7 +263,7 @@ def _no_file(instance: str, path: str, entry: str) -> CommodoreError:
     return InputError(
         "CMD-CAT-003",
         f"the output {path!r} of instance {instance} is neither a file nor a folder",
-        hint="look at what the component copies or links; a link may lead nowhere",
+        hint="check the files that the component copies or links; a link may be broken",
         locations=(entry,),
     )
 
@@ -272,5 +272,5 @@ def _repository_inside(instance: str, path: str) -> CommodoreError:
     return PolicyError(
         "CMD-CAT-004",
         f"the output {path!r} of instance {instance} has a name that is reserved for git",
-        hint="do not copy whole repositories into the output; name the folder in them that is wanted",
+        hint="do not copy whole repositories into the output; name a folder in them",
     )

@@ -1,4 +1,4 @@
-"""What programs use: a compile in one call. `commodore` exports it (docs/how-to/use-from-python.md)."""
+"""The Python interface: a compile in one call. `commodore` exports it (docs/how-to/use-from-python.md)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from commodore.core.lieutenant import ClusterSource
 
 
 def accept(change: CatalogChange) -> bool:
-    """The review that lets every change pass."""
+    """Review that accepts every change."""
     del change
     return True
 
@@ -35,17 +35,17 @@ def compile_catalog(
 
     Args:
         cluster: its id.
-        source: who knows it: a `LieutenantApi` or a `ClusterFile`.
-        directory: the working directory; made if it is not there, locked while the compile runs.
-        push: commit and push the catalog and report that, unless `review` says no.
-        review: is shown what changes before anything is pushed.
-        context: who listens, limits, whether there is network access. By default nothing listens.
+        source: the source of the cluster: a `LieutenantApi` or a `ClusterFile`.
+        directory: the working directory; created if it is missing, locked while the compile runs.
+        push: commit and push the catalog and report that, unless `review` returns False.
+        review: called with the change before anything is pushed.
+        context: receives events; has limits and the network mode. By default events are ignored.
 
     Returns:
-        what changed, what it was made from, and notices for the user.
+        the change, the versions of all sources, and notices for the user.
 
     Raises:
-        CommodoreError: whatever is wrong, with code, hint and places. What was in the directory is still there.
+        CommodoreError: any failure, with code, hint and places. The files in the directory are kept.
     """
     request = CatalogCompile(cluster, Workspace.at(Path(directory)), push=push)
     return compile_request(request, source, review=review, context=context)
@@ -59,10 +59,10 @@ def compile_request(
     context: Context | None = None,
     engine: Engine | None = None,
 ) -> CatalogResult:
-    """The same for a request with all that the command line can ask for.
+    """Compile like `compile_catalog`, with all options of the command line.
 
     Args:
-        engine: rendering workers that are kept for several compiles; its creator closes it.
+        engine: rendering workers to reuse for several compiles; its creator closes it.
     """
     return run_compile(request, source, review, context or Context(ignore, Limits()), engine)
 

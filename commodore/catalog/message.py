@@ -1,4 +1,4 @@
-"""The message of a catalog commit, byte for byte as other tools know it."""
+"""The message of a catalog commit, byte for byte as other tools expect it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from commodore.base.printable import only_printable
 from commodore.catalog.metadata import CompileMetadata, RepositoryVersion
 
 SUBJECT: Final = "Automated catalog update from Commodore"
-"""The message of the empty commit that begins an empty catalog repository."""
+"""The subject, and the message of the initial empty commit of an empty catalog repository."""
 
 
 def commit_message(metadata: CompileMetadata) -> str:
-    """The commit message for a catalog made from `metadata`, ending with a newline. It holds no credentials."""
+    """Return the commit message for a catalog, ending with a newline. It does not contain credentials."""
     lines = [SUBJECT, ""]
     for title, repositories in sections(metadata).items():
         lines += [f"{title}:", *_entries(repositories), ""]
@@ -22,7 +22,7 @@ def commit_message(metadata: CompileMetadata) -> str:
 
 
 def sections(metadata: CompileMetadata) -> dict[str, Mapping[str, RepositoryVersion]]:
-    """The repositories that the message lists by name, below their titles."""
+    """Return the repositories in the message by name, by section title."""
     return {
         "Component instance commits": metadata.instances,
         "Package commits": metadata.packages,
@@ -31,7 +31,7 @@ def sections(metadata: CompileMetadata) -> dict[str, Mapping[str, RepositoryVers
 
 
 def _entries(repositories: Mapping[str, RepositoryVersion]) -> list[str]:
-    """Three lines or two for each repository; an empty section is one empty line."""
+    """Return two or three lines for each repository; an empty section is one empty line."""
     lines = []
     for name in sorted(repositories):
         used = repositories[name]
@@ -44,5 +44,5 @@ def _entries(repositories: Mapping[str, RepositoryVersion]) -> list[str]:
 
 
 def _line(text: str) -> str:
-    """Text from the hierarchy, fit for one line of the message."""
+    """Make a text from the hierarchy printable in one line of the message."""
     return only_printable(text)

@@ -1,4 +1,4 @@
-"""What a catalog was made from: the data of the report to Lieutenant and of the commit message."""
+"""The sources of a catalog: the data of the report to Lieutenant and of the commit message."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from commodore.version import __version__
 
 @dataclass(frozen=True, slots=True)
 class RepositoryVersion:
-    """A repository at the version that was used.
+    """A repository at the used version.
 
     Attributes:
         url: normalised URL of the remote; credentials in it are never shown.
-        version: the version that was asked for: configured or overridden, else the default branch.
-        sha: the commit that was checked out, 40 or 64 hexadecimal digits.
+        version: the requested version: configured or overridden, else the default branch.
+        sha: the checked out commit, 40 or 64 hexadecimal digits.
         short_sha: git's abbreviation of it, at least six digits.
         path: the configured sub-path of the repository, if any.
         component: of an instance, the component's name.
@@ -33,11 +33,11 @@ class RepositoryVersion:
 
     @property
     def display_url(self) -> str:
-        """The URL without user name and password."""
+        """Return the URL without user name and password."""
         return redact(self.url)
 
     def as_report(self) -> dict[str, Any]:
-        """The repository as JSON-ready data; `component` and `path` only where they are set."""
+        """Return the repository as JSON-ready data; `component` and `path` only if they are set."""
         report = {"url": self.display_url, "version": self.version, "gitSha": self.sha}
         if self.component is not None:
             report["component"] = self.component
@@ -48,14 +48,14 @@ class RepositoryVersion:
 
 @dataclass(frozen=True, slots=True)
 class CompileMetadata:
-    """What one compile used and when it was.
+    """The sources and the time of a compile.
 
     Attributes:
         instances: per instance the repository of its component.
         packages: per package its repository.
         global_config: the global configuration at the revision used (override, else the API's, else default branch).
         tenant_config: the tenant's configuration, likewise.
-        compiled_at: when the compile was done, with its UTC offset.
+        compiled_at: the time of the compile, with its UTC offset.
         version: version of this program.
         git_version: git's description of the commit this program was built from.
     """
@@ -70,11 +70,11 @@ class CompileMetadata:
 
     @property
     def timestamp(self) -> str:
-        """The time as reported: ISO 8601 with milliseconds and offset."""
+        """Return the time as reported: ISO 8601 with milliseconds and offset."""
         return self.compiled_at.isoformat(timespec="milliseconds")
 
     def as_report(self) -> dict[str, Any]:
-        """The body of the report, JSON-ready, names sorted."""
+        """Return the body of the report, JSON-ready, with names sorted."""
         return {
             "commodoreBuildInfo": {"version": self.version, "gitVersion": self.git_version},
             "global": self.global_config.as_report(),
@@ -86,5 +86,5 @@ class CompileMetadata:
 
 
 def local_now() -> datetime:
-    """This moment in local time with its offset, as `compiled_at` wants it."""
+    """Return the current local time with its offset, for `compiled_at`."""
     return datetime.now().astimezone()

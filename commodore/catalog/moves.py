@@ -1,4 +1,4 @@
-"""Which dependencies have other versions than those that the catalog's last commit was made from."""
+"""Find dependencies whose versions have changed since the catalog's last commit."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _ENTRY = re.compile(r" \* (?P<name>\S+)(?: \(\S+\))?: (?P<version>.*) \((?P<sha>
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A dependency that is not as it was.
+    """A changed dependency.
 
     Attributes:
         kind: `component`, `package` or `configuration`.
         name: the instance or package; `global` or `tenant`.
         before: its version and commit, such as `v1.0.0 (1a2b3c4)`; None if it is new.
-        after: the same now; None if it is gone.
+        after: its current version and commit; None if it was removed.
     """
 
     kind: str
@@ -34,9 +34,9 @@ class Move:
 
 
 def moves_since(clone: PublishedClone, metadata: CompileMetadata, context: Context) -> tuple[Move, ...]:
-    """What has moved since the last commit that this program, or the published one, has made of the catalog.
+    """Return the changes since the last catalog commit of this program, or of the published one.
 
-    Nothing if there is no such commit.
+    Empty without such a commit.
 
     Raises:
         EnvironmentFault: git fails.
@@ -49,7 +49,7 @@ def moves_since(clone: PublishedClone, metadata: CompileMetadata, context: Conte
 
 
 def moves_between(message: str, metadata: CompileMetadata) -> tuple[Move, ...]:
-    """What is different between a commit's message and what was compiled now, by kind and name."""
+    """Return the differences between a commit's message and the current compile, by kind and name."""
     before = _read(message)
     return tuple(
         Move(kind, name, _shown(was), _shown(now))
@@ -61,7 +61,7 @@ def moves_between(message: str, metadata: CompileMetadata) -> tuple[Move, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A version with the beginning of its commit."""
+    """A version and the abbreviation of its commit."""
 
     version: str
     short_sha: str
@@ -69,15 +69,15 @@ class _Entry:
 
 
 def _read(message: str) -> dict[str, dict[str, _Entry]]:
-    """The entries of a commit message by title and name."""
-    found: dict[str, dict[str, _Entry]] = {}
+    """Return the entries of a commit message by title and name."""
+    entries: dict[str, dict[str, _Entry]] = {}
     below: dict[str, _Entry] = {}
     for line in message.splitlines():
         if (title := _TITLE.fullmatch(line)) is not None:
-            below = found.setdefault(title["title"], {})
+            below = entries.setdefault(title["title"], {})
         elif (entry := _ENTRY.fullmatch(line)) is not None:
             below[entry["name"]] = _Entry(entry["version"], entry["sha"], entry["sha"])
-    return found
+    return entries
 
 
 def _entry(used: RepositoryVersion | None) -> _Entry | None:

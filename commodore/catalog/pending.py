@@ -1,8 +1,8 @@
-"""Reports to Lieutenant that must not get lost.
+"""Reports to Lieutenant that must not be lost.
 
-A report is written down, with its commit, before that commit is pushed. It is sent once the remote's branch is known to
-have the commit: by the run that pushed it, or by the next one if that run was killed, lost the answer to its push, or
-could not reach Lieutenant. Lieutenant keeps one report of a cluster: only that of the branch's newest compile counts.
+A report is saved, with its commit, before that commit is pushed. It is sent once the remote's branch is known to have
+the commit: by the run that pushed it, or by the next one if that run was killed, got no response to its push, or could
+not reach Lieutenant. Lieutenant keeps one report of a cluster: only that of the branch's newest compile is sent.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ Send = Callable[[Mapping[str, Any]], None]
 
 
 def pending_file(workspace: Workspace) -> Path:
-    """Where reports are kept: a JSON map of cluster id to `{"commit": ..., "report": ...}`, oldest first."""
+    """Return the file of saved reports: a JSON map of cluster id to `{"commit": ..., "report": ...}`, oldest first."""
     return workspace.state / "pending-report.json"
 
 
 def expect_report(workspace: Workspace, cluster: str, commit: str, body: Mapping[str, Any], context: Context) -> None:
-    """Write down the report that is due once `commit` is pushed; call it before the push.
+    """Save the report to send once `commit` is pushed; to be called before the push.
 
     Args:
-        workspace: where it is kept; the caller holds its lock.
-        cluster: id of the cluster it is about.
-        body: as given by `CompileMetadata.as_report`.
-        context: announces CMD-CAT-011 when what was kept is damaged.
+        workspace: the workspace of the file; the caller holds its lock.
+        cluster: id of the cluster.
+        body: the report, of `CompileMetadata.as_report`.
+        context: announces CMD-CAT-011 if the file is damaged.
 
     Raises:
-        EnvironmentFault: it cannot be kept.
+        EnvironmentFault: it cannot be saved.
     """
     kept = _load(workspace, context)
     kept.setdefault(cluster, []).append({"commit": commit, "report": dict(body)})
@@ -57,18 +57,18 @@ def report_pending(
     *,
     settled: bool = False,
 ) -> bool:
-    """Send the report of the newest compile on the catalog's branch, if it is kept here.
+    """Send the report of the newest compile on the catalog's branch, if it is saved here.
 
-    The last report whose commit the branch does not have stays for now: a killed run's push may still be under way.
-    Reports for other clusters stay.
+    The last report whose commit is not on the branch is kept: a killed run's push may still be under way. Reports for
+    other clusters are kept.
 
     Args:
-        workspace: where reports are kept; the caller holds its lock.
-        clone: gives the catalog, whose `sha` is the remote's newest commit; asked for only if a report is kept.
-        settled: this run has pushed or had nothing to push; a report whose commit the branch lacks now is dropped.
+        workspace: the workspace of the file; the caller holds its lock.
+        clone: returns the catalog, whose `sha` is the remote's newest commit; called only if a report is saved.
+        settled: this run has pushed or had nothing to push; a report whose commit is not on the branch is dropped.
 
     Returns:
-        False if there was one to send and it could not be sent (CMD-CAT-010 is announced), else True.
+        False if a report could not be sent (CMD-CAT-010 is announced), else True.
 
     Raises:
         EnvironmentFault: the file cannot be read or written; git fails.
@@ -91,15 +91,15 @@ def report_pending(
 
 
 def _send(workspace: Workspace, cluster: str, body: Mapping[str, Any], send: Send, context: Context) -> bool:
-    """Send a report. If that fails the catalog is pushed all the same, so it is a warning."""
+    """Send a report. If that fails, it is only a warning, as the catalog is pushed already."""
     try:
         send(body)
     except CommodoreError as error:
         context.announce(
             events.Warned(
                 "CMD-CAT-010",
-                f"what the catalog of {cluster} was compiled from could not be reported: {error.message}",
-                f"it is kept in {pending_file(workspace)} and reported by the next run for this cluster",
+                f"the sources of the catalog of {cluster} could not be reported: {error.message}",
+                f"the report is kept in {pending_file(workspace)} and sent by the next run for this cluster",
             )
         )
         return False
@@ -107,9 +107,9 @@ def _send(workspace: Workspace, cluster: str, body: Mapping[str, Any], send: Sen
 
 
 def _is_newest(clone: PublishedClone, commit: str, context: Context) -> bool:
-    """Whether the clone's commit is, or descends from, this one, and no other compile was published since.
+    """Check if the clone's commit is, or descends from, this one, and no other compile was published since.
 
-    Without a commit it was pushed: older versions kept no other reports.
+    An empty commit means pushed: older versions saved no other reports.
     """
     if commit in ("", clone.sha):
         return True
@@ -121,13 +121,13 @@ def _is_newest(clone: PublishedClone, commit: str, context: Context) -> bool:
 
 
 def _load(workspace: Workspace, context: Context) -> dict[str, list[dict[str, Any]]]:
-    """What is kept, per cluster. A file that cannot be understood is removed with a warning."""
+    """Read the saved reports by cluster. An invalid file is removed with a warning."""
     file = pending_file(workspace)
     with guard_disk(file):
         if not file.is_file():
             return {}
         content = file.read_bytes()
-    text = content if content.startswith(b"{") else unseal(_LABEL, content)  # older versions have not sealed it
+    text = content if content.startswith(b"{") else unseal(_LABEL, content)  # older versions did not seal it
     try:
         return {cluster: _entries(kept) for cluster, kept in json.loads(text or b"").items()}
     except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
@@ -139,10 +139,10 @@ def _load(workspace: Workspace, context: Context) -> dict[str, list[dict[str, An
 
 
 def _entries(kept: Any) -> list[dict[str, Any]]:
-    """The reports of one cluster; a map alone is the report of an older version.
+    """Return the reports of one cluster; a single map is the report of an older version.
 
     Raises:
-        ValueError, TypeError, KeyError, AttributeError: that is not what was written.
+        ValueError, TypeError, KeyError, AttributeError: the content is invalid.
     """
     if isinstance(kept, dict):
         return [{"commit": "", "report": kept}]
@@ -155,9 +155,9 @@ def _entries(kept: Any) -> list[dict[str, Any]]:
 
 def _store(workspace: Workspace, kept: Mapping[str, list[dict[str, Any]]]) -> None:
     file = pending_file(workspace)
-    wanted = {cluster: entries for cluster, entries in kept.items() if entries}
-    if wanted:
-        content = json.dumps(wanted, indent=2, sort_keys=True).encode() + b"\n"
+    nonempty = {cluster: entries for cluster, entries in kept.items() if entries}
+    if nonempty:
+        content = json.dumps(nonempty, indent=2, sort_keys=True).encode() + b"\n"
         write_atomically(file, seal(_LABEL, content), durable=True, root=workspace.root)
     else:
         remove_tree(file, root=workspace.root)

@@ -1,4 +1,4 @@
-"""`catalog compile`, readable top to bottom as a list of stages."""
+"""`catalog compile` as a list of stages, from top to bottom."""
 
 from __future__ import annotations
 
@@ -65,24 +65,24 @@ from commodore.core.sources.git import (
 )
 
 Review = Callable[[CatalogChange], bool]
-"""Is shown what changed, and says whether to go on and publish it."""
+"""Called with the change; returns True to publish it."""
 
 
 class Provenance(Protocol):
-    """Says on the catalog's remote what a catalog was made from."""
+    """Publishes the sources of a catalog on its remote."""
 
     def files(self, metadata: CompileMetadata) -> Mapping[str, bytes]:
-        """Files that are committed to the catalog's root with it, by their names."""
+        """Return files to commit to the catalog's root, by name."""
         ...
 
     def published(self, url: str, metadata: CompileMetadata) -> None:
-        """The remote at `url` has the catalog now, or had it already."""
+        """Called when the remote at `url` has the catalog."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogCompile:
-    """What to compile and how; the fields are the options of the command."""
+    """A request to compile a catalog; the fields are the options of the command."""
 
     cluster: str
     workspace: Workspace
@@ -107,7 +107,7 @@ class CatalogCompile:
             raise UsageError(
                 "CMD-CLI-026",
                 "--push and --offline cannot be combined",
-                hint="compile offline, look at the changes, and push with the network there",
+                hint="compile offline, review the changes, and push with network access",
             )
         for option, revision in (("global", self.global_revision), ("tenant", self.tenant_revision)):
             if revision is None:
@@ -123,11 +123,11 @@ class CatalogCompile:
 
 @dataclass(frozen=True, slots=True)
 class CatalogResult:
-    """What a compile did: the change of the catalog, what it was made from (not in local mode), notices to show.
+    """The result of a compile: the change of the catalog, its sources (not in local mode), notices to show.
 
-    `rendered` and `reused` are the numbers of instances that were rendered, and of those whose results of earlier runs
-    still held; `brought` of these came from remote stores just now; `moves` are the dependencies with other versions
-    than in the catalog's last commit.
+    `rendered` and `reused` are the numbers of rendered instances and of instances with valid cached results; `brought`
+    of these came from remote stores in this run; `moves` are the dependencies with other versions than in the
+    catalog's last commit.
     """
 
     change: CatalogChange
@@ -141,7 +141,7 @@ class CatalogResult:
 
 @dataclass(frozen=True, slots=True)
 class _Sources:
-    """Everything that is compiled, in the workspace."""
+    """All sources of a compile, in the workspace."""
 
     configuration: Configuration
     packages: tuple[DependencyCheckout, ...]
@@ -151,11 +151,11 @@ class _Sources:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What several compiles have in common. Each may be used by several threads; their owner ends them.
+    """Resources shared by several compiles and threads; their owner closes them.
 
     Attributes:
-        engine: renders.
-        answers: what remotes have; None asks them anew for this compile.
+        engine: the rendering engine.
+        answers: known responses of remotes; None requests them again for this compile.
     """
 
     engine: Engine
@@ -164,11 +164,11 @@ class Shared:
 
 @dataclass(frozen=True, slots=True)
 class StagedCatalog:
-    """A catalog that is compiled and staged in its clone, and not published.
+    """A compiled catalog, staged in its clone and not published.
 
     Attributes:
-        clone: where it is staged, and which commit it is compared with.
-        tree: the git tree that is staged; empty while the workspace stays locked until it is published.
+        clone: the clone with the staged files, and the commit that it is compared with.
+        tree: the staged git tree; empty if the workspace stays locked until it is published.
     """
 
     request: CatalogCompile
@@ -187,26 +187,26 @@ def run_compile(
     """Compile a cluster's catalog.
 
     Args:
-        review: is shown the changes.
-        engine: one that the caller keeps for several runs, and ends.
+        review: called with the change.
+        engine: an engine that the caller keeps for several runs, and closes.
 
     Raises:
-        CommodoreError: whatever is wrong; what was in the catalog, and what users have made, is still there.
+        CommodoreError: any failure; the catalog and files of users are kept.
     """
     request.check()
     context = _given(request, context)
     with request.workspace.locked(context.limits), engine_of(engine, request.options, context) as engine:
         staged = _stage(request, source, Shared(engine), context)
-        wanted = review(staged.result.change)
+        accepted = review(staged.result.change)
         if request.local:
             catalog.leave(staged.clone, context)
-        elif request.push and wanted:
+        elif request.push and accepted:
             return replace(staged.result, change=_publish(staged, source, context))
         return staged.result
 
 
 def stage_catalog(request: CatalogCompile, source: ClusterSource, shared: Shared, context: Context) -> StagedCatalog:
-    """The first half of a compile: everything up to what would be committed. `publish_catalog` is the other one.
+    """Run the first half of a compile, up to the staged files. `publish_catalog` is the second half.
 
     Raises:
         CommodoreError: as `run_compile`.
@@ -222,13 +222,13 @@ def stage_catalog(request: CatalogCompile, source: ClusterSource, shared: Shared
 def publish_catalog(
     staged: StagedCatalog, source: ClusterSource, context: Context, before_push: Callable[[str], None]
 ) -> CatalogResult:
-    """The other half of a compile: commit, push and report exactly what is staged.
+    """Run the second half of a compile: commit, push and report exactly the staged files.
 
     Args:
-        before_push: is given each commit before it is pushed.
+        before_push: called with each commit before it is pushed.
 
     Raises:
-        PolicyError: CMD-CAT-024, something else is staged by now; CMD-CAT-025, the remote has another commit than the
+        PolicyError: CMD-CAT-024, the staged files have changed; CMD-CAT-025, the remote has another commit than the
             one that the change was compared with; nothing was pushed.
         CommodoreError: as `run_compile`.
     """
@@ -236,20 +236,20 @@ def publish_catalog(
         if staged.result.change.changed and catalog.staged_tree(staged.clone, context) != staged.tree:
             raise PolicyError(
                 "CMD-CAT-024",
-                f"what is staged in {staged.clone.path} is not what was compiled",
-                hint="leave the folder alone during a run, and run again",
+                f"the staged files in {staged.clone.path} are not the compiled ones",
+                hint="do not change the folder during a run, and run again",
                 locations=[str(staged.clone.path)],
             )
         return replace(staged.result, change=_publish(staged, source, context, before_push, exact=True))
 
 
 def _given(request: CatalogCompile, context: Context) -> Context:
-    """The context with what the request asks for."""
+    """Return the context with the options of the request."""
     return replace(context, offline=context.offline or request.offline).allowing(request.options.allowed)
 
 
 def _stage(request: CatalogCompile, source: ClusterSource, shared: Shared, context: Context) -> StagedCatalog:
-    """Stages 1 to 11, and what they come to. The workspace is locked."""
+    """Run stages 1 to 11. The workspace is locked."""
     workspace, cached, engine = request.workspace, request.options.cached, shared.engine
     mirrors = usable(repository_cache()) if cached else None
     fetching = replace(context, offline=context.offline or request.local)
@@ -268,7 +268,7 @@ def _stage(request: CatalogCompile, source: ClusterSource, shared: Shared, conte
             bundle_libraries(fetcher, components, inventory, policy=request.options.policy)
 
         installed, compiled = _install(request, sources, inventory, engine, context)
-        reused = sum(one.reused for one in compiled)
+        reused = sum(instance.reused for instance in compiled)
         if installed or request.local:
             change = catalog.stage(sources.clone, context, request.diff_mode)
         else:
@@ -279,17 +279,17 @@ def _stage(request: CatalogCompile, source: ClusterSource, shared: Shared, conte
         if not request.local:
             metadata = describe_compile(store, sources.configuration, sources.packages, components)
             context.announce(Noted(catalog.commit_message(metadata), level=1))
-            if installed:  # nothing else costs a question to git when nothing has changed
+            if installed:  # without changes, no process of git is needed
                 moves = catalog.moves_since(sources.clone, metadata, context)
             if not context.offline:
                 remember_remotes(workspace, store.asked)
-        brought = sum(one.brought for one in compiled)
+        brought = sum(instance.brought for instance in compiled)
         result = CatalogResult(change, metadata, notices, len(compiled) - reused, reused, brought, moves)
         return StagedCatalog(request, result, sources.clone)
 
 
 def _render(fetcher: Fetcher, components: Components) -> Inventory:
-    """Stages 6 and 7: the hierarchy with all components, rendered and checked."""
+    """Run stages 6 and 7: render and check the hierarchy with all components."""
     workspace, context = fetcher.workspace, fetcher.context
     write_hierarchy(workspace, components, context)
     check_classes(components)
@@ -301,10 +301,10 @@ def _render(fetcher: Fetcher, components: Components) -> Inventory:
 
 
 def watched_sources(request: CatalogCompile) -> WatchedPaths:
-    """The files that a local compile reads, and may be edited: classes, facts and checkouts of dependencies.
+    """Return the paths that a local compile reads and that users edit: classes, facts and checkouts of dependencies.
 
-    What it makes of them in the same folders is apart: links to classes and libraries, and the vendored libraries
-    unless they are taken as they are.
+    Generated files in the same folders are excluded: links to classes and libraries, and the vendored libraries
+    unless they are not updated.
     """
     workspace = request.workspace
     libraries = (workspace.libraries, workspace.dependencies / "libs")
@@ -317,7 +317,9 @@ def watched_sources(request: CatalogCompile) -> WatchedPaths:
 def _install(
     request: CatalogCompile, sources: _Sources, inventory: Inventory, engine: Engine, context: Context
 ) -> tuple[bool, tuple[CompiledInstance, ...]]:
-    """Stages 9 to 11: render everything into the working copy of the catalog. Returns whether something is new."""
+    """Run stages 9 to 11: render everything into the working copy of the catalog. Returns True if
+    files have changed.
+    """
     workspace, components = request.workspace, sources.components
     with workspace.staging("catalog") as new:
         references = write_references(components, inventory, new / "refs", context)
@@ -328,7 +330,7 @@ def _install(
 
 
 def _fetch(request: CatalogCompile, source: ClusterSource, fetcher: Fetcher) -> _Sources:
-    """Stages 1 to 5: from the cluster's id to everything that it includes."""
+    """Run stages 1 to 5: load the cluster and fetch all its sources."""
     workspace, context = fetcher.workspace, fetcher.context
     fetcher.store.foresee(recall_remotes(workspace))
     with stage(context.announce, "loading the cluster"):
@@ -351,13 +353,13 @@ def _fetch(request: CatalogCompile, source: ClusterSource, fetcher: Fetcher) -> 
             packages = fetch_packages(fetcher, plan.tenant)
             components = fetch_components(fetcher)
             return _Sources(configuration, packages, components, clone.result())
-        except BaseException:  # do not wait for the catalog then, least of all at Ctrl-C
+        except BaseException:  # do not wait for the catalog, especially at Ctrl-C
             fetcher.store.close()
             raise
 
 
 def _open(request: CatalogCompile, fetcher: Fetcher) -> _Sources:
-    """Stages 1 to 5 of local mode: what the last run has left, without network access."""
+    """Run stages 1 to 5 of local mode: open the sources of the last run, without network access."""
     parameters = read_cluster_params(fetcher.workspace)
     check_same_cluster(parameters, request.cluster)
     tenant = parameters["cluster"]["tenant"]
@@ -369,7 +371,7 @@ def _open(request: CatalogCompile, fetcher: Fetcher) -> _Sources:
 
 
 def _plan(request: CatalogCompile, cluster: Cluster) -> ConfigurationSource:
-    """Stage 2: what is wanted must make sense before anything is touched."""
+    """Run stage 2: check URLs and revisions before any file is changed."""
     with _about_catalog(cluster):
         repository_key(cluster.catalog_url)
     global_defaults = ConfigurationRepository(
@@ -386,13 +388,13 @@ def _plan(request: CatalogCompile, cluster: Cluster) -> ConfigurationSource:
         partial(where_set, cluster, "tenant", "gitRepo", "url"),
         partial(_revision_places, cluster, "tenant", request.tenant_revision),
     )
-    for one in (global_defaults, tenant_config):
-        one.check_url()
+    for repository in (global_defaults, tenant_config):
+        repository.check_url()
     return ConfigurationSource(cluster.tenant.id, global_defaults, tenant_config)
 
 
 def _revision_places(cluster: Cluster, kind: str, overriding: str | None) -> list[Location]:
-    """Where the revision is set: by the command line, else for the cluster, else for its tenant."""
+    """Return the places that set the revision: the command line, else the cluster, else its tenant."""
     if overriding is not None:
         return [Location(f"--{kind}-repo-revision-override")]
     places = [place for owner in OWNERS for place in where_set(cluster, owner, f"{kind}GitRepoRevision")]
@@ -401,7 +403,7 @@ def _revision_places(cluster: Cluster, kind: str, overriding: str | None) -> lis
 
 @contextlib.contextmanager
 def _about_catalog(cluster: Cluster) -> Iterator[None]:
-    """Let what a repository's URL can be wrong with out with what it is for, and where it is set."""
+    """Add the purpose of the catalog's URL, and the places that set it, to errors."""
     try:
         yield
     except (InputError, EnvironmentFault) as error:
@@ -435,7 +437,7 @@ def _publish(
     *,
     exact: bool = False,
 ) -> CatalogChange:
-    """Stage 12: commit, push, report what was pushed."""
+    """Run stage 12: commit, push and report."""
     request, clone, metadata = staged.request, staged.clone, staged.result.metadata
     assert metadata is not None, "local mode publishes nothing"
     with stage(context.announce, "publishing the catalog"):

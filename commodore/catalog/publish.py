@@ -50,16 +50,16 @@ from commodore.core.sources.git import (
 
 @dataclass(frozen=True, slots=True)
 class CatalogChange:
-    """What a compile changes in the catalog, and what became of it.
+    """The change of the catalog by a compile, and its state.
 
     Attributes:
         changed: whether anything is staged; with a diff mode that hides changes, `lines` may be empty nevertheless.
         files: the changes to show, file by file.
-        summary: how many files were added, deleted and so on.
-        committed_sha: the commit that was made, if any.
+        summary: the numbers of added and deleted files, and so on.
+        committed_sha: the new commit, if any.
         pushed: whether the remote has it.
         exact: whether it may only be pushed onto the commit that it was compared with.
-        entries: the files in `manifests/` and `refs/` by path, as git keeps them.
+        entries: the files in `manifests/` and `refs/` by path, as git stores them.
     """
 
     changed: bool
@@ -72,30 +72,30 @@ class CatalogChange:
 
     @property
     def lines(self) -> tuple[DiffLine, ...]:
-        """The changes of all files, without indentation and colours; each line knows what it is."""
+        """Return the lines of all files with their kinds, without indentation and colours."""
         return tuple(line for file in self.files for line in file.lines)
 
 
 def prepare(workspace: Workspace, store: RepositoryStore, url: str, author: Author | None) -> PublishedClone:
-    """Bring `catalog/` to the newest commit of the remote's default branch; it is cloned only if it is not there.
+    """Update `catalog/` to the newest commit of the remote's default branch; it is cloned if it is missing.
 
-    Output of earlier runs goes. Changes by others and unpushed commits are kept under `refs/commodore/discarded`.
-    Another thread can end the talk with the remote by closing the store.
+    Output of earlier runs is replaced. Local changes and unpushed commits are saved under `refs/commodore/discarded`.
+    Another thread can stop it by closing the store.
 
     Raises:
-        InputError: the URL is not usable.
-        PolicyError: something in the folder would be lost.
-        EnvironmentFault: the remote does not answer; or offline, and there is no clone.
+        InputError: the URL is invalid.
+        PolicyError: files in the folder would be lost.
+        EnvironmentFault: the remote does not respond; or offline, and there is no clone.
     """
     keep_foreign(workspace.catalog, store.context, url=url)
-    with workspace.staging("clone") as staging:  # what a killed run leaves there is swept by the next one
+    with workspace.staging("clone") as staging:  # the next run removes leftovers of a killed one
         return store.working_clone(url, workspace.catalog, author=author, staging=staging)
 
 
 def open_local(workspace: Workspace, context: Context) -> PublishedClone:
-    """The catalog as it is on disk, without asking a remote; a folder that is no repository becomes one.
+    """Open the catalog on disk, without network access; a missing repository is created.
 
-    Changes by others below `manifests/` and `refs/` are kept under `refs/commodore/discarded`.
+    Local changes below `manifests/` and `refs/` are saved under `refs/commodore/discarded`.
 
     Raises:
         PolicyError: CMD-CAT-016, a link or file is in the folder's place.
@@ -116,19 +116,19 @@ def open_local(workspace: Workspace, context: Context) -> PublishedClone:
 
 
 def install(workspace: Workspace, manifests: Path, refs: Path) -> bool:
-    """Put the new trees in place of `catalog/manifests` and `catalog/refs` by renames, one right after the other.
+    """Replace `catalog/manifests` and `catalog/refs` by the new trees, by renames one right after the other.
 
-    A tree that is the same as the one in its place stays away.
+    An unchanged tree is not replaced.
 
-    Hidden entries of the old folders stay, as users know it, but for ref files among them, which are stale.
+    Hidden entries of the old folders are kept, as in the published tool, except for stale ref files among them.
 
     Args:
-        workspace: whose catalog it is.
-        manifests: the new tree, which is moved away from there; or the one in place, if `assemble` found it to be same.
+        workspace: the workspace of the catalog.
+        manifests: the new tree, which is moved; or the current one, if `assemble` found no change.
         refs: the new ref files. Both are on the workspace's file system.
 
     Returns:
-        whether something was replaced.
+        True if a tree was replaced.
 
     Raises:
         EnvironmentFault: the operating system refused; the old trees are in place.
@@ -140,7 +140,7 @@ def install(workspace: Workspace, manifests: Path, refs: Path) -> bool:
         return False
     for new, place in trees:
         _carry_hidden(place, new, stale_refs=place == workspace.refs)
-    # Replaced trees go out of the catalog: if this process is killed here, nothing of them is ever staged.
+    # Replaced trees are moved out of the catalog: if this process is killed here, they are never staged.
     with workspace.staging("replaced") as replaced, guard_disk(workspace.catalog):
         make_folder(workspace.catalog, root=workspace.root)
         announce_output(workspace.catalog)
@@ -154,7 +154,7 @@ def _is_same(new: Path, place: Path) -> bool:
 
 
 def _swap(trees: Sequence[tuple[Path, Path]], replaced: Path, root: Path) -> None:
-    """Rename each new tree to its place, all or none; what was there goes to the folder `replaced`."""
+    """Rename each new tree to its place, all or none; old trees are moved to the folder `replaced`."""
     undo: list[tuple[Path, Path]] = []
     try:
         for new, place in trees:
@@ -170,12 +170,12 @@ def _swap(trees: Sequence[tuple[Path, Path]], replaced: Path, root: Path) -> Non
 
 
 def stage(clone: PublishedClone, context: Context, mode: DiffMode = "plain") -> CatalogChange:
-    """Stage everything and tell what changed against HEAD. What git ignores is left out, but not in the folders that
-    the compiler owns: these are staged as they are, byte by byte.
+    """Stage everything and return the change against HEAD. Ignored files are skipped, except in the compiler's own
+    folders, which are staged byte by byte.
 
     Args:
         clone: from `prepare` or `open_local`.
-        mode: how modified files are shown; it never decides about `changed`.
+        mode: the display of modified files; it does not affect `changed`.
 
     Raises:
         PolicyError: a merge in the clone is unfinished.
@@ -190,7 +190,7 @@ def stage(clone: PublishedClone, context: Context, mode: DiffMode = "plain") -> 
 
 
 def add_files(clone: PublishedClone, files: Mapping[str, bytes], context: Context) -> None:
-    """Put files into the root of a catalog, beside its trees, and stage them.
+    """Write files to the root of a catalog, next to its trees, and stage them.
 
     Raises:
         EnvironmentFault: they cannot be written, or git fails.
@@ -202,20 +202,20 @@ def add_files(clone: PublishedClone, files: Mapping[str, bytes], context: Contex
 
 
 def unchanged(clone: PublishedClone, context: Context) -> CatalogChange:
-    """The change of a run that has installed nothing into the clone that `prepare` has brought to its newest commit."""
+    """Return the change of a run that has installed nothing into the updated clone of `prepare`."""
     record_commit(clone.path, clone.sha, context)
     return CatalogChange(False, (), ChangeSummary())
 
 
 def staged_tree(clone: PublishedClone, context: Context) -> str:
-    """The id of the tree that a commit would have now: that of what is staged."""
+    """Return the id of the staged tree."""
     return Git(clone.path, context).run(["write-tree"]).text
 
 
 def tree_digest(workspace: Workspace) -> str:
-    """What is in `manifests/` and `refs/`: the SHA-256 of a line `mode sha256 path` for each file, sorted by path.
+    """Return a digest of `manifests/` and `refs/`: the SHA-256 of a line `mode sha256 path` per file, sorted by path.
 
-    It is the same on every machine. Modes are git's; of a link, the digest is that of its target.
+    It is the same on every machine. Modes are git's; the digest of a link is that of its target.
 
     Raises:
         EnvironmentFault: a file cannot be read.
@@ -238,7 +238,7 @@ def _path_of(line: str) -> str:
 
 
 def leave(clone: PublishedClone, context: Context) -> None:
-    """Un-stage what `stage` has staged and leave the files: the end of a run in local mode."""
+    """Un-stage the changes of `stage` and keep the files, at the end of a run in local mode."""
     unstage(clone.path, context)
 
 
@@ -251,20 +251,20 @@ def publish(
     author: Author | None = None,
     before_push: Callable[[str], None] = lambda _: None,
 ) -> CatalogChange:
-    """Commit what is staged and push it, never by force. Without changes nothing happens.
+    """Commit the staged files and push, never by force. Without changes nothing happens.
 
-    When there was another push meanwhile, the new trees are committed again on top of their commit, if that takes back
-    nothing of it. If nothing is left to commit then, their commit is the outcome.
+    After a concurrent push, the new trees are committed again on top of it, if that reverts nothing of it. If there are
+    no changes left to commit, the other commit is the result.
 
     Args:
-        before_push: is given each commit before it is pushed: whether the push has arrived may never be known here.
+        before_push: called with each commit before it is pushed, as the result of a push may stay unknown.
 
     Returns:
-        the change, with the commit and whether it was pushed.
+        the change, with the commit and the state of the push.
 
     Raises:
-        PolicyError: CMD-CAT-025, another push has changed `manifests/` or `refs/`; if the change is `exact`, anything.
-            CMD-CAT-026, the commit does not hold what was compiled.
+        PolicyError: CMD-CAT-025, another push has changed `manifests/` or `refs/`; if the change is `exact`, any file.
+            CMD-CAT-026, the commit does not have the compiled files.
         EnvironmentFault: CMD-CAT-013, the push was refused or failed; CMD-CAT-014, the remote moved each time. The
             commit stays in the clone.
     """
@@ -293,9 +293,9 @@ def publish(
 
 
 def _refuse_to_revert(clone: PublishedClone, base: str, remote: str, context: Context, *, exact: bool) -> None:
-    """Raise if our commit on top of the commit `remote` would take back what others have changed since `base`.
+    """Raise an error if our commit on top of the commit `remote` would revert changes of others since `base`.
 
-    What they have changed to the same as we is no loss.
+    Equal changes on both sides are not reverted.
     """
     different = set(filter(is_owned, differing_paths(clone.path, remote, "HEAD", context)))
     if different and (exact or not different.isdisjoint(differing_paths(clone.path, base, remote, context))):
@@ -303,28 +303,28 @@ def _refuse_to_revert(clone: PublishedClone, base: str, remote: str, context: Co
 
 
 def moved_meanwhile(clone: PublishedClone, base: str, remote: str, context: Context) -> PolicyError:
-    """The error about a catalog whose remote is at another commit than the one that a change was compared with."""
+    """Return the error for a catalog whose remote has another commit than the one that a change was compared with."""
     newest = Git(clone.path, context).run(["log", "-1", "--format=%h by %an: %s", "--end-of-options", remote]).text
-    is_known = commit_of(clone.path, base, context) == base  # if their push was forced, it may not be
+    is_known = commit_of(clone.path, base, context) == base  # after a forced push it may be missing
     paths = sorted(differing_paths(clone.path, base, remote, context)) if is_known else []
     changed = f", in {some_of(paths)}" if paths else ""
     return PolicyError(
         "CMD-CAT-025",
         f"the catalog {clone.url} was changed by others since it was compared{changed} ({newest})",
-        hint="nothing was pushed; run again, which compares with their commit and shows what would be taken back",
+        hint="nothing was pushed; run again to compare with their commit and see the changes that would be reverted",
         locations=[str(clone.path)],
     )
 
 
 def _commit(clone: PublishedClone, change: CatalogChange, message: str, author: Author | None, context: Context) -> str:
-    """Commit what is staged, and see that the commit has what was compiled: nothing else is pushed."""
+    """Commit the staged files, and verify that the commit has exactly the compiled files, as only these are pushed."""
     sha = commit(clone.path, message, author, context)
     entries = committed_files(clone.path, sha, OWNED_FOLDERS, is_owned, context)
     if entries != change.entries:
         wrong = {path for path, _ in entries.items() ^ change.entries.items()}
         raise PolicyError(
             "CMD-CAT-026",
-            f"the commit {sha[:10]} in {clone.path} does not hold what was compiled: {some_of(sorted(wrong))}",
+            f"the commit {sha[:10]} in {clone.path} does not have the compiled files: {some_of(sorted(wrong))}",
             hint="nothing was pushed; let no other program change the folder during a run, and run again",
             locations=[str(clone.path)],
         )
@@ -345,8 +345,8 @@ def _push(clone: PublishedClone, context: Context) -> PushOutcome:
 
 
 def _stage_on_top(clone: PublishedClone, base: str, remote: str, context: Context) -> bool:
-    """Stage our trees on top of the commit `remote`, with what others changed elsewhere since `base`. False if the
-    remote has our trees already.
+    """Stage our trees on top of the commit `remote`, with changes of others in other files since `base`. Returns False
+    if the remote has our trees already.
     """
     folder = clone.path
     ours = differing_paths(folder, base, "HEAD", context)
@@ -362,7 +362,7 @@ def _stage_on_top(clone: PublishedClone, base: str, remote: str, context: Contex
 
 
 def _carry_hidden(old: Path, new: Path, *, stale_refs: bool) -> None:
-    """Copy the hidden entries of a folder that the new one has not; with `stale_refs`, not the ref files in them."""
+    """Copy the hidden entries of a folder that the new one lacks; with `stale_refs`, without the ref files in them."""
     if old.is_symlink() or not old.is_dir():
         return
     with guard_disk(new):

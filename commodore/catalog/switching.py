@@ -1,4 +1,4 @@
-"""What a cluster of syn-commodore needs repaired: one compile in which all that can be lowered is lowered."""
+"""Find the repairs that a cluster of syn-commodore needs: a compile with all possible errors lowered to warnings."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from commodore.catalog.pipeline import CatalogCompile, run_compile
 from commodore.core.lieutenant import ClusterSource
 
 _OTHERS = frozenset({"CMD-DEP-025", "CMD-NAME-007"})
-"""Warnings about what syn-commodore takes without a word, and that should be repaired, too."""
+"""Warnings about settings that syn-commodore accepts silently, and that should be repaired, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """One thing to repair.
+    """A repair.
 
     Attributes:
-        code: of the error, or of the warning.
-        message: what is wrong, and where.
-        effect: what happens while it is allowed; empty for a warning, which needs no leave.
-        repair: how to mend the cause.
+        code: the code of the error or warning.
+        message: its message, with the place.
+        effect: the effect while it is allowed; empty for a warning, which is always allowed.
+        repair: a description of the repair.
     """
 
     code: str
@@ -34,19 +34,19 @@ class Repair:
 
 
 def find_repairs(
-    request: CatalogCompile, source: ClusterSource, context: Context, found: Callable[[Repair], None]
+    request: CatalogCompile, source: ClusterSource, context: Context, on_repair: Callable[[Repair], None]
 ) -> CatalogChange:
-    """Compile a cluster without publishing anything, as syn-commodore would, and tell what needs repair.
+    """Compile a cluster without publishing it, as syn-commodore would, and report the needed repairs.
 
     Args:
-        request: what to compile; it is not pushed, and all codes that can be lowered are.
-        found: is given each thing once, also those before an error.
+        request: the compile; it is not pushed, and all possible errors are lowered to warnings.
+        on_repair: called with each repair once, also if the compile fails later.
 
     Returns:
-        what would change in the catalog.
+        the change of the catalog.
 
     Raises:
-        CommodoreError: what stops the compile nevertheless: it has to be repaired first.
+        CommodoreError: an error that cannot be lowered: it has to be repaired first.
     """
     known: set[tuple[str, str]] = set()
 
@@ -54,7 +54,7 @@ def find_repairs(
         if isinstance(event, Warned) and (event.code in LOWERABLE or event.code in _OTHERS):
             if (event.code, event.message) not in known:
                 known.add((event.code, event.message))
-                found(_repair(event))
+                on_repair(_repair(event))
         else:
             context.announce(event)
 

@@ -1,4 +1,4 @@
-"""The files of a catalog, or of any tree of manifests, and their objects: at a git revision, or in a folder."""
+"""Read the files of a catalog, or of any tree of manifests, and their objects, at a git revision or in a folder."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from commodore.core.sources.git import Git, check_version, read_blobs, staged_ch
 
 _REFS = "refs/"
 _MANIFESTS = "manifests"
-_OTHER = "120000", "160000"  # links and other repositories hold no objects
+_OTHER = "120000", "160000"  # links and other repositories have no objects
 
 
 def read_folder(folder: Path, context: Context) -> dict[str, bytes]:
-    """The files below a folder by path, without hidden ones, links and reference files.
+    """Read the files below a folder by path, without hidden ones, links and reference files.
 
     Raises:
         InputError: CMD-CAT-018, there is no such folder, or a file in it is too large.
@@ -30,7 +30,7 @@ def read_folder(folder: Path, context: Context) -> dict[str, bytes]:
         raise InputError(
             "CMD-CAT-018", f"there is no folder {folder}", hint="name a folder with manifests, or a revision"
         )
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     with guard_disk(folder):
         for name, path in files(folder, skip=is_hidden):
             if name.startswith(_REFS):
@@ -39,14 +39,14 @@ def read_folder(folder: Path, context: Context) -> dict[str, bytes]:
                 raise InputError(
                     "CMD-CAT-018",
                     f"{path} is larger than {context.limits.output_file_bytes} bytes",
-                    hint="name a folder that holds manifests only",
+                    hint="name a folder with manifests only",
                 )
-            found[name] = path.read_bytes()
-    return found
+            contents[name] = path.read_bytes()
+    return contents
 
 
 def read_revision(repository: Path, revision: str, context: Context) -> dict[str, bytes]:
-    """The files at a revision by path, without hidden ones, links and reference files.
+    """Read the files at a revision by path, without hidden ones, links and reference files.
 
     Args:
         repository: a working copy, or a bare repository.
@@ -54,7 +54,7 @@ def read_revision(repository: Path, revision: str, context: Context) -> dict[str
 
     Raises:
         InputError: CMD-CAT-019, there is no such revision.
-        EnvironmentFault: it is no repository, or git fails.
+        EnvironmentFault: it is not a repository, or git fails.
     """
     check_version(revision, "--base or --target")
     arguments = ["ls-tree", "-r", "-z", "--full-tree", f"{revision}^{{tree}}"]
@@ -76,10 +76,10 @@ def read_revision(repository: Path, revision: str, context: Context) -> dict[str
 
 
 def objects_of(tree: Mapping[str, bytes], besides: Mapping[str, bytes]) -> Iterator[PlacedObject]:
-    """The objects of a tree in files that another tree has not, or not with the same content.
+    """Yield the objects of a tree, except for files that another tree has with the same content.
 
-    A list's items stand for it. A file that is not YAML is one text, which is compared line by line. The source of an
-    object is the instance that its folder is named after.
+    A list is replaced by its items. A file that is not YAML is one text, which is compared line by line. The source of
+    an object is the instance that its folder is named after.
     """
     for path, content in tree.items():
         if besides.get(path) == content:
@@ -87,8 +87,8 @@ def objects_of(tree: Mapping[str, bytes], besides: Mapping[str, bytes]) -> Itera
         parts = path.split("/")
         source = parts[1] if len(parts) > 2 and parts[0] == _MANIFESTS else ""
         for document in _documents(content, path):
-            for one in _items(document):
-                yield PlacedObject(one, path, source)
+            for item in _items(document):
+                yield PlacedObject(item, path, source)
 
 
 def _documents(content: bytes, path: str) -> list[Any]:
@@ -109,17 +109,17 @@ def _items(document: Any) -> list[Any]:
 
 
 def review_staged(folder: Path, context: Context, *, shown: bool) -> Review:
-    """How the objects that are staged in a working copy differ from those of its HEAD, which may be unborn.
+    """Compare the staged objects of a working copy with those of its HEAD, which may be unborn.
 
     Args:
-        shown: whether the changes are to be shown; else they are only counted, which is much cheaper.
+        shown: whether the changes are shown; else they are only counted, which is much faster.
 
     Raises:
         EnvironmentFault: git fails.
     """
     changes = staged_changes(folder, context)
-    old = {one.old_path: one.old_blob for one in changes if _is_shown(one.old_path, one.old_mode)}
-    new = {one.new_path: one.new_blob for one in changes if _is_shown(one.new_path, one.new_mode)}
+    old = {change.old_path: change.old_blob for change in changes if _is_shown(change.old_path, change.old_mode)}
+    new = {change.new_path: change.new_blob for change in changes if _is_shown(change.new_path, change.new_mode)}
     contents = read_blobs(folder, (blob for blob in (*old.values(), *new.values()) if blob), context)
     before, after = (
         {path: contents[blob] for path, blob in side.items() if path is not None and blob is not None}
@@ -129,7 +129,7 @@ def review_staged(folder: Path, context: Context, *, shown: bool) -> Review:
 
 
 def review_trees(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Review:
-    """How the objects of two trees differ."""
+    """Compare the objects of two trees."""
     return review(objects_of(old, new), objects_of(new, old))
 
 

@@ -1,4 +1,4 @@
-"""Whether a catalog's objects are what Kubernetes takes: schemas, versions of APIs, objects that are there twice."""
+"""Validate a catalog's objects for Kubernetes: schemas, versions of APIs, duplicate objects."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class KindCount(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem as the document for machines shows it."""
+    """A problem in the JSON output."""
 
     rule: str
     severity: Severity
@@ -40,27 +40,27 @@ class Problem:
 def _records(problems: tuple[Diagnostic, ...]) -> list[Problem]:
     return [
         Problem(
-            one.code,
-            one.severity,
-            ObjectKey(*one.subject.object),
-            one.locations[0].place,
-            str(one.subject.source),
-            one.message,
+            problem.code,
+            problem.severity,
+            ObjectKey(*problem.subject.object),
+            problem.locations[0].place,
+            str(problem.subject.source),
+            problem.message,
         )
-        for one in problems
+        for problem in problems
     ]
 
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What came of looking at a catalog.
+    """The result of validating a catalog.
 
     Attributes:
-        release: the version of Kubernetes that it was compared with, such as `1.34`.
-        problems: by file and object: their codes are rules, their subjects objects and instances. Messages are without
-            values of the object, which may be secrets; they may hold names from it, which are not safe to print.
-        objects: how many were looked at.
-        without_schema: the kinds that no schema is known for, with the number of their objects.
+        release: the version of Kubernetes that it was validated against, such as `1.34`.
+        problems: by file and object: their codes are rules, their subjects objects and instances. Messages do not
+            contain values of the object, which may be secrets; they may contain its names, which are not safe to print.
+        objects: the number of validated objects.
+        without_schema: the kinds without a known schema, with the number of their objects.
     """
 
     release: str
@@ -69,53 +69,55 @@ class Validation:
     without_schema: tuple[KindCount, ...]
 
     def count(self, severity: str) -> int:
-        """How many errors, or warnings, there are."""
-        return sum(one.severity == severity for one in self.problems)
+        """Count the errors, or warnings."""
+        return sum(problem.severity == severity for problem in self.problems)
 
 
 def validate_objects(objects: Iterable[PlacedObject], version: str | None = None) -> Validation:
-    """Look at every object with the schemas of a version of Kubernetes, the newest that is known if none is given, and
-    with those of the CustomResourceDefinitions among the objects.
+    """Validate all objects with the schemas of a version of Kubernetes, by default the newest known one, and with those
+    of the CustomResourceDefinitions among the objects.
 
     Raises:
         EnvironmentFault: CMD-CAT-030, the libraries are not installed.
-        UsageError: CMD-CLI-033, the version is not known.
+        UsageError: CMD-CLI-033, the version is unknown.
     """
     kubernetes = Kubernetes()
     release = kubernetes.release(version)
-    found = [one for one in objects if is_object(one.content)]
-    schemas = Schemas(kubernetes, release, (one.content for one in found))
-    problems: list[Diagnostic] = list(_duplicates(found))
+    placed = [object_ for object_ in objects if is_object(object_.content)]
+    schemas = Schemas(kubernetes, release, (object_.content for object_ in placed))
+    problems: list[Diagnostic] = list(_duplicates(placed))
     without: dict[ApiKind, int] = defaultdict(int)
-    for one in found:
-        kind = api_kind(one.content)
-        problems += [_problem(rule, one, message) for rule, message in _api_problems(kind, kubernetes, schemas)]
-        checked = _schema_problems(kind, one, schemas)
+    for object_ in placed:
+        kind = api_kind(object_.content)
+        problems += [_problem(rule, object_, message) for rule, message in _api_problems(kind, kubernetes, schemas)]
+        checked = _schema_problems(kind, object_, schemas)
         if checked is not None:
             problems += checked
         elif not kubernetes.owns(kind.group):
             without[kind] += 1
-    problems.sort(key=lambda one: (one.locations[0].place, one.subject.object, one.code, one.message))
-    counts = tuple(KindCount(*one) for one in sorted(without.items()))
-    return Validation(show_release(release), tuple(problems), len(found), counts)
+    problems.sort(
+        key=lambda problem: (problem.locations[0].place, problem.subject.object, problem.code, problem.message)
+    )
+    counts = tuple(KindCount(*entry) for entry in sorted(without.items()))
+    return Validation(show_release(release), tuple(problems), len(placed), counts)
 
 
-def _problem(rule: _Rule, one: PlacedObject, message: str) -> Diagnostic:
-    subject = Subject(source=one.source, object=key_of(one.content))
+def _problem(rule: _Rule, placed: PlacedObject, message: str) -> Diagnostic:
+    subject = Subject(source=placed.source, object=key_of(placed.content))
     severity: Severity = "warning" if rule in _WARNINGS else "error"
-    return Diagnostic(rule, message, severity, subject=subject, locations=(Location(one.file),))
+    return Diagnostic(rule, message, severity, subject=subject, locations=(Location(placed.file),))
 
 
 def _duplicates(objects: Iterable[PlacedObject]) -> Iterator[Diagnostic]:
     places: dict[ObjectKey, list[PlacedObject]] = defaultdict(list)
-    for one in objects:
-        key = key_of(one.content)
+    for object_ in objects:
+        key = key_of(object_.content)
         if key.name:
-            places[key].append(one)
+            places[key].append(object_)
     for same in places.values():
-        for one, other in zip(same[1:], same, strict=False):
-            where = "twice in this file" if one.file == other.file else f"in {other.file}, too"
-            yield _problem("duplicate", one, f"the object is there {where}")
+        for object_, other in zip(same[1:], same, strict=False):
+            where = "twice in this file" if object_.file == other.file else f"in {other.file}, too"
+            yield _problem("duplicate", object_, f"the object is there {where}")
 
 
 def _api_problems(kind: ApiKind, kubernetes: Kubernetes, schemas: Schemas) -> Iterator[tuple[_Rule, str]]:
@@ -129,7 +131,7 @@ def _api_problems(kind: ApiKind, kubernetes: Kubernetes, schemas: Schemas) -> It
             yield "deprecated-api", f"Kubernetes {show_release(gone)} does not serve {kind} any more"
     elif kubernetes.owns(kind.group):
         last = kubernetes.last_served(kind)
-        first, newest = (show_release(one) for one in (kubernetes.releases[0], kubernetes.releases[-1]))
+        first, newest = (show_release(number) for number in (kubernetes.releases[0], kubernetes.releases[-1]))
         if last is None:
             yield "unknown-api", f"no Kubernetes from {first} to {newest} serves {kind}"
         elif last < release:
@@ -138,11 +140,11 @@ def _api_problems(kind: ApiKind, kubernetes: Kubernetes, schemas: Schemas) -> It
             yield "unknown-api", f"Kubernetes {show_release(release)} does not serve {kind} yet"
 
 
-def _schema_problems(kind: ApiKind, one: PlacedObject, schemas: Schemas) -> list[Diagnostic] | None:
+def _schema_problems(kind: ApiKind, placed: PlacedObject, schemas: Schemas) -> list[Diagnostic] | None:
     try:
-        complaints = schemas.complaints(kind, as_json(one.content))
+        complaints = schemas.complaints(kind, as_json(placed.content))
     except RecursionError:
-        return [_problem("schema", one, "the object is nested too deeply")]
+        return [_problem("schema", placed, "the object is nested too deeply")]
     except ValueError as error:
-        return [_problem("unusable-schema", one, f"the schema of {kind} cannot be used: {str(error)[:200]}")]
-    return None if complaints is None else [_problem("schema", one, text) for text in complaints]
+        return [_problem("unusable-schema", placed, f"the schema of {kind} cannot be used: {str(error)[:200]}")]
+    return None if complaints is None else [_problem("schema", placed, text) for text in complaints]

@@ -1,4 +1,4 @@
-"""Views of a catalog: its objects, and the images that they name."""
+"""Views of a catalog: its objects, and their images."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class ListedObject:
     """An object of a catalog.
 
     Attributes:
-        key: what names it.
+        key: its key.
         api_version: the version of its API, such as `apps/v1`.
         file: the path of its file in the catalog.
-        instance: the instance that made it; empty if that is not known.
+        instance: its instance; empty if it is unknown.
     """
 
     key: ObjectKey
@@ -30,7 +30,7 @@ class ListedObject:
 
 @dataclass(frozen=True, slots=True)
 class ImagePlace:
-    """Where an image is named: the object, and the container or the field."""
+    """A use of an image: the object, and the container or the field."""
 
     object: ListedObject
     place: str
@@ -38,7 +38,7 @@ class ImagePlace:
 
 @dataclass(frozen=True, slots=True)
 class CatalogImage:
-    """An image with all places that name it."""
+    """An image with all its uses."""
 
     image: ImageReference
     places: tuple[ImagePlace, ...]
@@ -46,7 +46,7 @@ class CatalogImage:
 
 @dataclass(frozen=True, slots=True)
 class ImageChange:
-    """The images of one repository that are named on one side only."""
+    """The images of one repository that are used on one side only."""
 
     repository: str
     removed: tuple[CatalogImage, ...]
@@ -54,45 +54,47 @@ class ImageChange:
 
 
 def list_objects(objects: Iterable[PlacedObject]) -> tuple[ListedObject, ...]:
-    """The objects, by kind, namespace and name; documents that are no objects are left out."""
-    found = [_listed(one) for one in objects if is_object(one.content)]
-    return tuple(sorted(found, key=lambda one: (one.key.kind, one.key, one.file)))
+    """Return the objects, sorted by kind, namespace and name; other documents are skipped."""
+    listed = [_listed(placed) for placed in objects if is_object(placed.content)]
+    return tuple(
+        sorted(listed, key=lambda listed_object: (listed_object.key.kind, listed_object.key, listed_object.file))
+    )
 
 
 def is_object(content: Any) -> bool:
-    """Whether a document says which kind of object it is."""
+    """Check if a document is an object: it has a kind."""
     return isinstance(content, dict) and bool(key_of(content).kind)
 
 
-def _listed(one: PlacedObject) -> ListedObject:
-    version = one.content.get("apiVersion")
-    return ListedObject(key_of(one.content), version if isinstance(version, str) else "", one.file, one.source)
+def _listed(placed: PlacedObject) -> ListedObject:
+    version = placed.content.get("apiVersion")
+    return ListedObject(key_of(placed.content), version if isinstance(version, str) else "", placed.file, placed.source)
 
 
 def list_images(objects: Iterable[PlacedObject]) -> tuple[CatalogImage, ...]:
-    """The images that objects name, by name, each with all objects that name it."""
-    found: dict[str, tuple[ImageReference, list[ImagePlace]]] = {}
-    for one in objects:
-        if is_object(one.content):
-            for use in images_of(one.content):
-                places = found.setdefault(use.image.text, (use.image, []))[1]
-                places.append(ImagePlace(_listed(one), use.place))
+    """Return the images of objects, sorted by name, each with all its uses."""
+    uses: dict[str, tuple[ImageReference, list[ImagePlace]]] = {}
+    for placed in objects:
+        if is_object(placed.content):
+            for use in images_of(placed.content):
+                places = uses.setdefault(use.image.text, (use.image, []))[1]
+                places.append(ImagePlace(_listed(placed), use.place))
     images = [
-        CatalogImage(image, tuple(sorted(places, key=lambda one: (one.object.key, one.object.file, one.place))))
-        for image, places in found.values()
+        CatalogImage(image, tuple(sorted(places, key=lambda place: (place.object.key, place.object.file, place.place))))
+        for image, places in uses.values()
     ]
-    return tuple(sorted(images, key=lambda one: (one.image.registry, one.image.repository, one.image.text)))
+    return tuple(sorted(images, key=lambda image: (image.image.registry, image.image.repository, image.image.text)))
 
 
 def compare_images(old: Iterable[CatalogImage], new: Iterable[CatalogImage]) -> tuple[ImageChange, ...]:
-    """Which images come and go, by repository."""
-    before, after = {one.image.text: one for one in old}, {one.image.text: one for one in new}
-    found: dict[str, tuple[list[CatalogImage], list[CatalogImage]]] = {}
+    """Return the added and removed images by repository."""
+    before, after = {image.image.text: image for image in old}, {image.image.text: image for image in new}
+    changes: dict[str, tuple[list[CatalogImage], list[CatalogImage]]] = {}
     for side, ours, theirs in ((0, before, after), (1, after, before)):
         for text in ours.keys() - theirs.keys():
             image = ours[text].image
-            found.setdefault(f"{image.registry}/{image.repository}", ([], []))[side].append(ours[text])
+            changes.setdefault(f"{image.registry}/{image.repository}", ([], []))[side].append(ours[text])
     return tuple(
-        ImageChange(name, *(tuple(sorted(side, key=lambda one: one.image.text)) for side in found[name]))
-        for name in sorted(found)
+        ImageChange(name, *(tuple(sorted(side, key=lambda image: image.image.text)) for side in changes[name]))
+        for name in sorted(changes)
     )

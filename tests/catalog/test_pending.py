@@ -101,7 +101,7 @@ def test_a_report_that_fails_is_sent_by_the_next_run(
     (warning,) = collected
     assert isinstance(warning, Warned)
     assert warning.code == "CMD-CAT-010"
-    assert warning.message == "what the catalog of c-1 was compiled from could not be reported: lieutenant is down"
+    assert warning.message == "the sources of the catalog of c-1 could not be reported: lieutenant is down"
     assert str(pending_file(workspace)) in warning.hint
     assert not report_pending(workspace, "c-1", catalog.at(sha), lieutenant.send, make_context())
     lieutenant.down = False

@@ -1,4 +1,4 @@
-"""What `catalog compile`, `package compile`, `component compile` and golden tests walk through (ADR 0007)."""
+"""The stages of `catalog compile`, `package compile`, `component compile` and golden tests (ADR 0007)."""
 
 from commodore.catalog.stages.bundling import bundle_libraries
 from commodore.catalog.stages.checkouts import Components, DependencyCheckout, Fetcher

@@ -1,4 +1,4 @@
-"""What a catalog was made from and what it runs, as a bill of materials: from the working directory of a compile."""
+"""Bill of materials of a catalog: its sources and images, from the working directory of a compile."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from commodore.core.tools import core_libraries, find_tools
 from commodore.version import __version__
 
 Part = dict[str, Any]
-_PREFIX = "commodore:"  # of properties, as CycloneDX asks for
+_PREFIX = "commodore:"  # of properties, as CycloneDX requires
 _ROOT = "catalog"
 
 
 def bill_of_materials(workspace: Workspace, context: Context) -> dict[str, Any]:
-    """The components, charts, images and Jsonnet libraries of the catalog in a working directory, and the tools that
-    made it, as a CycloneDX 1.6 document in JSON. The same catalog gives the same document: it holds no time.
+    """Return the components, charts, images and Jsonnet libraries of the catalog in a working directory, and the tools
+    that created it, as a CycloneDX 1.6 document in JSON. It has no time, so the same catalog has the same document.
 
-    Nothing is asked of any remote.
+    There is no network access.
 
     Raises:
-        InputError: nothing was compiled there; or the hierarchy is wrong today.
+        InputError: nothing was compiled there; or the hierarchy is invalid now.
         EnvironmentFault: git or the disk refused.
     """
     cluster = read_cluster_params(workspace)["cluster"]["name"]
@@ -49,13 +49,13 @@ def bill_of_materials(workspace: Workspace, context: Context) -> dict[str, Any]:
         _add(parts, part)
         uses[_ROOT].add(part["bom-ref"])
         for chart in charts_for(parameters, workspace):
-            found = _chart(chart)
-            _add(parts, found)
-            uses.setdefault(part["bom-ref"], set()).add(found["bom-ref"])
+            used = _chart(chart)
+            _add(parts, used)
+            uses.setdefault(part["bom-ref"], set()).add(used["bom-ref"])
     for image in list_images(objects_of(read_folder(workspace.catalog, context), {})):
-        found = _image(image.image, sorted({one.object.instance for one in image.places if one.object.instance}))
-        _add(parts, found)
-        uses[_ROOT].add(found["bom-ref"])
+        used = _image(image.image, sorted({place.object.instance for place in image.places if place.object.instance}))
+        _add(parts, used)
+        uses[_ROOT].add(used["bom-ref"])
     for library in _libraries(workspace):
         _add(parts, library)
         uses[_ROOT].add(library["bom-ref"])
@@ -73,14 +73,14 @@ def bill_of_materials(workspace: Workspace, context: Context) -> dict[str, Any]:
 
 
 def _add(parts: dict[str, Part], part: Part) -> None:
-    """Put a part among the others; of one that is there already, only its instances are new."""
+    """Add a part; if it exists, add only its new properties, such as instances."""
     known = parts.setdefault(part["bom-ref"], part)
     if known is not part:
-        known["properties"] += [one for one in part["properties"] if one not in known["properties"]]
+        known["properties"] += [property_ for property_ in part["properties"] if property_ not in known["properties"]]
 
 
 def _part(kind: str, type_: str, name: str, version: str, purl: str, **properties: Iterable[str] | str) -> Part:
-    found: Part = {
+    part: Part = {
         "type": type_,
         "bom-ref": f"{kind}:{purl or name}",
         "name": only_printable(name, "?"),
@@ -88,11 +88,11 @@ def _part(kind: str, type_: str, name: str, version: str, purl: str, **propertie
         "properties": [{"name": f"{_PREFIX}kind", "value": kind}],
     }
     if purl:
-        found["purl"] = purl
+        part["purl"] = purl
     for key, values in properties.items():
         for value in [values] if isinstance(values, str) else values:
-            found["properties"].append({"name": f"{_PREFIX}{key}", "value": only_printable(value, "?")})
-    return found
+            part["properties"].append({"name": f"{_PREFIX}{key}", "value": only_printable(value, "?")})
+    return part
 
 
 def _component(workspace: Workspace, instance: str, parameters: Mapping[str, Any], context: Context) -> Part:
@@ -157,7 +157,7 @@ def _image(image: ImageReference, instances: list[str]) -> Part:
 
 
 def _libraries(workspace: Workspace) -> Iterator[Part]:
-    """The Jsonnet libraries that the lock file names."""
+    """Yield the Jsonnet libraries of the lock file."""
     try:
         locked = json.loads(workspace.jsonnetfile_lock.read_bytes())
     except FileNotFoundError:
@@ -169,13 +169,13 @@ def _libraries(workspace: Workspace) -> Iterator[Part]:
             hint="compile once more; that writes it again",
         ) from error
     listed = locked.get("dependencies") if isinstance(locked, dict) else None
-    for one in listed if isinstance(listed, list) else ():
-        source = one.get("source") if isinstance(one, dict) else None
+    for entry in listed if isinstance(listed, list) else ():
+        source = entry.get("source") if isinstance(entry, dict) else None
         git = source.get("git") if isinstance(source, dict) else None
         if isinstance(git, dict) and isinstance(git.get("remote"), str):
             url, inner = redact(git["remote"]), str(git.get("subdir") or "")
-            commit = str(one.get("version") or "")
-            name = str(one.get("name") or inner.rpartition("/")[2] or url.rpartition("/")[2].removesuffix(".git"))
+            commit = str(entry.get("version") or "")
+            name = str(entry.get("name") or inner.rpartition("/")[2] or url.rpartition("/")[2].removesuffix(".git"))
             purl = _git_purl(name, ComponentCheckout(url, commit, commit, inner.strip("/"), changed=False))
             yield _part("jsonnet-library", "library", name, commit, purl)
 

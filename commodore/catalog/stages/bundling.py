@@ -1,4 +1,4 @@
-"""Jsonnet libraries into `vendor/`."""
+"""Install Jsonnet libraries into `vendor/`."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def bundle_libraries(
     sources: LibrarySources | None = None,
     policy: TrustPolicy | None = None,
 ) -> None:
-    """Fill `vendor/` with links to all components, their libraries, and what their jsonnetfiles require.
+    """Fill `vendor/` with links to all components, their libraries, and the requirements of their jsonnetfiles.
 
     Args:
-        sources: those that are shared by several calls, so that remotes that it has asked are not asked again.
-        policy: which hosts libraries may come from, unless `sources` are given; see `CompileOptions`.
+        sources: sources to share between several calls, so that each remote is requested once.
+        policy: the hosts that libraries may come from, unless `sources` are given; see `CompileOptions`.
 
     Raises:
-        CommodoreError: wrong jsonnetfiles or variables, versions that do not exist, git's failures.
+        CommodoreError: invalid jsonnetfiles or variables, versions that do not exist, failures of git.
     """
     parameters = inventory.nodes[BOOTSTRAP_TARGET].parameters
     with stage(fetcher.context.announce, "bundling jsonnet libraries"), contextlib.ExitStack() as stack:
@@ -55,27 +55,27 @@ def bundle_libraries(
         ]
         files = effective_jsonnetfiles(requirers, fetcher.context)
         bundled = [
-            BundledComponent(one.name, one.folder, file or JsonnetFile())
-            for one, file in zip(requirers, files, strict=True)
+            BundledComponent(requirer.name, requirer.folder, file or JsonnetFile())
+            for requirer, file in zip(requirers, files, strict=True)
         ]
         sources = sources or stack.enter_context(library_sources(fetcher, policy))
         try:
             bundle(fetcher.workspace, bundled, sources=sources)
         except CommodoreError as error:
             if fetcher.local and error.exit_code == EnvironmentFault.exit_code:
-                raise error.hinting("with -F (--no-fetch-dependencies) `vendor` is taken as it is") from error
+                raise error.hinting("with -F (--no-fetch-dependencies) `vendor` is used unchanged") from error
             raise
 
 
 @contextlib.contextmanager
 def library_sources(fetcher: Fetcher, policy: TrustPolicy | None) -> Iterator[LibrarySources]:
-    """Where this run's Jsonnet libraries come from: the cache, and what it lacks from the remotes.
+    """Open the sources of this run's Jsonnet libraries: the cache, and the remotes for missing ones.
 
-    A run without the cache fetches all of them anew, into a folder that goes at the end, if it may fetch at all. If it
-    may not, `vendor` is all that is there when the runs before it had no cache either.
+    A run without the cache fetches all of them again, into a temporary folder, if it may fetch at all. If it may not,
+    only `vendor` is left if earlier runs had no cache either.
 
     Args:
-        policy: which hosts they may come from; None for the one in the global repository, or the default.
+        policy: the policy of hosts; None for the one in the global repository, or the default.
     """
     store, policy = fetcher.store, effective_policy(fetcher.workspace, policy)
     if fetcher.cached or store.context.offline:
@@ -86,16 +86,16 @@ def library_sources(fetcher: Fetcher, policy: TrustPolicy | None) -> Iterator[Li
 
 
 class StandaloneBundler:
-    """Bundles for one component that is compiled alone, once or many times with different parameters. Nothing is
-    written to its folder.
+    """Bundles libraries for a component that is compiled alone, once or many times with different parameters. Nothing
+    is written to its folder.
 
-    Parameters that lead to the same requirements share one `vendor/`, and every remote is asked once.
+    Parameters that lead to the same requirements share one `vendor/`, and every remote is requested once.
 
     Args:
         repositories: a folder for bare clones.
         component, directory: its name and folder.
-        root: where its `jsonnetfile.jsonnet` lies; without one, a `jsonnetfile.json` in `directory` counts too.
-        policy: which hosts libraries may come from; None for the default.
+        root: the folder of its `jsonnetfile.jsonnet`; without one, a `jsonnetfile.json` in `directory` is used, too.
+        policy: the policy of hosts; None for the default.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class StandaloneBundler:
         self._vendors: dict[tuple[Path, JsonnetFile], Path] = {}
 
     def fill(self, vendor: Path, parameters: Mapping[str, Any]) -> None:
-        """Make `vendor` hold what the component requires with these parameters; without requirements, nothing.
+        """Fill `vendor` with the component's requirements for these parameters; without requirements, do nothing.
 
         Raises:
             CommodoreError: see `bundle_libraries`.
@@ -137,8 +137,8 @@ class StandaloneBundler:
         if key not in self._files:
             requirers = [Requirer(self._component, folder, variables) for folder in self._folders]
             files = effective_jsonnetfiles(requirers, self._context)
-            found = zip(self._folders, files, strict=True)
-            self._files[key] = next(((folder, file) for folder, file in found if file is not None), None)
+            pairs = zip(self._folders, files, strict=True)
+            self._files[key] = next(((folder, file) for folder, file in pairs if file is not None), None)
         return self._files[key]
 
 

@@ -1,4 +1,4 @@
-"""Dependencies as they lie in the workspace after fetching."""
+"""Fetch dependencies into the workspace."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class DependencyCheckout:
-    """A package, component or instance in the workspace: where it was asked from and what is checked out."""
+    """A package, component or instance in the workspace: its specification and its checkout."""
 
     name: str
     spec: DependencySpec
@@ -30,17 +30,16 @@ class DependencyCheckout:
 
     @property
     def directory(self) -> Path:
-        """The dependency's own folder in its checkout."""
+        """Return the dependency's own folder in its checkout."""
         return self.checkout.path / self.spec.path if self.spec.path else self.checkout.path
 
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """Everything that a cluster deploys.
+    """All components and instances of a cluster.
 
-    `bases` are the components themselves, whose libraries are published; `instances` what is compiled, each with a
-    checkout
-    of its own unless it carries its component's name. `parameters` are those of the bootstrap target before component
+    `bases` are the components themselves, whose libraries are published; `instances` are compiled, each with a checkout
+    of its own unless it has its component's name. `parameters` are those of the bootstrap target before component
     defaults were merged. `allowed` are the codes that are lowered to warnings, by the command or by the hierarchy.
     """
 
@@ -51,16 +50,16 @@ class Components:
     allowed: frozenset[str] = frozenset()
 
     def component_of(self, instance: str) -> str:
-        """The name of the component that an instance is one of."""
+        """Return the name of an instance's component."""
         return self.applications.instances[instance]
 
 
 @dataclass(frozen=True, slots=True)
 class Fetcher:
-    """How dependencies get into the workspace: from their remotes, or (`local`) as they lie there already.
+    """Gets dependencies into the workspace: from their remotes, or (`local`) as they are there already.
 
-    `changed` is called as soon as it is clear that something is not as it was in the last run. Unless `cached`, nothing
-    is taken that an earlier run has made of files, and nothing is kept for a later one.
+    `changed` is called as soon as a change since the last run is detected. Unless `cached`, no result of an earlier run
+    is used, and none is stored for a later one.
     """
 
     workspace: Workspace
@@ -71,25 +70,25 @@ class Fetcher:
     changed: Callable[[], None] = lambda: None
     cached: bool = True
 
-    def fetch(self, wanted: Sequence[tuple[DependencySpec, Path]], what: Kind) -> list[DependencyCheckout]:
-        """Bring specs to their folders, each repository fetched once, all in parallel.
+    def fetch(self, specs: Sequence[tuple[DependencySpec, Path]], what: Kind) -> list[DependencyCheckout]:
+        """Check out dependencies (specification and folder), each repository fetched once, all in parallel.
 
-        In local mode dependencies without a folder are left out with a warning.
+        In local mode dependencies without a folder are skipped with a warning.
 
         Raises:
-            CommodoreError: unknown versions, local changes, git's failures; all of them are reported.
+            CommodoreError: unknown versions, local changes, failures of git; all of them are reported.
         """
         if self.local:
-            return [found for spec, folder in wanted if (found := self._open(spec, folder, what))]
+            return [dependency for spec, folder in specs if (dependency := self._open(spec, folder, what))]
 
         def explain(urls: Collection[str], error: CommodoreError) -> CommodoreError:
-            users = [spec for spec, _ in wanted if spec.url in urls]
+            users = [spec for spec, _ in specs if spec.url in urls]
             plural = "s" if len(users) > 1 else ""
             settings = [setting for spec in users for setting in spec.settings(what, "url")]
             return error.about(f"{what}{plural} {some_of(sorted(repr(spec.name) for spec in users))}", first=settings)
 
-        self.store.sync(((spec.url, spec.version) for spec, _ in wanted), explain)
-        return collect(lambda pair: self._check_out(*pair, what), wanted, self.context.limits.git_threads)
+        self.store.sync(((spec.url, spec.version) for spec, _ in specs), explain)
+        return collect(lambda pair: self._check_out(*pair, what), specs, self.context.limits.git_threads)
 
     def _check_out(self, spec: DependencySpec, folder: Path, what: Kind) -> DependencyCheckout:
         repository = self.store.repository(spec.url)
@@ -144,10 +143,10 @@ def _confined(dependency: DependencyCheckout, what: Kind) -> DependencyCheckout:
 
 
 def collect(work: Callable[[Item], Result], items: Sequence[Item], threads: int) -> list[Result]:
-    """Do `work` for all items in threads; results in the items' order.
+    """Call `work` for all items in threads, and return the results in the items' order.
 
     Raises:
-        CommodoreError: the failures of all items together.
+        CommodoreError: the errors of all items together.
     """
     if not items:
         return []

@@ -1,4 +1,4 @@
-"""What must hold before anything is compiled; all findings of a run are reported together."""
+"""Checks before a compile; all findings are reported together."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from commodore.core.inventory import Inventory, find_removed_variables
 
 
 def check_classes(components: Components) -> None:
-    """Refuse component classes that use removed variables, before rendering trips over them.
+    """Refuse component classes that use removed variables, before they are rendered.
 
     Raises:
         CommodoreError: all findings.
@@ -71,7 +71,7 @@ def check_inventory(components: Components, inventory: Inventory, context: Conte
 
 
 def find_removed_features(parameters: Mapping[str, Any]) -> list[CommodoreError]:
-    """Features that are gone and would be ignored silently."""
+    """Return errors for removed features, which would be ignored silently."""
     if not parameters.get("component_versions"):
         return []
     return [
@@ -98,7 +98,7 @@ def _check_aliases(
 
 
 def link_libraries(workspace: Workspace, links: Mapping[str, Path]) -> None:
-    """Make `dependencies/lib` hold exactly these links."""
+    """Update `dependencies/lib` to exactly these links."""
     make_folder(workspace.libraries, root=workspace.root)
     for name, target in links.items():
         link_relative(workspace.libraries / name, target, root=workspace.root)

@@ -1,4 +1,4 @@
-"""`catalog clean`: remove what a compile generates."""
+"""`catalog clean`: remove the generated files of a compile."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from commodore.core.sources.git import inspect, recover
 
 
 def clean(workspace: Workspace, context: Context) -> None:
-    """Remove generated folders; clones and checkouts of dependencies, and `vendor`, stay.
+    """Remove generated folders; clones and checkouts of dependencies, and `vendor`, are kept.
 
     Raises:
-        PolicyError: a checkout in them holds changes or commits that exist nowhere else; nothing was removed.
+        PolicyError: a checkout in them has changes or commits that exist nowhere else; nothing was removed.
     """
     with workspace.locked(context.limits):
-        found = [folder for folder in workspace.generated if folder.exists() or folder.is_symlink()]
-        with stage(context.announce, "cleaning", len(found)) if found else contextlib.nullcontext():
-            _remove(workspace, found, context)
+        folders = [folder for folder in workspace.generated if folder.exists() or folder.is_symlink()]
+        with stage(context.announce, "cleaning", len(folders)) if folders else contextlib.nullcontext():
+            _remove(workspace, folders, context)
         workspace.forget_lock()
 
 

@@ -1,4 +1,4 @@
-"""Handing the rendered hierarchy to the engine."""
+"""Compile the rendered hierarchy with the engine."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
-    """How to compile.
+    """Options of a compile.
 
     Args:
         fetch: whether to fetch Kapitan dependencies.
         processes: number of workers, 0 for one per CPU.
-        verbose: announce what Kapitan logs.
+        verbose: announce Kapitan's log messages.
         cached: use the caches of dependencies and results.
-        shadow: the share of cached results to render all the same and compare, in percent.
-        policy: what components may execute and fetch; None for the one in the global repository, or the default.
-        remote: the remote stores of results; None for none. They are not asked if `cached` is false, or offline.
-        allowed: the codes that are lowered to warnings, besides those of the hierarchy.
+        shadow: the share of cached results to render anyway and compare, in percent.
+        policy: the trust policy of components; None for the one in the global repository, or the default.
+        remote: the remote stores of results; None without one. They are not used unless `cached`, or offline.
+        allowed: the codes that are lowered to warnings, in addition to those of the hierarchy.
     """
 
     fetch: bool = True
@@ -54,11 +54,11 @@ class CompileOptions:
 
 
 def open_engine(options: CompileOptions, context: Context) -> Engine:
-    """The engine of a command, to be left as a context manager.
+    """Open the engine of a command, a context manager.
 
     Raises:
-        EnvironmentFault: what remote stores need is not installed.
-        UsageError: remote stores cannot be used as they are given.
+        EnvironmentFault: the library for remote stores is not installed.
+        UsageError: the options of remote stores are invalid.
     """
     return Engine(
         context,
@@ -79,7 +79,7 @@ def _open_remote(options: CompileOptions, context: Context) -> RemoteCache | Non
 
 
 def engine_of(given: Engine | None, options: CompileOptions, context: Context) -> AbstractContextManager[Engine]:
-    """The engine that a caller keeps for many runs and ends itself; without one, a new one for this run."""
+    """Return the given engine, which the caller closes; without one, a new engine for this run."""
     return nullcontext(given) if given is not None else open_engine(options, context)
 
 
@@ -87,7 +87,7 @@ def compile_instances(engine: Engine, batch: Batch, context: Context) -> tuple[C
     """Compile every instance of a batch (`catalog_batch`) into `compiled/`.
 
     Raises:
-        CommodoreError: what went wrong, for all instances together; `compiled/` is as it was.
+        CommodoreError: the errors of all instances together; `compiled/` is not changed.
     """
     with stage(context.announce, "compiling", total=len(batch.jobs)):
         request = replace(batch.request, offline=context.offline)
@@ -97,9 +97,10 @@ def compile_instances(engine: Engine, batch: Batch, context: Context) -> tuple[C
 def catalog_batch(
     workspace: Workspace, components: Components, inventory: Inventory, refs: Path, options: CompileOptions
 ) -> Batch:
-    """Every instance of a cluster, and how it is compiled; `refs` is the folder with the new ref files."""
+    """Return the batch of all instances of a cluster; `refs` is the folder with the new ref files."""
     jobs = [
-        InstanceJob(name, components.component_of(name), one.directory) for name, one in components.instances.items()
+        InstanceJob(name, components.component_of(name), instance.directory)
+        for name, instance in components.instances.items()
     ]
     about = inventory.nodes[BOOTSTRAP_TARGET].parameters.get("cluster")
     own = [str(about.get(key)) for key in ("tenant", "name")] if isinstance(about, Mapping) else []
@@ -124,10 +125,10 @@ def catalog_batch(
 def standalone_request(
     workspace: Workspace, output: Path, component: Path, search_paths: tuple[Path, ...], options: CompileOptions
 ) -> CompileRequest:
-    """The request of `component compile`.
+    """Return the request of `component compile`.
 
-    Kapitan dependencies of test cases are often fetched into the vendor folder of the component itself, so that one
-    counts too. The component's own folder comes last, so that its libraries are found without `-J`.
+    Kapitan dependencies of test cases are often fetched into the vendor folder of the component itself, so it is
+    searched, too. The component's own folder comes last, so that its libraries are found without `-J`.
     """
     vendored = (workspace.vendor, component / "vendor")
     paths = (*search_paths, *vendored, workspace.dependencies, workspace.root, INSTALLED, component)

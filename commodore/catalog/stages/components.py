@@ -1,4 +1,4 @@
-"""Components and their instances: discovered, fetched, linked into the hierarchy."""
+"""Discover components and their instances, fetch them, and link them into the hierarchy."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from commodore.core.inventory import (
 )
 
 INSTALLED = Path(commodore.__file__).resolve().parent
-"""Where the data shipped with the package lies: `lib/`, `filters/`, `scripts/`."""
+"""The folder of the data shipped with the package: `lib/`, `filters/`, `scripts/`."""
 
 
 def fetch_components(fetcher: Fetcher) -> Components:
     """Fetch every component and instance that the hierarchy includes.
 
     Raises:
-        CommodoreError: wrong applications or specs, and what `Fetcher.fetch` raises.
+        CommodoreError: invalid applications or specifications, and errors of `Fetcher.fetch`.
     """
     workspace = fetcher.workspace
     with stage(fetcher.context.announce, "fetching components"):
@@ -44,13 +44,13 @@ def fetch_components(fetcher: Fetcher) -> Components:
         applications = parse_applications(node.applications, context)
         bases = read_specs(node.parameters, "component", applications.components, context)
         aliases = _alias_specs(node, applications, bases, context)
-        wanted = [(spec, workspace.component(name)) for name, spec in {**bases, **aliases}.items()]
-        found = {dependency.name: dependency for dependency in fetcher.fetch(wanted, "component")}
-        applications = _present(applications, found, context)
+        specs = [(spec, workspace.component(name)) for name, spec in {**bases, **aliases}.items()]
+        checkouts = {dependency.name: dependency for dependency in fetcher.fetch(specs, "component")}
+        applications = _present(applications, checkouts, context)
         return Components(
             applications=applications,
-            bases={name: found[name] for name in applications.components},
-            instances={name: found[name] for name in applications.instances},
+            bases={name: checkouts[name] for name in applications.components},
+            instances={name: checkouts[name] for name in applications.instances},
             parameters=node.parameters,
             allowed=context.allowed,
         )
@@ -66,11 +66,11 @@ def _alias_specs(
     }
 
 
-def _present(applications: Applications, found: Mapping[str, DependencyCheckout], context: Context) -> Applications:
-    """What is left when local mode lacks some folders."""
-    if len(found) == len({*applications.components, *applications.instances}):
+def _present(applications: Applications, checkouts: Mapping[str, DependencyCheckout], context: Context) -> Applications:
+    """Return the applications without components whose folders are missing in local mode."""
+    if len(checkouts) == len({*applications.components, *applications.instances}):
         return applications
-    components = tuple(name for name in applications.components if name in found)
+    components = tuple(name for name in applications.components if name in checkouts)
     kept = {name: component for name, component in applications.instances.items() if component in components}
     dropped = sorted(set(applications.instances) - set(kept) - set(applications.components))
     if dropped:
@@ -82,7 +82,7 @@ def _present(applications: Applications, found: Mapping[str, DependencyCheckout]
             )
         )
     for instance, component in kept.items():
-        if instance not in found:
+        if instance not in checkouts:
             raise InputError(
                 "CMD-DEP-045",
                 f"the checkout of '{component} as {instance}' is missing in the working directory",
@@ -92,11 +92,13 @@ def _present(applications: Applications, found: Mapping[str, DependencyCheckout]
 
 
 def write_hierarchy(workspace: Workspace, components: Components, context: Context) -> None:
-    """Link all classes and write all targets, so that the hierarchy can be rendered as a whole."""
+    """Link all classes and write all targets, to render the whole hierarchy."""
     dependencies = {**components.bases, **components.instances}
     links = [
-        ClassLinks(name, components.applications.instances.get(name, name), one.directory, one.checkout.path)
-        for name, one in sorted(dependencies.items())
+        ClassLinks(
+            name, components.applications.instances.get(name, name), dependency.directory, dependency.checkout.path
+        )
+        for name, dependency in sorted(dependencies.items())
     ]
     with_defaults = set(link_classes(workspace, links))
     for name in sorted(set(dependencies) - with_defaults):
@@ -110,28 +112,28 @@ def write_hierarchy(workspace: Workspace, components: Components, context: Conte
     defaults = [name for name in components.bases if name in with_defaults]
     python = interpreter(context)
     targets = [bootstrap_target(defaults)]
-    for name, one in components.instances.items():
-        meta = InstanceMeta(name, components.component_of(name), one.directory, kustomize_wrapper(), python)
+    for name, instance in components.instances.items():
+        meta = InstanceMeta(name, components.component_of(name), instance.directory, kustomize_wrapper(), python)
         own = [base for base in defaults if base != meta.component or name in with_defaults]
         targets.append(instance_target(meta, own))
     write_targets(workspace, targets)
 
 
 def kustomize_wrapper() -> Path:
-    """The script that components run as `${_kustomize_wrapper}`."""
+    """Return the script that components run as `${_kustomize_wrapper}`."""
     return INSTALLED / "scripts" / "run-kustomize"
 
 
 def interpreter(context: Context) -> str:
-    """The Python interpreter that components may run as `${_python3}`."""
+    """Return the Python interpreter that components may run as `${_python3}`."""
     if sys.executable:
         return sys.executable
-    found = shutil.which("python3")
+    program = shutil.which("python3")
     context.announce(
         Warned(
             "CMD-DEP-047",
-            f"the running Python interpreter is unknown; components get {found or 'NOT_AVAILABLE'} as `_python3`",
+            f"the running Python interpreter is unknown; components get {program or 'NOT_AVAILABLE'} as `_python3`",
             hint="start commodore by its own command, or put python3 on PATH",
         )
     )
-    return found or "NOT_AVAILABLE"
+    return program or "NOT_AVAILABLE"

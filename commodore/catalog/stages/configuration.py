@@ -1,4 +1,4 @@
-"""The global defaults and the tenant's configuration: the upper part of the hierarchy."""
+"""Fetch the global defaults and the tenant's configuration, the upper part of the hierarchy."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from commodore.core.inventory import (
 from commodore.core.sources.git import Checkout, check_out, inspect, open_checkout, recover, repository_key
 
 Places = Callable[[], list[Location]]
-"""Finds out where something is set, which only an error has a use for."""
+"""Returns the places that set a value; called for errors only."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationRepository:
-    """A repository of configuration: what messages call it, its URL, its revision, and where these two are set.
+    """A repository of configuration: its name in messages, its URL, its revision, and the places that set these two.
 
     A revision of None is the remote's default branch.
     """
@@ -38,10 +38,10 @@ class ConfigurationRepository:
     revision_places: Places
 
     def check_url(self) -> None:
-        """Refuse a URL that no repository can have, before anything is touched.
+        """Refuse an invalid URL, before any file is changed.
 
         Raises:
-            InputError: it is not usable.
+            InputError: it is invalid.
         """
         try:
             repository_key(self.url)
@@ -64,22 +64,22 @@ class ConfigurationRepository:
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationSource:
-    """Where a tenant's hierarchy comes from."""
+    """The sources of a tenant's hierarchy."""
 
     tenant: str
     global_defaults: ConfigurationRepository
     tenant_config: ConfigurationRepository
 
     def explain(self, urls: Collection[str], error: CommodoreError) -> CommodoreError:
-        """An error about the repository at these URLs, with what it is for."""
-        users = [one for one in (self.global_defaults, self.tenant_config) if one.url in urls]
-        places = [place for one in users for place in one.url_places()]
-        return error.about(" and ".join(one.what for one in users), at=places)
+        """Add the names of the repositories at these URLs to an error."""
+        users = [repository for repository in (self.global_defaults, self.tenant_config) if repository.url in urls]
+        places = [place for repository in users for place in repository.url_places()]
+        return error.about(" and ".join(repository.what for repository in users), at=places)
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The two repositories as they lie in the hierarchy."""
+    """The checkouts of both repositories in the hierarchy."""
 
     global_defaults: Checkout
     tenant: Checkout
@@ -89,28 +89,28 @@ def fetch_configuration(fetcher: Fetcher, source: ConfigurationSource, parameter
     """Fetch both repositories, and start the hierarchy: the facts class and the bootstrap target.
 
     Args:
-        parameters: what the facts class `params.cluster` holds.
+        parameters: the parameters of the facts class `params.cluster`.
 
     Raises:
-        CommodoreError: git's failures, local changes, another tenant's checkout, removed variables.
+        CommodoreError: failures of git, local changes, another tenant's checkout, removed variables.
     """
     workspace = fetcher.workspace
     with stage(fetcher.context.announce, "fetching configuration"):
         _refuse_foreign(fetcher, source.tenant)
-        wanted = [
+        repositories = [
             (source.global_defaults, workspace.global_config),
             (source.tenant_config, workspace.tenant_config(source.tenant)),
         ]
-        _look_for_untracked(fetcher, [folder for _, folder in wanted])
-        fetcher.store.sync([(one.url, one.revision) for one, _ in wanted], source.explain)
+        _look_for_untracked(fetcher, [folder for _, folder in repositories])
+        fetcher.store.sync([(repository.url, repository.revision) for repository, _ in repositories], source.explain)
         threads = fetcher.context.limits.git_threads
-        configuration = Configuration(*collect(lambda one: one[0].place(fetcher, one[1]), wanted, threads))
+        configuration = Configuration(*collect(lambda pair: pair[0].place(fetcher, pair[1]), repositories, threads))
         write_cluster_params(workspace, parameters)
         return _begin_hierarchy(fetcher, configuration)
 
 
 def open_configuration(fetcher: Fetcher, tenant: str) -> Configuration:
-    """The two repositories as the last run left them, for local mode.
+    """Open both repositories as the last run left them, for local mode.
 
     Raises:
         CommodoreError: a checkout is missing, or removed variables.
@@ -134,13 +134,13 @@ def open_configuration(fetcher: Fetcher, tenant: str) -> Configuration:
 def _begin_hierarchy(fetcher: Fetcher, configuration: Configuration) -> Configuration:
     raise_all(find_removed_variables([configuration.global_defaults.path, configuration.tenant.path]))
     write_targets(fetcher.workspace, [bootstrap_target()])
-    # Links of an earlier run may lead to folders that were removed since, and reclass reads every class file.
+    # Links of an earlier run may point to folders that were removed since, and reclass reads every class file.
     link_classes(fetcher.workspace, [])
     return configuration
 
 
 def _look_for_untracked(fetcher: Fetcher, folders: list[Path]) -> None:
-    """Untracked files would be compiled, but no other machine could compile them again."""
+    """Refuse untracked files: they would be compiled, but no other machine could reproduce that."""
     errors: list[CommodoreError] = []
 
     def look(folder: Path) -> tuple[str, ...]:
@@ -167,7 +167,7 @@ def _look_for_untracked(fetcher: Fetcher, folders: list[Path]) -> None:
 
 
 def _refuse_foreign(fetcher: Fetcher, tenant: str) -> None:
-    """A working directory that was used for another tenant keeps that tenant's checkout, which may hold work."""
+    """Remove checkouts of other tenants from the working directory; refuse to if one has changes."""
     errors: list[CommodoreError] = []
     for folder in foreign_class_folders(fetcher.workspace, {tenant}):
         recover(folder, fetcher.context)
@@ -178,7 +178,7 @@ def _refuse_foreign(fetcher: Fetcher, tenant: str) -> None:
         errors.append(
             PolicyError(
                 "CMD-INV-014",
-                f"{folder} does not belong to this cluster's hierarchy and may hold work of yours",
+                f"{folder} does not belong to this cluster's hierarchy and may have local changes",
                 hint="move the folder away, or compile this cluster in another working directory",
             )
         )

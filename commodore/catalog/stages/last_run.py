@@ -1,4 +1,4 @@
-"""What a run leaves for the next one: where the configuration came from, and which remotes had to be asked."""
+"""Notes of a run for the next one: the sources of the configuration, and the remotes that were contacted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HINT = "run once without --offline, or describe the cluster in a file and give 
 
 
 def remember_cluster(workspace: Workspace, cluster: Cluster) -> None:
-    """Note where a cluster's configuration comes from. Its facts are in the hierarchy anyway; credentials stay out."""
+    """Save the sources of a cluster's configuration, without credentials. Its facts are in the hierarchy already."""
     content = {
         "cluster": cluster.id,
         "global": {"url": redact(cluster.tenant.global_url), "revision": cluster.global_revision},
@@ -30,11 +30,11 @@ def remember_cluster(workspace: Workspace, cluster: Cluster) -> None:
 
 
 def recall_cluster(workspace: Workspace, name: str) -> Cluster:
-    """The cluster as the last run in this workspace knew it, for runs without network access.
+    """Return the cluster of the last run in this workspace, for runs without network access.
 
     Raises:
-        InputError: the last run was for another cluster, or there was none.
-        EnvironmentFault: what it has noted is gone or damaged.
+        InputError: the last run was for another cluster, or there was no run.
+        EnvironmentFault: its notes are missing or damaged.
     """
     try:
         parameters = read_cluster_params(workspace)
@@ -69,7 +69,7 @@ def recall_cluster(workspace: Workspace, name: str) -> Cluster:
 
 @dataclass(frozen=True, slots=True)
 class LastRun:
-    """What the last run in a workspace knew of its cluster, as the source of a compile; reports go nowhere."""
+    """The cluster of the last run in a workspace, as the source of a compile; reports are dropped."""
 
     workspace: Workspace
 
@@ -77,14 +77,14 @@ class LastRun:
         return recall_cluster(self.workspace, cluster)
 
     def report(self, cluster: str, body: Mapping[str, Any]) -> None:
-        """Does nothing: a run without the API reports nothing."""
+        """Do nothing: a run without the API does not report."""
 
 
 def check_same_cluster(parameters: Mapping[str, Any], name: str) -> None:
-    """Refuse to take over what the last run has left when it was for another cluster.
+    """Refuse a working directory whose last run was for another cluster.
 
     Raises:
-        InputError: it was.
+        InputError: it was for another cluster.
     """
     last = parameters["cluster"]["name"]
     if last != name:
@@ -96,14 +96,14 @@ def check_same_cluster(parameters: Mapping[str, Any], name: str) -> None:
 
 
 def remember_remotes(workspace: Workspace, urls: Iterable[str]) -> None:
-    """Note which remotes had to be asked, so that the next run can ask them all at once. Those with credentials are
-    left out.
+    """Save the remotes that were contacted, so that the next run can contact them all at once. URLs with credentials
+    are left out.
     """
     _write(_remotes_file(workspace), sorted(url for url in urls if redact(url) == url), workspace)
 
 
 def recall_remotes(workspace: Workspace) -> list[str]:
-    """The remotes that the last run had to ask; whatever is wrong with the note, the run goes on without it."""
+    """Return the remotes that the last run has contacted; an invalid note is ignored."""
     try:
         noted = _read(_remotes_file(workspace))
     except (OSError, ValueError):
@@ -138,10 +138,10 @@ def _write(path: Path, content: Any, workspace: Workspace) -> None:
 
 
 def _read(path: Path) -> Any:
-    """What is noted.
+    """Read a note.
 
     Raises:
-        ValueError: nothing, or the note is damaged.
+        ValueError: it is missing or damaged.
     """
     return json.loads(read_sealed(path, ("note", path.name)) or b"")
 

@@ -1,4 +1,4 @@
-"""Errors of a compile, with the places in the hierarchy's files."""
+"""Add the places in the hierarchy's files to errors of a compile."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from commodore.base.files.workspace import Workspace
 
 @contextlib.contextmanager
 def settings_located(workspace: Workspace, context: Context) -> Iterator[None]:
-    """Let errors out with the files and lines of the workspace's hierarchy that set what they are about.
+    """Add the files and lines of the workspace's hierarchy that set the affected parameters to errors.
 
     Raises:
-        CommodoreError: the one that was raised, as `locate_settings` makes it.
+        CommodoreError: the raised error, as returned by `locate_settings`.
     """
     try:
         yield
     except CommodoreError as error:
-        from commodore.core.inventory.explain import locate_settings  # only a run that fails has a use for it
+        from commodore.core.inventory.explain import locate_settings  # only for a run that fails
 
         raise locate_settings(error, workspace.inventory, context) from error

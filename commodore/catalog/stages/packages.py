@@ -1,4 +1,4 @@
-"""Packages, to a fixed point: a package may include others and change their versions."""
+"""Fetch packages until their versions are stable: a package may include others and change their versions."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def fetch_packages(
     """Fetch and link every package that the hierarchy includes, in name order.
 
     Args:
-        tenant: the tenant's class folder, which stays.
-        own: packages that lie on disk already, and are not fetched whatever is said about them.
+        tenant: the tenant's class folder, which is kept.
+        own: local packages by name, which are not fetched.
 
     Raises:
-        CommodoreError: unknown or incomplete packages, what `Fetcher.fetch` raises, or packages that never settle.
+        CommodoreError: unknown or incomplete packages, errors of `Fetcher.fetch`, or versions that never become stable.
     """
     workspace, announce = fetcher.workspace, fetcher.context.announce
     settled: dict[str, DependencySpec] = {}
@@ -40,8 +40,8 @@ def fetch_packages(
             specs = read_specs(node.parameters, "package", included, allowing)
             if specs == settled:
                 return tuple(packages)
-            wanted = [(spec, workspace.package(name)) for name, spec in specs.items()]
-            packages = fetcher.fetch(wanted, "package")
+            checkouts = [(spec, workspace.package(name)) for name, spec in specs.items()]
+            packages = fetcher.fetch(checkouts, "package")
             fetched = {package.name: package.directory for package in packages}
             link_packages(workspace, fetched | given, tenant)
             moving = sorted(name for name in {*specs, *settled} if specs.get(name) != settled.get(name))
@@ -49,5 +49,5 @@ def fetch_packages(
     raise InputError(
         "CMD-DEP-043",
         f"package discovery does not converge: the packages {', '.join(moving)} keep changing each other",
-        hint="a package must not remove or re-version what makes another package include it",
+        hint="a package must not remove or change the version of a package that includes it",
     )

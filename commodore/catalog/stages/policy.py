@@ -1,4 +1,4 @@
-"""Which trust policy counts in a run."""
+"""The effective trust policy of a run."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def effective_policy(workspace: Workspace, given: TrustPolicy | None) -> TrustPolicy | None:
-    """The policy that the user has named, or the one in the global repository as it is checked out; None for neither.
+    """Return the policy given by the user, or the one in the checkout of the global repository, or None.
 
     Raises:
-        CommodoreError: it cannot be used.
+        CommodoreError: it is invalid.
     """
     path = workspace.global_config / "trust.toml"
     if given is not None or not os.path.lexists(path):

@@ -1,4 +1,4 @@
-"""From compiled instances to the catalog, and what is said about them."""
+"""Assemble the catalog from compiled instances, and describe its sources."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def write_references(
     """Write the ref files of a cluster to `folder`, which becomes `catalog/refs` later.
 
     Raises:
-        CommodoreError: malformed references, all of them; or Vault is not described although there are some.
+        CommodoreError: malformed references, all of them; or Vault is not configured although there are references.
     """
     with stage(context.announce, "writing secret references"):
         nodes = {name: node.raw for name, node in inventory.nodes.items()}
@@ -40,16 +40,16 @@ def assemble_manifests(
     context: Context,
     current: Path | None = None,
 ) -> Path:
-    """Build the new `catalog/manifests` in `folder` and look it over.
+    """Build the new `catalog/manifests` in `folder` and check it.
 
     Returns:
-        `folder`; or `current`, a tree that held the very same files already.
+        `folder`; or `current`, a tree that has exactly the same files.
 
     Raises:
-        CommodoreError: instances that write the same files, links that lead out; all of them.
+        CommodoreError: instances that write the same files, links that lead out of the output; all of them.
     """
     with stage(context.announce, "assembling the catalog"):
-        outputs = [(one.name, one.directory) for one in compiled]
+        outputs = [(instance.name, instance.directory) for instance in compiled]
         manifests = catalog.assemble(outputs, folder, context, current)
         refs.check_output(manifests, references, context)
         catalog.warn_about_objects(outputs, context)
@@ -62,10 +62,10 @@ def describe_compile(
     packages: Sequence[DependencyCheckout],
     components: Components,
 ) -> CompileMetadata:
-    """What was compiled, from which commits. The time is taken here."""
+    """Return the sources of a compile with their commits, and the current time."""
     instances = {
-        name: _version(store, one, component=components.component_of(name))
-        for name, one in components.instances.items()
+        name: _version(store, instance, component=components.component_of(name))
+        for name, instance in components.instances.items()
     }
     return CompileMetadata(
         instances=instances,

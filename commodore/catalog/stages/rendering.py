@@ -1,8 +1,7 @@
-"""Rendering the hierarchy, or taking over what an earlier run has made of the very same files (ADR 0012).
+"""Render the hierarchy, or reuse the result of an earlier run for the same files (ADR 0012).
 
-Reclass reads the files below `inventory` and nothing else, so what it makes of them depends on these alone. A digest of
-all of them, read again each time, is the key under which the result is kept in the workspace. What is equal in several
-targets is kept once (ADR 0014).
+Reclass reads only the files below `inventory`, so its result depends on these. A digest of all of them, read again each
+time, is the key of the result in the workspace. Values that are equal in several targets are stored once (ADR 0014).
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ from commodore.core.inventory import Inventory, Node
 from commodore.core.sources.git import holds_credentials
 
 _FORMAT = 3
-"""Of what is kept; to be raised whenever rendering the same files would give something else."""
+"""Format of results; to be raised whenever the same files would be rendered differently."""
 _KEPT = 5
-"""Results that stay: a run makes one of the whole hierarchy and one per step of finding out what is included, of which
-there are three in most clusters."""
+"""Number of stored results: a run has one of the whole hierarchy and one per step of discovery, of which there are
+three in most clusters."""
 _KIND = "rendered hierarchy"
 _SUFFIXES = (".yml", ".yaml")
 _EVENTS = {event.__name__: event for event in (Noted, Warned)}
@@ -60,22 +59,22 @@ def render_inventory(fetcher: Fetcher) -> Inventory:
 
 
 def _recall(fetcher: Fetcher, what: str, render: Callable[[Context], list[Node]]) -> list[Node]:
-    """The kept result with what was announced while it was made; if there is none, a new one.
+    """Return the stored result, and announce its events again; or render it.
 
-    That is kept only if the files are what they were before: reclass reads them by itself, and one that is saved
-    meanwhile would get the result of another hierarchy.
+    A new result is stored only if the files did not change meanwhile: reclass reads them itself, and an edit during the
+    rendering would be stored with the wrong key.
     """
     what = " ".join((what, *sorted(fetcher.context.allowed)))
-    look = _look(fetcher.workspace, what)
+    state = _fingerprint(fetcher.workspace, what)
     if not fetcher.cached:
-        look = None
-    path = fetcher.workspace.state / "rendered" / f"{look.digest}.json" if look is not None else None
+        state = None
+    path = fetcher.workspace.state / "rendered" / f"{state.digest}.json" if state is not None else None
     known = _read(path) if path is not None else None
     if path is not None and known is not None:
         nodes, events = known
         for event in events:
             fetcher.context.announce(event)
-        with contextlib.suppress(OSError):  # what is used last goes last when there are too many
+        with contextlib.suppress(OSError):  # the least recently used results are removed first
             os.utime(path)
         return nodes
     fetcher.changed()
@@ -86,29 +85,29 @@ def _recall(fetcher: Fetcher, what: str, render: Callable[[Context], list[Node]]
         fetcher.context.announce(event)
 
     made = render(fetcher.context.with_announce(on_event))
-    if path is not None and look == _look(fetcher.workspace, what):
+    if path is not None and state == _fingerprint(fetcher.workspace, what):
         _keep(path, made, collected, fetcher.context)
     return made
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
-    """One look at a hierarchy.
+class _Fingerprint:
+    """The state of a hierarchy's files.
 
     Args:
-        digest: of all class and target files, their names and contents.
-        stamp: of the times at which files and folders have changed. It tells of a change that was undone.
+        digest: digest of the names and contents of all class and target files.
+        stamp: digest of the modification times of files and folders, to detect a change that was undone.
     """
 
     digest: str
     stamp: str
 
 
-def _look(workspace: Workspace, what: str) -> _Look | None:
-    """What the hierarchy is; None if it cannot be read, so that rendering says what is wrong.
+def _fingerprint(workspace: Workspace, what: str) -> _Fingerprint | None:
+    """Return the state of the hierarchy's files; None if they cannot be read, so that rendering reports the reason.
 
     Raises:
-        PolicyError: a link leads out of the working directory: what is there would become parameters.
+        PolicyError: a link leads out of the working directory: its target would become parameters.
     """
     folder = workspace.inventory
     digest = hashlib.sha256(f"{_FORMAT}\0{what}\0{folder.absolute()}\0{_engine()}\0".encode("utf-8", "surrogateescape"))
@@ -120,18 +119,20 @@ def _look(workspace: Workspace, what: str) -> _Look | None:
             digest.update(b"%s\0%d\0%s" % (name, len(content), content))
     except OSError:
         return None
-    return _Look(digest.hexdigest(), stamp.hexdigest())
+    return _Fingerprint(digest.hexdigest(), stamp.hexdigest())
 
 
 class _Inside:
-    """Where links of a hierarchy may lead: into the working directory, into checkouts that the user has put in the
-    place of dependencies by a link, and to the package and the values that are compiled.
+    """Allowed targets of links in a hierarchy: the working directory, checkouts that the user has linked in the place
+    of dependencies, and the compiled package and values.
     """
 
     def __init__(self, workspace: Workspace) -> None:
         folders = [workspace.dependencies, workspace.classes]
-        # The links in a folder of `classes` are those of its repository, unless this program has made the folder.
-        folders += [Path(one.path) for one in children(workspace.classes) if not os.path.lexists(f"{one.path}/.git")]
+        # The links in a folder of `classes` belong to its repository, unless this program has created the folder.
+        folders += [
+            Path(entry.path) for entry in children(workspace.classes) if not os.path.lexists(f"{entry.path}/.git")
+        ]
         own = [folder for folder in folders if not folder.is_symlink()]
         links = [entry.path for folder in own for entry in children(folder) if entry.is_symlink()]
         self._roots = [os.path.realpath(path) for path in (str(workspace.root), *links)]
@@ -148,10 +149,10 @@ class _Inside:
 
 
 def _files(folder: Path, inside: _Inside, stamp: hashlib._Hash) -> Iterator[str]:
-    """The class and target files below a folder, links followed, in a stable order.
+    """Yield the class and target files below a folder, with links followed, in a stable order.
 
     Args:
-        stamp: gets the times of change of each folder, file and link, before that is read.
+        stamp: updated with the times of each folder, file and link, before it is read.
 
     Raises:
         OSError: a folder cannot be read, or contains itself.
@@ -173,18 +174,18 @@ def _add_times(stamp: hashlib._Hash, status: os.stat_result) -> None:
 
 @cache
 def _engine() -> str:
-    """Which reclass-rs it is."""
+    """Return the identity of the installed reclass-rs."""
     import importlib.util
 
     spec = importlib.util.find_spec("reclass_rs")
     places = list(spec.submodule_search_locations or ()) if spec is not None else []
-    found = []
+    libraries = []
     for place in places:
         for entry in children(place):
             if entry.is_file():
                 status = entry.stat()
-                found.append([entry.path, status.st_size, status.st_mtime_ns])
-    return json.dumps(found)
+                libraries.append([entry.path, status.st_size, status.st_mtime_ns])
+    return json.dumps(libraries)
 
 
 def _read(path: Path) -> tuple[list[Node], list[Event]] | None:
@@ -192,8 +193,8 @@ def _read(path: Path) -> tuple[list[Node], list[Event]] | None:
     try:
         values: list[Any] = []
         for is_branch, record in document["records"]:
-            values.append({key: values[one] for key, one in record.items()} if is_branch else record)
-        nodes = [Node(name, tuple(applications), values[one]) for name, applications, one in document["nodes"]]
+            values.append({key: values[index] for key, index in record.items()} if is_branch else record)
+        nodes = [Node(name, tuple(applications), values[index]) for name, applications, index in document["nodes"]]
         return nodes, [_EVENTS[kind](**fields) for kind, fields in document["events"]]
     except (LookupError, TypeError, AttributeError):
         return None
@@ -204,9 +205,9 @@ def _keep(path: Path, nodes: list[Node], collected: list[Event], context: Contex
         return
     table = InternTable(SHARED_LEVELS)
     document: dict[str, Any] = {
-        "nodes": [[one.name, list(one.applications), table.add(dict(one.raw))] for one in nodes],
+        "nodes": [[node.name, list(node.applications), table.add(dict(node.raw))] for node in nodes],
         "events": [[type(event).__name__, asdict(event)] for event in collected],
-        "records": [(1, one.numbers) if isinstance(one, Branch) else (0, one) for one in table.records],
+        "records": [(1, record.numbers) if isinstance(record, Branch) else (0, record) for record in table.records],
     }
     if not all(_survives(record) for _, record in document["records"]):
         return
@@ -218,13 +219,13 @@ def _keep(path: Path, nodes: list[Node], collected: list[Event], context: Contex
         if not path.parent.is_dir():
             remove_tree(path.parent)
         write_atomically(path, seal((_KIND, path.name), text), mode=0o600, root=path.parents[2])
-        others = sorted(path.parent.iterdir(), key=lambda one: one.lstat().st_mtime_ns, reverse=True)
+        others = sorted(path.parent.iterdir(), key=lambda file: file.lstat().st_mtime_ns, reverse=True)
         for old in others[_KEPT:]:
             remove_tree(old)
 
 
 def _survives(value: Any) -> bool:
-    """Whether JSON gives a value back as it was: not with keys that are no text, or numbers that are none."""
+    """Check that a value is equal after a round trip through JSON: all keys are strings, and all numbers are finite."""
     if isinstance(value, dict):
         return all(type(key) is str for key in value) and all(map(_survives, value.values()))
     if isinstance(value, list):

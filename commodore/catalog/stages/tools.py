@@ -1,4 +1,4 @@
-"""The external tools of a compile: where workers find them, and whether they are new enough."""
+"""The external tools of a compile: their paths for workers, and their minimum versions."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from commodore.core.tools import Toolbox, ToolOrigin, check_minimum, locate_tool
 
 
 def tool_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Variables that let workers find managed tools, and kubectl's kustomize where there is no other.
+    """Return variables with which workers find managed tools, and kubectl's kustomize if there is no other.
 
-    What is in `PATH` comes first, so the user's own tools are not replaced. Empty if there is nothing to add.
+    `PATH` comes first, so the user's own tools are not replaced. Empty if there is nothing to add.
     """
     box = Toolbox.of_user()
     folders = [box.folder] if managed_tools(box) else []
@@ -30,18 +30,19 @@ def tool_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
 
 
 def check_tools(targets: Iterable[tuple[str, Mapping[str, Any]]], context: Context) -> None:
-    """Refuse tools that are missing or too old for what is to be compiled, before anything is fetched for it.
+    """Refuse missing or too old tools, before dependencies are fetched.
 
-    Tools that no instance needs are not looked at.
+    Tools that no instance needs are not checked.
 
-    Which tools are needed is read from the compile entries and the Kapitan dependencies. What commands and modules
-    start cannot be known; that is reported by the engine, with the entry that needs it.
+    The needed tools are read from the compile entries and the Kapitan dependencies. Programs that commands and modules
+    start are unknown here; the engine reports missing ones, with their entry.
 
     Args:
         targets: the instances with their nodes.
 
     Raises:
-        EnvironmentFault: CMD-TOOL-025, a tool is too old; 034, it is missing; 003, KAPITAN_HELM_PATH misleads.
+        EnvironmentFault: CMD-TOOL-025, a tool is too old; 034, it is missing; 003, KAPITAN_HELM_PATH does not name an
+            executable.
     """
     needed: dict[str, list[str]] = {}
     for name, node in targets:
@@ -63,7 +64,7 @@ def _missing(tool: str, instances: list[str]) -> EnvironmentFault:
 
 
 def needed_tools(node: Mapping[str, Any]) -> frozenset[str]:
-    """The tools that a rendered target certainly needs. What has another shape than Kapitan wants names none."""
+    """Return the tools that a rendered target certainly needs. Invalid entries are ignored."""
     parameters = node.get("parameters")
     kapitan = parameters.get("kapitan") if isinstance(parameters, Mapping) else None
     return frozenset(_needs(kapitan)) if isinstance(kapitan, Mapping) else frozenset()
@@ -84,6 +85,6 @@ def _needs(kapitan: Mapping[str, Any]) -> Iterator[str]:
 
 
 def mappings_in(value: object) -> Iterator[Mapping[str, Any]]:
-    """The objects in a list that nothing has checked."""
+    """Yield the mappings in a list that is not validated."""
     if isinstance(value, list):
         yield from (entry for entry in value if isinstance(entry, Mapping))

@@ -1,4 +1,4 @@
-"""What a component would execute and fetch, and whether the trust policy lets it: for `trust explain`."""
+"""Programs and sources of a component, and the decisions of the trust policy, for `trust explain`."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from commodore.core.sources.git import redact_text
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that a component would do while it is rendered.
+    """An action of a component while it is rendered.
 
     Attributes:
-        instance: the instance that does it.
-        what: `executes` or `fetches`, and what; without credentials.
-        capability: the capability, or the list of the policy, that it needs; empty if it needs none.
-        refusal: why the policy does not let it; empty if it does.
+        instance: the instance of the action.
+        what: `executes` or `fetches`, and the program or source, without credentials.
+        capability: the required capability, or list of the policy; empty without a requirement.
+        refusal: the reason why the policy does not allow it; empty if it does.
     """
 
     instance: str
@@ -42,7 +42,7 @@ class Action:
 def explain_trust(
     workspace: Workspace, component: str, given: TrustPolicy | None, context: Context
 ) -> tuple[Action, ...]:
-    """What a component of the cluster that was last compiled in a workspace would execute and fetch.
+    """Return the actions of a component of the cluster that was last compiled in a workspace.
 
     Raises:
         InputError: no cluster was compiled there, or it has no such component (CMD-CONF-022).
@@ -51,15 +51,15 @@ def explain_trust(
     instances = {
         name: linked_component(workspace, name) for name in compiled_targets(workspace) if name != BOOTSTRAP_TARGET
     }
-    wanted = [name for name, one in instances.items() if component in (one, name)]
-    if not wanted:
+    names = [name for name, deployed in instances.items() if component in (deployed, name)]
+    if not names:
         raise InputError(
             "CMD-CONF-022",
             f"the cluster compiled in {workspace.root} has no component {component!r}",
             hint=did_you_mean(component, set(instances.values())) or "compile the cluster there first",
         )
     actions: list[Action] = []
-    for name in wanted:
+    for name in names:
         parameters = render_node(workspace.inventory, name, context).parameters
         kapitan = parameters.get("kapitan")
         for what, capability, judged in _actions(
@@ -70,10 +70,10 @@ def explain_trust(
 
 
 def describe_isolation(workspace: Workspace, given: TrustPolicy | None) -> str:
-    """How code that components bring is kept apart on this machine, as a sentence.
+    """Describe the isolation of components' code on this machine, as a sentence.
 
     Raises:
-        CommodoreError: the policy cannot be used.
+        CommodoreError: the policy is invalid.
     """
     policy = effective_policy(workspace, given) or DEFAULT_POLICY
     means = "" if policy.isolated is False else isolation()
@@ -86,7 +86,7 @@ def describe_isolation(workspace: Workspace, given: TrustPolicy | None) -> str:
 
 
 def _actions(kapitan: Mapping[str, Any], parameters: Mapping[str, Any], root: str) -> Iterator[tuple[str, str, str]]:
-    """What, the capability that it needs, and what that is judged by."""
+    """Yield the description of an action, its capability, and the value that the policy checks."""
     directory = Path(str(parameters.get("_base_directory", "")))
     for entry in mappings_in(kapitan.get("compile")):
         paths = [str(path) for path in entry.get("input_paths") or ()]
@@ -109,7 +109,7 @@ def _actions(kapitan: Mapping[str, Any], parameters: Mapping[str, Any], root: st
 
 
 def _commands(entry: Mapping[str, Any], paths: list[str], root: str) -> Iterator[tuple[str, str, str]]:
-    text = " ".join(str(one) for one in entry.get("args") or ())
+    text = " ".join(str(argument) for argument in entry.get("args") or ())
     for path in paths:
         if path == str(kustomize_wrapper()):
             yield f"executes kustomize: {redact_text(text)}", "", path

@@ -1,4 +1,4 @@
-"""Why a rendered manifest is as it is: who made it, from what, and which parameters were read for it."""
+"""Explain a rendered manifest: the instance that wrote it, its inputs, and the parameters that were read for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a manifest is as it is, from what the last compile has left in the working directory, without network access."""
+"""Explain a manifest from the files of the last compile in the working directory, without network access."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from commodore.core.engine import read_record
 from commodore.core.inventory import compiled_preview, compiled_targets, linked_component
 
 
-def explain_manifest(workspace: Workspace, wanted: str, here: Path, context: Context) -> ManifestExplanation:
-    """Who made a manifest, from what, and which parameters and files were read for it.
+def explain_manifest(workspace: Workspace, target: str, here: Path, context: Context) -> ManifestExplanation:
+    """Return the instance that wrote a manifest, its sources, and the parameters and files that were read for it.
 
     Args:
-        wanted: the file, see `find_manifest`; behind a `#` an object in it and a field, see `find_object`.
-        here: the folder that relative paths are seen from first.
+        target: the file, see `find_manifest`; after a `#` an object in it and a field, see `find_object`.
+        here: the folder that relative paths are resolved against first.
 
     Raises:
-        InputError: there is no such manifest, object or field; or the hierarchy is wrong today.
-        UsageError: CMD-INV-040, the field is no path.
+        InputError: there is no such manifest, object or field; or the hierarchy is invalid now.
+        UsageError: CMD-INV-040, the field is not a path.
         EnvironmentFault: git or the disk refused.
     """
-    name, hash_, fragment = wanted.partition("#")
+    name, hash_, fragment = target.partition("#")
     manifest = find_manifest(workspace, name, here)
     instance = manifest.instance
     node = compiled_preview(workspace, instance).render(context).raw
@@ -48,8 +48,8 @@ def explain_manifest(workspace: Workspace, wanted: str, here: Path, context: Con
     entries, filters = entries_for(parameters, manifest.path, workspace), filters_for(parameters, manifest.path)
     if field is not None:
         made_by = (instance, node, entries, filters)
-        found, omitted = candidates(field.value, readings.parameters, made_by, compiled_targets(workspace), context)
-        field = replace(field, candidates=found, omitted=omitted)
+        matches, omitted = candidates(field.value, readings.parameters, made_by, compiled_targets(workspace), context)
+        field = replace(field, candidates=matches, omitted=omitted)
     return ManifestExplanation(
         path=path,
         file=manifest.file,

@@ -1,4 +1,4 @@
-"""What an instance has read, from its record: parameters with their values of today, files, sources, programs."""
+"""The inputs of an instance, from its record: parameters with their current values, files, sources, programs."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from commodore.core.inventory.explain import path_text, target_of
 Node = Mapping[str, Any]
 Key = tuple[str, ...]
 _OWN = (("multiline_string_style",), ("commodore", "postprocess"), ("commodore", "jsonnet"))
-"""What is read for every instance; worth telling only where it says something."""
+"""Parameters that are read for every instance; shown only if they are set."""
 _ENTRY_KEYS = ("input_type", "input_paths", "output_path")
-_SHORTEST = 4  # characters of a text that are looked for in others
+_SHORTEST = 4  # minimum characters of a text to search in others
 _REFERENCE = re.compile(r"(\?\{[^{}]+):[0-9a-f]{8}\}")
 """A secret reference as it is rendered: Kapitan adds a digest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """A record in the words of the hierarchy."""
+    """A record as parameters, files, sources and tools."""
 
     parameters: tuple[ReadParameter, ...] = ()
     names: tuple[ReadParameter, ...] = ()
@@ -45,11 +45,11 @@ class Readings:
 
 
 class Reader:
-    """Reads one record.
+    """Reads a record.
 
     Args:
         directory: the instance's component directory.
-        node: the instance's rendered target; others are rendered when they are needed.
+        node: the instance's rendered target; others are rendered on first access.
     """
 
     def __init__(self, workspace: Workspace, record: InstanceRecord, directory: Path, node: Node) -> None:
@@ -60,7 +60,7 @@ class Reader:
         self._nodes: dict[str, Node] = {record.instance: node}
 
     def read(self, context: Context) -> Readings:
-        """All that the record tells."""
+        """Return the content of the record."""
         record = self._record
         for target in sorted({key[1] for _, key in record.about("value", "names")}):
             if target not in self._nodes and target in self._targets:
@@ -78,8 +78,8 @@ class Reader:
     def _parameters(
         self, topic: Literal["value", "names"], changed: frozenset[tuple[str, ...]]
     ) -> Iterator[ReadParameter]:
-        found = [key for _, key in self._record.about(topic) if len(key) == 2 or key[2] == "parameters"]
-        for key in sorted(found, key=lambda key: (key[1] != self._record.instance, key)):
+        keys = [key for _, key in self._record.about(topic) if len(key) == 2 or key[2] == "parameters"]
+        for key in sorted(keys, key=lambda key: (key[1] != self._record.instance, key)):
             path = key[3:]
             value, is_set = _at(self._nodes.get(key[1], {}), ("parameters", *path))
             if is_set or path not in _OWN:
@@ -87,20 +87,22 @@ class Reader:
                 yield ReadParameter(key[1], path, value, is_set, key in changed, command)
 
     def _files(self, changed: frozenset[Key]) -> Iterator[ReadFile]:
-        """Each place once, however it was looked at and by whatever links it was reached; those that exist first."""
-        found: dict[tuple[str, str], ReadFile] = {}
+        """Yield each file once, also if it was read in several ways or through links; existing files first."""
+        read_files: dict[tuple[str, str], ReadFile] = {}
         for topic, key in self._record.about("file", "existence", "tree", "pattern"):
             place = os.path.normpath(read_place(self._workspace.root, self._directory, key[1]))
             real = place if topic == "pattern" else os.path.realpath(place)
-            if topic == "existence" and os.path.isdir(real):  # only whether it is there was asked
+            if topic == "existence" and os.path.isdir(real):  # only its existence was checked
                 continue
             exists = topic == "pattern" or os.path.exists(real)
             kind = "file" if topic == "existence" or (topic == "tree" and os.path.isfile(real)) else topic
-            one = ReadFile(self._shown(real if exists else place), kind, exists, key in changed)
-            known = found.setdefault((one.path, kind), one)
-            if one.changed and not known.changed:
-                found[one.path, kind] = one
-        yield from sorted(found.values(), key=lambda one: (not one.exists, one.path, one.kind))
+            read_file = ReadFile(self._shown(real if exists else place), kind, exists, key in changed)
+            known = read_files.setdefault((read_file.path, kind), read_file)
+            if read_file.changed and not known.changed:
+                read_files[read_file.path, kind] = read_file
+        yield from sorted(
+            read_files.values(), key=lambda read_file: (not read_file.exists, read_file.path, read_file.kind)
+        )
 
     def _shown(self, path: str) -> str:
         root = str(self._workspace.root)
@@ -108,7 +110,7 @@ class Reader:
 
 
 def explain_command(target: str, path: ParameterPath, targets: Sequence[str]) -> tuple[str, ...]:
-    """The words after `commodore` that explain a parameter; none for all parameters at once."""
+    """Return the arguments of `commodore` that explain a parameter; empty for all parameters at once."""
     if not path:
         return ()
     chosen = () if target_of(path, targets) == target else ("--instance", target)
@@ -122,31 +124,36 @@ def candidates(
     targets: Sequence[str],
     context: Context,
 ) -> tuple[tuple[ParameterCandidate, ...], int]:
-    """The parameters that were read and have a field's value; if there are none, those that are a text in it. And how
-    many more there are.
+    """Return the read parameters with a field's value; without any, the ones whose text occurs in it. And the number of
+    further ones.
 
     Args:
-        value: the field's.
-        parameters: what templates have read.
-        made_by: the instance with its node, and what is set for the inputs and filters that the manifest is from.
+        value: the field's value.
+        parameters: the parameters that templates have read.
+        made_by: the instance with its node, and the compile entries and filters that wrote the manifest.
     """
     if value is None or value in ("", {}, []):
         return (), 0
-    wanted = _REFERENCE.sub(r"\1}", value) if isinstance(value, str) else value
-    found: dict[tuple[str, ParameterPath], ParameterCandidate] = {}
+    expected = _REFERENCE.sub(r"\1}", value) if isinstance(value, str) else value
+    matches: dict[tuple[str, ParameterPath], ParameterCandidate] = {}
     for target, path, held in _held(parameters, made_by):
         for place, inner in _walk(path, held):
-            whole = type(inner) is type(wanted) and inner == wanted
-            if whole or _occurs(inner, wanted):
-                one = ParameterCandidate(target, place, inner, whole, explain_command(target, place, targets))
-                found.setdefault((target, place), one)
+            whole = type(inner) is type(expected) and inner == expected
+            if whole or _occurs(inner, expected):
+                candidate = ParameterCandidate(target, place, inner, whole, explain_command(target, place, targets))
+                matches.setdefault((target, place), candidate)
     instance = made_by[0]
-    if any(one.whole for one in found.values()):
-        found = {key: one for key, one in found.items() if one.whole}
-    # Longer texts tell more: of two that occur in a field, the longer one is the likelier.
+    if any(candidate.whole for candidate in matches.values()):
+        matches = {key: candidate for key, candidate in matches.items() if candidate.whole}
+    # Of two texts that occur in a field, the longer one is more likely its source.
     ordered = sorted(
-        found.values(),
-        key=lambda one: (not one.whole, one.target != instance, 0 if one.whole else -len(one.value), str(one.path)),
+        matches.values(),
+        key=lambda candidate: (
+            not candidate.whole,
+            candidate.target != instance,
+            0 if candidate.whole else -len(candidate.value),
+            str(candidate.path),
+        ),
     )
     return tuple(ordered[: context.limits.explain_candidates]), max(0, len(ordered) - context.limits.explain_candidates)
 
@@ -154,11 +161,11 @@ def candidates(
 def _held(
     parameters: Sequence[ReadParameter], made_by: tuple[str, Node, Sequence[CompileEntry], Sequence[FilterUse]]
 ) -> Iterator[tuple[str, ParameterPath, Any]]:
-    """Each parameter that can have gone into the manifest: where it is, and what it is."""
+    """Yield target, path and value of each parameter that may be a source of the manifest."""
     instance, _, entries, filters = made_by
-    for one in parameters:
-        if one.is_set and one.path not in _OWN:
-            yield one.target, one.path, one.value
+    for parameter in parameters:
+        if parameter.is_set and parameter.path not in _OWN:
+            yield parameter.target, parameter.path, parameter.value
     for entry in entries:
         for key, value in entry.settings.items():
             if key not in _ENTRY_KEYS:

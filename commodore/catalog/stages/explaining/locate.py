@@ -1,4 +1,4 @@
-"""Which manifest is meant, and which instance wrote it."""
+"""Find a manifest and the instance that wrote it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Manifest:
     """A manifest of the last compile.
 
     Args:
-        path: in the tree of manifests, with `/` between its parts.
-        instance: who wrote it.
-        file: it, in the catalog if it is there.
-        edited: whether the catalog has something else than what was rendered.
+        path: its path in the tree of manifests, with `/` between its parts.
+        instance: the instance that wrote it.
+        file: its file, in the catalog if it exists there.
+        edited: whether the catalog's file differs from the rendered one, or is missing.
     """
 
     path: str
@@ -33,15 +33,15 @@ class Manifest:
 
 
 def find_manifest(workspace: Workspace, name: str, here: Path) -> Manifest:
-    """The manifest that a name stands for.
+    """Find a manifest by name.
 
     Args:
-        name: a path as seen from `here`, from the catalog, from its folder `manifests`, from `compiled`, or from the
-            working directory; or an absolute one.
+        name: a path relative to `here`, the catalog, its folder `manifests`, `compiled`, or the working directory; or
+            an absolute one.
 
     Raises:
-        InputError: CMD-INV-046, nothing has been compiled; CMD-CAT-020, there is no such manifest; CMD-CAT-021, it is
-            there, but the last compile did not write it.
+        InputError: CMD-INV-046, nothing has been compiled; CMD-CAT-020, there is no such manifest; CMD-CAT-021, it
+            exists, but the last compile did not write it.
     """
     _check_compiled(workspace)
     instance, path = _place(workspace, name, here)
@@ -53,7 +53,7 @@ def find_manifest(workspace: Workspace, name: str, here: Path) -> Manifest:
             f"the last compile did not write {path}",
             hint="it was not written by commodore; the next compile removes it"
             if workspace.compiled.is_dir()
-            else "the folder compiled is gone: compile again",
+            else "the folder compiled is missing: compile again",
             locations=[str(rendered)],
         )
     made = workspace.compiled / owners[0] / path
@@ -67,25 +67,25 @@ def _check_compiled(workspace: Workspace) -> None:
     try:
         compiled_preview(workspace)
     except InputError as error:
-        hint = "compile a cluster first, or name with --working-dir where one was compiled"
+        hint = "compile a cluster first, or specify its working directory with --working-dir"
         raise InputError(error.code, error.message, hint=hint, locations=error.locations) from error
 
 
 def catalog_files(workspace: Workspace) -> list[str]:
-    """All manifests of the catalog, as `manifests/...`, sorted."""
+    """Return all manifests of the catalog, as `manifests/...`, sorted."""
     return sorted(f"manifests/{path}" for path in _walk(workspace.manifests))
 
 
 def _place(workspace: Workspace, name: str, here: Path) -> tuple[str, str]:
-    """The instance, if the name tells it, and the path in the tree of manifests."""
+    """Return the instance, if the name contains it, and the path in the tree of manifests."""
     for folder in (here, workspace.catalog, workspace.manifests, workspace.compiled, workspace.root):
         place = os.path.normpath(folder / name)
         for root in (workspace.manifests, workspace.compiled):
-            # The folder that the name goes through may be reached through links, the working directory is without.
+            # The name may contain links to folders, the working directory does not.
             real = os.path.join(os.path.realpath(os.path.dirname(place)), os.path.basename(place))
-            for found in (place, real):
-                if Path(found).is_relative_to(root) and _is_file(root, Path(found)):
-                    inner = Path(found).relative_to(root)
+            for candidate in (place, real):
+                if Path(candidate).is_relative_to(root) and _is_file(root, Path(candidate)):
+                    inner = Path(candidate).relative_to(root)
                     if root == workspace.manifests:
                         return "", inner.as_posix()
                     if len(inner.parts) > 1:
@@ -99,28 +99,28 @@ def _place(workspace: Workspace, name: str, here: Path) -> tuple[str, str]:
 
 
 def _suggest(workspace: Workspace, name: str) -> str:
-    """Paths that are spelt nearly so; if there are none, files of nearly that name."""
+    """Suggest paths with a similar spelling; without any, files with a similar name."""
     files = catalog_files(workspace)
-    wanted = name if name.startswith("manifests/") else f"manifests/{name}"
-    inside = [file for file in files if name and file.startswith(wanted.rstrip("/") + "/")]
+    path = name if name.startswith("manifests/") else f"manifests/{name}"
+    inside = [file for file in files if name and file.startswith(path.rstrip("/") + "/")]
     if inside:
         more = f" and {len(inside) - _LISTED} more" if len(inside) > _LISTED else ""
         return f"it is a folder; name one of its files: {', '.join(inside[:_LISTED])}{more}"
-    if near := did_you_mean(wanted, files):
+    if near := did_you_mean(path, files):
         return near
     by_name: dict[str, str] = {}
     for file in files:
         by_name.setdefault(os.path.basename(file), file)
     close = did_you_mean(os.path.basename(name), by_name)
     if close:
-        named = [by_name[one] for one in by_name if repr(one) in close]
+        named = [by_name[base] for base in by_name if repr(base) in close]
         return f"did you mean {' or '.join(map(repr, named))}?"
     folders = sorted({file.split("/")[1] for file in files if file.count("/") > 1})
     return f"name a file below manifests, which has the folders {', '.join(folders)}" if folders else "compile first"
 
 
 def _owners(workspace: Workspace, path: str) -> list[str]:
-    """The instances that have rendered a path; no two of a catalog do (CMD-CAT-001)."""
+    """Return the instances that have rendered a path; in a catalog, there is at most one (CMD-CAT-001)."""
     with guard_disk(workspace.compiled):
         instances = sorted(entry.name for entry in workspace.compiled.iterdir()) if workspace.compiled.is_dir() else []
     return [name for name in instances if _is_file(workspace.compiled / name, workspace.compiled / name / path)]

@@ -1,4 +1,4 @@
-"""What an explanation of a manifest tells."""
+"""The explanation of a manifest."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from commodore.core.inventory.explain import path_text
 
 @dataclass(frozen=True, slots=True)
 class ComponentCheckout:
-    """What is checked out of a component.
+    """The checkout of a component.
 
     Args:
-        url: its remote, without credentials; empty if there is none.
-        version: the version that the hierarchy asks for; empty if it does not say.
-        commit: what is checked out; empty outside of git.
+        url: its remote, without credentials; empty without a remote.
+        version: the version in the hierarchy; empty if it is not set.
+        commit: the checked out commit; empty outside of git.
         path: the component's folder in it; empty for its root.
         changed: whether files differ from that commit.
     """
@@ -32,7 +32,9 @@ class ComponentCheckout:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedChart:
-    """A chart: what its own file says, and where it was fetched from (empty for one of the component's own)."""
+    """A chart: the name and version of its own file, its path, and its source (empty for the
+    component's own charts).
+    """
 
     name: str
     version: str
@@ -42,11 +44,11 @@ class ExplainedChart:
 
 @dataclass(frozen=True, slots=True)
 class CompileEntry:
-    """An entry of `parameters.kapitan.compile` that can have written the manifest.
+    """An entry of `parameters.kapitan.compile` that may have written the manifest.
 
     Args:
-        index: its place in the list.
-        input_paths: relative to the working directory if they lie there.
+        index: its position in the list.
+        input_paths: relative to the working directory if they are in it.
         settings: the whole entry; the values of a chart are in `helm_values`.
     """
 
@@ -60,7 +62,7 @@ class CompileEntry:
 
 @dataclass(frozen=True, slots=True)
 class FilterUse:
-    """A filter of the instance whose path covers the manifest; `index` is its place in the list."""
+    """A filter of the instance whose path covers the manifest; `index` is its position in the list."""
 
     index: int
     type: str
@@ -75,11 +77,11 @@ class ReadParameter:
     """A parameter that the instance has read.
 
     Args:
-        target: the target that it is a parameter of; mostly the instance's own.
-        path: where it is; empty for all parameters.
-        value: what it is today; None if it is not set.
-        changed: whether that is something else than what was read.
-        command: the words after `commodore` that explain it.
+        target: the target of the parameter; mostly the instance's own.
+        path: its path; empty for all parameters.
+        value: its current value; None if it is not set.
+        changed: whether the value has changed since it was read.
+        command: the arguments of `commodore` that explain it.
     """
 
     target: str
@@ -92,13 +94,13 @@ class ReadParameter:
 
 @dataclass(frozen=True, slots=True)
 class ReadFile:
-    """A file, folder or pattern that was looked at.
+    """A file, folder or pattern that was read.
 
     Args:
-        path: relative to the working directory if it lies there.
-        kind: `file`, `tree` (a folder with all that is in it) or `pattern`.
-        exists: whether something is there; templates also look for files that may be missing.
-        changed: whether something else is there than was then.
+        path: relative to the working directory if it is in it.
+        kind: `file`, `tree` (a folder with all its files) or `pattern`.
+        exists: whether it exists; templates also look for files that may be missing.
+        changed: whether it has changed since it was read.
     """
 
     path: str
@@ -111,7 +113,7 @@ class ReadFile:
 class ParameterCandidate:
     """A parameter that the instance has read and that has the value of a field, or a text that occurs in it.
 
-    This does not prove that the field was made from it: a template may have the same value of its own.
+    It need not be the field's source: a template may contain the same value.
 
     Args:
         whole: whether the values are equal; else the field's text contains the parameter's.
@@ -126,7 +128,7 @@ class ParameterCandidate:
 
 @dataclass(frozen=True, slots=True)
 class ObjectPlace:
-    """An object in the manifest, and the line at which it begins."""
+    """An object in the manifest, and its first line."""
 
     kind: str
     namespace: str
@@ -147,19 +149,19 @@ class FieldPlace:
 
 @dataclass(frozen=True, slots=True)
 class ManifestExplanation:
-    """Why a rendered manifest is as it is.
+    """The explanation of a rendered manifest.
 
     Args:
-        path: of the manifest in the catalog: `manifests/...`.
-        file: where it lies.
-        edited: whether it differs from what was rendered, or is no longer in the catalog.
+        path: its path in the catalog: `manifests/...`.
+        file: its file.
+        edited: whether it differs from the rendered file, or is no longer in the catalog.
         reused: whether the last run has taken it from the cache; None if that was not recorded.
-        refusal: why the result cannot be kept; empty if it can, or if that is unknown.
-        repository: None if the component is not there any longer.
-        names: parameters of which it was read which keys there are.
-        sources: what dependencies were fetched from.
+        refusal: the reason why the result cannot be stored; empty if it can, or if that is unknown.
+        repository: the component's checkout; None if it was removed.
+        names: parameters whose keys were listed.
+        sources: the sources of fetched dependencies.
         tools: programs that were run.
-        all_targets: whether it was read which instances there are.
+        all_targets: whether the names of all instances were read.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""An object in a manifest, named `KIND/NAME.FIELD`, and where it stands."""
+"""Find an object in a manifest by `KIND/NAME.FIELD`, and its line."""
 
 from __future__ import annotations
 
@@ -34,44 +34,44 @@ class _Document:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What it may be called: its name, or its namespace and name."""
+        """Return its possible names: the name, or namespace and name."""
         name, namespace = self.key.name, self.key.namespace
         return (f"{namespace}/{name}", name) if namespace else (name,)
 
 
-def find_object(text: bytes, wanted: str, place: str) -> tuple[ObjectPlace, FieldPlace | None]:
-    """An object of a manifest, and a field of it (still without candidates) if one is named.
+def find_object(text: bytes, name: str, place: str) -> tuple[ObjectPlace, FieldPlace | None]:
+    """Find an object of a manifest, and optionally a field of it (still without candidates).
 
     Args:
-        wanted: `KIND/NAME`, `KIND/NAMESPACE/NAME`, each with `.FIELD` behind it or without. The kind may be written in
-            lower case. A name may hold dots: the longest one that fits is meant.
-        place: what errors call the file.
+        name: `KIND/NAME` or `KIND/NAMESPACE/NAME`, optionally followed by `.FIELD`. The kind may be in lower case. A
+        name may contain dots: the longest match is used.
+        place: the name of the file in errors.
 
     Raises:
         InputError: CMD-CAT-022, there is no such object, or more than one; CMD-CAT-023, it has no such field;
-            CMD-YAML-001, the file is no YAML.
-        UsageError: CMD-INV-040, the field is no path.
+            CMD-YAML-001, the file is not YAML.
+        UsageError: CMD-INV-040, the field is not a path.
     """
     documents = _documents(text, place)
-    kind, slash, rest = wanted.partition("/")
-    of_kind = [one for one in documents if one.key.kind.lower() == kind.lower()]
+    kind, slash, rest = name.partition("/")
+    of_kind = [document for document in documents if document.key.kind.lower() == kind.lower()]
     if not slash or not rest or not of_kind:
-        names = [f"{one.key.kind}/{one.key.name}" for one in documents]
-        near = did_you_mean(wanted, names) or did_you_mean(f"{kind}/{rest.partition('.')[0]}", names)
-        raise _no_object(wanted, place, near, documents)
-    found = [(label, one) for one in of_kind for label in one.labels if _begins(rest, label)]
-    if not found:
-        labels = [f"{one.key.kind}/{label}" for one in of_kind for label in one.labels]
+        names = [f"{document.key.kind}/{document.key.name}" for document in documents]
+        near = did_you_mean(name, names) or did_you_mean(f"{kind}/{rest.partition('.')[0]}", names)
+        raise _no_object(name, place, near, documents)
+    matches = [(label, document) for document in of_kind for label in document.labels if _begins(rest, label)]
+    if not matches:
+        labels = [f"{document.key.kind}/{label}" for document in of_kind for label in document.labels]
         near = did_you_mean(f"{of_kind[0].key.kind}/{rest}", labels)
         near = near or did_you_mean(f"{of_kind[0].key.kind}/{rest.partition('.')[0]}", labels)
-        raise _no_object(wanted, place, near, documents)
-    longest = max(len(label) for label, _ in found)
-    best = [one for label, one in found if len(label) == longest]
+        raise _no_object(name, place, near, documents)
+    longest = max(len(label) for label, _ in matches)
+    best = [document for label, document in matches if len(label) == longest]
     if len(best) > 1:
-        listed = ", ".join(f"{one.key} (line {one.line})" for one in best)
+        listed = ", ".join(f"{document.key} (line {document.line})" for document in best)
         raise InputError(
             "CMD-CAT-022",
-            f"{place} has {len(best)} objects that are called {wanted!r}: {listed}",
+            f"{place} has {len(best)} objects that are called {name!r}: {listed}",
             hint=f"name the namespace too: {kind}/NAMESPACE/NAME",
             locations=[place],
         )
@@ -82,19 +82,19 @@ def find_object(text: bytes, wanted: str, place: str) -> tuple[ObjectPlace, Fiel
 def _documents(text: bytes, place: str) -> list[_Document]:
     values, nodes = load_all(text, place=place), compose_all(text, place=place)
     pairs = zip(values, nodes, strict=True) if len(values) == len(nodes) else ()
-    found = [_Document(key_of(value), value, node) for value, node in pairs]
-    return [one for one in found if one.key.kind and one.key.name]
+    parsed = [_Document(key_of(value), value, node) for value, node in pairs]
+    return [document for document in parsed if document.key.kind and document.key.name]
 
 
 def _begins(rest: str, label: str) -> bool:
     return rest == label or rest.startswith((f"{label}.", f"{label}["))
 
 
-def _no_object(wanted: str, place: str, near: str, documents: Sequence[_Document]) -> InputError:
-    names = [f"{one.key.kind}/{one.key.name}" for one in documents]
+def _no_object(name: str, place: str, near: str, documents: Sequence[_Document]) -> InputError:
+    names = [f"{document.key.kind}/{document.key.name}" for document in documents]
     more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
     listed = f"its objects are {', '.join(names[:_LISTED])}{more}" if names else "no object in it has a kind and a name"
-    return InputError("CMD-CAT-022", f"{place} has no object {wanted!r}", hint=near or listed, locations=[place])
+    return InputError("CMD-CAT-022", f"{place} has no object {name!r}", hint=near or listed, locations=[place])
 
 
 def _field(document: _Document, path: ParameterPath, place: str) -> FieldPlace:
@@ -124,7 +124,7 @@ def _item(node: Any, index: int) -> Any:
 
 
 def _entry(node: Any, name: str) -> tuple[Any, Any]:
-    """The nodes of a key and its value; None for both if the key is written in another way, or merged in."""
+    """Return the nodes of a key and its value; None for both if the key is written differently, or merged."""
     if node is not None and node.id == "mapping":
         for key, value in reversed(node.value):
             if key.value == name:
@@ -151,7 +151,7 @@ def _no_field(document: _Document, value: Any, path: ParameterPath, depth: int, 
 
 
 def _joined(keys: Iterable[str], path: ParameterPath, depth: int) -> str:
-    """The key with dots that was taken for several, in quotes."""
+    """Suggest to quote a key with dots that was read as several keys."""
     rest = ".".join(str(segment) for segment in path[depth:])
     key = max((key for key in keys if "." in key and f"{rest}.".startswith(f"{key}.")), key=len, default="")
     return f"put a key with dots into quotes: {format_path([*path[:depth], key])}" if key else ""

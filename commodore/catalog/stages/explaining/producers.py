@@ -1,4 +1,4 @@
-"""What can have written a manifest: the component, compile entries by their output paths, filters by their paths."""
+"""Possible sources of a manifest: the component, compile entries by their output paths, filters by their paths."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CHART_FILE_BYTES = 1 << 20
 def repository_of(
     directory: Path, listed: Any, instance: str, component: str, context: Context
 ) -> ComponentCheckout | None:
-    """What is checked out of a component, without asking any remote.
+    """Return the checkout of a component, without network access.
 
     Args:
         directory: the instance's component directory.
@@ -37,13 +37,13 @@ def repository_of(
         return ComponentCheckout("", version, "", "", changed=False)
     real = Path(os.path.realpath(directory))
     inner = real.relative_to(root).as_posix() if real.is_relative_to(root) else "."
-    asked = Git(root, context).run(["config", "--get", "remote.origin.url"], check=False)
+    remote = Git(root, context).run(["config", "--get", "remote.origin.url"], check=False)
     try:
         changes = inspect(root, context)
-    except CommodoreError:  # it is broken, which is no reason to tell nothing
-        return ComponentCheckout(redact(asked.text), version, "", "", changed=False)
+    except CommodoreError:  # the repository is broken: report at least the version
+        return ComponentCheckout(redact(remote.text), version, "", "", changed=False)
     changed = bool(changes.modified or changes.untracked)
-    return ComponentCheckout(redact(asked.text), version, changes.head or "", "" if inner == "." else inner, changed)
+    return ComponentCheckout(redact(remote.text), version, changes.head or "", "" if inner == "." else inner, changed)
 
 
 def _version(listed: Any, name: str) -> str:
@@ -53,11 +53,11 @@ def _version(listed: Any, name: str) -> str:
 
 
 def entries_for(parameters: Mapping[str, Any], path: str, workspace: Workspace) -> tuple[CompileEntry, ...]:
-    """The compile entries that write where the manifest is, in order.
+    """Return the compile entries whose output path contains the manifest, in order.
 
     Args:
         parameters: the instance's rendered parameters.
-        path: the manifest's, from the instance's output folder.
+        path: the manifest's path in the instance's output folder.
     """
     return tuple(entry for entry in _entries(parameters, workspace) if _covers(entry.output_path, path))
 
@@ -74,26 +74,28 @@ def _entries(parameters: Mapping[str, Any], workspace: Workspace) -> Iterator[Co
         inputs = tuple(map(str, paths)) if isinstance(paths, list) else ()
         kind = str(entry.get("input_type"))
         charts = tuple(_charts(inputs, fetched, workspace)) if kind == "helm" else ()
-        shown = tuple(one.removeprefix(f"{workspace.root}/") for one in inputs)
+        shown = tuple(path.removeprefix(f"{workspace.root}/") for path in inputs)
         yield CompileEntry(index, kind, shown, output, entry, charts)
 
 
 def charts_for(parameters: Mapping[str, Any], workspace: Workspace) -> tuple[ExplainedChart, ...]:
-    """The charts of an instance."""
+    """Return the charts of an instance."""
     return tuple(dict.fromkeys(chart for entry in _entries(parameters, workspace) for chart in entry.charts))
 
 
 def filters_for(parameters: Mapping[str, Any], path: str) -> tuple[FilterUse, ...]:
-    """The filters whose folder holds the manifest, in the order in which they run."""
+    """Return the filters whose folder contains the manifest, in the order in which they run."""
     value: Any = parameters
     for key in ("commodore", "postprocess", "filters"):
         value = value.get(key) if isinstance(value, Mapping) else None
-    found = []
-    for index, one in enumerate(value if isinstance(value, list) else ()):
-        if check_filter(one) is None and _covers(one["path"], path):
-            enabled = bool(one.get("enabled", True))
-            found.append(FilterUse(index, one["type"], one["filter"], one["path"], enabled, one))
-    return tuple(found)
+    uses = []
+    for index, definition in enumerate(value if isinstance(value, list) else ()):
+        if check_filter(definition) is None and _covers(definition["path"], path):
+            enabled = bool(definition.get("enabled", True))
+            uses.append(
+                FilterUse(index, definition["type"], definition["filter"], definition["path"], enabled, definition)
+            )
+    return tuple(uses)
 
 
 def _covers(folder: str, path: str) -> bool:
@@ -102,14 +104,14 @@ def _covers(folder: str, path: str) -> bool:
 
 
 def _charts(inputs: Sequence[str], fetched: Any, workspace: Workspace) -> Iterator[ExplainedChart]:
-    for wanted in inputs:
-        places = (Path(folder, wanted) for folder in (workspace.vendor, workspace.root, INSTALLED))
+    for path in inputs:
+        places = (Path(folder, path) for folder in (workspace.vendor, workspace.root, INSTALLED))
         folder = next((place for place in places if (place / "Chart.yaml").is_file()), None)
         if folder is None:
             continue
         about = _chart_file(folder / "Chart.yaml")
         source = _source(Path(os.path.normpath(folder)), fetched, workspace)
-        yield ExplainedChart(str(about.get("name", "")), str(about.get("version", "")), wanted, source)
+        yield ExplainedChart(str(about.get("name", "")), str(about.get("version", "")), path, source)
 
 
 def _chart_file(path: Path) -> Mapping[str, Any]:
