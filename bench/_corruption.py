@@ -34,10 +34,10 @@ class Damage:
 
 def kept_files(cache: Path, work: Path) -> list[Path]:
     """The files of all caches, and of what a working directory has noted for the next run; in a stable order."""
-    found = list(_files(cache)) + list(_files(work / ".commodore"))
-    found += [work / name for name in _INSTALLED if (work / name).is_file()]
-    found += [path for path in _files(work / "dependencies" / ".repos") if path.name.startswith(_NOTE)]
-    return sorted(found)
+    result = list(_files(cache)) + list(_files(work / ".commodore"))
+    result += [work / name for name in _INSTALLED if (work / name).is_file()]
+    result += [path for path in _files(work / "dependencies" / ".repos") if path.name.startswith(_NOTE)]
+    return sorted(result)
 
 
 def damage(rng: random.Random, files: Sequence[Path]) -> Damage:
@@ -47,7 +47,7 @@ def damage(rng: random.Random, files: Sequence[Path]) -> Damage:
     path, other = rng.choice(files), rng.choice(files)
     kind = rng.choice(sorted(_KINDS))
     changed = _KINDS[kind](rng, path, other)
-    names = " and ".join(str(one) for one, _ in changed)
+    names = " and ".join(str(value) for value, _ in changed)
     return Damage(f"{kind}: {names}", changed)
 
 
@@ -75,17 +75,17 @@ def _empty(_: random.Random, path: Path, __: Path) -> _Changed:
 
 
 def _swap(_: random.Random, path: Path, other: Path) -> _Changed:
-    one, two = _look(path), _look(other)
+    item, two = _look(path), _look(other)
     _write(path, *two)
-    _write(other, *one)
-    return ((path, one), (other, two))
+    _write(other, *item)
+    return ((path, item), (other, two))
 
 
 def _swap_alike(rng: random.Random, path: Path, _: Path) -> _Changed:
     """With a file of the same kind: one that lies beside it or at the same place of another entry."""
     folder = path.parent
-    alike = [one for one in folder.iterdir() if one.is_file() and one.suffix == path.suffix and one != path]
-    alike += [one / path.name for one in folder.parent.iterdir() if one != folder and (one / path.name).is_file()]
+    alike = [item for item in folder.iterdir() if item.is_file() and item.suffix == path.suffix and item != path]
+    alike += [item / path.name for item in folder.parent.iterdir() if item != folder and (item / path.name).is_file()]
     return _swap(rng, path, rng.choice(sorted(alike)) if alike else path)
 
 
@@ -93,13 +93,13 @@ def _swap_folders(rng: random.Random, path: Path, _: Path) -> _Changed:
     """The file's folder and one beside it change their names: every file in both is at the place of another one. Only
     folders of entries, which have digests for names.
     """
-    beside = sorted(one for one in path.parent.parent.iterdir() if _is_entry(one) and one != path.parent)
+    beside = sorted(item for item in path.parent.parent.iterdir() if _is_entry(item) and item != path.parent)
     if not beside or not _is_entry(path.parent):
         return _swap_alike(rng, path, path)
     folder, other = path.parent, rng.choice(beside)
-    known = tuple((one, _look(one)) for one in (*_files(folder), *_files(other)))
-    missing = [(other / one.relative_to(folder), None) for one in _files(folder)]
-    missing += [(folder / one.relative_to(other), None) for one in _files(other)]
+    known = tuple((file, _look(file)) for file in (*_files(folder), *_files(other)))
+    missing = [(other / file.relative_to(folder), None) for file in _files(folder)]
+    missing += [(folder / file.relative_to(other), None) for file in _files(other)]
     aside = folder.with_name("aside")
     folder.rename(aside)
     other.rename(folder)

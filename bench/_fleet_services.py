@@ -55,8 +55,8 @@ class Dask:
         return subprocess.Popen(command, env=self._environment, stdin=null, stdout=null, stderr=null, process_group=0)
 
     def close(self) -> None:
-        for one in (self.scheduler, *self._workers):
-            end(one)
+        for worker in (self.scheduler, *self._workers):
+            end(worker)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

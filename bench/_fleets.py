@@ -71,8 +71,8 @@ class Fleet:
 
     def trees(self) -> dict[str, str]:
         """The tree that each catalog has at its remote; without the catalogs that are empty."""
-        found = {name: self._ask(name, "rev-parse", "-q", "--verify", "master^{tree}") for name in self.clusters}
-        return {name: tree for name, tree in found.items() if tree}
+        trees = {name: self._ask(name, "rev-parse", "-q", "--verify", "master^{tree}") for name in self.clusters}
+        return {name: tree for name, tree in trees.items() if tree}
 
     def commits(self, cluster: str) -> int:
         """How many commits hold a tree of their own: not the empty one that begins a catalog."""
@@ -127,7 +127,7 @@ def real_fleet(real: Path, clusters: int, folder: Path) -> Iterator[Fleet]:
     given = dict(line.split("=", 1) for line in lines if "=" in line)
     environment = given | home_environment(folder / "home", PATH=given["PATH"])
     shutil.copy(world / "home" / ".gitconfig", folder / "home" / ".gitconfig")
-    names = [one["id"] for one in made]
+    names = [item["id"] for item in made]
     catalogs = {name: world / "git" / "syn" / f"catalog-{name}.git" for name in names}
     yield _fleet(folder, made, _REAL_TENANT, catalogs, environment, lambda number: script(str(number)))
 
@@ -147,7 +147,7 @@ def synthetic_fleet(clusters: int, instances: int, inventory: int, folder: Path,
         add_commit(tenant, {"common.yml": content})
 
     made = setup.clusters()
-    catalogs = {one["id"]: repositories / "catalogs" / f"{one['id']}.git" for one in made}
+    catalogs = {item["id"]: repositories / "catalogs" / f"{item['id']}.git" for item in made}
     with serve_charts(setup.charts) as proxy:
         yield _fleet(folder, made, setup.tenant(), catalogs, environment | proxy, change)
 
@@ -160,7 +160,7 @@ def _fleet(
     environment: dict[str, str],
     change: Callable[[int], object],
 ) -> Fleet:
-    fleet = Fleet(folder, [one["id"] for one in clusters], catalogs, environment, change)
+    fleet = Fleet(folder, [cluster["id"] for cluster in clusters], catalogs, environment, change)
     fleet.file.write_text(json.dumps({"clusters": list(clusters), "tenant": tenant}))
     return fleet
 

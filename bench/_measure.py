@@ -136,10 +136,10 @@ def descendants(ancestor: int) -> list[int]:
         if name.isdigit():
             with contextlib.suppress(OSError):
                 children.setdefault(_parent(int(name)), []).append(int(name))
-    found = list(children.get(ancestor, []))
-    for process in found:  # grows while it is walked
-        found += children.get(process, [])
-    return found
+    results = list(children.get(ancestor, []))
+    for process in results:  # grows while it is walked
+        results += children.get(process, [])
+    return results
 
 
 class _MemorySampler:
@@ -188,13 +188,13 @@ def _is_in_its_parent(process: int) -> bool:
 
 def _memory(process: int) -> tuple[int, int]:
     """Proportional and resident bytes of a process; nothing for one that has ended."""
-    found = {b"Pss:": 0, b"Rss:": 0}
+    results = {b"Pss:": 0, b"Rss:": 0}
     with contextlib.suppress(OSError), open(f"/proc/{process}/smaps_rollup", "rb") as file:
         for line in file:
             key, _, rest = line.partition(b" ")
-            if key in found:
-                found[key] = int(rest.split()[0]) * 1024
-    return found[b"Pss:"], found[b"Rss:"]
+            if key in results:
+                results[key] = int(rest.split()[0]) * 1024
+    return results[b"Pss:"], results[b"Rss:"]
 
 
 def _empty(folder: Path, beside: Path) -> None:

@@ -47,7 +47,7 @@ def draw(series: Sequence[Series], x_name: str, y_name: str) -> str:
     Raises:
         ValueError: there is nothing to draw.
     """
-    points = [point for one in series for point in one.points]
+    points = [point for item in series for point in item.points]
     if not points:
         raise ValueError("nothing to draw")
     x_range = _range([point.x for point in points])
@@ -59,9 +59,9 @@ def draw(series: Sequence[Series], x_name: str, y_name: str) -> str:
         *_names(x_name, y_name),
         _slope(x, y, x_range, y_range, points),
     ]
-    for number, one in enumerate(series):
-        body += _line(one, x, y)
-        body += _entry(one, number)
+    for number, entry in enumerate(series):
+        body += _line(entry, x, y)
+        body += _entry(entry, number)
     size = f'viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="13">'
     ground = f'<rect width="{_WIDTH}" height="{_HEIGHT}" class="ground"/>'

@@ -55,27 +55,28 @@ def to_table(sizes: Sizes, phases: Sequence[str]) -> str:
 
 def differences(sizes: Sizes, phases: Sequence[str]) -> list[str]:
     """Where not all runs of all tools made the same catalog."""
-    found = []
+    results = []
     for phase in phases:
         for instances in sorted(sizes):
             cells = [cell for cell in _cells(sizes, phase) if cell.instances == instances]
             if len({sample.result for cell in cells for sample in cell.samples}) > 1:
-                found.append(f"{phase} with {instances} instances")
-    return found
+                results.append(f"{phase} with {instances} instances")
+    return results
 
 
 def growth(sizes: Sizes, phases: Sequence[str]) -> str:
     """How the first tool's time grows: the power of the number of instances, from each size to the next."""
     name = next(iter(next(iter(sizes.values()))))
     numbers = sorted(sizes)
-    lines = [["phase", *(f"{one} to {other}" for one, other in itertools.pairwise(numbers)), "s per instance"]]
+    lines = [["phase", *(f"{value} to {other}" for value, other in itertools.pairwise(numbers)), "s per instance"]]
     lines.append(["---"] + ["---:"] * (len(lines[0]) - 1))
     for phase in phases:
         cells = {cell.instances: cell.middle("wall") for cell in _cells(sizes, phase) if cell.tool == name}
         if len(cells) != len(numbers):
             continue
         powers = [
-            math.log(cells[other] / cells[one]) / math.log(other / one) for one, other in itertools.pairwise(numbers)
+            math.log(cells[other] / cells[value]) / math.log(other / value)
+            for value, other in itertools.pairwise(numbers)
         ]
         each = (cells[numbers[-1]] - cells[numbers[0]]) / max(1, numbers[-1] - numbers[0])
         lines.append([phase, *(f"{power:.2f}" for power in powers), f"{each:.3f}"])

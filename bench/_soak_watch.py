@@ -211,11 +211,11 @@ class Watcher:
             self._ended = True
             self._heard.notify_all()
 
-    def until(self, found: Callable[[], bool]) -> bool:
+    def until(self, results: Callable[[], bool]) -> bool:
         """Wait until something holds that can change only before a line comes."""
         deadline = time.monotonic() + PATIENCE
         with self._heard:
-            while not found():
+            while not results():
                 if self._ended or not self._heard.wait(max(0.0, deadline - time.monotonic())):
                     return False
         return True
@@ -404,14 +404,14 @@ class Soak:
 
     def is_right(self) -> bool:
         try:
-            found: Any = yaml.safe_load((self.scene.output / "out.yaml").read_text())
+            load: Any = yaml.safe_load((self.scene.output / "out.yaml").read_text())
             copied = {
                 path.name: (path.read_text(), path.stat().st_mode & 0o777)
                 for path in (self.scene.output / "copied").iterdir()
             }
         except (OSError, ValueError):  # the folder is just being replaced
             return False
-        return bool(found == self.fields and copied == self.copied)
+        return bool(load == self.fields and copied == self.copied)
 
     def compare_with_clean_run(self, watcher: Watcher) -> None:
         """Raise if a run without any cache gives something else."""

@@ -112,13 +112,13 @@ def main(given: Sequence[str] | None = None) -> int:
         command = make_tool("commodore", arguments.commodore).command
         while done < arguments.rounds:
             count = min(arguments.each, arguments.rounds - done)
-            found, said = corrupt_world(seed, count, command)
-            wrong, done, seed, refused = wrong + found, done + count, seed + 1, refused + said
+            result, said = corrupt_world(seed, count, command)
+            wrong, done, seed, refused = wrong + result, done + count, seed + 1, refused + said
             print(f"{done} rounds: {wrong} wrong, {len(refused)} refused", file=sys.stderr, flush=True)
     except BenchError as error:
         print(error, file=sys.stderr)
         return 3
-    print(*(f"refused: {one}" for one in refused), sep="\n")
+    print(*(f"refused: {item}" for item in refused), sep="\n")
     print(f"{done} rounds: {wrong} wrong, {len(refused)} refused")
     return 1 if wrong else 0
 

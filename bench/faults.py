@@ -64,10 +64,10 @@ def report(results: Iterable[tuple[Fault, list[str]]]) -> str:
     for fault, trouble in results:
         tried[fault.point.stage, fault.kind] += 1
         failed[fault.point.stage, fault.kind] += bool(trouble)
-    kinds = [kind for kind in KINDS if any(kind == one for _, one in tried)]
+    kinds = [kind for kind in KINDS if any(kind == value for _, value in tried)]
     lines = [f"| stage | {' | '.join(kinds)} |", f"|---|{'---|' * len(kinds)}"]
     for stage in STAGES:
-        if any(stage == one for one, _ in tried):
+        if any(stage == value for value, _ in tried):
             cells = [f"{tried[stage, kind]}, {failed[stage, kind]} failed" for kind in kinds]
             lines.append(f"| {stage} | {' | '.join(cells)} |")
     return "\n".join([*lines, "", f"{sum(tried.values())} faults, {sum(failed.values())} failed"])
@@ -85,7 +85,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     for name, known in (("situations", SITUATIONS), ("stages", STAGES), ("kinds", KINDS)):
         chosen = getattr(parsed, name).split(",")
         setattr(parsed, name, chosen)
-        if unknown := [one for one in chosen if one not in known]:
+        if unknown := [item for item in chosen if item not in known]:
             parser.error(f"unknown {name}: {', '.join(unknown)}")
     if parsed.only:
         try:
@@ -119,8 +119,8 @@ def main() -> int:
             start = time.monotonic()
             trouble = world.try_faults(fault)
             results.append((fault, trouble))
-            for one in trouble:
-                print(one if one.startswith(str(fault)) else f"{fault}: {one}", flush=True)
+            for item in trouble:
+                print(item if item.startswith(str(fault)) else f"{fault}: {item}", flush=True)
             if arguments.json:
                 seconds = round(time.monotonic() - start, 2)
                 with arguments.json.open("a") as file:

@@ -119,9 +119,9 @@ class Trial:
 
     def check(self, what: str) -> None:
         """Compare all catalogs with those of single compiles."""
-        found = self.fleet.trees()
-        wrong = [name for name, tree in self.wanted.items() if found.get(name) != tree]
-        several = {name: count for name in found if (count := self.fleet.commits(name)) != 1}
+        trees = self.fleet.trees()
+        wrong = [name for name, tree in self.wanted.items() if trees.get(name) != tree]
+        several = {name: count for name in trees if (count := self.fleet.commits(name)) != 1}
         if wrong:
             self.troubles.append(f"{what}: other catalogs, or none, of {', '.join(wrong)}")
         if several:
@@ -244,9 +244,9 @@ def try_together(trial: Trial, number: int) -> str:
             running = trial.start(*_PUSH, "--scheduler", machines.address)
             disturb: list[Callable[[], None]] = [machines.replace_worker, shared.restart]
             trial.random.shuffle(disturb)
-            for one in disturb:
+            for item in disturb:
                 trial.wait(running, 0.1, 0.4)
-                one()
+                item()
                 trial.check_judged("together")
             after = trial.wait(running, 0.1, 0.4)
             if number % 2:
@@ -292,7 +292,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, metavar="N")
     parsed = parser.parse_args()
     usual = {"kill": parsed.kills} | dict.fromkeys(_SOME, parsed.kills // 3)
-    named = [one.partition("=") for one in parsed.only.split(",")]
+    named = [word.partition("=") for word in parsed.only.split(",")]
     if unknown := [name for name, _, count in named if name not in TRIALS or (count and not count.isdecimal())]:
         parser.error(f"unknown: {', '.join(unknown)}")
     parsed.only = [(name, int(count or usual.get(name, 1))) for name, _, count in named]

@@ -113,7 +113,7 @@ def measure(kind: str, clusters: int, instances: int, folder: Path) -> str:
     took(lambda: sum(1 for _ in render_text(read_report(run.report))))
     sizes = [path.stat().st_size / 1e6 for path in (run.journal, run.report)]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    cells = [*(f"{one:.1f}" for one in seconds), *(f"{one:.1f}" for one in sizes), f"{peak:.0f}"]
+    cells = [*(f"{second:.1f}" for second in seconds), *(f"{size:.1f}" for size in sizes), f"{peak:.0f}"]
     return f"| {clusters} | {kind} | {' | '.join(cells)} |"
 
 

@@ -30,8 +30,8 @@ def sources(folder: Path, applications: int, value: int) -> None:
         own = value if number // 10 % 10 == 0 else 0
         path.write_text(
             "---\n".join(
-                f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c-{one}, namespace: n}}\ndata: {{v: '{own}'}}\n"
-                for one in range(OBJECTS)
+                f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c-{item}, namespace: n}}\ndata: {{v: '{own}'}}\n"
+                for item in range(OBJECTS)
             )
         )
 

@@ -109,7 +109,7 @@ def main(arguments: Sequence[str]) -> int:
                 measure(f"catalog diff -o {form}", [*ours, "-o", form], options.runs, folder)
             measure("diff -r", ["diff", "-r", str(folder / "old"), str(new)], options.runs, folder)
             if dyff := shutil.which("dyff"):
-                files = [join(one) for one in (folder / "old", new)]
+                files = [join(item) for item in (folder / "old", new)]
                 measure("dyff between", [dyff, "between", *files], options.runs, folder)
     return 0
 

@@ -64,10 +64,10 @@ def _text(spot: _Spot, content: bytes, kind: str, *, keep_time: bool = False) ->
 
 
 def _replace(spot: _Spot, pattern: re.Pattern[bytes], new: Callable[[bytes], bytes]) -> bytes:
-    found = list(pattern.finditer(spot.before.content))
-    if not found:
+    matches = list(pattern.finditer(spot.before.content))
+    if not matches:
         return spot.before.content
-    match = spot.rng.choice(found)
+    match = spot.rng.choice(matches)
     return spot.before.content[: match.start()] + new(match.group()) + spot.before.content[match.end() :]
 
 
@@ -154,9 +154,9 @@ def _shadow(spot: _Spot) -> list[Change]:
 
 def list_files(folder: Path) -> list[str]:
     """All files and links below a folder but git's own, in the order of their names."""
-    found = []
+    files = []
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
         if _GITS.isdisjoint(parts) and (path.is_symlink() or path.is_file()):
-            found.append("/".join(parts))
-    return found
+            files.append("/".join(parts))
+    return files

@@ -50,20 +50,20 @@ class Outcome:
 
     def differences(self, other: Outcome, *, words: bool = True, trees: bool = True) -> list[str]:
         """What is not the same, one line for each thing."""
-        found = []
+        differences = []
         if self.code != other.code:
-            found.append(f"exit codes: {self.code} and {other.code}")
+            differences.append(f"exit codes: {self.code} and {other.code}")
         # Instances are rendered in any order, so what is said of them comes in any order.
         if words and sorted(self.words.splitlines()) != sorted(other.words.splitlines()):
-            found.append("words")
+            differences.append("words")
         for folder in sorted(self.trees.keys() | other.trees.keys()) if trees else []:
-            one, two = self.trees.get(folder, {}), other.trees.get(folder, {})
-            found += [
-                f"{folder}/{path}: {one.get(path, 'nothing')} and {two.get(path, 'nothing')}"
-                for path in sorted(one.keys() | two.keys())
-                if one.get(path) != two.get(path)
+            item, two = self.trees.get(folder, {}), other.trees.get(folder, {})
+            differences += [
+                f"{folder}/{path}: {item.get(path, 'nothing')} and {two.get(path, 'nothing')}"
+                for path in sorted(item.keys() | two.keys())
+                if item.get(path) != two.get(path)
             ]
-        return found
+        return differences
 
 
 class Place:
@@ -137,7 +137,7 @@ class Place:
         return self.finish(self.start(options))
 
     def _tree(self, folder: Path) -> dict[str, str]:
-        found: dict[str, str] = {}
+        results: dict[str, str] = {}
         todo = [(folder, "")]
         while todo:
             here, prefix = todo.pop()
@@ -148,14 +148,14 @@ class Place:
                 if path == ".git":
                     continue
                 if entry.is_symlink():
-                    found[path] = f"link to {os.readlink(entry.path)}".replace(str(self.folder), "PLACE")
+                    results[path] = f"link to {os.readlink(entry.path)}".replace(str(self.folder), "PLACE")
                 elif entry.is_dir():
-                    found[path] = f"folder {entry.stat().st_mode & 0o777:o}"
+                    results[path] = f"folder {entry.stat().st_mode & 0o777:o}"
                     todo.append((Path(entry.path), path + "/"))
                 else:
                     content = Path(entry.path).read_bytes().replace(os.fsencode(self.folder), b"PLACE")
-                    found[path] = f"{entry.stat().st_mode & 0o777:o} {hashlib.sha256(content).hexdigest()[:12]}"
-        return found
+                    results[path] = f"{entry.stat().st_mode & 0o777:o} {hashlib.sha256(content).hexdigest()[:12]}"
+        return results
 
     def _pushed(self) -> dict[str, str]:
         if not git(self.catalog, "for-each-ref"):

@@ -251,6 +251,6 @@ def play_rounds(
         tell(f"round {number}: {' '.join(step.options) or 'dry'}{' fresh' if step.fresh else ''}: {clean.code}")
         for line in edits:
             tell(f"    {line}")
-        if found := compare(playing, step, cached, clean):
-            return Difference(number, tuple(found), cached, clean)
+        if result := compare(playing, step, cached, clean):
+            return Difference(number, tuple(result), cached, clean)
     return None

@@ -94,7 +94,7 @@ class Plan:
     def changed(self) -> Component:
         """The component of which one parameter changes: a chart if there is one, as that is most to render."""
         deployed = [instance.component for instance in self.instances(self.clusters[0])]
-        return next((one for one in deployed if one.kind == "helm"), deployed[-1])
+        return next((item for item in deployed if item.kind == "helm"), deployed[-1])
 
 
 def make_plan(size: Size) -> Plan:

@@ -213,10 +213,14 @@ def _usage_error(error: click.ClickException) -> UsageError:
     command = context.command_path if context else "commodore"
     hint = f"see '{command} --help'"
     if isinstance(error, click.NoSuchOption):
-        wanted = next((setting for setting in GLOBAL if error.option_name in setting.flags), None)
-        if wanted is not None:
+        requested = next((setting for setting in GLOBAL if error.option_name in setting.flags), None)
+        if requested is not None:
             value = (
-                "" if wanted.kind == "switch" else wanted.choices[-1] if wanted.choices else wanted.metavar or "SECONDS"
+                ""
+                if requested.kind == "switch"
+                else requested.choices[-1]
+                if requested.choices
+                else requested.metavar or "SECONDS"
             )
             hint = misplaced_option(error.option_name, value, command)
         else:

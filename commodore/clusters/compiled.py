@@ -26,13 +26,13 @@ class Compiled:
     staged: StagedCatalog | None = None
 
 
-def compiled(one: ClusterOutcome, staged: StagedCatalog, cluster: Cluster) -> Compiled:
+def compiled(item: ClusterOutcome, staged: StagedCatalog, cluster: Cluster) -> Compiled:
     """The outcome and the changes of a cluster whose catalog is staged."""
     result, change = staged.result, staged.result.change
     placeholders = Placeholders(values_of(cluster))
     hunks = tuple(Hunk.of(file, placeholders) for file in change.files)
     outcome = replace(
-        one,
+        item,
         state="changed" if change.changed else "unchanged",
         instances=Instances(result.rendered, result.reused, result.brought),
         tree=tree_digest(staged.request.workspace),

@@ -22,9 +22,9 @@ def begin(run: Run, pool: ThreadPoolExecutor, ids: Iterable[str], begun: Begun) 
     Returns:
         the clusters of `ids` that are compiled now.
     """
-    left = [one for one in run.ledger.state.of(ids) if one.id in begun or one.state in ("not-begun", "cancelled")]
-    left.sort(key=lambda one: (-run.durations.get(one.id, 0.0), one.id))
-    return {one.id: begun.get(one.id) or pool.submit(_compile, run, one) for one in left}
+    left = [item for item in run.ledger.state.of(ids) if item.id in begun or item.state in ("not-begun", "cancelled")]
+    left.sort(key=lambda item: (-run.durations.get(item.id, 0.0), item.id))
+    return {item.id: begun.get(item.id) or pool.submit(_compile, run, item) for item in left}
 
 
 def finish(run: Run, wave: str, begun: Begun) -> dict[str, Compiled]:
@@ -37,16 +37,16 @@ def finish(run: Run, wave: str, begun: Begun) -> dict[str, Compiled]:
 
 def _expected(run: Run, begun: Begun) -> float:
     """The seconds that clusters take that are not compiled yet, if they take as long as the last time."""
-    left = [one.id for one in run.ledger.state.of(begun) if one.state in ("not-begun", "cancelled")]
+    left = [item.id for item in run.ledger.state.of(begun) if item.state in ("not-begun", "cancelled")]
     known = [run.durations[name] for name in left if name in run.durations]
     return sum(known) / run.work.threads if len(known) == len(left) else 0.0
 
 
-def _compile(run: Run, one: ClusterOutcome) -> Compiled | None:
+def _compile(run: Run, outcome: ClusterOutcome) -> Compiled | None:
     if run.stopped.is_set() or run.is_exhausted:
         return None
-    run.context.announce(ClusterBegun(one.id, one.wave))
-    done = run.work.compile(one, run.context)
+    run.context.announce(ClusterBegun(outcome.id, outcome.wave))
+    done = run.work.compile(outcome, run.context)
     assert run.shared.answers is not None
     run.ledger.compiled(done, run.shared.answers.pins)
     announce_outcome(run, done.outcome)
@@ -55,8 +55,8 @@ def _compile(run: Run, one: ClusterOutcome) -> Compiled | None:
     return replace(done, hunks=())  # a fleet's would be many
 
 
-def announce_outcome(run: Run, one: ClusterOutcome) -> None:
+def announce_outcome(run: Run, outcome: ClusterOutcome) -> None:
     """Announce the end of the work on a cluster."""
-    changes = ", ".join(f"{count} {what}" for what, count in one.summary.items())
-    detail, code = (one.error.message, one.error.code) if one.error is not None else (changes, "")
-    run.context.announce(ClusterEnded(one.id, one.wave, one.state, one.seconds, detail, code))
+    changes = ", ".join(f"{count} {what}" for what, count in outcome.summary.items())
+    detail, code = (outcome.error.message, outcome.error.code) if outcome.error is not None else (changes, "")
+    run.context.announce(ClusterEnded(outcome.id, outcome.wave, outcome.state, outcome.seconds, detail, code))

@@ -121,8 +121,8 @@ class RunFolder:
 def runs(folder: Path) -> list[RunFolder]:
     """All runs below `fleet/`, the newest first."""
     with guard_disk(folder):
-        found = [path for path in (folder / "runs").iterdir() if path.is_dir()] if (folder / "runs").is_dir() else []
-    return [RunFolder(path) for path in sorted(found, key=lambda path: path.name, reverse=True)]
+        result = [path for path in (folder / "runs").iterdir() if path.is_dir()] if (folder / "runs").is_dir() else []
+    return [RunFolder(path) for path in sorted(result, key=lambda path: path.name, reverse=True)]
 
 
 def new_run(folder: Path, plan: PlannedRun) -> RunFolder:

@@ -23,9 +23,9 @@ def judge(
     """
     reason = refusal(wave, clusters)
     if reason:  # clusters that have failed have exit codes of their own
-        exit_code = 0 if any(one.has_failed for one in clusters) else PolicyError.exit_code
+        exit_code = 0 if any(cluster.has_failed for cluster in clusters) else PolicyError.exit_code
         return replace(result, state="failed", reason=reason, exit_code=exit_code)
-    if not any(one.state == "changed" for one in clusters):
+    if not any(cluster.state == "changed" for cluster in clusters):
         return None
     if wave.manual and approval:
         reason = f"wave {wave.name} must be approved ({approval})"
@@ -35,13 +35,13 @@ def judge(
 
 def refusal(wave: Wave, clusters: Sequence[ClusterOutcome]) -> str:
     """The reason why nothing of a wave may be pushed, or no later wave be begun; empty if it may."""
-    failed = sum(one.has_failed for one in clusters)
+    failed = sum(cluster.has_failed for cluster in clusters)
     allowed = wave.max_failures.of(len(clusters))
     if failed > allowed:
         may = "none may" if not allowed else f"{allowed} may"
         counts = f"{failed} of {len(clusters)} clusters of wave {wave.name} failed"
         return f"{counts}, {may} (--max-failures {wave.max_failures})"
-    changed = sum(one.state == "changed" for one in clusters)
+    changed = sum(cluster.state == "changed" for cluster in clusters)
     if wave.max_changed is not None and changed > wave.max_changed:
         counts = f"{changed} of {len(clusters)} clusters of wave {wave.name} changed"
         return f"{counts}, {wave.max_changed} may (max_changed)"

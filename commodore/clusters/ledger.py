@@ -51,8 +51,8 @@ class State:
             case "compiled":
                 return self.compiled(read_record(ClusterOutcome, entry["cluster"]))
             case "published":
-                one = read_record(ClusterOutcome, entry["cluster"])
-                return replace(self, outcomes={**self.outcomes, one.id: one})
+                record = read_record(ClusterOutcome, entry["cluster"])
+                return replace(self, outcomes={**self.outcomes, record.id: record})
             case "pushing":
                 pushed = (*self.commits.get(entry["cluster"], ()), entry["commit"])
                 return replace(self, commits={**self.commits, entry["cluster"]: pushed})
@@ -66,25 +66,25 @@ class State:
                 return replace(self, pins={**self.pins, (entry["url"], entry["ref"]): entry["commit"]})
         return self
 
-    def compiled(self, one: ClusterOutcome) -> State:
+    def compiled(self, outcome: ClusterOutcome) -> State:
         """The state after a cluster was compiled. Its wave is judged anew, also if an earlier process has judged it."""
-        lacks = one.error is not None and is_exhaustion(one.error.code)
+        lacks = outcome.error is not None and is_exhaustion(outcome.error.code)
         exhausted = self.exhausted + 1 if lacks else 0
-        outcomes, judged = {**self.outcomes, one.id: one}, self.judged - {one.wave}
+        outcomes, judged = {**self.outcomes, outcome.id: outcome}, self.judged - {outcome.wave}
         return replace(self, outcomes=outcomes, judged=judged, exhausted=exhausted)
 
     def without(self, failed: Sequence[ClusterOutcome]) -> State:
         """The state in which these clusters of one wave are to be compiled and judged again."""
-        again = {one.id: ClusterOutcome(one.id, one.display_name, one.tenant, one.wave) for one in failed}
-        waves = {one.wave for one in failed}
+        again = {item.id: ClusterOutcome(item.id, item.display_name, item.tenant, item.wave) for item in failed}
+        waves = {item.wave for item in failed}
         return replace(self, outcomes={**self.outcomes, **again}, judged=self.judged - waves, exhausted=0)
 
 
-def may_be_repaired(one: ClusterOutcome) -> bool:
+def may_be_repaired(outcome: ClusterOutcome) -> bool:
     """True for a failed cluster that may be compiled again, as the cause may be removed. What was refused for safety
     needs a run that compares anew.
     """
-    return one.has_failed and one.exit_code != PolicyError.exit_code
+    return outcome.has_failed and outcome.exit_code != PolicyError.exit_code
 
 
 class Ledger:
@@ -101,7 +101,7 @@ class Ledger:
     def __init__(self, run: RunFolder, outcomes: Iterable[ClusterOutcome]) -> None:
         self._lock = threading.Lock()
         self._groups = FileGroups()
-        self.state = State({one.id: one for one in outcomes})
+        self.state = State({outcome.id: outcome for outcome in outcomes})
         try:
             for entry in run.entries():
                 self._replay(entry)
@@ -120,8 +120,8 @@ class Ledger:
     def forget(self, failed: Sequence[ClusterOutcome]) -> None:
         """Let clusters of one wave be compiled again."""
         with self._lock:
-            for one in failed:
-                self._groups.remove(one.id, one.groups)
+            for item in failed:
+                self._groups.remove(item.id, item.groups)
             self.state = self.state.without(failed)
 
     def write(self, event: str, **content: Any) -> None:
@@ -137,22 +137,22 @@ class Ledger:
         """Write down a cluster that was compiled, after the commits that it was made of. A cancelled one is compiled
         again by the process that goes on.
         """
-        one = done.outcome
+        item = done.outcome
         with self._lock:
             self._pin(pins)
-            if one.state == "cancelled":
-                self.state = self.state.compiled(one)
+            if item.state == "cancelled":
+                self.state = self.state.compiled(item)
             else:
-                self._compiled(one, done.hunks)
+                self._compiled(item, done.hunks)
 
     def take_over(self, judged: FleetReport) -> None:
         """Go on where the run of a report has ended, as if it was this one."""
         hunks = {group.id: group for group in judged.groups}
         with self._lock:
             self._pin(as_pins(judged.pins))
-            for one in judged.clusters:
-                if self.state.outcomes[one.id].state == "not-begun":
-                    self._compiled(one, [hunks[name] for name in one.groups])
+            for cluster in judged.clusters:
+                if self.state.outcomes[cluster.id].state == "not-begun":
+                    self._compiled(cluster, [hunks[name] for name in cluster.groups])
             self.state = replace(self.state, exhausted=0)  # what failed there says nothing of this machine
 
     def groups(self) -> tuple[FileGroup, ...]:
@@ -172,10 +172,10 @@ class Ledger:
         self._journal.write(event, **content)
         self.state = self.state.after({"event": event, **content})
 
-    def _compiled(self, one: ClusterOutcome, hunks: Sequence[Hunk]) -> None:
-        first = {hunk.id for hunk in self._groups.add(one.id, hunks)}
+    def _compiled(self, outcome: ClusterOutcome, hunks: Sequence[Hunk]) -> None:
+        first = {hunk.id for hunk in self._groups.add(outcome.id, hunks)}
         known = [hunk if hunk.id in first else {"id": hunk.id, "values": hunk.values} for hunk in hunks]
-        self._write("compiled", cluster=one, hunks=known)
+        self._write("compiled", cluster=outcome, hunks=known)
 
     def _pin(self, pins: Mapping[Pin, str]) -> None:
         for (url, ref), commit in pins.items():

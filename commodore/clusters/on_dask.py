@@ -329,9 +329,9 @@ class DaskWork:
             )
         return not other
 
-    def compile(self, one: ClusterOutcome, context: Context) -> Compiled:
+    def compile(self, outcome: ClusterOutcome, context: Context) -> Compiled:
         """See `ClusterWork.compile`."""
-        return self._done(one, None, context)
+        return self._done(outcome, None, context)
 
     def publish(
         self, compiled: Compiled, commits: Sequence[str], before_push: Callable[[str], None], context: Context
@@ -340,19 +340,19 @@ class DaskWork:
         before_push(UNKNOWN_COMMIT)
         return self._done(compiled.outcome, (*commits, UNKNOWN_COMMIT), context).outcome
 
-    def _done(self, one: ClusterOutcome, pushed: tuple[str, ...] | None, context: Context) -> Compiled:
+    def _done(self, outcome: ClusterOutcome, pushed: tuple[str, ...] | None, context: Context) -> Compiled:
         local = self._local
         try:
-            cluster = _without_credentials(local.source.load(one.id, context))
+            cluster = _without_credentials(local.source.load(outcome.id, context))
         except CommodoreError as error:
-            return Compiled(one.failing(error))
+            return Compiled(outcome.failing(error))
         task = _Task(
             run=self._run,
             request=self._request,
             folder=local.clusters,
-            log=local.log(one.id),
+            log=local.log(outcome.id),
             cluster=cluster,
-            outcome=one,
+            outcome=outcome,
             pins=local.answers.pins,
             timeout=local.timeout,
             keep=local.keep,
@@ -364,7 +364,7 @@ class DaskWork:
             answer = self._tried(replace(task, pins=settled), context)
         for event in answer.events:
             context.announce(event)
-        _report(local.source, one.id, answer.reports, context)
+        _report(local.source, outcome.id, answer.reports, context)
         return answer.compiled
 
     def _tried(self, task: _Task, context: Context) -> _Answer:
@@ -475,10 +475,10 @@ class DaskWork:
         if client is not None and cluster is None and client.status == "running":
             with contextlib.suppress(Exception):  # without its scheduler, Dask raises this and that
                 client.run(_leave, self._run, on_error="ignore")
-        for one in (client, cluster):
+        for item in (client, cluster):
             with contextlib.suppress(Exception):
-                if one is not None:
-                    one.close()
+                if item is not None:
+                    item.close()
         self._logs.close()
 
 

@@ -134,7 +134,7 @@ def _check_judged(judged: FleetReport, plan: PlannedRun) -> None:
     Raises:
         PolicyError: CMD-FLT-111, it is of other clusters, options or another version.
     """
-    same = (judged.options_digest, judged.commodore, {one.id: one.wave for one in judged.clusters})
+    same = (judged.options_digest, judged.commodore, {cluster.id: cluster.wave for cluster in judged.clusters})
     if same != (plan.digest, plan.commodore, plan.clusters):
         raise PolicyError(
             "CMD-FLT-111",
@@ -147,12 +147,16 @@ def _ledger(plan: Plan, run: RunFolder) -> Ledger:
     """The ledger of a run. The failed clusters of a wave that stopped it are compiled again; a report is taken over."""
     ledger = Ledger(
         run,
-        (ClusterOutcome(one.id, one.display_name, one.tenant, wave.name) for wave, ones in plan.own for one in ones),
+        (
+            ClusterOutcome(item.id, item.display_name, item.tenant, wave.name)
+            for wave, ones in plan.own
+            for item in ones
+        ),
     )
     for wave, ones in plan.own:
-        clusters = ledger.state.of(one.id for one in ones)
+        clusters = ledger.state.of(item.id for item in ones)
         if refusal(wave, clusters):
-            ledger.forget([one for one in clusters if may_be_repaired(one)])
+            ledger.forget([cluster for cluster in clusters if may_be_repaired(cluster)])
     if plan.request.judged is not None:
         ledger.take_over(plan.request.judged)
     return ledger
@@ -162,7 +166,7 @@ def _durations(run: RunFolder) -> dict[str, float]:
     """The seconds that clusters took in the run before this one; none if its journal is damaged, as they only decide
     the order.
     """
-    earlier = next((one for one in runs(run.path.parent.parent) if one.name < run.name), None)
+    earlier = next((item for item in runs(run.path.parent.parent) if item.name < run.name), None)
     if earlier is None:
         return {}
     try:

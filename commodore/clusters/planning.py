@@ -34,12 +34,12 @@ class Plan:
         """The waves with the clusters of this run's shard."""
         shard = self.request.shard
         return tuple(
-            (wave, tuple(one for one in ones if shard is None or shard.holds(one.id))) for wave, ones in self.waves
+            (wave, tuple(item for item in ones if shard is None or shard.holds(item.id))) for wave, ones in self.waves
         )
 
     def ids(self, wave: Wave) -> list[str]:
         """The clusters of a wave in this run's shard."""
-        return [one.id for own, ones in self.own for one in ones if own is wave]
+        return [item.id for own, ones in self.own for item in ones if own is wave]
 
     def record(self, started: str) -> PlannedRun:
         """The plan as it is written down."""
@@ -50,7 +50,7 @@ class Plan:
             options=self.request.deciding,
             push=self.request.request.push,
             shard=self.request.shard,
-            clusters={one.id: wave.name for wave, ones in self.waves for one in ones},
+            clusters={item.id: wave.name for wave, ones in self.waves for item in ones},
         )
 
 
@@ -60,7 +60,7 @@ def plan_run(request: FleetCompile, source: FleetSource, context: Context) -> Pl
     Raises:
         CommodoreError: there are no such clusters, waves or states; or waves hold nothing back.
     """
-    known = [Candidate.of(one) for one in source.list(context)]
+    known = [Candidate.of(item) for item in source.list(context)]
     chosen = request.selection.choose(known)
     check_waves(request.waves, known, chosen)
     assigned = assign(chosen, request.waves)
@@ -88,7 +88,7 @@ def _check_names(request: FleetCompile, known: Sequence[Candidate], context: Con
     from commodore.fleet import check_known  # loads the generator of charts, which few runs need
 
     check_known("wave", sorted(request.approved), [wave.name for wave in request.waves])
-    check_known("cluster", named_cells(request.status), sorted(one.id for one in known))
+    check_known("cluster", named_cells(request.status), sorted(item.id for item in known))
     if request.status and not any(wave.soak for wave in request.waves):
         raise UsageError(
             "CMD-FLT-121",

@@ -22,13 +22,13 @@ def publish(run: Run, wave: Wave, clusters: Sequence[ClusterOutcome], compiled: 
     Args:
         compiled: what this process has staged; others are compiled again, and pushed if they come out the same.
     """
-    changed = [one for one in clusters if one.state == "changed"]
+    changed = [cluster for cluster in clusters if cluster.state == "changed"]
     if not changed:
         return
     with ThreadPoolExecutor(min(wave.parallel, len(changed)), thread_name_prefix="publishing") as pool:
         try:
-            staged = [compiled.get(one.id) or Compiled(one) for one in changed]
-            for future in as_completed([pool.submit(_publish, run, one) for one in staged]):
+            staged = [compiled.get(item.id) or Compiled(item) for item in changed]
+            for future in as_completed([pool.submit(_publish, run, item) for item in staged]):
                 future.result()
         except BaseException:
             run.stop()
@@ -36,15 +36,15 @@ def publish(run: Run, wave: Wave, clusters: Sequence[ClusterOutcome], compiled: 
 
 
 def _publish(run: Run, compiled: Compiled) -> None:
-    one = compiled.outcome
+    item = compiled.outcome
     if run.stopped.is_set():
         return
-    run.context.announce(ClusterBegun(one.id, one.wave, publishing=True))
+    run.context.announce(ClusterBegun(item.id, item.wave, publishing=True))
 
     def pushing(commit: str) -> None:
-        run.ledger.write("pushing", cluster=one.id, commit=commit)
+        run.ledger.write("pushing", cluster=item.id, commit=commit)
 
-    done = run.work.publish(compiled, run.ledger.state.commits.get(one.id, ()), pushing, run.context)
+    done = run.work.publish(compiled, run.ledger.state.commits.get(item.id, ()), pushing, run.context)
     if done.state != "cancelled":
         run.ledger.write("published", cluster=done)
     announce_outcome(run, done)
@@ -53,7 +53,9 @@ def _publish(run: Run, compiled: Compiled) -> None:
 def soak(run: Run, wave: Wave, *, is_last: bool) -> str:
     """Let some time pass after a wave was pushed. Returns the reason why no later wave may begin, or nothing."""
     request, state = run.plan.request, run.ledger.state
-    pushed = [one.id for one in state.outcomes.values() if one.wave == wave.name and one.state == "pushed"]
+    pushed = [
+        outcome.id for outcome in state.outcomes.values() if outcome.wave == wave.name and outcome.state == "pushed"
+    ]
     if not pushed or not wave.soak or (is_last and not request.status) or wave.name in state.soaked:
         return ""
     if wave.name not in state.soaking:
@@ -74,6 +76,6 @@ def unhealthy(state: FleetState, clusters: Iterable[str]) -> Iterator[str]:
         if not applications:
             yield f"{name}: nothing is known"
             continue
-        for application, one in sorted(applications.items()):
-            if (one.health, one.sync) != ("Healthy", "Synced"):
-                yield f"{name}/{application}: {one.in_words}"
+        for application, value in sorted(applications.items()):
+            if (value.health, value.sync) != ("Healthy", "Synced"):
+                yield f"{name}/{application}: {value.in_words}"

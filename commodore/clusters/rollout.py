@@ -112,7 +112,7 @@ def report_of(run: Run, results: Mapping[str, WaveResult]) -> FleetReport:
         shard=request.shard,
         pins=pins_of(run.shared.answers.pins),
         waves=tuple(results.get(wave.name) or WaveResult.of(wave, "not-begun") for wave, _ in run.plan.own),
-        clusters=tuple(sorted(state.outcomes.values(), key=lambda one: one.id)),
+        clusters=tuple(sorted(state.outcomes.values(), key=lambda outcome: outcome.id)),
         groups=run.ledger.groups(),
         folder=run.folder.path,
     )

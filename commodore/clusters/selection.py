@@ -103,7 +103,7 @@ class ClusterSelection:
         Raises:
             InputError: CMD-FLT-100, a cluster is unknown; CMD-FLT-101, a tenant or fact is, or no cluster is left.
         """
-        ids, tenants = {one.id for one in known}, {one.tenant for one in known}
+        ids, tenants = {item.id for item in known}, {item.tenant for item in known}
         problems: list[CommodoreError] = []
         for name in dict.fromkeys((*self.ids, *self.exclude)):
             if name not in ids:
@@ -115,7 +115,7 @@ class ClusterSelection:
                 problems.append(InputError("CMD-FLT-101", f"no cluster has the tenant {name!r}", hint=hint))
         problems.extend(_unknown_fact(known, *fact) for fact in self.facts if not any(c.has_fact(*fact) for c in known))
         raise_all(problems)
-        chosen = sorted((one for one in known if self._wants(one)), key=lambda one: one.id)
+        chosen = sorted((item for item in known if self._wants(item)), key=lambda item: item.id)
         if not chosen:
             raise InputError(
                 "CMD-FLT-101",
@@ -124,21 +124,21 @@ class ClusterSelection:
             )
         return tuple(chosen)
 
-    def _wants(self, one: Candidate) -> bool:
+    def _wants(self, candidate: Candidate) -> bool:
         return (
-            one.id not in self.exclude
-            and (not self.ids or one.id in self.ids)
-            and (not self.tenants or one.tenant in self.tenants)
-            and all(one.has_fact(name, pattern) for name, pattern in self.facts)
+            candidate.id not in self.exclude
+            and (not self.ids or candidate.id in self.ids)
+            and (not self.tenants or candidate.tenant in self.tenants)
+            and all(candidate.has_fact(name, pattern) for name, pattern in self.facts)
         )
 
 
 def _unknown_fact(known: Sequence[Candidate], name: str, pattern: str) -> InputError:
     """The error about a fact that no cluster has, or none with such a value."""
-    names = {fact for one in known for fact in one.facts}
+    names = {fact for item in known for fact in item.facts}
     if name not in names:
         hint = did_you_mean(name, names) or f"there are {some_of(sorted(names)) or 'none'}"
         return InputError("CMD-FLT-101", f"no cluster has a fact {name!r}", hint=hint)
-    values = {str(one.facts[name]) for one in known if not isinstance(one.facts.get(name), dict | list | None)}
+    values = {str(item.facts[name]) for item in known if not isinstance(item.facts.get(name), dict | list | None)}
     hint = did_you_mean(pattern, values) or f"there are {some_of(sorted(values))}"
     return InputError("CMD-FLT-101", f"no cluster has the fact {name} with the value {pattern!r}", hint=hint)

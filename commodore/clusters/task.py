@@ -48,7 +48,7 @@ class Work(Protocol):
     def threads(self) -> int:
         """The number of clusters that are worked on at once."""
 
-    def compile(self, one: ClusterOutcome, context: Context) -> Compiled:
+    def compile(self, outcome: ClusterOutcome, context: Context) -> Compiled:
         """Compile a cluster; whatever is wrong is in the outcome."""
 
     def publish(
@@ -119,18 +119,18 @@ class ClusterWork:
         assert self.shared.answers is not None
         return self.shared.answers
 
-    def compile(self, one: ClusterOutcome, context: Context) -> Compiled:
+    def compile(self, outcome: ClusterOutcome, context: Context) -> Compiled:
         """Compile a cluster; whatever is wrong is in the outcome."""
 
         def attempt(context: Context) -> Compiled:
             known = _Remembering(self.source)
-            staged = stage_catalog(self._request(one), known, self.shared, context)
+            staged = stage_catalog(self._request(outcome), known, self.shared, context)
             assert known.cluster is not None, "it was compiled"
-            return compiled(one, staged, known.cluster)
+            return compiled(outcome, staged, known.cluster)
 
         try:
-            with self._logged(one, context) as context:
-                done, attempts, seconds = self._tried(one, attempt, context)
+            with self._logged(outcome, context) as context:
+                done, attempts, seconds = self._tried(outcome, attempt, context)
             done = replace(done, outcome=replace(done.outcome, attempts=attempts, seconds=seconds))
         except _Failed as failed:
             done = Compiled(failed.outcome)
@@ -150,7 +150,7 @@ class ClusterWork:
             commits: those that may have been pushed already, by a process that was killed; perhaps `UNKNOWN_COMMIT`.
             before_push: is given each commit before it is pushed.
         """
-        one, staged, pushed = compiled.outcome, compiled.staged, list(commits)
+        item, staged, pushed = compiled.outcome, compiled.staged, list(commits)
 
         def note(commit: str) -> None:
             pushed.append(commit)
@@ -163,11 +163,11 @@ class ClusterWork:
                 self.answers.forget(now.clone.remote)
                 now = None
             if now is None:
-                now = self._stage_again(one, context)
+                now = self._stage_again(item, context)
                 if not now.result.change.changed:
-                    return _settled(one, now, pushed, context)
-                if not now.clone.empty and now.clone.sha != one.base_commit:
-                    raise moved_meanwhile(now.clone, one.base_commit, now.clone.sha, context)
+                    return _settled(item, now, pushed, context)
+                if not now.clone.empty and now.clone.sha != item.base_commit:
+                    raise moved_meanwhile(now.clone, item.base_commit, now.clone.sha, context)
             url = now.clone.remote
             try:
                 change = publish_catalog(now, self.source, context, note).change
@@ -175,21 +175,21 @@ class ClusterWork:
                 self.answers.forget(url)  # the remote may have more by now than when it was asked
                 raise
             if not change.pushed:  # the remote has these trees by now
-                return _found(one, change.committed_sha or "", pushed)
-            return replace(one, state="pushed", commit=change.committed_sha or "")
+                return _found(item, change.committed_sha or "", pushed)
+            return replace(item, state="pushed", commit=change.committed_sha or "")
 
         try:
-            with self._logged(one, context) as context:
-                done, _, _ = self._tried(one, attempt, context)
+            with self._logged(item, context) as context:
+                done, _, _ = self._tried(item, attempt, context)
         except _Failed as failed:
-            done = replace(failed.outcome, seconds=one.seconds, attempts=one.attempts)
+            done = replace(failed.outcome, seconds=item.seconds, attempts=item.attempts)
         self._clean(done, context)
         return done
 
-    def _clean(self, one: ClusterOutcome, context: Context) -> None:
+    def _clean(self, outcome: ClusterOutcome, context: Context) -> None:
         """Remove what is not to be kept of a workspace, but for a report that Lieutenant could not take yet."""
-        workspace = self.workspace(one.id)
-        if self.keep == "all" or one.state == "cancelled" or not workspace.root.is_dir():
+        workspace = self.workspace(outcome.id)
+        if self.keep == "all" or outcome.state == "cancelled" or not workspace.root.is_dir():
             return
         with workspace.locked(context.limits):
             kept = {workspace.state}
@@ -204,28 +204,28 @@ class ClusterWork:
     def close(self) -> None:
         """Does nothing: what is shared is ended by its owner."""
 
-    def _stage_again(self, one: ClusterOutcome, context: Context) -> StagedCatalog:
-        staged = stage_catalog(self._request(one), self.source, self.shared, context)
-        if tree_digest(staged.request.workspace) != one.tree:
+    def _stage_again(self, outcome: ClusterOutcome, context: Context) -> StagedCatalog:
+        staged = stage_catalog(self._request(outcome), self.source, self.shared, context)
+        if tree_digest(staged.request.workspace) != outcome.tree:
             raise PolicyError(
                 "CMD-FLT-110",
-                f"the catalog of {one.id} is not the one that was judged",
+                f"the catalog of {outcome.id} is not the one that was judged",
                 hint="nothing of it was pushed; begin a new run, which judges what it is now",
                 locations=[str(staged.clone.path)],
             )
         return staged
 
-    def _request(self, one: ClusterOutcome) -> CatalogCompile:
-        return replace(self.request, cluster=one.id, workspace=self.workspace(one.id))
+    def _request(self, outcome: ClusterOutcome) -> CatalogCompile:
+        return replace(self.request, cluster=outcome.id, workspace=self.workspace(outcome.id))
 
     def workspace(self, cluster: str) -> Workspace:
         """The workspace of a cluster."""
         return Workspace.at(self.clusters / cluster)
 
     @contextlib.contextmanager
-    def _logged(self, one: ClusterOutcome, context: Context) -> Iterator[Context]:
+    def _logged(self, outcome: ClusterOutcome, context: Context) -> Iterator[Context]:
         """The context of one cluster: what is announced goes to its log, too, with its name to the run's listener."""
-        path, lock = self.log(one.id), threading.Lock()
+        path, lock = self.log(outcome.id), threading.Lock()
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as file:
 
@@ -233,13 +233,13 @@ class ClusterWork:
                 if not isinstance(event, TaskBegun | TaskEnded):
                     with lock:
                         file.write(json.dumps(as_record(event)) + "\n")
-                context.announce(InCluster(one.id, event))
+                context.announce(InCluster(outcome.id, event))
 
             with self.events.announcing(on_event):
                 yield context.with_announce(on_event)
 
     def _tried(
-        self, one: ClusterOutcome, attempt: Callable[[Context], Done], context: Context
+        self, item: ClusterOutcome, attempt: Callable[[Context], Done], context: Context
     ) -> tuple[Done, int, float]:
         """The result of an attempt, the number of attempts that it took, and the seconds of the last one.
 
@@ -256,12 +256,12 @@ class ClusterWork:
                     done = attempt(limit.context)
                 return done, number, round(time.perf_counter() - start, 3)
             except Exception as raised:
-                error = _as_error(raised, one.id)
-                outcome = replace(one, attempts=number, seconds=round(time.perf_counter() - start, 3))
+                error = _as_error(raised, item.id)
+                outcome = replace(item, attempts=number, seconds=round(time.perf_counter() - start, 3))
                 if self.stopped.is_set():
                     raise _Failed(replace(outcome, state="cancelled")) from raised
                 if limit.is_over:
-                    late = f"cluster {one.id} took longer than {self.timeout:g} seconds"
+                    late = f"cluster {item.id} took longer than {self.timeout:g} seconds"
                     error = EnvironmentFault("CMD-FLT-109", late, hint=_MORE_TIME)
                     raise _Failed(outcome.failing(error, "timeout")) from raised
                 failed = outcome.failing(error)
@@ -321,20 +321,20 @@ class _Remembering:
         self.source.report(cluster, body)
 
 
-def _settled(one: ClusterOutcome, staged: StagedCatalog, pushed: Sequence[str], context: Context) -> ClusterOutcome:
+def _settled(outcome: ClusterOutcome, staged: StagedCatalog, pushed: Sequence[str], context: Context) -> ClusterOutcome:
     """The outcome where the remote has the trees already: by a push of this run, or by another one."""
     clone = staged.clone
     git = Git(clone.path, context)
     for commit in filter(None, pushed):
         if git.run(["merge-base", "--is-ancestor", commit, clone.sha], check=False).returncode == 0:
-            return replace(one, state="pushed", commit=commit)
-    return _found(one, clone.sha, pushed)
+            return replace(outcome, state="pushed", commit=commit)
+    return _found(outcome, clone.sha, pushed)
 
 
-def _found(one: ClusterOutcome, commit: str, pushed: Sequence[str]) -> ClusterOutcome:
+def _found(outcome: ClusterOutcome, commit: str, pushed: Sequence[str]) -> ClusterOutcome:
     """The outcome where the remote's newest commit has the trees: a worker may have pushed it, and ended then."""
-    ours = UNKNOWN_COMMIT in pushed and commit != one.base_commit
-    return replace(one, state="pushed" if ours else "unchanged", commit=commit)
+    ours = UNKNOWN_COMMIT in pushed and commit != outcome.base_commit
+    return replace(outcome, state="pushed" if ours else "unchanged", commit=commit)
 
 
 def _has_moved(staged: StagedCatalog, context: Context) -> bool:

@@ -67,17 +67,17 @@ def _of_sequence(config: FleetConfig, level: str) -> list[Wave]:
     entered: set[Prefix] = set()
     for node in (node for node in config.each() if len(node.prefix) == depth):
         above = [config.node(node.prefix[:length]) for length in range(1, depth + 1)]
-        left = [one for one in above if config.last_below(one, depth) == node.prefix]
+        left = [item for item in above if config.last_below(item, depth) == node.prefix]
         waves.append(
             Wave(
                 name=in_path(node.prefix),
                 clusters=Match(facts=tuple(zip(config.singulars, node.prefix, strict=False))),
-                manual=any(one.manual for one in above if one.prefix not in entered),
-                soak=max((one.soak for one in left), default=0),
+                manual=any(item.manual for item in above if item.prefix not in entered),
+                soak=max((item.soak for item in left), default=0),
                 origin="sequence",
             )
         )
-        entered.update(one.prefix for one in above)
+        entered.update(item.prefix for item in above)
     return waves
 
 

@@ -55,17 +55,17 @@ class Match:
 
     def choose(self, left: Sequence[Candidate]) -> list[Candidate]:
         """Its part of the clusters that are left; if it takes only some, the first by the hash of their ids."""
-        fitting = [one for one in left if self._fits(one)]
+        fitting = [item for item in left if self._fits(item)]
         if self.most is None:
             return fitting
-        fitting.sort(key=lambda one: hashlib.sha256(one.id.encode()).hexdigest())
+        fitting.sort(key=lambda item: hashlib.sha256(item.id.encode()).hexdigest())
         return fitting[: max(1, self.most.of(len(fitting)))]
 
-    def _fits(self, one: Candidate) -> bool:
+    def _fits(self, candidate: Candidate) -> bool:
         return (
-            (not self.ids or one.id in self.ids)
-            and (not self.tenants or one.tenant in self.tenants)
-            and all(one.has_fact(name, pattern) for name, pattern in self.facts)
+            (not self.ids or candidate.id in self.ids)
+            and (not self.tenants or candidate.tenant in self.tenants)
+            and all(candidate.has_fact(name, pattern) for name, pattern in self.facts)
         )
 
 
@@ -136,7 +136,7 @@ def assign(clusters: Sequence[Candidate], waves: Sequence[Wave]) -> list[tuple[W
     if left:
         raise InputError(
             "CMD-FLT-103",
-            f"these clusters belong to no wave: {some_of([one.id for one in left])}",
+            f"these clusters belong to no wave: {some_of([item.id for item in left])}",
             hint="let the last wave have `clusters: {}`, which are all that are left, or choose fewer clusters",
         )
     return assigned
@@ -160,8 +160,8 @@ def check_waves(waves: Sequence[Wave], known: Sequence[Candidate], chosen: Seque
 
 def _unknown_names(wave: Wave, clusters: Sequence[Candidate]) -> Iterator[CommodoreError]:
     for kind, names, existing in (
-        ("cluster", wave.clusters.ids, {one.id for one in clusters}),
-        ("tenant", wave.clusters.tenants, {one.tenant for one in clusters}),
+        ("cluster", wave.clusters.ids, {cluster.id for cluster in clusters}),
+        ("tenant", wave.clusters.tenants, {cluster.tenant for cluster in clusters}),
     ):
         for name in names:
             if name not in existing:
@@ -207,7 +207,7 @@ def _divide(
     assigned = []
     for wave in waves:
         taken = wave.clusters.choose(left)
-        ids = {one.id for one in taken}
-        left = [one for one in left if one.id not in ids]
-        assigned.append((wave, tuple(sorted(taken, key=lambda one: one.id))))
+        ids = {item.id for item in taken}
+        left = [item for item in left if item.id not in ids]
+        assigned.append((wave, tuple(sorted(taken, key=lambda item: item.id))))
     return assigned, left

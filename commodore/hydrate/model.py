@@ -126,7 +126,7 @@ class Group:
     @property
     def id(self) -> str:
         """12 hex digits that name the group whatever its dry commit is."""
-        revisions = sorted({one.dry_revision or "HEAD" for one in self.members})
+        revisions = sorted({member.dry_revision or "HEAD" for member in self.members})
         text = json.dumps([self.dry_key, revisions, self.key, self.branch])
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 

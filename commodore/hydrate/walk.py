@@ -44,22 +44,22 @@ def hydrate(run: Run, ready: Callable[[Group], bool] = lambda _: True) -> Hydrat
     run, destinations = made.inputs.run, made.destinations
     done: list[tuple[Planned, Result]] = []
     with dry_commits_of(made.inputs) as dry_commits:
-        rounds = _rounds(run, [_if_ready(one, ready) for one in made.groups])
+        rounds = _rounds(run, [_if_ready(group, ready) for group in made.groups])
         refused = _refusals(run, rounds[0] if rounds else (), destinations)
         for several in rounds:
             rendered = render(_doing(several, refused), dry_commits)
             pushed = _publish(run, rendered, destinations)
-            destinations = {**destinations, **{key: one.destination for key, one in pushed.items()}}
+            destinations = {**destinations, **{key: value.destination for key, value in pushed.items()}}
             results: dict[str, Result] = {**refused, **_failed(rendered)}
             for published in pushed.values():
                 results |= published.results
-            made_of = {one.planned.group.id: one for one in rendered}
-            for one in several:
-                if one.group.id in made_of:
-                    one = _reported(run, made_of[one.group.id], pushed)
-                elif one.decision == "hydrated" and one.group.id not in results:
-                    one = _reported_as_left(run, one)
-                done.append((one, results.get(one.group.id) or _left(one, destinations[one.group.key])))
+            made_of = {entry.planned.group.id: entry for entry in rendered}
+            for item in several:
+                if item.group.id in made_of:
+                    item = _reported(run, made_of[item.group.id], pushed)
+                elif item.decision == "hydrated" and item.group.id not in results:
+                    item = _reported_as_left(run, item)
+                done.append((item, results.get(item.group.id) or _left(item, destinations[item.group.key])))
     return Hydrated(tuple(done), made.lost)
 
 
@@ -68,16 +68,16 @@ def requests_of(made: Plan) -> tuple[list[CommitRequest], dict[str, CommodoreErr
     refused = _refusals(made.inputs.run, made.groups, made.destinations)
     with dry_commits_of(made.inputs) as dry_commits:
         rendered = render(_doing(made.groups, refused), dry_commits)
-    requests = [one.result for one in rendered if isinstance(one.result, CommitRequest)]
+    requests = [item.result for item in rendered if isinstance(item.result, CommitRequest)]
     return requests, {**refused, **_failed(rendered)}
 
 
 def _doing(planned: Iterable[Planned], refused: Collection[str]) -> list[Planned]:
-    return [one for one in planned if one.decision in _DOING and one.group.id not in refused]
+    return [item for item in planned if item.decision in _DOING and item.group.id not in refused]
 
 
 def _failed(rendered: Iterable[Rendered]) -> dict[str, CommodoreError]:
-    return {one.planned.group.id: one.result for one in rendered if isinstance(one.result, CommodoreError)}
+    return {item.planned.group.id: item.result for item in rendered if isinstance(item.result, CommodoreError)}
 
 
 def _refusals(
@@ -86,15 +86,15 @@ def _refusals(
     """The errors of groups that need not be rendered: nothing was said of their end, or no push would be taken."""
     refused: dict[str, CommodoreError] = {}
     closed: dict[str, CommodoreError | None] = {}
-    for one in _doing(planned, ()):
-        if one.decision == "abandoned" and run.job.publishing.writing.removal != "delete":
-            refused[one.group.id] = refusal(one)
+    for item in _doing(planned, ()):
+        if item.decision == "abandoned" and run.job.publishing.writing.removal != "delete":
+            refused[item.group.id] = refusal(item)
             continue
-        key = one.group.key
+        key = item.group.key
         if key not in closed:
             closed[key] = None if run.job.publishing.dry else _push_error(destinations[key])
         if (error := closed[key]) is not None:
-            refused[one.group.id] = error
+            refused[item.group.id] = error
     return refused
 
 
@@ -108,10 +108,10 @@ def _push_error(destination: Destination) -> CommodoreError | None:
 
 def _publish(run: Run, rendered: Sequence[Rendered], destinations: Mapping[str, Destination]) -> dict[str, Published]:
     work: dict[str, tuple[Destination, list[CommitRequest]]] = {}
-    for one in rendered:
-        if isinstance(one.result, CommitRequest):
-            key = one.planned.group.key
-            work.setdefault(key, (destinations[key], []))[1].append(one.result)
+    for item in rendered:
+        if isinstance(item.result, CommitRequest):
+            key = item.planned.group.key
+            work.setdefault(key, (destinations[key], []))[1].append(item.result)
     how, number = run.job.publishing, sum(len(several) for _, several in work.values())
     with stage(ignore if how.dry or not work else run.context.announce, PUSH_STAGE, number):
         return publish_all(run.store, work, how)
@@ -137,16 +137,16 @@ def _reported_as_left(run: Run, planned: Planned) -> Planned:
 
 def _found(run: Run, group: Group) -> Iterator[Warned]:
     """The warnings among the diagnostics of a group's Applications."""
-    labels = {run.job.settings.label(one.namespace, one.name) for one in group.members}
-    labels |= {one.name for one in group.members}
-    for one in run.diagnostics.found():
-        if one.subject.application in labels and one.severity == "warning":
-            yield one.as_warning()
+    labels = {run.job.settings.label(member.namespace, member.name) for member in group.members}
+    labels |= {member.name for member in group.members}
+    for item in run.diagnostics.found():
+        if item.subject.application in labels and item.severity == "warning":
+            yield item.as_warning()
 
 
 def _rounds(run: Run, planned: Sequence[Planned]) -> list[list[Planned]]:
     """Groups that are published together. With `each_commit` one round hydrates a dry commit of each group."""
-    steps = [_steps(run, one) for one in planned]
+    steps = [_steps(run, item) for item in planned]
     most = max(map(len, steps), default=0)
     return [[several[number] for several in steps if number < len(several)] for number in range(most)]
 

@@ -61,20 +61,20 @@ def _lines(case: CaseResult) -> Iterable[str]:
     yield f"{status} {printable_lines(case.name)} ({case.seconds:.1f} s)"
     for error in case.errors:
         yield from (f"  {line}" for line in diagnostic_lines(Diagnostic.of(error)))
-    for one in case.differences:
-        yield f"  {_SIGNS[one.kind]} {one.kind}: {printable_lines(str(one))}"
-        yield from (f"      {line}" for line in paint((line.style, line.text) for line in one.lines))
+    for difference in case.differences:
+        yield f"  {_SIGNS[difference.kind]} {difference.kind}: {printable_lines(str(difference))}"
+        yield from (f"      {line}" for line in paint((line.style, line.text) for line in difference.lines))
     if case.status == "failed" and not case.errors:
         yield f"  {counted(len(case.findings), 'finding')}, and --strict lets cases with findings fail"
 
 
 def _finding_lines(result: SuiteResult) -> Iterable[str]:
     """The findings, each once: most are common to all cases."""
-    found: dict[Diagnostic, list[str]] = {}
+    lines: dict[Diagnostic, list[str]] = {}
     for case in result.cases:
         for finding in dict.fromkeys(case.findings):
-            found.setdefault(finding, []).append(case.name)
-    for finding, names in found.items():
+            lines.setdefault(finding, []).append(case.name)
+    for finding, names in lines.items():
         cases = f"{', '.join(names[:_NAMED])}{' …' if len(names) > _NAMED else ''}"
         where = "all cases" if 1 < len(names) == len(result.cases) else printable_lines(cases)
         yield from diagnostic_lines(finding, label="finding", note=f" ({where})")

@@ -242,9 +242,9 @@ def catalog_list(ctx: click.Context, /, **values: Any) -> None:
     console = console_of(ctx)
     if values["cluster_file"] is not None:
         clusters = list_cluster_file(values["cluster_file"], Context(ignore, DEFAULT_LIMITS))
-        clusters = [one for one in clusters if values["tenant"] in (None, one.get("tenant"))]
+        clusters = [cluster for cluster in clusters if values["tenant"] in (None, cluster.get("tenant"))]
         if values["sort_by"]:
-            clusters.sort(key=lambda one: str(one.get(values["sort_by"], "")))
+            clusters.sort(key=lambda item: str(item.get(values["sort_by"], "")))
     else:
         with connect(ctx, values, console) as client, console.working():
             clusters = client.clusters(tenant=values["tenant"], sort_by=values["sort_by"])

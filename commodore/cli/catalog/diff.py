@@ -36,14 +36,14 @@ def catalog_diff(ctx: click.Context, /, folder: Path | None, **values: Any) -> i
     """
     console = console_of(ctx)
     try:
-        found = _review(folder or working_dir(ctx) / "catalog", values)
-        _show(found, values, console)
+        result = _review(folder or working_dir(ctx) / "catalog", values)
+        _show(result, values, console)
     except CommodoreError as error:
         console.error(error)
         return _FAILED
     if values["fail_on"]:
-        return int(bool(dangers(found, values["fail_on"])))
-    return int(bool(found.groups))
+        return int(bool(dangers(result, values["fail_on"])))
+    return int(bool(result.groups))
 
 
 def _review(folder: Path, values: Mapping[str, Any]) -> Review:
@@ -57,21 +57,21 @@ def _review(folder: Path, values: Mapping[str, Any]) -> Review:
     return review(objects_of(old, new), objects_of(new, old), noise, change_selection(values))
 
 
-def _show(found: Review, values: Mapping[str, Any], console: Console) -> None:
+def _show(results: Review, values: Mapping[str, Any], console: Console) -> None:
     from commodore.core.review import html_report, json_report, summary
 
     form = values["out"]
     if form == "json":
-        console.document("catalog-diff", json_report(found))
+        console.document("catalog-diff", json_report(results))
     elif form == "markdown":
-        shown = markdown(found, values, title="Catalog changes", whole=_command(values))
+        shown = markdown(results, values, title="Catalog changes", whole=_command(values))
         console.result(shown, newline=False)
     elif form == "html":
-        console.data(html_report(found, title="Catalog changes"))
+        console.data(html_report(results, title="Catalog changes"))
     elif form == "stat":
-        console.result(summary(found))
+        console.result(summary(results))
     else:
-        show_review(found, console, full=values["full"])
+        show_review(results, console, full=values["full"])
 
 
 def _command(values: Mapping[str, Any]) -> str:

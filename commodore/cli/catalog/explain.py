@@ -33,8 +33,8 @@ def catalog_explain(ctx: click.Context, /, manifest: str, **values: Any) -> None
 
     console = console_of(ctx)
     folder = working_dir(ctx)
-    found = explain_manifest(Workspace.at(folder), manifest, Path.cwd(), Context(ignore, DEFAULT_LIMITS))
+    result = explain_manifest(Workspace.at(folder), manifest, Path.cwd(), Context(ignore, DEFAULT_LIMITS))
     if values["output_format"] == "json":
-        console.document("catalog-explain", found)
+        console.document("catalog-explain", result)
     else:
-        console.result("\n".join(manifest_lines(found, () if folder == Path() else ("-d", str(folder)))))
+        console.result("\n".join(manifest_lines(result, () if folder == Path() else ("-d", str(folder)))))

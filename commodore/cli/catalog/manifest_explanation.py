@@ -31,47 +31,55 @@ _COMMIT = 10  # characters of a commit's id
 _LABEL = 12  # width of what stands before the facts
 
 
-def manifest_lines(found: ManifestExplanation, before: tuple[str, ...]) -> Iterator[str]:
+def manifest_lines(explanation: ManifestExplanation, before: tuple[str, ...]) -> Iterator[str]:
     """The lines of an explanation; click drops the colours where there is no terminal.
 
     Args:
         before: words of the command line that commands to try need too.
     """
     here = Path(os.path.realpath(os.curdir))
-    file = found.file.relative_to(here) if found.file.is_relative_to(here) else found.file
-    yield click.style(printable(found.path), bold=True) + (" (differs from what was rendered)" if found.edited else "")
+    file = explanation.file.relative_to(here) if explanation.file.is_relative_to(here) else explanation.file
+    yield click.style(printable(explanation.path), bold=True) + (
+        " (differs from what was rendered)" if explanation.edited else ""
+    )
     yield from _fact("file", [str(file)])
-    yield from _object(found, str(file))
-    same = found.instance == found.component
-    yield from _fact("instance", [found.instance if same else f"{found.instance}, of component {found.component}"])
-    yield from _fact("component", _repository(found.repository))
-    yield from _fact("result", [_result(found)])
-    label = "made by" if len(found.entries) < 2 else "one of"
-    yield from _fact(label, [line for entry in found.entries for line in _entry(entry)])
-    yield from _fact("filters", [_filter(one) for one in found.filters])
-    yield from _fact("sources", found.sources)
-    yield from _fact("programs", [", ".join(found.tools)] if found.tools else [])
-    if found.field is not None:
+    yield from _object(explanation, str(file))
+    same = explanation.instance == explanation.component
+    yield from _fact(
+        "instance", [explanation.instance if same else f"{explanation.instance}, of component {explanation.component}"]
+    )
+    yield from _fact("component", _repository(explanation.repository))
+    yield from _fact("result", [_result(explanation)])
+    label = "made by" if len(explanation.entries) < 2 else "one of"
+    yield from _fact(label, [line for entry in explanation.entries for line in _entry(entry)])
+    yield from _fact("filters", [_filter(item) for item in explanation.filters])
+    yield from _fact("sources", explanation.sources)
+    yield from _fact("programs", [", ".join(explanation.tools)] if explanation.tools else [])
+    if explanation.field is not None:
         yield ""
-        yield from _field(found.field, before)
+        yield from _field(explanation.field, before)
         return
-    yield from _read(found)
-    command = _worth_asking(found)
+    yield from _read(explanation)
+    command = _worth_asking(explanation)
     if command:
         yield ""
         yield f"Where one of them comes from: {_command(command, before)}"
 
 
-def _worth_asking(found: ManifestExplanation) -> tuple[str, ...]:
+def _worth_asking(explanation: ManifestExplanation) -> tuple[str, ...]:
     """The command that explains a parameter that people ask for: the component's own, or the values of its chart."""
-    asked = [one for one in found.parameters if one.command and not str(one.path[0]).startswith("_")]
-    own = next((one for one in asked if one.path[0] == found.component.replace("-", "_")), None)
+    asked = [
+        parameter
+        for parameter in explanation.parameters
+        if parameter.command and not str(parameter.path[0]).startswith("_")
+    ]
+    own = next((item for item in asked if item.path[0] == explanation.component.replace("-", "_")), None)
     if own is not None:
         return own.command
-    for entry in found.entries:
+    for entry in explanation.entries:
         if entry.settings.get("helm_values"):
             path = f"kapitan.compile[{entry.index}].helm_values"
-            return ("inventory", "explain", path, "--instance", found.instance)
+            return ("inventory", "explain", path, "--instance", explanation.instance)
     return asked[0].command if asked else ()
 
 
@@ -80,28 +88,28 @@ def _fact(label: str, lines: Iterable[str]) -> Iterator[str]:
         yield f"  {'' if number else label:<{_LABEL}}{printable(line)}"
 
 
-def _object(found: ManifestExplanation, file: str) -> Iterator[str]:
-    if found.object is not None:
-        one = found.object
-        name = f"{one.namespace}/{one.name}" if one.namespace else one.name
-        yield from _fact("object", [f"{one.kind} {name}, {file}:{one.line}"])
+def _object(explanation: ManifestExplanation, file: str) -> Iterator[str]:
+    if explanation.object is not None:
+        item = explanation.object
+        name = f"{item.namespace}/{item.name}" if item.namespace else item.name
+        yield from _fact("object", [f"{item.kind} {name}, {file}:{item.line}"])
 
 
-def _repository(one: ComponentCheckout | None) -> list[str]:
-    if one is None:
+def _repository(checkout: ComponentCheckout | None) -> list[str]:
+    if checkout is None:
         return ["its folder is not there any longer"]
-    told = [one.url or "a repository without a remote" if one.commit else "a folder outside of git"]
-    told += [f"version {one.version}"] if one.version else []
-    told += [f"commit {one.commit[:_COMMIT]}"] if one.commit else []
-    told += [f"folder {one.path}"] if one.path else []
-    return [", ".join(told) + (" (changed since)" if one.changed else "")]
+    told = [checkout.url or "a repository without a remote" if checkout.commit else "a folder outside of git"]
+    told += [f"version {checkout.version}"] if checkout.version else []
+    told += [f"commit {checkout.commit[:_COMMIT]}"] if checkout.commit else []
+    told += [f"folder {checkout.path}"] if checkout.path else []
+    return [", ".join(told) + (" (changed since)" if checkout.changed else "")]
 
 
-def _result(found: ManifestExplanation) -> str:
-    if found.reused is None:
+def _result(explanation: ManifestExplanation) -> str:
+    if explanation.reused is None:
         return "there is no record of what was read; compile once more to get one"
-    text = "taken from the cache by the last run" if found.reused else "rendered by the last run"
-    return text + (f"; not kept in the cache: {found.refusal}" if found.refusal else "")
+    text = "taken from the cache by the last run" if explanation.reused else "rendered by the last run"
+    return text + (f"; not kept in the cache: {explanation.refusal}" if explanation.refusal else "")
 
 
 def _entry(entry: CompileEntry) -> Iterator[str]:
@@ -122,28 +130,28 @@ def _entry(entry: CompileEntry) -> Iterator[str]:
         yield f"  values files: {', '.join(map(str, files))}"
 
 
-def _filter(one: FilterUse) -> str:
-    off = "" if one.enabled else ", not enabled"
-    return f"{one.type} {one.filter} on {one.path}{off} (commodore.postprocess.filters[{one.index}])"
+def _filter(use: FilterUse) -> str:
+    off = "" if use.enabled else ", not enabled"
+    return f"{use.type} {use.filter} on {use.path}{off} (commodore.postprocess.filters[{use.index}])"
 
 
-def _read(found: ManifestExplanation) -> Iterator[str]:
-    if found.parameters or found.names:
+def _read(explanation: ManifestExplanation) -> Iterator[str]:
+    if explanation.parameters or explanation.names:
         yield ""
-        yield f"Parameters that the instance {printable(found.instance)} has read:"
-        rows = [(_name(one, found.instance), _value(one)) for one in found.parameters]
-        rows += [(_name(one, found.instance), "which keys there are") for one in found.names]
+        yield f"Parameters that the instance {printable(explanation.instance)} has read:"
+        rows = [(_name(parameter, explanation.instance), _value(parameter)) for parameter in explanation.parameters]
+        rows += [(_name(name, explanation.instance), "which keys there are") for name in explanation.names]
         yield from _table(rows, _PARAMETERS)
-    if found.all_targets:
+    if explanation.all_targets:
         yield "  … and which instances there are"
-    files = [one for one in found.files if one.exists]
+    files = [file for file in explanation.files if file.exists]
     if files:
         yield ""
         yield "Files that it has read:"
         folder = {"tree": " (and all below it)", "pattern": " (which files there are)"}
-        rows = [(one.path + folder.get(one.kind, ""), "changed since" if one.changed else "") for one in files]
+        rows = [(file.path + folder.get(file.kind, ""), "changed since" if file.changed else "") for file in files]
         yield from _table(rows, _FILES)
-    missing = [one for one in found.files if not one.exists]
+    missing = [file for file in explanation.files if not file.exists]
     if missing:
         count = counted(len(missing), "place")
         yield f"  {count} where nothing was found; -o json has all"
@@ -158,16 +166,16 @@ def _table(rows: list[tuple[str, str]], most: int) -> Iterator[str]:
         yield f"  … and {len(rows) - most} more; -o json has all"
 
 
-def _name(one: ReadParameter, instance: str) -> str:
+def _name(parameter: ReadParameter, instance: str) -> str:
     from commodore.core.inventory.explain import path_text
 
-    name = path_text(one.path) if one.path else "all parameters"
-    return name if one.target == instance else f"{name} of {one.target}"
+    name = path_text(parameter.path) if parameter.path else "all parameters"
+    return name if parameter.target == instance else f"{name} of {parameter.target}"
 
 
-def _value(one: ReadParameter) -> str:
-    text = _short(one.value) if one.is_set else "is not set"
-    return text + (" (changed since)" if one.changed else "")
+def _value(parameter: ReadParameter) -> str:
+    text = _short(parameter.value) if parameter.is_set else "is not set"
+    return text + (" (changed since)" if parameter.changed else "")
 
 
 def _short(value: Any) -> str:
@@ -189,8 +197,8 @@ def _field(field: FieldPlace, before: tuple[str, ...]) -> Iterator[str]:
 
     name = click.style(printable(path_text(field.path)), bold=True)
     yield f"{name} is {printable(_short(field.value))} (line {field.line})"
-    equal = [one for one in field.candidates if one.whole]
-    inner = [one for one in field.candidates if not one.whole]
+    equal = [candidate for candidate in field.candidates if candidate.whole]
+    inner = [candidate for candidate in field.candidates if not candidate.whole]
     if not field.candidates:
         yield "  No parameter that was read has this value: the template, the chart or a filter has made it."
         return
@@ -204,10 +212,10 @@ def _field(field: FieldPlace, before: tuple[str, ...]) -> Iterator[str]:
         yield f"  … and {field.omitted} more"
 
 
-def _candidates(found: Iterable[ParameterCandidate], before: tuple[str, ...]) -> Iterator[str]:
-    for one in found:
-        held = "" if one.whole else f"  # {printable(_short(one.value))}"
-        yield f"    {click.style(printable(_command(one.command, before)), fg='cyan')}{held}"
+def _candidates(candidates: Iterable[ParameterCandidate], before: tuple[str, ...]) -> Iterator[str]:
+    for item in candidates:
+        held = "" if item.whole else f"  # {printable(_short(item.value))}"
+        yield f"    {click.style(printable(_command(item.command, before)), fg='cyan')}{held}"
 
 
 def _command(words: tuple[str, ...], before: tuple[str, ...]) -> str:

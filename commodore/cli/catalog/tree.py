@@ -52,17 +52,17 @@ def object_selection(values: Mapping[str, Any]) -> Callable[[PlacedObject], bool
     """Whether an object is chosen: each option that is given has to fit."""
     from commodore.base.kubernetes import key_of
 
-    def fits(one: PlacedObject) -> bool:
-        key = key_of(one.content)
+    def fits(item: PlacedObject) -> bool:
+        key = key_of(item.content)
         there = {
-            "instance": one.source,
+            "instance": item.source,
             "kind": key.kind,
             "namespace": key.namespace,
             "object_name": key.name,
         }
         if any(values[name] and there[name] not in values[name] for name in there):
             return False
-        return not values["file"] or any(fnmatchcase(one.file, pattern) for pattern in values["file"])
+        return not values["file"] or any(fnmatchcase(item.file, pattern) for pattern in values["file"])
 
     return fits
 

@@ -35,24 +35,24 @@ def catalog_validate(ctx: click.Context, /, folder: Path | None, **values: Any) 
     from commodore.catalog import validate_objects
 
     objects = selected_objects(folder or working_dir(ctx) / "catalog", values["revision"], values)
-    found = validate_objects(objects, values["kube_version"])
+    result = validate_objects(objects, values["kube_version"])
     console = console_of(ctx)
     if values["output_format"] == "json":
-        console.document("catalog-validate", found)
+        console.document("catalog-validate", result)
     else:
-        for line in _lines(found):
+        for line in _lines(result):
             console.result(line)
-    return int(bool(found.count("error") or (values["strict"] and found.problems)))
+    return int(bool(result.count("error") or (values["strict"] and result.problems)))
 
 
-def _lines(found: Validation) -> Iterator[str]:
-    for one in found.problems:
-        yield from compact_lines(one, str(one.subject.object))
-    counts = [counted(found.count(one), one) for one in _COLOURS]
-    colour = next((_COLOURS[one] for one in _COLOURS if found.count(one)), "green")
-    compared = f"{counted(found.objects, 'object')} compared with Kubernetes {found.release}"
+def _lines(validation: Validation) -> Iterator[str]:
+    for problem in validation.problems:
+        yield from compact_lines(problem, str(problem.subject.object))
+    counts = [counted(validation.count(item), item) for item in _COLOURS]
+    colour = next((_COLOURS[item] for item in _COLOURS if validation.count(item)), "green")
+    compared = f"{counted(validation.objects, 'object')} compared with Kubernetes {validation.release}"
     yield click.style(f"{' and '.join(counts)} in {compared}", fg=colour, bold=True)
-    if found.without_schema:
-        total = sum(count for _, count in found.without_schema)
-        kinds = some_of([str(kind) for kind, _ in found.without_schema])
+    if validation.without_schema:
+        total = sum(count for _, count in validation.without_schema)
+        kinds = some_of([str(kind) for kind, _ in validation.without_schema])
         yield f"no schema is known for {counted(total, 'object')}: {kinds}"

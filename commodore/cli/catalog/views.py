@@ -57,12 +57,12 @@ def catalog_objects(ctx: click.Context, /, folder: Path | None, **values: Any) -
     """
     from commodore.catalog import list_objects
 
-    found = list_objects(selected_objects(folder or working_dir(ctx) / "catalog", values["revision"], values))
+    objects = list_objects(selected_objects(folder or working_dir(ctx) / "catalog", values["revision"], values))
     console = console_of(ctx)
     if values["output_format"] == "json":
-        console.document("catalog-objects", ListedObjects(found))
+        console.document("catalog-objects", ListedObjects(objects))
         return
-    rows = [(kind_name(one.key), one.key.namespace, one.key.name, one.instance, one.file) for one in found]
+    rows = [(kind_name(item.key), item.key.namespace, item.key.name, item.instance, item.file) for item in objects]
     for line in table(("KIND", "NAMESPACE", "NAME", "INSTANCE", "FILE"), rows):
         console.result(line)
 
@@ -82,15 +82,15 @@ def catalog_images(ctx: click.Context, /, folder: Path | None, **values: Any) ->
 
     console = console_of(ctx)
     place = folder or working_dir(ctx) / "catalog"
-    found = list_images(selected_objects(place, values["revision"], values))
+    images = list_images(selected_objects(place, values["revision"], values))
     if values["diff"] is None:
         if values["output_format"] == "json":
-            console.document("catalog-images", ListedImages(found))
+            console.document("catalog-images", ListedImages(images))
         else:
-            for line in _image_lines(found):
+            for line in _image_lines(images):
                 console.result(line)
         return
-    changes = compare_images(list_images(selected_objects(place, values["diff"], values)), found)
+    changes = compare_images(list_images(selected_objects(place, values["diff"], values)), images)
     if values["output_format"] == "json":
         console.document("catalog-images-diff", ImageChanges(changes))
         return
@@ -100,11 +100,11 @@ def catalog_images(ctx: click.Context, /, folder: Path | None, **values: Any) ->
         console.status("The images are the same.")
 
 
-def _image_lines(found: tuple[CatalogImage, ...]) -> Iterator[str]:
-    for one in found:
-        mark = "" if one.image.is_pinned else click.style("  (does not name one version)", fg="yellow")
-        yield click.style(printable(one.image.text), bold=True) + mark
-        for use in one.places:
+def _image_lines(results: tuple[CatalogImage, ...]) -> Iterator[str]:
+    for item in results:
+        mark = "" if item.image.is_pinned else click.style("  (does not name one version)", fg="yellow")
+        yield click.style(printable(item.image.text), bold=True) + mark
+        for use in item.places:
             yield f"  {printable(f'{use.object.key} ({use.place})  {use.object.file}')}"
 
 
@@ -112,9 +112,9 @@ def _change_lines(changes: tuple[ImageChange, ...]) -> Iterator[str]:
     for change in changes:
         yield click.style(printable(change.repository), bold=True)
         for sign, colour, images in (("-", "red", change.removed), ("+", "green", change.added)):
-            for one in images:
-                objects = ", ".join(dict.fromkeys(str(use.object.key) for use in one.places))
-                yield click.style(f"  {sign} {printable(one.image.text)}", fg=colour) + f"  {printable(objects)}"
+            for image in images:
+                objects = ", ".join(dict.fromkeys(str(use.object.key) for use in image.places))
+                yield click.style(f"  {sign} {printable(image.image.text)}", fg=colour) + f"  {printable(objects)}"
 
 
 def kind_name(key: ObjectKey) -> str:
@@ -142,5 +142,5 @@ def catalog_sbom(ctx: click.Context, /, **_values: Any) -> None:
     from commodore.base.files.workspace import Workspace
     from commodore.catalog import bill_of_materials
 
-    found = bill_of_materials(Workspace.at(working_dir(ctx)), Context(ignore, DEFAULT_LIMITS))
-    console_of(ctx).data(json.dumps(found, indent=2))
+    result = bill_of_materials(Workspace.at(working_dir(ctx)), Context(ignore, DEFAULT_LIMITS))
+    console_of(ctx).data(json.dumps(result, indent=2))

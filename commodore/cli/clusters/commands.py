@@ -37,18 +37,18 @@ def fleet_compile(ctx: click.Context, /, clusters: tuple[str, ...], **values: An
     from commodore.clusters import compile_fleet
 
     console = console_of(ctx)
-    wanted = _wanted(ctx, clusters, values, console)
+    requested = _wanted(ctx, clusters, values, console)
     as_json = values["output_format"] == "json"
     with ExitStack() as stack:
         source = _source(ctx, values, console, stack)
         announce = stack.enter_context(profiled(values["profile"], ctx.command_path, console))
         stack.enter_context(console.working())
         ask = _asking(console, ask=values["interactive"])
-        report = compile_fleet(wanted, source, ask, Context(announce, DEFAULT_LIMITS))
+        report = compile_fleet(requested, source, ask, Context(announce, DEFAULT_LIMITS))
     _write(values["report"], report, report)
     _show(report, console, as_json=as_json)
     console.status(f"Report: {report.folder}")
-    console.notices(tuple(dict.fromkeys(notice for one in report.clusters for notice in one.notices)))
+    console.notices(tuple(dict.fromkeys(notice for cluster in report.clusters for notice in cluster.notices)))
     return report.exit_code
 
 

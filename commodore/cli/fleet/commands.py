@@ -95,7 +95,7 @@ def fleet_generate(ctx: click.Context, /, **values: Any) -> int:
     if values["apply_patch"]:
         selection_of(values).cells(read_config(Workspace.at(working_dir(ctx)).root, console.context.limits))
         _start(ctx, values["apply_patch"], console, values)
-    wanted = GenerateOptions(
+    requested = GenerateOptions(
         selection_of(values),
         write=not values["dry_run"],
         strict=values["strict"],
@@ -106,7 +106,7 @@ def fleet_generate(ctx: click.Context, /, **values: Any) -> int:
         cached=not values["no_cache"],
     )
     with _errors_in(values["out"], console), console.working():
-        done = generate(Workspace.at(working_dir(ctx)), wanted, console.context, live)
+        done = generate(Workspace.at(working_dir(ctx)), requested, console.context, live)
     show_generated(done, console, values["out"], dry_run=values["dry_run"])
     stale = values["dry_run"] and values["validate"] and done.change
     raise_all([*done.removals, *done.unfinished, *([stale_error(done)] if stale else [])])
@@ -122,7 +122,7 @@ def fleet_validate(ctx: click.Context, /, **values: Any) -> int:
     from commodore.fleet import GenerateOptions, by_severity, generate
 
     console = console_of(ctx)
-    wanted = GenerateOptions(
+    requested = GenerateOptions(
         selection_of(values),
         write=False,
         strict=values["strict"],
@@ -132,14 +132,14 @@ def fleet_validate(ctx: click.Context, /, **values: Any) -> int:
     )
     live = live_of(ctx, values, console)
     with _errors_in(values["out"], console), console.working():
-        done = generate(Workspace.at(working_dir(ctx)), wanted, console.context, live)
+        done = generate(Workspace.at(working_dir(ctx)), requested, console.context, live)
         raise_all(done.unfinished)
     if values["out"] == "json":
         console.document("fleet-validate", by_severity(done.report))
     else:
         number = len(done.report.added("warning"))
-        found = counted(number, "warning") if number else "no warnings"
-        console.result(f"{counted(len(done.cells), 'cell')}, no errors, {found}")
+        result = counted(number, "warning") if number else "no warnings"
+        console.result(f"{counted(len(done.cells), 'cell')}, no errors, {result}")
     return 0
 
 
@@ -155,9 +155,9 @@ def fleet_applicationset(ctx: click.Context, /, cluster_type: str, **values: Any
 
     pairs = [_pair(text, "cluster-value", "KEY=LABEL") for text in values.pop("cluster_value")]
     out = values.pop("out")
-    wanted = ApplicationSetOptions(**values, cluster_values=tuple(pairs))
+    requested = ApplicationSetOptions(**values, cluster_values=tuple(pairs))
     console = console_of(ctx)
-    made = application_set(Workspace.at(working_dir(ctx)).root, cluster_type, wanted, console.context)
+    made = application_set(Workspace.at(working_dir(ctx)).root, cluster_type, requested, console.context)
     if out == "json":
         console.data(json.dumps(made, indent=2))
     else:
@@ -175,12 +175,12 @@ def fleet_preview(ctx: click.Context, /, cell: str, **values: Any) -> None:
 
     console = console_of(ctx)
     workspace = Workspace.at(working_dir(ctx))
-    found = preview(workspace.root, cell, values["cluster_type"], values["values"], console.context)
+    result = preview(workspace.root, cell, values["cluster_type"], values["values"], console.context)
     if values["out"] == "json":
-        console.data(json.dumps(found, indent=2, default=str))
+        console.data(json.dumps(result, indent=2, default=str))
         return
-    for one in found:
-        console.data("---\n" + as_yaml(one), newline=False)
+    for item in result:
+        console.data("---\n" + as_yaml(item), newline=False)
 
 
 @click.command("init")
@@ -296,8 +296,8 @@ def states_of(ctx: click.Context, values: Mapping[str, Any], console: Console) -
 
 def live_of(ctx: click.Context, values: Mapping[str, Any], console: Console) -> Any:
     """The same for dependencies."""
-    found = states_of(ctx, values, console)
-    return None if found is None else found.live
+    states = states_of(ctx, values, console)
+    return None if states is None else states.live
 
 
 def _pair(text: str, option: str, form: str) -> tuple[str, str]:
@@ -332,9 +332,9 @@ def object_lines(objects: ObjectChanges, cells: int, would: str) -> Iterator[str
         cells: how many there are.
         would: what stands before verbs: `would be ` in dry runs.
     """
-    for one in objects.objects:
-        where = f"{'from' if one.change == 'removed' else 'to'} {len(one.cells)} of {cells} cells"
-        yield printable_lines(f"{one.kind} {one.name} {would}{one.change} {where} ({_some_cells(one.cells)})")
+    for item in objects.objects:
+        where = f"{'from' if item.change == 'removed' else 'to'} {len(item.cells)} of {cells} cells"
+        yield printable_lines(f"{item.kind} {item.name} {would}{item.change} {where} ({_some_cells(item.cells)})")
     for change, those in (("removed", objects.removed), ("added", objects.added)):
         if those and len(those) < cells:
             yield printable_lines(f"{counted(len(those), 'whole cell')} {would}{change}: {_some_cells(those)}")

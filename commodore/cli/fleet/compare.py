@@ -35,14 +35,14 @@ def fleet_diff(ctx: click.Context, /, revisions: tuple[str, ...], out: str) -> N
     console = console_of(ctx)
     if len(revisions) > 2:
         raise UsageError("CMD-FLT-092", "more than two commits are given", hint="give one or two")
-    found = diff_rendered(Workspace.at(working_dir(ctx)).root, revisions, console.context)
+    rendered = diff_rendered(Workspace.at(working_dir(ctx)).root, revisions, console.context)
     if out == "json":
-        console.document("fleet-diff", rendered_changes(found))
+        console.document("fleet-diff", rendered_changes(rendered))
         return
-    for line in (*group_lines(found.groups, found.cells), *object_lines(found.objects, found.cells, "")):
+    for line in (*group_lines(rendered.groups, rendered.cells), *object_lines(rendered.objects, rendered.cells, "")):
         console.result(line)
-    number = len(found.change.files)
-    console.result(f"{counted(found.cells, 'cell')}: {counted(number, 'file') if number else 'no file'} changed")
+    number = len(rendered.change.files)
+    console.result(f"{counted(rendered.cells, 'cell')}: {counted(number, 'file') if number else 'no file'} changed")
 
 
 @click.command("drift")
@@ -62,28 +62,28 @@ def fleet_drift(ctx: click.Context, /, **values: Any) -> int:
     state = states_of(ctx, values, console)
     if state is None:
         raise UsageError("CMD-FLT-092", "nothing says what is deployed", hint="give files with --status")
-    found = drift(Workspace.at(working_dir(ctx)).root, state, console.context)
+    result = drift(Workspace.at(working_dir(ctx)).root, state, console.context)
     if values["out"] == "json":
-        console.document("fleet-drift", found)
+        console.document("fleet-drift", result)
     else:
-        for line in _drift_lines(found):
+        for line in _drift_lines(result):
             console.result(printable_lines(line))
-    return 1 if found.found else 0
+    return 1 if result.found else 0
 
 
 _SHOWN_CELLS = 3
 
 
-def _drift_lines(found: Drifts) -> Iterator[str]:
-    for one in found.found:
-        more = len(one.cells) - _SHOWN_CELLS
-        cells = ", ".join(one.cells[:_SHOWN_CELLS]) + (f" and {more} more" if more > 0 else "")
-        revision = f" is {one.found}, not {one.wanted}," if one.kind == "revision" else ""
-        yield f"{one.kind:8} {one.application}{revision} in {len(one.cells)} of {len(found.known)} cells ({cells})"
-    if found.unknown:
-        yield f"nothing is known of {counted(len(found.unknown), 'cell')}, such as {found.unknown[0]}"
-    if not found.found:
-        number = len(found.known)
+def _drift_lines(drifts: Drifts) -> Iterator[str]:
+    for item in drifts.found:
+        more = len(item.cells) - _SHOWN_CELLS
+        cells = ", ".join(item.cells[:_SHOWN_CELLS]) + (f" and {more} more" if more > 0 else "")
+        revision = f" is {item.found}, not {item.wanted}," if item.kind == "revision" else ""
+        yield f"{item.kind:8} {item.application}{revision} in {len(item.cells)} of {len(drifts.known)} cells ({cells})"
+    if drifts.unknown:
+        yield f"nothing is known of {counted(len(drifts.unknown), 'cell')}, such as {drifts.unknown[0]}"
+    if not drifts.found:
+        number = len(drifts.known)
         yield f"{counted(number, 'cell')}: what is deployed is what was generated"
 
 

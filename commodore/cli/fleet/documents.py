@@ -130,9 +130,9 @@ class PatchPlan:
     soak: int
 
 
-def rendered_changes(found: RenderedDiff) -> RenderedChanges:
+def rendered_changes(diff: RenderedDiff) -> RenderedChanges:
     """The differences between two states of `rendered/`."""
-    return RenderedChanges(**_changes(found, found.cells))
+    return RenderedChanges(**_changes(diff, diff.cells))
 
 
 def generated_fleet(done: Generated) -> GeneratedFleet:
@@ -140,18 +140,18 @@ def generated_fleet(done: Generated) -> GeneratedFleet:
 
     from commodore.fleet import by_severity
 
-    found = by_severity(done.report)
+    severity = by_severity(done.report)
     errors = (*done.removals, *done.unfinished)
     changes = _changes(done, len(done.cells))
-    return GeneratedFleet(**changes, files=done.files, errors=errors, warnings=found.warnings, notes=found.notes)
+    return GeneratedFleet(**changes, files=done.files, errors=errors, warnings=severity.warnings, notes=severity.notes)
 
 
-def _changes(found: Generated | RenderedDiff, cells: int) -> dict[str, Any]:
-    objects = found.objects
+def _changes(generated: Generated | RenderedDiff, cells: int) -> dict[str, Any]:
+    objects = generated.objects
     return {
         "cells": cells,
-        "changes": [ChangedFile(file.kind, file.new_path) for file in found.change.files],
-        "groups": list(map(_cell_change, found.groups)),
+        "changes": [ChangedFile(file.kind, file.new_path) for file in generated.change.files],
+        "groups": list(map(_cell_change, generated.groups)),
         "objects": objects.objects,
         "cells_added": objects.added,
         "cells_removed": objects.removed,

@@ -57,12 +57,12 @@ def owners_check(ctx: click.Context, /, **values: Any) -> None:
 def owners_list(ctx: click.Context, /, path: str, **values: Any) -> None:
     """List who may approve a change of PATH, which is relative to the fleet's folder."""
     console = console_of(ctx)
-    found = _owners(ctx, values["base"], console).approvers(path.strip("/"))
+    approvers = _owners(ctx, values["base"], console).approvers(path.strip("/"))
     if values["out"] == "json":
-        console.document("fleet-owners-list", Approvers(found))
+        console.document("fleet-owners-list", Approvers(approvers))
     else:
-        for one in found:
-            console.result(printable(one))
+        for approver in approvers:
+            console.result(printable(approver))
 
 
 def _owners(ctx: click.Context, base: str, console: Console) -> Owners:

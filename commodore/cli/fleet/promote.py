@@ -105,33 +105,33 @@ def _promote(
     from commodore.fleet import Conditions, Step, find_patch, load_fleet, promote, write_changes
 
     context = console.context
-    found = find_patch(load_fleet(workspace.root, context), *words)
+    patch = find_patch(load_fleet(workspace.root, context), *words)
     waiting: list[SequenceNode] = []
 
     def approve(node: SequenceNode) -> bool:
         if values["auto"]:
             waiting.append(node)
             return False
-        return bool(values["approve"]) or _asked(node, found, console)
+        return bool(values["approve"]) or _asked(node, patch, console)
 
     conditions = Conditions(approve, state, values["auto"], datetime.now(UTC))
     try:
-        step = promote(found, _options(values), conditions, context)
+        step = promote(patch, _options(values), conditions, context)
     except NotReady as error:
-        return Step(found, None, waits=f"{error.message} [{error.code}]")
+        return Step(patch, None, waits=f"{error.message} [{error.code}]")
     except CommodoreError:
         if not waiting:
             raise
-        return Step(found, None, waits=f"{'/'.join(waiting[0].prefix)} is entered by hand")
+        return Step(patch, None, waits=f"{'/'.join(waiting[0].prefix)} is entered by hand")
     if not values["dry_run"]:
         write_changes(step.writes, workspace.root)
     return step
 
 
-def _asked(node: SequenceNode, found: LocatedPatch, console: Console) -> bool:
+def _asked(node: SequenceNode, patch: LocatedPatch, console: Console) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
-    return console.confirmed(f"{'/'.join(node.prefix)} is entered by hand. Promote {found.name}?")
+    return console.confirmed(f"{'/'.join(node.prefix)} is entered by hand. Promote {patch.name}?")
 
 
 def _options(values: Mapping[str, Any]) -> PromoteOptions:
@@ -147,11 +147,11 @@ def _generate(
     from commodore.cli.fleet.commands import show_generated
     from commodore.fleet import GenerateOptions, generate
 
-    apps = frozenset((one.kind.name, one.app.name) for one in promoted)
-    wanted = GenerateOptions(allow_removal=tuple(values["allow_removal"]), going_on=apps)
+    apps = frozenset((item.kind.name, item.app.name) for item in promoted)
+    requested = GenerateOptions(allow_removal=tuple(values["allow_removal"]), going_on=apps)
     try:
         with console.working():
-            done = generate(workspace, wanted, console.context)
+            done = generate(workspace, requested, console.context)
     except CommodoreError as error:
         return [error.hinting("config is written already, rendered is not: mend it and run 'commodore fleet generate'")]
     if values["out"] == "json":  # which stands alone on standard output
@@ -180,7 +180,7 @@ def _step_lines(step: Step, *, dry_run: bool = False) -> Iterator[str]:
         yield f"{step.found.name} is everywhere"
     for place, those in step.moved:
         stands = "would stand" if dry_run else "stands"
-        yield f"  {'/'.join(place)} {stands} for {', '.join('/'.join(one) for one in those)}"
+        yield f"  {'/'.join(place)} {stands} for {', '.join('/'.join(item) for item in those)}"
     if step.folded is not None:
         yield f"  {'would be ' if dry_run else ''}folded into {step.found.app.base.document.place}"
 
@@ -204,8 +204,8 @@ def fleet_fold(ctx: click.Context, /, cluster_type: str, app: str, patch: str, *
     workspace = Workspace.at(working_dir(ctx))
     with workspace.locked(console.context.limits):
         write_gitignore(workspace)
-        found = find_patch(load_fleet(workspace.root, console.context), cluster_type, app, patch)
-        done = fold_patch(found, values["overrides"])
+        result = find_patch(load_fleet(workspace.root, console.context), cluster_type, app, patch)
+        done = fold_patch(result, values["overrides"])
         if not values["dry_run"]:
             write_changes(done.writes, workspace.root)
     paths = [str(path.relative_to(workspace.root)) for path, content in done.writes.items() if content is not None]
@@ -213,7 +213,7 @@ def fleet_fold(ctx: click.Context, /, cluster_type: str, app: str, patch: str, *
         gone = [str(path.relative_to(workspace.root)) for path, content in done.writes.items() if content is None]
         console.document("fleet-fold", FoldedPatch(paths, gone, list(loss_lines(done))))
     else:
-        console.result(f"{found.name} {'would be' if values['dry_run'] else 'is'} folded into {', '.join(paths)}")
+        console.result(f"{result.name} {'would be' if values['dry_run'] else 'is'} folded into {', '.join(paths)}")
         for line in loss_lines(done):
             console.result(printable_lines(f"  {line}"))
     if values["generate"] and not values["dry_run"]:
@@ -233,8 +233,8 @@ def fleet_plan(ctx: click.Context, /, cluster_type: str, app: str, patch: str, *
     from commodore.fleet import find_patch, load_fleet, plan, waits_of
 
     console = console_of(ctx)
-    found = find_patch(load_fleet(Workspace.at(working_dir(ctx)).root, console.context), cluster_type, app, patch)
-    steps, waits = list(plan(found, _options(values))), waits_of(found, found.merged())
+    result = find_patch(load_fleet(Workspace.at(working_dir(ctx)).root, console.context), cluster_type, app, patch)
+    steps, waits = list(plan(result, _options(values))), waits_of(result, result.merged())
     if values["out"] == "json":
         console.document("fleet-plan", PatchPlan(waits, steps, sum(step.soak for step in steps)))
         return
@@ -253,8 +253,8 @@ def _place(step: PlannedStep) -> str:
 
 
 def _changes(step: PlannedStep) -> list[str]:
-    found = step.as_plain().changes
-    changes = [f"{one.path}: {one.before} → {one.after} ({counted(one.cells, 'cell')})" for one in found]
+    result = step.as_plain().changes
+    changes = [f"{item.path}: {item.before} → {item.after} ({counted(item.cells, 'cell')})" for item in result]
     applied = f"applied in {step.applied} of {len(step.cells)}"
     return [*changes, *(f"{applied}, waits for {wait.in_words}" for wait in step.waits)]
 
@@ -271,7 +271,7 @@ def _plan_lines(number: int, step: PlannedStep) -> Iterator[str]:
     yield f"{number}. {_place(step)}: {counted(len(step.cells), 'cell')}{gate}{soak}"
     yield from (f"   {text}" for text in _changes(step))
     yield from (f"  {line}" for line in list(_step_lines(step.step))[1:])
-    yield from (f"   {one.message} [{one.code}]" for one in step.step.problems)
+    yield from (f"   {problem.message} [{problem.code}]" for problem in step.step.problems)
 
 
 @click.command("status")
@@ -290,60 +290,61 @@ def fleet_status(ctx: click.Context, /, **values: Any) -> None:
     types, apps, patches, cells = (tuple(values[name]) for name in ("cluster_type", "app", "patch", "cell"))
     narrowing = OverviewFilter(types, apps, patches, cells, values["lagging"])
     state = states_of(ctx, values, console)
-    found = survey(load_fleet(Workspace.at(working_dir(ctx)).root, context), state, narrowing)
+    result = survey(load_fleet(Workspace.at(working_dir(ctx)).root, context), state, narrowing)
     if values["out"] == "json":
-        console.document("fleet-status", found)
+        console.document("fleet-status", result)
         return
-    found.report.announce(context.announce)
+    result.report.announce(context.announce)
     chosen = any(values[name] for name in ("app", "cell", "lagging"))
-    versions = _matrix_lines(found) if values["out"] == "matrix" else _version_lines(found, whole=chosen)
+    versions = _matrix_lines(result) if values["out"] == "matrix" else _version_lines(result, whole=chosen)
     some = chosen or bool(types or patches)
-    if not found.patches:
+    if not result.patches:
         console.result("no patches match" if some else "no patches")
-    for line in (*_status_lines(found), *versions):
+    for line in (*_status_lines(result), *versions):
         console.result(printable_lines(line))
 
 
-def _status_lines(found: Overview) -> Iterator[str]:
-    for one in found.patches:
-        ready = "" if one.ready is None else f", {one.ready} healthy"
-        yield f"{one.patch}: {one.reached} of {one.cells} cells{ready} ({', '.join(one.placements) or 'not started'})"
-        for wait in one.waits:
-            yield f"  applied in {one.applied} of {one.reached}, waits for {wait.in_words}"
-        if one.skipped:
-            yield f"  has skipped {some_of(one.skipped)}"
-        if one.place:
-            yield f"  next: {one.place}" + (f", {one.gate} is entered by hand" if one.gate else "")
-        elif one.applied == one.cells:
+def _status_lines(overview: Overview) -> Iterator[str]:
+    for patch in overview.patches:
+        ready = "" if patch.ready is None else f", {patch.ready} healthy"
+        placements = ", ".join(patch.placements) or "not started"
+        yield f"{patch.patch}: {patch.reached} of {patch.cells} cells{ready} ({placements})"
+        for wait in patch.waits:
+            yield f"  applied in {patch.applied} of {patch.reached}, waits for {wait.in_words}"
+        if patch.skipped:
+            yield f"  has skipped {some_of(patch.skipped)}"
+        if patch.place:
+            yield f"  next: {patch.place}" + (f", {patch.gate} is entered by hand" if patch.gate else "")
+        elif patch.applied == patch.cells:
             yield "  everywhere: fold it"
 
 
 _MANY = 200  # lines
 
 
-def _version_lines(found: Overview, *, whole: bool) -> Iterator[str]:
+def _version_lines(overview: Overview, *, whole: bool) -> Iterator[str]:
     """The versions of all cells; of many only a summary, unless the `whole` is asked for."""
-    lines = sum(map(len, found.versions.values()))
-    width = max([len(cell) for cells in found.versions.values() for cell in cells], default=0)
+    lines = sum(map(len, overview.versions.values()))
+    width = max([len(cell) for cells in overview.versions.values() for cell in cells], default=0)
     short = lines > _MANY and not whole
-    for (kind, name), cells in found.versions.items():
-        usual, number, all_cells = found.usual[kind, name]
+    for (kind, name), cells in overview.versions.items():
+        usual, number, all_cells = overview.usual[kind, name]
         if short:
             yield f"{kind}/{name}: {usual} in {number} of {all_cells} cells"
             continue
         yield ""
         yield f"{kind}/{name}"
         yield from (f"  {cell:<{width}}  {version}" for cell, version in cells.items())
-    for name, usual, others in found.lagging():
+    for name, usual, others in overview.lagging():
         yield f"{name}: other than {usual}: {some_of(others)}"
     if short:
         yield f"{lines} versions are not shown: see some with --app, --cell or --lagging, all with -o matrix"
 
 
-def _matrix_lines(found: Overview) -> Iterator[str]:
+def _matrix_lines(overview: Overview) -> Iterator[str]:
     """The versions as a table: a row for each cell, a column for each application."""
-    for kind in dict.fromkeys(kind for kind, _ in found.versions):
-        columns = {name: cells for (of, name), cells in found.versions.items() if of == kind}
+    for kind in dict.fromkeys(kind for kind, _ in overview.versions):
+        columns = {name: cells for (of, name), cells in overview.versions.items() if of == kind}
         rows = list(dict.fromkeys(cell for cells in columns.values() for cell in cells))
         table = [[kind, *columns], *([row, *(cells.get(row, "-") for cells in columns.values())] for row in rows)]
         widths = [max(len(row[number]) for row in table) for number in range(len(table[0]))]

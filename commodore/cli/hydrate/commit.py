@@ -37,7 +37,7 @@ def commit(ctx: click.Context, /, bundle: Path, **values: Any) -> int:
             "--allow is missing: the branches that the bundle may write to",
             hint="add --allow https://git.example.com/shop.git=environments/*",
         )
-    requests = read_bundle(bundle, [read_allowed(one) for one in values["allow"]], context.limits)
+    requests = read_bundle(bundle, [read_allowed(value) for value in values["allow"]], context.limits)
     workspace = Workspace.at(working_dir(ctx))
     with (
         publishing_of(values, context) as publishing,
@@ -46,6 +46,7 @@ def commit(ctx: click.Context, /, bundle: Path, **values: Any) -> int:
     ):
         results = publish_bundle(requests, store, context, publishing)
     groups = [
-        (result_data({"id": one.group, "branch": one.branch}, result), one.branch, result) for one, result in results
+        (result_data({"id": value.group, "branch": value.branch}, result), value.branch, result)
+        for value, result in results
     ]
     return report(groups, values, console)

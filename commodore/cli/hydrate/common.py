@@ -57,12 +57,12 @@ def opened(ctx: click.Context, sources: Sequence[Source], values: Mapping[str, A
         _present(sources, values.get("dry_sha") or "", store) as (places, shown),
         _catalogs(ctx, workspace, values, context) as catalogs,
     ):
-        found = read_sources(places, context.limits, shown)
-        job = _job(found, store, values, context, diagnostics)
+        result = read_sources(places, context.limits, shown)
+        job = _job(result, store, values, context, diagnostics)
         yield Run(replace(job, publishing=publishing, catalogs=catalogs), store, context, diagnostics)
-    for one in diagnostics.found():
-        if one.severity == "warning":
-            context.announce(one.as_warning())
+    for item in diagnostics.found():
+        if item.severity == "warning":
+            context.announce(item.as_warning())
 
 
 @contextlib.contextmanager
@@ -80,8 +80,8 @@ def warn_of_local_edits(sources: Sequence[Source], planned: Iterable[Planned], c
     """Warn of files of the sources' checkouts that are not committed, and so are not hydrated."""
     from commodore.hydrate import warn_of_edits
 
-    places = [one for one in sources or [Path.cwd()] if isinstance(one, Path) and str(one) != "-"]
-    warn_of_edits(places, (one.group for one in planned), context)
+    places = [source for source in sources or [Path.cwd()] if isinstance(source, Path) and str(source) != "-"]
+    warn_of_edits(places, (item.group for item in planned), context)
 
 
 @contextlib.contextmanager
@@ -96,15 +96,15 @@ def _present(
     places: list[Path] = []
     shown: dict[Path, str] = {}
     with contextlib.ExitStack() as kept:
-        for one in sources or [Path.cwd()]:
-            remote = read_remote(one) if isinstance(one, str) else None
+        for source in sources or [Path.cwd()]:
+            remote = read_remote(source) if isinstance(source, str) else None
             if remote is None:
-                places.append(Path(one))
+                places.append(Path(source))
                 continue
             folder = kept.enter_context(temporary_folder()) / "source"
             remote.fetch(store, folder, dry_sha)
             places.append(folder)
-            shown[folder] = redact(str(one))
+            shown[folder] = redact(str(source))
         yield places, shown
 
 
@@ -165,7 +165,7 @@ def publishing_of(values: Mapping[str, Any], context: Context) -> Iterator[Publi
 
 
 def _job(
-    found: Found,
+    results: Found,
     store: RepositoryStore,
     values: Mapping[str, Any],
     context: Context,
@@ -175,17 +175,17 @@ def _job(
     from commodore.core.sources.git import author_from
     from commodore.hydrate import Job, Narrowing, author_of, expanded, read_installation, templates_of
 
-    settings = read_installation(found, values["argocd_settings"], context.limits, diagnostics)
-    texts = templates_of(settings, values["readme_template"], values["message_template"], found.texts)
+    settings = read_installation(results, values["argocd_settings"], context.limits, diagnostics)
+    texts = templates_of(settings, values["readme_template"], values["message_template"], results.texts)
     texts.check()
     given = author_from(values.get("git_author_name"), values.get("git_author_email"), context.announce)
     return Job(
-        found=expanded(found, settings, context, diagnostics, store),
+        found=expanded(results, settings, context, diagnostics, store),
         settings=settings,
         rules=rules_of(values, texts, context),
         only=Narrowing(tuple(values["only"]), tuple(values["branch"]), tuple(values["repo"])),
         protect=tuple(values["protect"]),
-        author=given or author_of(settings, found.author),
+        author=given or author_of(settings, results.author),
         lenient=values["lenient"],
         options_in_git=values["options_in_git"],
         dry_sha=values.get("dry_sha") or "",
@@ -236,7 +236,7 @@ def group_data(planned: Planned) -> dict[str, Any]:
             "branch": group.branch,
             "sync_branch": group.first.sync_branch,
         },
-        "applications": [{"name": one.name, "path": one.path} for one in group.members],
+        "applications": [{"name": member.name, "path": member.path} for member in group.members],
         "outcome": planned.decision,
         "reason": planned.reason,
         "stale": list(planned.stale),
@@ -252,10 +252,12 @@ def result_data(told: Mapping[str, Any], result: Result, planned: Planned | None
     """
     data = {**told, **_outcome_data(result)}
     if "applications" in data:
-        data["applications"] = [{**one, **_member_data(one["path"], result)} for one in data["applications"]]
+        data["applications"] = [{**item, **_member_data(item["path"], result)} for item in data["applications"]]
     warnings = [*(planned.warnings if planned is not None else ())]
     warnings += () if isinstance(result, CommodoreError) else result.warnings
-    data["warnings"] = [{"code": one.code, "message": one.message, "hint": one.hint} for one in warnings]
+    data["warnings"] = [
+        {"code": warning.code, "message": warning.message, "hint": warning.hint} for warning in warnings
+    ]
     if planned is not None:
         data["seconds"] = round(planned.seconds, 3)
     return data

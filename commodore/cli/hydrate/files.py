@@ -39,7 +39,7 @@ def check_files(sources: Sequence[Source], values: Mapping[str, Any]) -> None:
         if values[name]:
             other = f"--{name.replace('_', '-')}"
             raise UsageError("CMD-HYD-046", f"{option} and {other} cannot be combined", hint="leave one of them out")
-    if values["watch_files"] and any(str(one) == "-" for one in sources):
+    if values["watch_files"] and any(str(source) == "-" for source in sources):
         raise UsageError(
             "CMD-HYD-017",
             "--watch-files needs sources that can be read again",
@@ -82,10 +82,10 @@ def _watched(ctx: click.Context, sources: Sequence[Source], values: Mapping[str,
     from commodore.base.files.workspace import Workspace
 
     workspace = Workspace.at(working_dir(ctx))
-    places = [one for one in sources or [Path.cwd()] if isinstance(one, Path)]
-    places += [one.folder for one in parse_repo_map(values["repo_map"])]
+    places = [source for source in sources or [Path.cwd()] if isinstance(source, Path)]
+    places += [item.folder for item in parse_repo_map(values["repo_map"])]
     places += [values[name] for name in ("readme_template", "message_template") if values[name] is not None]
     places += values["argocd_settings"]
     apart = [file.resolve() for _, file in values["report"]]
-    roots = tuple(one.resolve() for one in places)
+    roots = tuple(place.resolve() for place in places)
     return WatchedPaths(roots, (workspace.dependencies, workspace.state, *apart), Path.cwd(), hidden=True)

@@ -33,16 +33,16 @@ def status(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) ->
     context = Context(console.announce, console.context.limits, values["offline"])
     with opened(ctx, sources, values, context) as run:
         planned = plan(read(run))
-        found = survey(planned)
+        result = survey(planned)
     code = report_left_out(planned.lost, console)
     if values["out"] == "json":
-        console.document("hydrate-status", HydratedBranches(found))
+        console.document("hydrate-status", HydratedBranches(result))
         return code
-    for one in found:
-        console.result(printable(_line(one)))
-        for path, sha in one.paths:
-            mark = "  stale" if path in one.stale else "  of another program" if path in one.foreign else ""
-            edited = f"  edited by others: {one.edited[path]}" if path in one.edited else ""
+    for item in result:
+        console.result(printable(_line(item)))
+        for path, sha in item.paths:
+            mark = "  stale" if path in item.stale else "  of another program" if path in item.foreign else ""
+            edited = f"  edited by others: {item.edited[path]}" if path in item.edited else ""
             console.result(printable(f"  {path}  {sha[:7]}{mark}{edited}"))
     return code
 
@@ -64,32 +64,32 @@ def check(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> 
     console = console_of(ctx)
     with opened(ctx, sources, values, console.context) as run:
         planned = plan(read(permissive(run)))
-        found = check_branches(planned, values["commit"] or "")
+        branches = check_branches(planned, values["commit"] or "")
     failing = {"different"} if values["allow_unknown"] else {"different", "cannot"}
-    code = 1 if any(one.answer in failing for one in found) else 0
+    code = 1 if any(item.answer in failing for item in branches) else 0
     code = max(code, report_left_out(planned.lost, console))
-    unknown = sum(one.answer == "cannot" for one in found)
+    unknown = sum(item.answer == "cannot" for item in branches)
     partial = bool(unknown or planned.lost)
     if values["out"] == "json":
-        console.document("hydrate-check", CheckedPaths(found, partial, code))
+        console.document("hydrate-check", CheckedPaths(branches, partial, code))
         return code
     if unknown:
-        console.result(f"{unknown} of {len(found)} paths cannot be checked")
-    for one in found:
-        why = f": {one.reason}" if one.reason else ""
-        console.result(printable(f"{one.branch}  {one.path}  {one.answer}{why}"))
-        if one.changed_by:
-            console.result(printable(f"  changed since it was hydrated: {one.changed_by}"))
-        for line in one.diff:
+        console.result(f"{unknown} of {len(branches)} paths cannot be checked")
+    for branch in branches:
+        why = f": {branch.reason}" if branch.reason else ""
+        console.result(printable(f"{branch.branch}  {branch.path}  {branch.answer}{why}"))
+        if branch.changed_by:
+            console.result(printable(f"  changed since it was hydrated: {branch.changed_by}"))
+        for line in branch.diff:
             console.result(printable(f"  {line}"))
     return code
 
 
-def _line(one: BranchStatus) -> str:
-    if not one.head:
-        return f"{one.branch}  not there yet"
-    behind = "?" if one.behind is None else one.behind
-    last = "" if one.ours else f", last changed by {one.author}"
-    last += "" if one.applications else ", no Application hydrates to it any more"
-    dry, noted = one.dry_sha[:7] or "?", one.noted[:7] or "?"
-    return f"{one.branch}  {one.head[:7]}  dry {dry}, noted {noted}, {behind} behind{last}"
+def _line(item: BranchStatus) -> str:
+    if not item.head:
+        return f"{item.branch}  not there yet"
+    behind = "?" if item.behind is None else item.behind
+    last = "" if item.ours else f", last changed by {item.author}"
+    last += "" if item.applications else ", no Application hydrates to it any more"
+    dry, noted = item.dry_sha[:7] or "?", item.noted[:7] or "?"
+    return f"{item.branch}  {item.head[:7]}  dry {dry}, noted {noted}, {behind} behind{last}"

@@ -49,11 +49,11 @@ def _bundle(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, A
         requests, failed = requests_of(planned)
         write_bundle(values["bundle"], requests)
     warn_of_local_edits(sources, planned.groups, console.context)
-    for one in planned.groups:
-        error = failed.get(one.group.id)
-        console.result(printable(f"{one.group.branch}  {'failed' if error else one.decision}"))
+    for group in planned.groups:
+        error = failed.get(group.group.id)
+        console.result(printable(f"{group.group.branch}  {'failed' if error else group.decision}"))
         if error is not None:
-            console.error(error.about(f"branch {one.group.branch}"))
+            console.error(error.about(f"branch {group.group.branch}"))
     return max([report_left_out(planned.lost, console), *(error.exit_code for error in failed.values())])
 
 
@@ -70,21 +70,21 @@ def _trees(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, An
     )
 
     console = console_of(ctx)
-    places = [one for one in sources if isinstance(one, Path)]
+    places = [source for source in sources if isinstance(source, Path)]
     if len(places) < len(sources):
         raise UsageError("CMD-HYD-013", "--tree contacts no remote", hint="name files and folders, or use --bundle")
     if not sources or values["folder"] is None:
         missing = "--app" if not sources else "--tree or --bundle"
         raise UsageError("CMD-HYD-013", f"{missing} is missing", hint="see 'commodore hydrate render --help'")
-    context, found = console.context, Diagnostics()
+    context, result = console.context, Diagnostics()
     read = read_sources(places, context.limits)
-    settings = read_installation(read, values["argocd_settings"], context.limits, found)
+    settings = read_installation(read, values["argocd_settings"], context.limits, result)
     texts = templates_of(settings, values["readme_template"], values["message_template"], read.texts)
     rules = rules_of(values, texts, context)
     repo_map = RepoMap(parse_repo_map(values["repo_map"]))
-    applications = expanded(read, settings, context, found).applications
-    with open_sources(settings, repo_map, Capabilities(), context, found) as opened:
-        renderer = GroupRenderer(settings, opened.renderer, rules, context, found)
+    applications = expanded(read, settings, context, result).applications
+    with open_sources(settings, repo_map, Capabilities(), context, result) as opened:
+        renderer = GroupRenderer(settings, opened.renderer, rules, context, result)
         groups = render_trees(applications, renderer, values["folder"])
     for group in groups:
         if group.error is not None:

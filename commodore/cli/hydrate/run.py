@@ -49,22 +49,22 @@ def plan(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> i
         made = plan_of(read(run))
     planned = made.groups
     warn_of_local_edits(sources, planned, context)
-    code = 1 if values["check"] and not all(_is_settled(one, values["edited"]) for one in planned) else 0
+    code = 1 if values["check"] and not all(_is_settled(entry, values["edited"]) for entry in planned) else 0
     code = max(code, report_left_out(made.lost, console))
     if values["out"] == "json":
-        groups = [GroupRecord(**group_data(one)) for one in planned]
+        groups = [GroupRecord(**group_data(entry)) for entry in planned]
         console.document("hydrate-plan", HydratedGroups(groups, code))
         return code
-    for one in planned:
-        console.result(printable(f"{one.group.branch}  {one.decision}: {one.reason}"))
-        for member in one.group.members:
+    for item in planned:
+        console.result(printable(f"{item.group.branch}  {item.decision}: {item.reason}"))
+        for member in item.group.members:
             console.result(printable(f"  {member.path}  {member.name} from {member.dry_path or '.'}"))
-        if one.decision != "abandoned":
-            for path in one.stale:
+        if item.decision != "abandoned":
+            for path in item.stale:
                 console.result(printable(f"  {path}  stale: no Application writes there any more"))
-        for path, edit in one.edits.items():
+        for path, edit in item.edits.items():
             console.result(printable(f"  {path}  edited by others: {edit.by}"))
-    branches = sorted({one.group.branch for one in planned if one.decision != "abandoned"})
+    branches = sorted({entry.group.branch for entry in planned if entry.decision != "abandoned"})
     console.result(printable(f"Protect these branches from other pushes: {', '.join(branches)}"))
     return code
 

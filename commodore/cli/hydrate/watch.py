@@ -31,7 +31,7 @@ def watch(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, Any
     """Hydrate again and again until the user ends it."""
     from commodore.hydrate import Backoff
 
-    if any(str(one) == "-" for one in sources) or values["dry_sha"]:
+    if any(str(source) == "-" for source in sources) or values["dry_sha"]:
         raise UsageError(
             "CMD-HYD-017",
             "--watch needs sources that can be read again, and takes no --dry-sha",
@@ -154,9 +154,13 @@ class _Loop:
             seen = [_seen(run, planned, result) for planned, result in results]
         self.backoff.learn(results)
         self.watched.metrics.looked(seen, time.time())
-        self.watched.end(frozenset(key for one, _ in results for key in (one.group.dry_key, one.group.key)))
+        self.watched.end(frozenset(key for result, _ in results for key in (result.group.dry_key, result.group.key)))
         report_left_out(hydrated.lost, self.console)
-        news = [one for one in results if one[0].decision not in ("hydrated", "waiting") and not _is_same(one[1])]
+        news = [
+            result
+            for result in results
+            if result[0].decision not in ("hydrated", "waiting") and not _is_same(result[1])
+        ]
         if news:
             report(shown(news), values, self.console)
 

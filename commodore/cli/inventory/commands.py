@@ -109,15 +109,15 @@ def inventory_show(ctx: click.Context, /, **values: Any) -> None:
         value = look_up(left, path) if path else left
         show_parameters(value, values["output_format"] or "yaml", console, whole=not path)
         return
-    found = _differences(ctx, values, left, path, console)
-    show_differences(found, _names(values, ctx), values["output_format"] or "text", console)
-    console.status(_summary(Counter(one.change for one in found)))
+    differences = _differences(ctx, values, left, path, console)
+    show_differences(differences, _names(values, ctx), values["output_format"] or "text", console)
+    console.status(_summary(Counter(difference.change for difference in differences)))
 
 
 def _show_section(ctx: click.Context, section: str, values: Mapping[str, Any]) -> None:
     console = console_of(ctx)
-    found = _parameters(ctx, values, console).get(section, {})
-    show_parameters(found, values["output_format"], console, whole=True)
+    parameter = _parameters(ctx, values, console).get(section, {})
+    show_parameters(parameter, values["output_format"], console, whole=True)
 
 
 def _parameters(ctx: click.Context, values: Mapping[str, Any], console: Console) -> Mapping[Any, Any]:

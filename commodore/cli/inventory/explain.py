@@ -35,30 +35,30 @@ def explain(ctx: click.Context, /, path: str, **values: Any) -> int:
     from commodore.core.inventory.explain import explain_parameter, path_text, target_of
 
     console = console_of(ctx)
-    wanted = parse_path(path)
+    requested = parse_path(path)
     chosen = values["global_config"] is None and values["instance"] is None
     if chosen:
-        values["instance"] = target_of(wanted, compiled_targets(Workspace.at(working_dir(ctx))))
+        values["instance"] = target_of(requested, compiled_targets(Workspace.at(working_dir(ctx))))
     with open_inventory(ctx, values, console) as preview:
         lenient = values["allow_missing_classes"]
         try:
-            found = explain_parameter(preview, wanted, console.context, ignore_missing_classes=lenient)
+            parameter = explain_parameter(preview, requested, console.context, ignore_missing_classes=lenient)
         except CommodoreError as error:
             raise _elsewhere(error) if chosen and preview.node == BOOTSTRAP_TARGET else error from None
     if values["output_format"] == "json":
-        console.document("inventory-explain", found)
+        console.document("inventory-explain", parameter)
     else:
-        console.result("\n".join(explanation_lines(found)))
-    for one in found.everything():
-        if not one.complete:
+        console.result("\n".join(explanation_lines(parameter)))
+    for item in parameter.everything():
+        if not item.complete:
             console.announce(
                 Warned(
                     "CMD-INV-080",
-                    f"the definitions listed for {path_text(one.path)} do not add up to its value: some are missing",
+                    f"the definitions listed for {path_text(item.path)} do not add up to its value: some are missing",
                     hint="the value is right; report this with the class files that set the parameter",
                 )
             )
-    return 0 if found.is_set else 1
+    return 0 if parameter.is_set else 1
 
 
 def _elsewhere(error: CommodoreError) -> CommodoreError:

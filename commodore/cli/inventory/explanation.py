@@ -65,39 +65,41 @@ def _lines(explanation: Explanation, indent: str, where: str = "") -> Iterator[s
         yield from _parts(explanation.parts)
 
 
-def _contribution(number: int, one: Contribution, explanation: Explanation, indent: str) -> Iterator[str]:
-    status = _status(one)
-    style: dict[str, Any] = {"fg": "green", "bold": True} if one.counts else {"dim": True}
-    yield f"{indent}{number}. {click.style(_place(one.source), fg='cyan')} {click.style(f'({status})', **style)}"
-    for line in _origin(one.source):
+def _contribution(number: int, contribution: Contribution, explanation: Explanation, indent: str) -> Iterator[str]:
+    status = _status(contribution)
+    style: dict[str, Any] = {"fg": "green", "bold": True} if contribution.counts else {"dim": True}
+    place = click.style(_place(contribution.source), fg="cyan")
+    yield f"{indent}{number}. {place} {click.style(f'({status})', **style)}"
+    for line in _origin(contribution.source):
         yield f"{indent}   {click.style(line, dim=True)}"
-    if one.path != explanation.path and len(one.path) < len(explanation.path):
+    if contribution.path != explanation.path and len(contribution.path) < len(explanation.path):
         from commodore.core.inventory.explain import path_text
 
-        yield f"{indent}   {printable(path_text(one.path))} as a whole:"
+        yield f"{indent}   {printable(path_text(contribution.path))} as a whole:"
     # What an item of a list is called is where it stands; a key is shown as it is written.
-    written = one.value if isinstance(one.key, int) else {one.key: one.value}
+    written = contribution.value if isinstance(contribution.key, int) else {contribution.key: contribution.value}
     for line in _yaml(written):
         yield f"{indent}     {line}"
-    if len(one.references) > _REFERENCES and isinstance(explanation.value, (dict, list)):
-        yield f"{indent}     {counted(len(one.references), 'reference')}; explain one key or use -o json to follow them"
+    if len(contribution.references) > _REFERENCES and isinstance(explanation.value, (dict, list)):
+        references = counted(len(contribution.references), "reference")
+        yield f"{indent}     {references}; explain one key or use -o json to follow them"
         return
-    for reference in one.references:
+    for reference in contribution.references:
         yield from _reference(reference, f"{indent}     ")
 
 
-def _status(one: Contribution) -> str:
+def _status(contribution: Contribution) -> str:
     words = {"sets": "sets it", "merges": "merges a map into it", "appends": "appends to it"}
     words |= {"replaces": "replaces it", "removes": "takes it away"}
-    said = [words[one.effect]]
-    if one.overwrites:
+    said = [words[contribution.effect]]
+    if contribution.overwrites:
         said.append("'~' discards what was before")
-    if one.constant:
+    if contribution.constant:
         said.append("'=' makes it constant")
-    if one.wins:
+    if contribution.wins:
         said.append("wins")
-    elif not one.counts:
-        said.append("overwritten later" if one.effect != "removes" else "set again later")
+    elif not contribution.counts:
+        said.append("overwritten later" if contribution.effect != "removes" else "set again later")
     return ", ".join(said)
 
 

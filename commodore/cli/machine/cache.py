@@ -86,14 +86,14 @@ def cache_info(ctx: click.Context, /, **values: Any) -> None:
     from commodore.core.results.caches.maintenance import survey
 
     console = console_of(ctx)
-    found = survey(stores(console.context))
+    result = survey(stores(console.context))
     if values["output_format"] == "json":
-        console.document("cache-info", CacheInfo(cache_folder(), found))
+        console.document("cache-info", CacheInfo(cache_folder(), result))
         return
     console.result(printable_lines(str(cache_folder())))
     rows = [("", "entries", "size", "last used", "oldest use")]
-    rows += [_survey_row(one) for one in found if one.bytes or one.entries or one.elsewhere]
-    rows.append(("total", "", _size(sum(one.bytes for one in found)), "", ""))
+    rows += [_survey_row(item) for item in result if item.bytes or item.entries or item.elsewhere]
+    rows.append(("total", "", _size(sum(item.bytes for item in result)), "", ""))
     for line in _table(rows, frozenset({1, 2})):
         console.result(line)
 
@@ -136,11 +136,12 @@ def cache_prune(ctx: click.Context, /, **values: Any) -> None:
         return
     rows = [("", "would go" if values["dry_run"] else "removed", "size", "left", "size")]
     rows += [
-        (one.name, str(one.removed), _size(one.removed_bytes), str(one.left), _size(one.left_bytes)) for one in done
+        (item.name, str(item.removed), _size(item.removed_bytes), str(item.left), _size(item.left_bytes))
+        for item in done
     ]
     for line in _table(rows, frozenset({1, 2, 3, 4})) if done else ():
         console.result(line)
-    count, freed = sum(one.removed for one in done), sum(one.removed_bytes for one in done)
+    count, freed = sum(item.removed for item in done), sum(item.removed_bytes for item in done)
     verb = "Would remove" if values["dry_run"] else "Removed"
     console.status(f"{verb} {counted(count, 'entry', 'entries')}, {_size(freed)}.")
 
@@ -178,29 +179,29 @@ def cache_verify(ctx: click.Context, /, **values: Any) -> int:
 
         return show_verified(console, values)
     with console.working():
-        found = verify(stores(console.context), console.context, dry_run=dry_run)
-    damaged = [path for one in found for path in one.damaged]
+        result = verify(stores(console.context), console.context, dry_run=dry_run)
+    damaged = [path for item in result for path in item.damaged]
     if values["output_format"] == "json":
-        console.document("cache-verify", CacheVerified(dry_run, found))
+        console.document("cache-verify", CacheVerified(dry_run, result))
         return 1 if damaged else 0
     for path in damaged:
         console.result(f"damaged: {printable_lines(str(path))}")
-    count = sum(one.entries for one in found)
+    count = sum(item.entries for item in result)
     outcome = f"{len(damaged)} damaged" + (", and removed" if not dry_run else "") if damaged else "all are sound"
     console.status(f"Verified {counted(count, 'entry', 'entries')}: {outcome}.")
     return 1 if damaged else 0
 
 
-def _survey_row(one: Survey) -> tuple[str, str, str, str, str]:
+def _survey_row(item: Survey) -> tuple[str, str, str, str, str]:
     from commodore.base.values.units import age_text
 
     now = time.time()
-    if one.elsewhere:
-        return one.name, "", "", "a link that leads out of the cache", ""
-    if one.entries is None:
-        return one.name, "", _size(one.bytes), "see 'commodore tool list'", ""
-    ages = [age_text(now - seconds) if seconds is not None else "" for seconds in (one.newest, one.oldest)]
-    return one.name, str(one.entries), _size(one.bytes), ages[0], ages[1]
+    if item.elsewhere:
+        return item.name, "", "", "a link that leads out of the cache", ""
+    if item.entries is None:
+        return item.name, "", _size(item.bytes), "see 'commodore tool list'", ""
+    ages = [age_text(now - seconds) if seconds is not None else "" for seconds in (item.newest, item.oldest)]
+    return item.name, str(item.entries), _size(item.bytes), ages[0], ages[1]
 
 
 def _size(size: int) -> str:

@@ -79,34 +79,34 @@ def _switch(ctx: click.Context, values: dict[str, Any], console: Console) -> int
     from commodore.catalog import CatalogCompile, find_repairs
     from commodore.core.lieutenant import ClusterFile, LieutenantApi
 
-    found: list[Repair] = []
+    repairs: list[Repair] = []
     request = CatalogCompile(values["switch"], Workspace.at(working_dir(ctx)))
     try:
         if values["cluster_file"] is not None:
             with console.working():
-                find_repairs(request, ClusterFile(values["cluster_file"], {}), console.context, found.append)
+                find_repairs(request, ClusterFile(values["cluster_file"], {}), console.context, repairs.append)
         else:
             with connect(ctx, values, console) as client, console.working():
-                find_repairs(request, LieutenantApi(client, {}), console.context, found.append)
+                find_repairs(request, LieutenantApi(client, {}), console.context, repairs.append)
     finally:
-        _show_repairs(found, console, as_json=values["output_format"] == "json")
-    if found:
-        codes = " ".join(f"--allow {code}" for code in sorted({one.code for one in found} & LOWERABLE.keys()))
-        console.status(f"{len(found)} to repair." + (f" It compiles with {codes}." if codes else ""))
+        _show_repairs(repairs, console, as_json=values["output_format"] == "json")
+    if repairs:
+        codes = " ".join(f"--allow {code}" for code in sorted({repair.code for repair in repairs} & LOWERABLE.keys()))
+        console.status(f"{len(repairs)} to repair." + (f" It compiles with {codes}." if codes else ""))
         return 1
     console.status(f"Nothing needs repair: {values['switch']} compiles as it is.")
     return 0
 
 
-def _show_repairs(found: Sequence[Repair], console: Console, *, as_json: bool) -> None:
+def _show_repairs(repairs: Sequence[Repair], console: Console, *, as_json: bool) -> None:
     if as_json:
-        console.document("doctor-switch", Repairs(found))
+        console.document("doctor-switch", Repairs(repairs))
         return
-    for one in found:
-        console.result(fitted(f"{one.code}  {printable_lines(one.message)}", sys.stdout))
-        if one.effect:
-            console.result(fitted(f"  until then: {one.effect}", sys.stdout))
-        console.result(fitted(f"  repair: {printable_lines(one.repair)}", sys.stdout))
+    for item in repairs:
+        console.result(fitted(f"{item.code}  {printable_lines(item.message)}", sys.stdout))
+        if item.effect:
+            console.result(fitted(f"  until then: {item.effect}", sys.stdout))
+        console.result(fitted(f"  repair: {printable_lines(item.repair)}", sys.stdout))
 
 
 def _show(checks: tuple[Check, ...], console: Console) -> None:

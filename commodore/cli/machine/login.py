@@ -35,19 +35,19 @@ def login(ctx: click.Context, /, **values: Any) -> None:
     from commodore.core.results.caches import token_cache
 
     console = console_of(ctx)
-    wanted = login_options(ctx, values)
-    if wanted.api_url:
-        normalise_api_url(wanted.api_url)
+    requested = login_options(ctx, values)
+    if requested.api_url:
+        normalise_api_url(requested.api_url)
     store = TokenStore(token_cache(), console.context)
-    found = current_login(wanted, store, console.context)
-    if found is not None and wanted.keyring and not store.uses_keyring(wanted.api_url or ""):
-        found = None  # it is to be kept elsewhere from now on
-    made = found or log_in(wanted, store, console.context)
-    if not wanted.api_url:
+    result = current_login(requested, store, console.context)
+    if result is not None and requested.keyring and not store.uses_keyring(requested.api_url or ""):
+        result = None  # it is to be kept elsewhere from now on
+    made = result or log_in(requested, store, console.context)
+    if not requested.api_url:
         console.data(made.id_token)
         return
-    how = "Logged in" if found is None else "You are logged in"
-    console.status(f"{how} to {wanted.api_url} as {made.identity}{until(made.identity)}.")
+    how = "Logged in" if result is None else "You are logged in"
+    console.status(f"{how} to {requested.api_url} as {made.identity}{until(made.identity)}.")
 
 
 @click.command("fetch-token")
@@ -64,17 +64,17 @@ def fetch_token(ctx: click.Context, /, **values: Any) -> None:
     from commodore.core.results.caches import token_cache
 
     console = console_of(ctx)
-    wanted = login_options(ctx, values)
-    url = normalise_api_url(wanted.api_url)
+    requested = login_options(ctx, values)
+    url = normalise_api_url(requested.api_url)
     store = TokenStore(token_cache(), console.context)
-    found = current_login(wanted, store, console.context)
-    if found is None and not sys.stderr.isatty() and not has_browser():
+    result = current_login(requested, store, console.context)
+    if result is None and not sys.stderr.isatty() and not has_browser():
         raise InputError(
             "CMD-LOGIN-060",
             f"no valid token for {url}, and no terminal for an interactive login",
             hint="log in with `commodore login` first",
         )
-    console.data((found or log_in(wanted, store, console.context)).id_token)
+    console.data((result or log_in(requested, store, console.context)).id_token)
 
 
 @click.command("logout")
@@ -87,12 +87,12 @@ def logout(ctx: click.Context, /, **values: Any) -> None:
     from commodore.core.results.caches import token_cache
 
     console = console_of(ctx)
-    wanted = login_options(ctx, values)
+    requested = login_options(ctx, values)
     store = TokenStore(token_cache(), console.context)
     if values["all"]:
-        ended = log_out_of_all(wanted, store, console.context)
-    elif wanted.api_url:
-        ended = [wanted.api_url] if log_out(wanted, store, console.context) else []
+        ended = log_out_of_all(requested, store, console.context)
+    elif requested.api_url:
+        ended = [requested.api_url] if log_out(requested, store, console.context) else []
     else:
         raise UsageError(
             "CMD-LOGIN-061",
@@ -102,7 +102,9 @@ def logout(ctx: click.Context, /, **values: Any) -> None:
     for url in ended:
         console.status(f"Logged out of {url}.")
     if not ended:
-        console.status(printable_lines("There was no login" + (f" to {wanted.api_url}." if not values["all"] else ".")))
+        console.status(
+            printable_lines("There was no login" + (f" to {requested.api_url}." if not values["all"] else "."))
+        )
 
 
 def until(identity: Identity) -> str:

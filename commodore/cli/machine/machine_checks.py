@@ -121,9 +121,9 @@ def _name(program: Path) -> Check:
     """Whether `commodore` is this program: others have a command of that name, too."""
     others = sorted(
         {
-            one.dist.name
-            for one in entry_points(group="console_scripts", name="commodore")
-            if one.dist is not None and one.dist.name != DISTRIBUTION
+            point.dist.name
+            for point in entry_points(group="console_scripts", name="commodore")
+            if point.dist is not None and point.dist.name != DISTRIBUTION
         }
     )
     if others:
@@ -200,7 +200,7 @@ def _cache(context: Context) -> Check:
     folder = cache_folder()
     for section in (result_cache(), dependency_cache(), repository_cache(), library_cache()):
         usable(section)
-    there = next(one for one in (folder, *folder.parents) if one.is_dir())
+    there = next(parent for parent in (folder, *folder.parents) if parent.is_dir())
     move = "let XDG_CACHE_HOME name a folder that you may write to"
     if not os.access(there, os.W_OK | os.X_OK):
         return Check("cache", "failed", f"{folder} cannot be written to", move, exit_code=EnvironmentFault.exit_code)

@@ -46,14 +46,14 @@ class RemoteVerify:
 def show_info(console: Console, values: Mapping[str, Any]) -> None:
     """Show what the stores hold."""
     with console.working():
-        found = [one.survey() for one in _stores(values)]
+        results = [store.survey() for store in _stores(values)]
     if values["output_format"] == "json":
-        console.document("cache-info-remote", RemoteInfo(found))
+        console.document("cache-info-remote", RemoteInfo(results))
         return
-    for one in found:
-        ages = [age_text(time.time() - moment) for moment in (one.newest, one.oldest) if moment is not None]
+    for result in results:
+        ages = [age_text(time.time() - moment) for moment in (result.newest, result.oldest) if moment is not None]
         written = f", written {' to '.join(dict.fromkeys(ages))}" if ages else ""
-        console.result(f"{printable_lines(one.url)}: {_objects(one.objects)}, {size_text(one.bytes)}{written}")
+        console.result(f"{printable_lines(result.url)}: {_objects(result.objects)}, {size_text(result.bytes)}{written}")
 
 
 def show_pruned(console: Console, values: Mapping[str, Any], rules: PruneRules) -> None:
@@ -62,15 +62,15 @@ def show_pruned(console: Console, values: Mapping[str, Any], rules: PruneRules) 
     before = time.time() - rules.older_than if rules.older_than is not None else None
     most = 0 if rules.everything else rules.max_bytes
     with console.working():
-        found = [one.prune(before, most, dry_run=dry_run) for one in _stores(values)]
+        results = [store.prune(before, most, dry_run=dry_run) for store in _stores(values)]
     if values["output_format"] == "json":
-        console.document("cache-prune-remote", RemotePrune(dry_run, found))
+        console.document("cache-prune-remote", RemotePrune(dry_run, results))
         return
     verb = "would remove" if dry_run else "removed"
-    for one in found:
-        left = f"{_objects(one.left)} left, {size_text(one.left_bytes)}"
-        removed = f"{verb} {_objects(one.removed)}, {size_text(one.removed_bytes)}"
-        console.result(f"{printable_lines(one.url)}: {removed}; {left}")
+    for result in results:
+        left = f"{_objects(result.left)} left, {size_text(result.left_bytes)}"
+        removed = f"{verb} {_objects(result.removed)}, {size_text(result.removed_bytes)}"
+        console.result(f"{printable_lines(result.url)}: {removed}; {left}")
 
 
 def show_verified(console: Console, values: Mapping[str, Any]) -> int:
@@ -81,22 +81,22 @@ def show_verified(console: Console, values: Mapping[str, Any]) -> int:
     stores = _stores(values)
     trust = RemoteOptions(tuple(values["cache_url"]), **trust_options(values["cache_trust"])).reading().trust
     with console.working():
-        found = [one.verify(trust, dry_run=dry_run) for one in stores]
-    wrong = any(one.damaged or one.not_trusted for one in found)
+        results = [store.verify(trust, dry_run=dry_run) for store in stores]
+    wrong = any(item.damaged or item.not_trusted for item in results)
     if values["output_format"] == "json":
-        console.document("cache-verify-remote", RemoteVerify(dry_run, found))
+        console.document("cache-verify-remote", RemoteVerify(dry_run, results))
         return int(wrong)
-    for one in found:
-        for name in one.damaged:
-            console.result(f"damaged: {printable_lines(f'{one.url}/{name}')}")
-        for name in one.not_trusted:
-            console.result(f"not from a trusted key: {printable_lines(f'{one.url}/{name}')}")
+    for result in results:
+        for name in result.damaged:
+            console.result(f"damaged: {printable_lines(f'{result.url}/{name}')}")
+        for name in result.not_trusted:
+            console.result(f"not from a trusted key: {printable_lines(f'{result.url}/{name}')}")
     damaged, foreign = (
-        sum(map(len, names)) for names in zip(*((o.damaged, o.not_trusted) for o in found), strict=True)
+        sum(map(len, names)) for names in zip(*((o.damaged, o.not_trusted) for o in results), strict=True)
     )
     removed = "" if dry_run or not damaged else ", and removed"
     outcome = f"{damaged} damaged{removed}; {foreign} not from a trusted key" if wrong else "all are sound"
-    console.status(f"Verified {_objects(sum(one.objects for one in found))}: {outcome}.")
+    console.status(f"Verified {_objects(sum(item.objects for item in results))}: {outcome}.")
     return int(wrong)
 
 

@@ -57,11 +57,11 @@ def tool_list(ctx: click.Context, /, **values: Any) -> None:
     from commodore.core.tools import Toolbox, survey_tools
 
     console = console_of(ctx)
-    found = survey_tools(Toolbox.of_user(), _releases(ctx, console, values), check=values["version_check"])
+    tools = survey_tools(Toolbox.of_user(), _releases(ctx, console, values), check=values["version_check"])
     if values["out"] == "json":
-        console.document("tool-list", ListedTools(found))
+        console.document("tool-list", ListedTools(tools))
         return
-    for number, status in enumerate(found):
+    for number, status in enumerate(tools):
         if number:
             console.result("")
         for line in _lines(status, checked=values["version_check"]):
@@ -92,13 +92,13 @@ def tool_install(ctx: click.Context, /, tool: str | None, **values: Any) -> None
             outcome = install_tool(tool, choice, box, releases)
         _print_outcome(outcome, console)
         return
-    wanted = []
-    for name, found in missing_tools(box).items():
-        if found is None:
-            wanted.append(name)
+    requested = []
+    for name, result in missing_tools(box).items():
+        if result is None:
+            requested.append(name)
         else:
-            console.status(f"{name} is found: {found.path}")
-    _each(wanted, lambda name: install_tool(name, choice, box, releases), console)
+            console.status(f"{name} is found: {result.path}")
+    _each(requested, lambda name: install_tool(name, choice, box, releases), console)
 
 
 @click.command("upgrade")
@@ -162,10 +162,10 @@ def _of_argocd(tool: str | None, values: dict[str, Any], console: Console) -> tu
             "--argocd sets the version of one tool",
             hint="write commodore tool install helm --argocd 3.4",
         )
-    found = Diagnostics()
-    profile = choose_profile(values["argocd"], {}, found)
-    for one in found.found():
-        console.announce(Warned(one.code, one.message, hint=one.hint))
+    diagnostics = Diagnostics()
+    profile = choose_profile(values["argocd"], {}, diagnostics)
+    for item in diagnostics.found():
+        console.announce(Warned(item.code, item.message, hint=item.hint))
     version = profile.tools.get(tool)
     return profile_toolbox(profile.name), Choice(named_version(version) if version else None)
 

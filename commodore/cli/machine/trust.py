@@ -58,13 +58,13 @@ def trust_explain(ctx: click.Context, /, component: str, **values: Any) -> int:
     if values["output_format"] == "json":
         console.document("trust-explain", ExplainedTrust(actions))
     else:
-        for one in actions:
-            needs = f" (needs {one.capability})" if one.capability else ""
-            console.result(printable_lines(f"{one.instance}: {one.what}{needs}"))
-            if one.refusal:
-                console.result(printable_lines(f"  refused: {one.refusal}"))
-        if any(one.capability in ("external", "kadet") for one in actions):
+        for action in actions:
+            needs = f" (needs {action.capability})" if action.capability else ""
+            console.result(printable_lines(f"{action.instance}: {action.what}{needs}"))
+            if action.refusal:
+                console.result(printable_lines(f"  refused: {action.refusal}"))
+        if any(item.capability in ("external", "kadet") for item in actions):
             console.result(describe_isolation(workspace, given))
         if not actions:
             console.result(printable_lines(f"{component} executes and fetches nothing."))
-    return 1 if any(one.refusal for one in actions) else 0
+    return 1 if any(item.refusal for item in actions) else 0

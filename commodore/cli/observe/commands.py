@@ -74,8 +74,8 @@ def observe_plan(ctx: click.Context, /, files: tuple[Path, ...], **values: Any) 
     now = _time(values["at"])
     worlds, findings = _worlds(console, files, values)
     if values["images_from"] == "rendered":
-        wanted = {str(one.application.meta) for world in worlds for one in world.applications}
-        worlds = with_rendered_images(worlds, rendered_images(console, wanted, values))
+        requested = {str(application.application.meta) for world in worlds for application in world.applications}
+        worlds = with_rendered_images(worlds, rendered_images(console, requested, values))
     decisions = [plan_stage(world, plan_options, now) for world in worlds]
     show_decisions(console, decisions, values)
     if values["folder"] is not None:
@@ -83,7 +83,7 @@ def observe_plan(ctx: click.Context, /, files: tuple[Path, ...], **values: Any) 
     refused = values["server_dry_run"] and not _try_out(console, decisions, values)
     if findings:
         console.error(Findings(findings))
-    due = values["check"] and any(one.kind in ("promote", "blocked") for one in decisions)
+    due = values["check"] and any(decision.kind in ("promote", "blocked") for decision in decisions)
     return int(bool(findings) or due or refused)
 
 
@@ -154,7 +154,7 @@ def _warn(console: Console, objects: GivenObjects, worlds: Sequence[StageWorld])
     """Say what is wrong with the annotations of Applications."""
     from commodore.observe import Application, annotation_problems
 
-    for application in (one for one in objects.objects if isinstance(one, Application)):
+    for application in (item for item in objects.objects if isinstance(item, Application)):
         for problem in annotation_problems(application):
             console.announce(Warned("CMD-OBS-004", f"{problem.reason}: {problem.message}", problem.hint))
     if not worlds:
@@ -178,25 +178,25 @@ def show_decisions(console: Console, decisions: Sequence[Decision], values: dict
     elif values.get("explain"):
         from commodore.observe import explain
 
-        for one in decisions:
-            for line in explain(one):
+        for decision in decisions:
+            for line in explain(decision):
                 console.result(shortened(printable(line), _MESSAGE))
     else:
         for line in _table(decisions):
             console.result(line)
 
 
-def _asked_for(decisions: Sequence[Decision], wanted: str) -> list[Decision]:
+def _asked_for(decisions: Sequence[Decision], requested: str) -> list[Decision]:
     """The decisions about one Stage, named with or without its namespace.
 
     Raises:
         UsageError: CMD-OBS-030, no Application names such a Stage.
     """
-    found = [one for one in decisions if wanted in (str(one.stage), one.stage.name)]
-    if not found:
-        known = ", ".join(str(one.stage) for one in decisions[:10]) or "none"
-        raise UsageError("CMD-OBS-030", f"no Application names the Stage '{wanted}'", hint=f"known are: {known}")
-    return found
+    results = [decision for decision in decisions if requested in (str(decision.stage), decision.stage.name)]
+    if not results:
+        known = ", ".join(str(decision.stage) for decision in decisions[:10]) or "none"
+        raise UsageError("CMD-OBS-030", f"no Application names the Stage '{requested}'", hint=f"known are: {known}")
+    return results
 
 
 def _table(decisions: Sequence[Decision]) -> Iterator[str]:
@@ -211,10 +211,10 @@ def _table(decisions: Sequence[Decision]) -> Iterator[str]:
         if number == 0:
             yield click.style(line, bold=True)
             continue
-        one = decisions[number - 1]
-        yield click.style(line, fg=_COLOURS[one.kind]) if _COLOURS[one.kind] else line
-        if one.kind != "none":
-            yield f"    {shortened(printable(one.message), _MESSAGE)}"
+        decision = decisions[number - 1]
+        yield click.style(line, fg=_COLOURS[decision.kind]) if _COLOURS[decision.kind] else line
+        if decision.kind != "none":
+            yield f"    {shortened(printable(decision.message), _MESSAGE)}"
 
 
 def _emit(folder: Path, decisions: Sequence[Decision]) -> None:
@@ -230,11 +230,11 @@ def _emit(folder: Path, decisions: Sequence[Decision]) -> None:
     try:
         root = folder.resolve()
         root.mkdir(parents=True, exist_ok=True)
-        for one in decisions:
-            if one.verdict.promotion is not None:
-                meta = one.verdict.promotion["metadata"]
+        for decision in decisions:
+            if decision.verdict.promotion is not None:
+                meta = decision.verdict.promotion["metadata"]
                 path = root / f"{meta['namespace']}_{meta['name']}.yaml"
-                write_atomically(path, dump(one.verdict.promotion).encode(), root=root)
+                write_atomically(path, dump(decision.verdict.promotion).encode(), root=root)
     except OSError as error:
         raise EnvironmentFault(
             "CMD-OBS-005",

@@ -79,10 +79,10 @@ def duration(flag: str, text: str) -> timedelta:
     Raises:
         UsageError: CMD-OBS-030, it is none.
     """
-    found = read_duration(text)
-    if found is None:
+    result = read_duration(text)
+    if result is None:
         raise _wrong(flag, text, "a number of seconds, or a duration like 1m30s")
-    return found
+    return result
 
 
 def clusters(values: dict[str, Any]) -> Clusters:
@@ -142,5 +142,5 @@ def parts(texts: Iterable[str]) -> list[str]:
     return [part.strip() for text in texts for part in text.split(",") if part.strip()]
 
 
-def _wrong(flag: str, text: str, wanted: str) -> UsageError:
-    return UsageError("CMD-OBS-030", f"the value '{text}' of {flag} cannot be read", hint=f"give {wanted}")
+def _wrong(flag: str, text: str, requested: str) -> UsageError:
+    return UsageError("CMD-OBS-030", f"the value '{text}' of {flag} cannot be read", hint=f"give {requested}")

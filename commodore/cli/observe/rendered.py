@@ -33,7 +33,9 @@ def checked_source(values: Mapping[str, Any]) -> None:
         )
 
 
-def rendered_images(console: Console, wanted: Collection[str], values: Mapping[str, Any]) -> dict[str, RenderedImages]:
+def rendered_images(
+    console: Console, requested: Collection[str], values: Mapping[str, Any]
+) -> dict[str, RenderedImages]:
     """What a commit renders of Applications, by their `namespace/name`; those that it does not define are left out.
 
     Raises:
@@ -43,6 +45,6 @@ def rendered_images(console: Console, wanted: Collection[str], values: Mapping[s
     from commodore.observe import RenderedImages
 
     options = options_by({**values, "self_revisions": "all"}, console)
-    images, read = run_images(Tree(values["path"], values["ref"]), wanted, options)
+    images, read = run_images(Tree(values["path"], values["ref"]), requested, options)
     console.diagnostics(read.diagnostics)
-    return {label: RenderedImages(one.images, one.revisions, one.problem) for label, one in images.items()}
+    return {label: RenderedImages(image.images, image.revisions, image.problem) for label, image in images.items()}

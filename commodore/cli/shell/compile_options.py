@@ -46,13 +46,13 @@ def _remote(values: Mapping[str, Any]) -> RemoteOptions | None:
         return None
     from commodore.core.results.remote_store import RemoteOptions
 
-    found = RemoteOptions(
+    options = RemoteOptions(
         urls,
         write=mode == "write",
         key=values["cache_key"],
         **trust_options(values["cache_trust"]),
         exclude=frozenset(values["cache_exclude"]),
     )
-    found.reading()  # what is wrong with them is reported before anything is begun
-    found.signer()
-    return found
+    options.reading()  # what is wrong with them is reported before anything is begun
+    options.signer()
+    return options

@@ -43,25 +43,25 @@ def quick(find: Find, *, patience: float = DEFAULT_LIMITS.completion_timeout) ->
 
     @functools.wraps(find)
     def complete(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        found: list[CompletionItem] = []
+        results: list[CompletionItem] = []
 
         def run() -> None:
             with contextlib.suppress(Exception):
                 items = [CompletionItem(item) if isinstance(item, str) else item for item in find(ctx, incomplete)]
-                found.extend(items)
+                results.extend(items)
 
         thread = threading.Thread(target=run, name="completion", daemon=True)
         thread.start()
         thread.join(patience)
-        return found[:]
+        return results[:]
 
     return complete
 
 
 def _beginning(names: Iterable[Any], incomplete: str) -> list[str]:
     """Those that begin with what is typed. What the shell would not take as one plain word is left out."""
-    found = {name for name in names if isinstance(name, str) and _WORD.fullmatch(name)}
-    return sorted(name for name in found if name.startswith(incomplete))
+    results = {name for name in names if isinstance(name, str) and _WORD.fullmatch(name)}
+    return sorted(name for name in results if name.startswith(incomplete))
 
 
 @quick
@@ -123,10 +123,10 @@ def complete_error_codes(_ctx: click.Context, incomplete: str) -> list[Completio
     from commodore.cli.shell.error_pages import read_error_rooms
 
     typed = incomplete.upper()
-    wanted = typed if "CMD-".startswith(typed[:4]) else f"CMD-{typed}"
+    requested = typed if "CMD-".startswith(typed[:4]) else f"CMD-{typed}"
     pages = (page for room in read_error_rooms() for page in room.pages)
     return [
-        CompletionItem(page.code, help=page.title.replace("`", "")) for page in pages if page.code.startswith(wanted)
+        CompletionItem(page.code, help=page.title.replace("`", "")) for page in pages if page.code.startswith(requested)
     ]
 
 

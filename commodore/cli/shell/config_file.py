@@ -273,7 +273,7 @@ def user_file(environ: Mapping[str, str] = os.environ) -> Path:
 def _places(folder: Path, environ: Mapping[str, str]) -> Iterator[tuple[Path, Path | None]]:
     """The files that exist: that of the repository, with its root, and the user's."""
     folders = [folder, *folder.parents]
-    root = next((one for one in folders if os.path.lexists(one / ".git")), folder)
+    root = next((item for item in folders if os.path.lexists(item / ".git")), folder)
     for parent in folders:
         if os.path.lexists(parent / NAME):
             yield parent / NAME, root

@@ -93,8 +93,8 @@ class Console:
         if isinstance(inner, TaskBegun | TaskEnded | StageGrown):  # for traces, see commodore.cli.shell.stage_profile
             return
         if self.log_format == "json":
-            wanted = isinstance(inner, Warned | PageToVisit) if self.quiet else True
-            if wanted and (not isinstance(inner, Noted) or inner.level <= self.verbosity):
+            requested = isinstance(inner, Warned | PageToVisit) if self.quiet else True
+            if requested and (not isinstance(inner, Noted) or inner.level <= self.verbosity):
                 self._json(as_record(event))
             return
         match event:
@@ -125,47 +125,47 @@ class Console:
     def error(self, error: CommodoreError) -> None:
         """Show one error, or all of several. On a terminal, say once where to read more."""
         errors = error.errors if isinstance(error, Findings) else (error,)
-        for one in errors:
+        for item in errors:
             if self.log_format == "json":
-                self._json({"event": "Error", **plain(one)})
+                self._json({"event": "Error", **plain(item)})
                 continue
-            self._show(Diagnostic.of(one))
-        explained = next((one.code for one in errors if not one.code.startswith(_CLI_CODES)), "")
+            self._show(Diagnostic.of(item))
+        explained = next((entry.code for entry in errors if not entry.code.startswith(_CLI_CODES)), "")
         if explained and not self._explained and self.log_format == "text" and self.err.isatty():
             self._explained = True
             self._write_line(f"explain: commodore explain {explained}", dim=True)
 
-    def diagnostics(self, found: Iterable[Diagnostic], wanted: str = "actionable") -> None:
+    def diagnostics(self, diagnostics: Iterable[Diagnostic], requested: str = "actionable") -> None:
         """Show diagnostics: `all`, the `actionable` ones, or `none`; errors always.
 
         Unless all are asked for, many of one cause are shown as one, and those of before a change as a number.
         """
         if self.quiet:
-            wanted = "none"
+            requested = "none"
         chosen = [
-            one
-            for one in found
-            if one.severity == "error" or wanted == "all" or (wanted == "actionable" and one.actionable)
+            entry
+            for entry in diagnostics
+            if entry.severity == "error" or requested == "all" or (requested == "actionable" and entry.actionable)
         ]
         if self.log_format == "json":
-            for one in chosen:
-                self.record("Diagnostic", plain(one))
+            for item in chosen:
+                self.record("Diagnostic", plain(item))
             return
-        if wanted == "all":
-            for one in chosen:
-                self._show(one)
+        if requested == "all":
+            for item in chosen:
+                self._show(item)
             return
-        known = [one for one in chosen if one.before and one.severity != "error"]
-        for one, others in grouped(one for one in chosen if one not in known):
-            self._show(one, others)
+        known = [entry for entry in chosen if entry.before and entry.severity != "error"]
+        for item, others in grouped(entry for entry in chosen if entry not in known):
+            self._show(item, others)
         if known:
             count = "1 finding was" if len(known) == 1 else f"{len(known)} findings were"
             self._write_line(f"{count} there before the change, too (--diagnostics all shows them)")
 
-    def _show(self, one: Diagnostic, others: str = "") -> None:
+    def _show(self, diagnostic: Diagnostic, others: str = "") -> None:
         """Write a diagnostic, with a line after its first one."""
-        head, *rest = (text if text.startswith("  at ") else self._wrapped(text) for text in texts_of(one))
-        first = _styled(head, one.severity, STYLES[one.severity])
+        head, *rest = (text if text.startswith("  at ") else self._wrapped(text) for text in texts_of(diagnostic))
+        first = _styled(head, diagnostic.severity, STYLES[diagnostic.severity])
         self._write_lines([first, *map(_unsteered, filter(None, [others, *rest]))])
 
     def aborted(self) -> None:

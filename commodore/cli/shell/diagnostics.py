@@ -18,32 +18,33 @@ STYLES: dict[Severity, dict[str, Any]] = {
 }
 
 
-def texts_of(one: Diagnostic, *, label: str = "", note: str = "") -> Iterator[str]:
+def texts_of(diagnostic: Diagnostic, *, label: str = "", note: str = "") -> Iterator[str]:
     """The lines without colours: label, subject, message and code; the places; the hint.
 
     Args:
         label: what the first line begins with; by default the severity.
         note: what it ends with.
     """
-    about = one.subject.name
-    about += f", source {one.subject.source}" if one.subject.source is not None else ""
-    times = f" ({one.count} times)" if one.count > 1 else ""
-    yield f"{label or one.severity}: {f'{printable(about)}: ' if about else ''}{one.message}{times} [{one.code}]{note}"
-    for place in one.locations:
+    about = diagnostic.subject.name
+    about += f", source {diagnostic.subject.source}" if diagnostic.subject.source is not None else ""
+    times = f" ({diagnostic.count} times)" if diagnostic.count > 1 else ""
+    subject = f"{printable(about)}: " if about else ""
+    yield f"{label or diagnostic.severity}: {subject}{diagnostic.message}{times} [{diagnostic.code}]{note}"
+    for place in diagnostic.locations:
         yield f"  at {printable(str(place))}"
-    if one.hint:
-        yield f"  hint: {one.hint}"
+    if diagnostic.hint:
+        yield f"  hint: {diagnostic.hint}"
 
 
-def diagnostic_lines(one: Diagnostic, *, label: str = "", note: str = "") -> Iterator[str]:
+def diagnostic_lines(diagnostic: Diagnostic, *, label: str = "", note: str = "") -> Iterator[str]:
     """The same with colours, and without what steers a terminal."""
-    head, *rest = map(printable_lines, texts_of(one, label=label, note=note))
-    shown = label or one.severity
-    yield click.style(shown, **STYLES[one.severity]) + head.removeprefix(shown)
+    head, *rest = map(printable_lines, texts_of(diagnostic, label=label, note=note))
+    shown = label or diagnostic.severity
+    yield click.style(shown, **STYLES[diagnostic.severity]) + head.removeprefix(shown)
     yield from rest
 
 
-def compact_lines(one: Diagnostic, about: str = "") -> Iterator[str]:
+def compact_lines(diagnostic: Diagnostic, about: str = "") -> Iterator[str]:
     """A diagnostic on one line that begins with its place, as compilers write it, and a line for its hint.
 
     Nothing in it can pass for another one.
@@ -51,11 +52,12 @@ def compact_lines(one: Diagnostic, about: str = "") -> Iterator[str]:
     Args:
         about: what the message is about.
     """
-    severity = click.style(one.severity, **{**STYLES[one.severity], "bold": True})
-    place = "".join(f"{printable(str(place))}: " for place in one.locations[:1])
-    yield f"{place}{severity}: {f'{printable(about)}: ' if about else ''}{_one_line(one.message)} [{one.code}]"
-    if one.hint:
-        yield f"  hint: {_one_line(one.hint)}"
+    severity = click.style(diagnostic.severity, **{**STYLES[diagnostic.severity], "bold": True})
+    place = "".join(f"{printable(str(place))}: " for place in diagnostic.locations[:1])
+    subject = f"{printable(about)}: " if about else ""
+    yield f"{place}{severity}: {subject}{_one_line(diagnostic.message)} [{diagnostic.code}]"
+    if diagnostic.hint:
+        yield f"  hint: {_one_line(diagnostic.hint)}"
 
 
 def _one_line(text: str) -> str:
@@ -69,12 +71,12 @@ def grouped(shown: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, str]]:
     """Diagnostics to show, of many with one cause the first, each with a further line that counts the others."""
     for same in by_cause(shown):
         if len(same) <= _FEW:
-            yield from ((one, "") for one in same)
+            yield from ((item, "") for item in same)
         else:
             yield same[0], _others(same[1:])
 
 
 def _others(others: Sequence[Diagnostic]) -> str:
-    subjects = [*dict.fromkeys(one.subject.name for one in others)]
+    subjects = [*dict.fromkeys(other.subject.name for other in others)]
     named = f": {some_of(subjects)}" if all(subjects) else ""
     return f"  and {len(others)} more of this cause{named} (--diagnostics all shows each)"

@@ -72,5 +72,5 @@ DOCUMENTS: Final = MappingProxyType(
 def document_class(name: str) -> type:
     """The dataclass of a document."""
     module, attribute = DOCUMENTS[name].split(":")
-    found: type = getattr(importlib.import_module(module), attribute)
-    return found
+    result: type = getattr(importlib.import_module(module), attribute)
+    return result

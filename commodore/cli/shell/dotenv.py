@@ -58,9 +58,9 @@ def load_dotenv(
     file = folder / ".env"
     if not file.is_file():
         return
-    found = {name: value for name, value in _read(file).items() if name not in environ}
-    foreign = sorted(name for name in found if name not in _OWN and not name.startswith(f"{ENVIRONMENT_PREFIX}_"))
-    refused = {name: reason for name in found if (reason := _refusal(name, found, environ, arguments))}
+    results = {name: value for name, value in _read(file).items() if name not in environ}
+    foreign = sorted(name for name in results if name not in _OWN and not name.startswith(f"{ENVIRONMENT_PREFIX}_"))
+    refused = {name: reason for name in results if (reason := _refusal(name, results, environ, arguments))}
     if foreign:
         announce(
             Warned(
@@ -77,7 +77,7 @@ def load_dotenv(
                 hint="export the variable yourself, or use the option",
             )
         )
-    environ.update({name: value for name, value in found.items() if name not in refused and name not in foreign})
+    environ.update({name: value for name, value in results.items() if name not in refused and name not in foreign})
 
 
 def _read(file: Path) -> dict[str, str]:
@@ -98,7 +98,7 @@ def _read(file: Path) -> dict[str, str]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _refusal(name: str, found: Mapping[str, str], environ: Mapping[str, str], arguments: Sequence[str]) -> str | None:
+def _refusal(name: str, results: Mapping[str, str], environ: Mapping[str, str], arguments: Sequence[str]) -> str | None:
     """Why a variable is not taken; None if it may be."""
     if _ends(name, USER_ONLY_VARIABLES):
         return "it is for the user to decide, not for a file in this folder"
@@ -108,7 +108,7 @@ def _refusal(name: str, found: Mapping[str, str], environ: Mapping[str, str], ar
         given = any(_ends(other, (token,)) and value.strip() for other, value in environ.items())
         if given or any(argument.partition("=")[0] == option for argument in arguments):
             return "a token that comes from elsewhere would be sent there"
-        if any(_ends(other, (token,)) and os.path.lexists(value.strip()) for other, value in found.items()):
+        if any(_ends(other, (token,)) and os.path.lexists(value.strip()) for other, value in results.items()):
             return "a file that the same .env names as the token would be sent there"
     return None
 

@@ -77,20 +77,20 @@ def read_error_rooms() -> tuple[ErrorRoom, ...]:
     return tuple(_parse(file.stem, file.read_text(encoding="utf-8")) for file in files)
 
 
-def find_error_page(wanted: str) -> ErrorPage:
+def find_error_page(requested: str) -> ErrorPage:
     """The page of a code, however it is spelt: `CMD-DEP-012`, `dep-12`, `[CMD-DEP-012]`.
 
     Raises:
         InputError: there is no such code.
         EnvironmentFault: the pages are missing in this installation.
     """
-    code = normalize_code(wanted)
+    code = normalize_code(requested)
     pages = {page.code: page for room in read_error_rooms() for page in room.pages}
     if code in pages:
         return pages[code]
     raise InputError(
         "CMD-CLI-060",
-        f"there is no error code {wanted!r}",
+        f"there is no error code {requested!r}",
         hint=did_you_mean(code, pages) or "'commodore explain' lists all codes",
     )
 
@@ -119,9 +119,9 @@ def _parse(name: str, text: str) -> ErrorRoom:
 
 
 def _sections(text: str) -> Iterator[ErrorPage]:
-    found = list(_SECTION.finditer(text))
-    ends = [section.start() for section in found[1:]] + [len(text)]
-    for section, end in zip(found, ends, strict=True):
+    matches = list(_SECTION.finditer(text))
+    ends = [section.start() for section in matches[1:]] + [len(text)]
+    for section, end in zip(matches, ends, strict=True):
         blocks = _blocks(text[section.end() : end])
         match = _KIND.fullmatch(blocks[0]) if blocks else None
         family = (match["family"] or match[1]) if match else "unknown"

@@ -134,9 +134,13 @@ class Helped(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options, under headings if there are many; the commands of a group come last."""
-        every = [one for one in self.get_params(ctx) if isinstance(one, click.Option) and not one.hidden]
+        every = [
+            parameter
+            for parameter in self.get_params(ctx)
+            if isinstance(parameter, click.Option) and not parameter.hidden
+        ]
         is_cut = ctx.meta.get(_CUT)
-        options = [one for one in every if _name(one) in FIRST or one.required] if is_cut else every
+        options = [item for item in every if _name(item) in FIRST or item.required] if is_cut else every
         many = len(options) > _MANY
         sections: dict[str, list[tuple[str, str]]] = {title: [] for title in (_PLAIN, *HEADINGS)}
         for option in sorted(options, key=_place) if many else options:
@@ -148,7 +152,9 @@ class Helped(click.Command):
             if records:
                 with formatter.section(title):
                     formatter.write_dl([(flags.ljust(width), text) for flags, text in records])
-        if not is_cut and (records := [_in_file(one, ctx) for one in self.params if _is_in_files(one)]):
+        if not is_cut and (
+            records := [_in_file(parameter, ctx) for parameter in self.params if _is_in_files(parameter)]
+        ):
             with formatter.section("In .commodore.yaml, not on the command line"):
                 formatter.write_dl([(name.ljust(_COLUMN), text) for name, text in records])
         if is_cut:
@@ -167,7 +173,12 @@ class Helped(click.Command):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """What the shell may complete; no names that are not shown."""
-        hidden = {flag for one in self.get_params(ctx) if isinstance(one, HelpedOption) for flag in one.hidden_flags}
+        hidden = {
+            flag
+            for parameter in self.get_params(ctx)
+            if isinstance(parameter, HelpedOption)
+            for flag in parameter.hidden_flags
+        }
         return [item for item in super().shell_complete(ctx, incomplete) if item.value not in hidden]
 
 

@@ -39,10 +39,10 @@ class LazyGroup(Helped, click.Group):
         return sorted(self.lazy)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        found = self.lazy.get(cmd_name)
-        if found is not None and found not in self._loaded:
-            self._loaded[found] = found.load()
-        return self._loaded[found] if found is not None else None
+        result = self.lazy.get(cmd_name)
+        if result is not None and result not in self._loaded:
+            self._loaded[result] = result.load()
+        return self._loaded[result] if result is not None else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

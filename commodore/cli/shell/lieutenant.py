@@ -50,15 +50,15 @@ def connect(ctx: click.Context, values: Mapping[str, Any], console: Console) -> 
     from commodore.core.lieutenant.login import TokenSource
     from commodore.core.results.caches import token_cache
 
-    wanted = login_options(ctx, values)
+    requested = login_options(ctx, values)
     source = TokenSource(
         lambda: given_token(values["api_token"], console.context),
-        wanted,
+        requested,
         TokenStore(token_cache(), console.context),
         console.context,
         may_log_in=sys.stdin.isatty() and sys.stderr.isatty(),
     )
-    return LieutenantClient(values["api_url"], source, console.context, timeout=wanted.timeout)
+    return LieutenantClient(values["api_url"], source, console.context, timeout=requested.timeout)
 
 
 def read_dynamic_facts(entries: Sequence[str], console: Console) -> Mapping[str, Any]:

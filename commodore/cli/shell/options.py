@@ -59,7 +59,7 @@ class _Option(HelpedOption):
         if self._narrows and (given == "" or (isinstance(given, list | tuple) and "" in given)):
             raise click.BadParameter("it is empty", ctx, self)
         if self.multiple and isinstance(given, list | tuple):
-            kept: Any = [one for one in given if one != ""]
+            kept: Any = [item for item in given if item != ""]
             opts = {**opts, self.name or "": kept}
             given = kept or ""
         if given == "":
@@ -234,10 +234,10 @@ def _type(setting: Setting) -> click.ParamType[Any] | type:
 def _set_color(ctx: click.Context, _parameter: click.Parameter, value: str) -> str:
     """Let what is shown be coloured, or not, also by the groups that the command is in: these show its errors."""
     if value != "auto":
-        one: click.Context | None = ctx
-        while one is not None:
-            one.color = value == "always"
-            one = one.parent
+        item: click.Context | None = ctx
+        while item is not None:
+            item.color = value == "always"
+            item = item.parent
     return value
 
 

@@ -36,7 +36,7 @@ def show_parameters(value: Any, output: str, console: Console, *, whole: bool) -
 
 
 def show_differences(
-    found: Sequence[ParameterDifference], names: tuple[str, str], output: str, console: Console
+    differences: Sequence[ParameterDifference], names: tuple[str, str], output: str, console: Console
 ) -> None:
     """Write differences to standard output, as `json`, `yaml` or `text`.
 
@@ -46,13 +46,13 @@ def show_differences(
     from commodore.core.inventory import render_difference
 
     if output != "text":
-        console.document("inventory-show-diff", ParameterDifferences(found), form=output)
+        console.document("inventory-show-diff", ParameterDifferences(differences), form=output)
         return
-    if found:
+    if differences:
         for line in paint((("header", f"--- {names[0]}"), ("header", f"+++ {names[1]}"))):
             console.result(line)
-    for one in found:
-        for line in paint((line.style, line.text) for line in render_difference(one)):
+    for item in differences:
+        for line in paint((line.style, line.text) for line in render_difference(item)):
             console.result(line)
 
 

@@ -101,15 +101,17 @@ def _table(instances: Sequence[InstanceTime]) -> Iterator[str]:
         return
     yield "Slowest instances, in seconds:" if len(instances) > _SHOWN else "Instances, in seconds:"
     yield "   total    fetch   render   filter  instance"
-    for one in instances[:_SHOWN]:
-        times = " ".join(f"{seconds:8.2f}" for seconds in (one.total, one.fetch, one.render, one.filter))
-        yield f"{times}  {printable_lines(one.instance)}{_distinction(one, instances)}"
+    for instance in instances[:_SHOWN]:
+        times = " ".join(
+            f"{seconds:8.2f}" for seconds in (instance.total, instance.fetch, instance.render, instance.filter)
+        )
+        yield f"{times}  {printable_lines(instance.instance)}{_distinction(instance, instances)}"
 
 
-def _distinction(one: InstanceTime, instances: Sequence[InstanceTime]) -> str:
+def _distinction(time: InstanceTime, instances: Sequence[InstanceTime]) -> str:
     """What tells an instance from those of the same name: the part of its place where they differ, a test case."""
-    places = [other.place for other in instances if other.instance == one.instance]
+    places = [other.place for other in instances if other.instance == time.instance]
     if len(places) == 1:
         return ""
-    parts = Path(one.place).relative_to(os.path.commonpath(places)).parts
+    parts = Path(time.place).relative_to(os.path.commonpath(places)).parts
     return f" ({parts[0]})" if parts else ""  # none: it was compiled again

@@ -193,12 +193,12 @@ class _Progress(Progress):
 
     def task(self, task: TaskID) -> Task:
         """One of the stages."""
-        return next(one for one in self.tasks if one.id == task)
+        return next(item for item in self.tasks if item.id == task)
 
     def get_renderables(self) -> Iterator[RenderableType]:
         yield self.make_tasks_table(self.tasks)
         now = time.monotonic()
-        longest = sorted(dict(self._running).items(), key=lambda one: one[1])
+        longest = sorted(dict(self._running).items(), key=lambda item: item[1])
         told = [
             f"{'fetching ' if task == _FETCHES else ''}{printable(item)} {now - since:.0f} s"
             for (task, item, _), since in longest

@@ -16,7 +16,7 @@ ARGOCD_TITLE = "Argo CD changes"
 _ANY = "any"
 
 
-def check_flags(wanted: Iterable[str]) -> None:
+def check_flags(requested: Iterable[str]) -> None:
     """See that `--fail-on` names dangers.
 
     Raises:
@@ -24,7 +24,7 @@ def check_flags(wanted: Iterable[str]) -> None:
     """
     from commodore.core.review import FLAGS
 
-    for name in wanted:
+    for name in requested:
         if name != _ANY and name not in FLAGS:
             raise UsageError(
                 "CMD-CLI-030",
@@ -33,10 +33,10 @@ def check_flags(wanted: Iterable[str]) -> None:
             )
 
 
-def dangers(found: Review, wanted: Iterable[str]) -> list[str]:
+def dangers(review: Review, requested: Iterable[str]) -> list[str]:
     """The dangers of a review that `--fail-on` names, the worst first."""
-    chosen = {*wanted}
-    names = dict.fromkeys(flag.name for flag in found.flags)
+    chosen = {*requested}
+    names = dict.fromkeys(flag.name for flag in review.flags)
     return [name for name in names if name in chosen or _ANY in chosen]
 
 
@@ -68,7 +68,7 @@ def _noise_rule(text: str) -> NoiseRule:
     return NoiseRule("labels" if field == "labels" else "annotations", pattern)
 
 
-def markdown(found: Review, values: Mapping[str, Any], *, title: str, whole: str) -> str:
+def markdown(review: Review, values: Mapping[str, Any], *, title: str, whole: str) -> str:
     """A review as Markdown within `--max-bytes`.
 
     Raises:
@@ -78,11 +78,11 @@ def markdown(found: Review, values: Mapping[str, Any], *, title: str, whole: str
 
     if values["max_bytes"] < 4096:
         raise UsageError("CMD-CLI-031", "--max-bytes is less than 4096", hint="a report needs 4096 bytes at least")
-    return markdown_report(found, title=title, budget=values["max_bytes"], whole=values["report_url"] or whole)
+    return markdown_report(review, title=title, budget=values["max_bytes"], whole=values["report_url"] or whole)
 
 
 def show_review(
-    found: Review,
+    review: Review,
     console: Console,
     *,
     full: bool = False,
@@ -97,7 +97,7 @@ def show_review(
     from commodore.core.review import text_report
 
     folded = not full and sys.stdout.isatty()
-    lines = list(text_report(found, folded=folded))
+    lines = list(text_report(review, folded=folded))
     console.result("\n".join(f"{indent}{line}".rstrip() for line in paint((line.style, line.text) for line in lines)))
-    if folded and len(lines) < sum(1 for _ in text_report(found)):
+    if folded and len(lines) < sum(1 for _ in text_report(review)):
         console.status(f"Long changes are folded: {command} --full shows all of them.")

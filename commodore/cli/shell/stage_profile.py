@@ -134,19 +134,21 @@ class Profile:
     def instances(self) -> tuple[InstanceTime, ...]:
         """The time of each instance that was compiled, the slowest first."""
         fetches: dict[tuple[str, str], float] = defaultdict(float)
-        begun = {_identity(one.event): one.event for one in self._heard if isinstance(one.event, TaskBegun)}
-        ended = [one.event for one in self._heard if isinstance(one.event, TaskEnded)]
+        begun = {_identity(item.event): item.event for item in self._heard if isinstance(item.event, TaskBegun)}
+        ended = [item.event for item in self._heard if isinstance(item.event, TaskEnded)]
         for event in ended:
             for instance in begun[_identity(event)].instances if event.task == "fetch" else ():
                 fetches[instance] += event.seconds
-        found = [_instance_time(event, fetches[event.place, event.item]) for event in ended if event.task == "compile"]
-        return tuple(sorted(found, key=lambda one: (-one.total, one.instance, one.place)))
+        instances = [
+            _instance_time(event, fetches[event.place, event.item]) for event in ended if event.task == "compile"
+        ]
+        return tuple(sorted(instances, key=lambda item: (-item.total, item.instance, item.place)))
 
     def reused(self) -> int:
         """How many instances were not compiled, as their results of an earlier run are still right."""
-        told = [one.event for one in self._heard if isinstance(one.event, StageAdvanced)]
+        told = [item.event for item in self._heard if isinstance(item.event, StageAdvanced)]
         rendered = [
-            one.event for one in self._heard if isinstance(one.event, TaskEnded) and one.event.task == "compile"
+            item.event for item in self._heard if isinstance(item.event, TaskEnded) and item.event.task == "compile"
         ]
         return sum(event.stage == "compile" for event in told) - sum(not event.failed for event in rendered)
 
@@ -190,17 +192,17 @@ def _stages(collected: Iterable[_Received], end: float) -> Iterator[Span]:
     """
     running: dict[tuple[str, str], list[tuple[_Name, float]]] = defaultdict(list)
     beside: list[Span] = []
-    for one in collected:
-        own = running[one.thread, ""]
-        is_own = not one.cluster or ("cluster", one.cluster) in (what for what, _ in own)
-        stack = own if is_own else running[one.thread, one.cluster]
+    for item in collected:
+        own = running[item.thread, ""]
+        is_own = not item.cluster or ("cluster", item.cluster) in (what for what, _ in own)
+        stack = own if is_own else running[item.thread, item.cluster]
         done: list[Span] = []
-        if begins := _begins(one.event):
-            stack.append((begins, one.when))
-        elif (ends := _ends(one.event)) and ends in (what for what, _ in stack):
+        if begins := _begins(item.event):
+            stack.append((begins, item.when))
+        elif (ends := _ends(item.event)) and ends in (what for what, _ in stack):
             while (begun := stack.pop())[0] != ends:
-                done.append(_unfinished(_MAIN, one.thread, begun[0][1], begun[1], begun[0][0], one.when))
-            done.append(Span(_MAIN, one.thread, ends[1], ends[0], begun[1], one.when))
+                done.append(_unfinished(_MAIN, item.thread, begun[0][1], begun[1], begun[0][0], item.when))
+            done.append(Span(_MAIN, item.thread, ends[1], ends[0], begun[1], item.when))
         if is_own:
             yield from done
         else:
@@ -237,13 +239,13 @@ def _ends(event: Event) -> _Name | None:
 def _tasks(collected: Iterable[_Received], end: float) -> Iterator[Span]:
     """What the workers did, and what they were at when the run ended."""
     running: dict[TaskName, tuple[TaskBegun, float]] = {}
-    for one in collected:
-        if isinstance(one.event, TaskBegun):
-            running[_identity(one.event)] = one.event, one.when
-        elif isinstance(one.event, TaskEnded):
-            begun, _ = running.pop(_identity(one.event))
+    for item in collected:
+        if isinstance(item.event, TaskBegun):
+            running[_identity(item.event)] = item.event, item.when
+        elif isinstance(item.event, TaskEnded):
+            begun, _ = running.pop(_identity(item.event))
             instances = sorted({name for _, name in begun.instances})
-            yield from _task(one.event, {"instances": instances, "folder": begun.place})
+            yield from _task(item.event, {"instances": instances, "folder": begun.place})
     lost = [_unfinished(_WORKERS, "", task.item, start, task.task, end) for task, start in running.values()]
     yield from _side_by_side("unfinished", lost)
 
@@ -262,12 +264,14 @@ def _task(event: TaskEnded, facts: dict[str, Any]) -> Iterator[Span]:
 
 def _items(collected: Iterable[_Received]) -> Iterator[Span]:
     """Items of stages that no worker has done, such as repositories that were fetched by threads."""
-    told = {one.event.item for one in collected if isinstance(one.event, TaskEnded) and one.event.task == "compile"}
+    told = {
+        entry.event.item for entry in collected if isinstance(entry.event, TaskEnded) and entry.event.task == "compile"
+    }
     by_stage: dict[str, list[Span]] = defaultdict(list)
-    for one in collected:
-        if isinstance(one.event, StageAdvanced) and one.event.seconds > 0 and one.event.item not in told:
-            span = Span(_MAIN, "", one.event.item, one.event.stage, one.when - one.event.seconds, one.when)
-            by_stage[one.event.stage].append(span)
+    for item in collected:
+        if isinstance(item.event, StageAdvanced) and item.event.seconds > 0 and item.event.item not in told:
+            span = Span(_MAIN, "", item.event.item, item.event.stage, item.when - item.event.seconds, item.when)
+            by_stage[item.event.stage].append(span)
     for name in sorted(by_stage):
         yield from _side_by_side(name, by_stage[name])
 
@@ -275,7 +279,7 @@ def _items(collected: Iterable[_Received]) -> Iterator[Span]:
 def _side_by_side(name: str, spans: Iterable[Span]) -> Iterator[Span]:
     """Spans on as many tracks as it takes to let none overlap."""
     free: list[float] = []
-    for span in sorted(spans, key=lambda one: one.start):
+    for span in sorted(spans, key=lambda item: item.start):
         number = next((index for index, end in enumerate(free) if end <= span.start), len(free))
         free[number : number + 1] = [span.end]
         yield Span(span.process, f"{name} {number}", span.name, span.kind, span.start, span.end, span.facts)

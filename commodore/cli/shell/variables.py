@@ -73,7 +73,7 @@ def check_variables(ctx: click.Context, announce: Announce) -> None:
     Raises:
         UsageError: CMD-CLI-008, the command writes where others see it, and the variable seems to be meant for it.
     """
-    names = [one for one in os.environ if one.startswith(_START) and not _SERVICE_LINK.search(one)]
+    names = [item for item in os.environ if item.startswith(_START) and not _SERVICE_LINK.search(item)]
     own = set(_OTHERS)
     at: click.Context | None = ctx
     while at is not None:
@@ -96,7 +96,7 @@ def _report(name: str, own: set[str], ctx: click.Context, announce: Announce) ->
 
 
 def _nearest(name: str, variables: Iterable[str]) -> str:
-    ends = [one.removeprefix(_START) for one in variables]
+    ends = [variable.removeprefix(_START) for variable in variables]
     near = difflib.get_close_matches(name.removeprefix(_START), ends, n=1, cutoff=0.5)
     return f"did you mean {_START}{near[0]}?" if near else ""
 
@@ -149,7 +149,11 @@ def _is_in_group(name: str, ctx: click.Context) -> bool:
 
 
 def _options(command: click.Command) -> list[click.Option]:
-    return [one for one in command.params if isinstance(one, click.Option) and one.allow_from_autoenv]
+    return [
+        parameter
+        for parameter in command.params
+        if isinstance(parameter, click.Option) and parameter.allow_from_autoenv
+    ]
 
 
 def _named() -> set[str]:
@@ -167,7 +171,7 @@ def _named() -> set[str]:
             for part in value:
                 yield from settings(part)
 
-    names = [one.name for one in pkgutil.walk_packages(commodore.cli.__path__, "commodore.cli.")]
+    names = [package.name for package in pkgutil.walk_packages(commodore.cli.__path__, "commodore.cli.")]
     modules = [importlib.import_module(name) for name in names if _DECLARES.search(name)]
     values = [value for module in modules for value in vars(module).values()]
-    return {one.environment for value in values for one in settings(value) if one.environment}
+    return {setting.environment for value in values for setting in settings(value) if setting.environment}

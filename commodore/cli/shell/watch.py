@@ -189,8 +189,8 @@ def _show(
     if console.log_format == "json":
         texts = [line.text.rstrip("\n") for line in lines]
         objects = ABSENT if review is None else json_report(review)
-        found = WatchedChange(names, round(seconds, 3), change.files, texts, objects)
-        console.document("compile-watch", found, form="line")
+        result = WatchedChange(names, round(seconds, 3), change.files, texts, objects)
+        console.document("compile-watch", result, form="line")
         return
     console.status(f"Manifests: {ChangeSummary.of(change)}")
     if review is not None and change.files:

@@ -27,10 +27,10 @@ def report_file(root: Path, run: str) -> Path:
     Raises:
         InputError: CMD-FLT-115, there is no such report.
     """
-    known = [one for one in runs(root / "fleet") if one.report.is_file()]
-    for one in known:
-        if not run or one.name == run:
-            return one.report
+    known = [entry for entry in runs(root / "fleet") if entry.report.is_file()]
+    for item in known:
+        if not run or item.name == run:
+            return item.report
     what = f"there is no run {run!r} with a report" if run else "there is no run with a report"
     raise InputError("CMD-FLT-115", f"{what} below {root / 'fleet'}", hint=list_runs(known))
 
@@ -63,20 +63,20 @@ def merge_reports(reports: Sequence[FleetReport], context: Context) -> FleetRepo
     """
     ordered = sorted(reports, key=lambda report: report.shard.index if report.shard else 0)
     first = ordered[0]
-    plan = {(one.options_digest, one.planned, one.commodore, one.shard and one.shard.of) for one in ordered}
+    plan = {(item.options_digest, item.planned, item.commodore, item.shard and item.shard.of) for item in ordered}
     if len(plan) != 1:
         raise _wrong("they are of different options, clusters or versions of commodore")
     of = first.shard.of if first.shard else 0
-    if [one.shard and one.shard.index for one in ordered] != list(range(1, of + 1)):
+    if [item.shard and item.shard.index for item in ordered] != list(range(1, of + 1)):
         raise _wrong(f"there must be one report of each of {of} shards" if of else "they are of no shards")
-    clusters = sorted((one for report in ordered for one in report.clusters), key=lambda one: one.id)
-    ids = [one.id for one in clusters]
+    clusters = sorted((cluster for report in ordered for cluster in report.clusters), key=lambda item: item.id)
+    ids = [cluster.id for cluster in clusters]
     if len(set(ids)) != len(ids) or len(ids) != first.planned:
         raise _wrong(f"they have {len(set(ids))} of {first.planned} clusters")
     return FleetReport(
         run=first.run,
-        started=min(one.started for one in ordered),
-        finished=max(one.finished for one in ordered),
+        started=min(item.started for item in ordered),
+        finished=max(item.finished for item in ordered),
         commodore=first.commodore,
         options_digest=first.options_digest,
         planned=first.planned,
@@ -91,11 +91,11 @@ def merge_reports(reports: Sequence[FleetReport], context: Context) -> FleetRepo
 
 def _pins(reports: Sequence[FleetReport], context: Context) -> dict[tuple[str, str], str]:
     """The pins of all shards; where two differ, that of the first shard."""
-    found: dict[tuple[str, str], str] = {}
+    pins: dict[tuple[str, str], str] = {}
     for report in reports:
         for pin in report.pins:
             url, ref, commit = pin.url, pin.ref, pin.commit
-            first = found.setdefault((url, ref), commit)
+            first = pins.setdefault((url, ref), commit)
             if first != commit:
                 context.announce(
                     Warned(
@@ -104,11 +104,11 @@ def _pins(reports: Sequence[FleetReport], context: Context) -> dict[tuple[str, s
                         hint="give all shards the pins of one report with --pins",
                     )
                 )
-    return found
+    return pins
 
 
 def _wave(results: Sequence[WaveResult]) -> WaveResult:
-    return min(results, key=lambda one: _STATES.index(one.state))
+    return min(results, key=lambda result: _STATES.index(result.state))
 
 
 def _wrong(why: str) -> InputError:
@@ -128,27 +128,27 @@ def narrow_report(
     Raises:
         InputError: CMD-FLT-100, the report has no such cluster; CMD-FLT-120, no such group.
     """
-    known = {one.id for one in report.clusters}
+    known = {cluster.id for cluster in report.clusters}
     for name in clusters:
         if name not in known:
             raise InputError("CMD-FLT-100", f"there is no cluster {name!r}", hint=did_you_mean(name, known))
-    if group is not None and group not in {one.id for one in report.groups}:
+    if group is not None and group not in {item.id for item in report.groups}:
         raise InputError(
             "CMD-FLT-120", f"the report has no group {group!r}", hint="`fleet report -o json` lists them as `groups`"
         )
     kept = [
-        one
-        for one in report.clusters
-        if (not clusters or one.id in clusters)
-        and (group is None or group in one.groups)
-        and (not changed or one.groups or one.state == "changed")
-        and (not failed or one.has_failed)
+        cluster
+        for cluster in report.clusters
+        if (not clusters or cluster.id in clusters)
+        and (group is None or group in cluster.groups)
+        and (not changed or cluster.groups or cluster.state == "changed")
+        and (not failed or cluster.has_failed)
     ]
-    ids = {one.id for one in kept}
+    ids = {item.id for item in kept}
     groups = [
-        replace(one, clusters=left)
-        for one in report.groups
-        if (left := [name for name in one.clusters if name in ids]) and group in (None, one.id)
+        replace(item, clusters=left)
+        for item in report.groups
+        if (left := [name for name in item.clusters if name in ids]) and group in (None, item.id)
     ]
-    totals = Counter[str](one.state for one in report.clusters)
+    totals = Counter[str](cluster.state for cluster in report.clusters)
     return replace(report, clusters=tuple(kept), groups=tuple(groups), totals=totals)

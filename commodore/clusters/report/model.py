@@ -101,17 +101,19 @@ class FleetReport:
     @property
     def exit_code(self) -> int:
         """0 if all is well, else the highest of the clusters' codes, and of the waves' own."""
-        return max((*(one.exit_code for one in self.clusters), *(wave.exit_code for wave in self.waves)), default=0)
+        return max(
+            (*(cluster.exit_code for cluster in self.clusters), *(wave.exit_code for wave in self.waves)), default=0
+        )
 
     @property
     def errors(self) -> tuple[ErrorGroup, ...]:
         """Equal errors, each once with its clusters; those of most clusters first."""
-        found: dict[tuple[str, str], tuple[ErrorRecord, list[str]]] = {}
-        for one in self.clusters:
-            if one.error is not None:
-                key = (one.error.code, one.error.message.replace(one.id, "${cluster.name}"))
-                found.setdefault(key, (one.error, []))[1].append(one.id)
-        ordered = sorted(found.values(), key=lambda pair: (-len(pair[1]), pair[1]))
+        errors: dict[tuple[str, str], tuple[ErrorRecord, list[str]]] = {}
+        for cluster in self.clusters:
+            if cluster.error is not None:
+                key = (cluster.error.code, cluster.error.message.replace(cluster.id, "${cluster.name}"))
+                errors.setdefault(key, (cluster.error, []))[1].append(cluster.id)
+        ordered = sorted(errors.values(), key=lambda pair: (-len(pair[1]), pair[1]))
         return tuple(
             ErrorGroup(error.code, error.family, error.message, error.hint, error.locations, tuple(sorted(ids)))
             for error, ids in ordered

@@ -22,7 +22,7 @@ def render_text(report: FleetReport, *, full: bool = False) -> Iterator[Line]:
     Args:
         full: name all clusters of each group.
     """
-    shown_states = Counter(one.state for one in report.clusters)
+    shown_states = Counter(cluster.state for cluster in report.clusters)
     totals = report.totals or shown_states
     size = sum(totals.values())
     some = f", {len(report.clusters)} of them shown" if len(report.clusters) < size else ""
@@ -38,8 +38,8 @@ def render_text(report: FleetReport, *, full: bool = False) -> Iterator[Line]:
             yield "error", f"Wave {wave.name}: {wave.reason}"
         if wave.state == "not-begun":
             yield "plain", f"Wave {wave.name} was not begun."
-    if brought := sum(one.instances.remote for one in report.clusters):
-        rendered = sum(one.instances.rendered for one in report.clusters)
+    if brought := sum(cluster.instances.remote for cluster in report.clusters):
+        rendered = sum(cluster.instances.rendered for cluster in report.clusters)
         yield "plain", f"Instances: {rendered} rendered, {brought} from the remote cache."
     pushed = totals.get("pushed", 0)
     if not report.push:
@@ -66,7 +66,7 @@ def _clusters(ids: Sequence[str], report: FleetReport, full: bool) -> str:
     if full or len(ids) <= _NAMED:
         return ", ".join(ids)
     names = set(ids)
-    tenants = Counter(one.tenant for one in report.clusters if one.id in names)
+    tenants = Counter(cluster.tenant for cluster in report.clusters if cluster.id in names)
     counts = ", ".join(f"{tenant} {count}" for tenant, count in tenants.most_common())
     return f"{counted(len(names), 'cluster')} of {sum(report.totals.values()) or len(report.clusters)} ({counts})"
 

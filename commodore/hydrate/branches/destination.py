@@ -83,8 +83,8 @@ class Destination:
         if head not in self._past:
             commits = past_of(self.git, head)
             if not self.writing.notes:
-                commits = [replace(one, note=b"") for one in commits]
-            content = next((one.note for one in commits if one.note), b"")
+                commits = [replace(commit, note=b"") for commit in commits]
+            content = next((commit.note for commit in commits if commit.note), b"")
             note = read_note(content) if content else None
             if content and note is None:
                 self.context.announce(
@@ -133,8 +133,8 @@ class Destination:
             return frozenset()
         note = self.past_of(head, branch).note
         groups = note.groups if note is not None else {}
-        if any(one.branch for one in groups.values()):
-            return frozenset(name for name, one in groups.items() if one.branch == branch)
+        if any(group.branch for group in groups.values()):
+            return frozenset(name for name, group in groups.items() if group.branch == branch)
         is_made = self.is_made_by_hydration(branch)
         is_alone = list(self.heads.values()).count(head) == 1
         return frozenset(groups or [branch]) if is_made and is_alone else frozenset()

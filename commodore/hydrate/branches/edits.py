@@ -102,12 +102,12 @@ def _hydrated(git: Git, past: Sequence[PastCommit]) -> str:
 
     The note of a commit may be missing: notes are not wanted, were removed, or did not arrive after the commit.
     """
-    noted = next((number for number, one in enumerate(past) if is_ours(one.note)), len(past))
+    noted = next((number for number, value in enumerate(past) if is_ours(value.note)), len(past))
     newer = past[:noted]
-    roots = blobs_at(git, (f"{one.sha}:{METADATA}" for one in newer))
-    for one in newer:
-        if is_made_by_hydration(one, roots.get(f"{one.sha}:{METADATA}")):
-            return one.sha
+    roots = blobs_at(git, (f"{entry.sha}:{METADATA}" for entry in newer))
+    for item in newer:
+        if is_made_by_hydration(item, roots.get(f"{item.sha}:{METADATA}")):
+            return item.sha
     if noted < len(past):
         return past[noted].sha
     return git.run(["log", "-1", "--format=%H", past[0].sha, "--", f":(glob)**/*/{METADATA}"]).text

@@ -44,7 +44,7 @@ def contents_of(git: Git, entries: Mapping[str, Entry], paths: Iterable[str]) ->
 def metadata_below(git: Git, entries: Mapping[str, Entry], *, root: bool = False) -> dict[str, bytes]:
     """Each `hydrator.metadata` of a commit by its folder; that of the root, if it is asked for, by an empty text."""
     name = f"/{METADATA}"
-    paths = [path for path, one in entries.items() if path.endswith(name) and one.mode in (FILE, EXECUTABLE)]
+    paths = [path for path, entry in entries.items() if path.endswith(name) and entry.mode in (FILE, EXECUTABLE)]
     contents = contents_of(git, entries, [*paths, *([METADATA] if root else [])])
     return {path.rpartition("/")[0]: content for path, content in contents.items()}
 

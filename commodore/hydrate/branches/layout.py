@@ -56,13 +56,13 @@ def ordered(objects: Iterable[Mapping[str, Any]], order: Order) -> tuple[dict[st
 
     The top-level `status` of an object goes if it is null: renderers leave it there, and it means nothing.
     """
-    plain = [{key: value for key, value in one.items() if key != "status" or value is not None} for one in objects]
+    plain = [{key: value for key, value in item.items() if key != "status" or value is not None} for item in objects]
     return tuple(plain if order == "source" else sorted(plain, key=_place))
 
 
-def _place(one: Mapping[str, Any]) -> tuple[str, ...]:
-    key = key_of(one)
-    return key.namespace, key.name, key.group, key.kind, str(one.get("apiVersion", ""))
+def _place(item: Mapping[str, Any]) -> tuple[str, ...]:
+    key = key_of(item)
+    return key.namespace, key.name, key.group, key.kind, str(item.get("apiVersion", ""))
 
 
 def manifest(objects: Sequence[Mapping[str, Any]]) -> bytes:
@@ -80,8 +80,8 @@ def count_changes(old: bytes | None, objects: Sequence[Mapping[str, Any]]) -> Pa
     Args:
         old: None if there is none; one that cannot be read counts as an object that is removed.
     """
-    found = objects_of(old or b"")
-    before, after = _by_key([{"unreadable": True}] if found is None else found), _by_key(objects)
+    result = objects_of(old or b"")
+    before, after = _by_key([{"unreadable": True}] if result is None else result), _by_key(objects)
     added = removed = changed = 0
     none: Counter[str] = Counter()
     for key in before.keys() | after.keys():
@@ -101,18 +101,18 @@ def is_same_manifest(old: bytes, objects: Sequence[Mapping[str, Any]]) -> bool:
 def objects_of(content: bytes) -> list[dict[str, Any]] | None:
     """The objects of a manifest; None if it cannot be read."""
     try:
-        found = list(read_documents(content, place=MANIFEST))
+        documents = list(read_documents(content, place=MANIFEST))
     except InputError:
         return None
-    return found if all(isinstance(one, dict) for one in found) else None
+    return documents if all(isinstance(document, dict) for document in documents) else None
 
 
 def _by_key(objects: Iterable[Mapping[str, Any]]) -> dict[ObjectKey, Counter[str]]:
     """The objects as texts by key: of one key there may be several."""
-    found: dict[ObjectKey, Counter[str]] = {}
-    for one in ordered(objects, "source"):
-        found.setdefault(key_of(one), Counter())[json.dumps(one, sort_keys=True)] += 1
-    return found
+    results: dict[ObjectKey, Counter[str]] = {}
+    for item in ordered(objects, "source"):
+        results.setdefault(key_of(item), Counter())[json.dumps(item, sort_keys=True)] += 1
+    return results
 
 
 def attributes(old: bytes | None) -> bytes:
@@ -157,8 +157,10 @@ def path_data(
             "drySource": _dry_source(hydration),
             "destination": _present({"namespace": hydration.target_namespace}),
             "additionalSources": [
-                _present({**{key: one.data.get(key) for key in _ADDITIONAL}, "repoURL": redact(one.url), "sha": sha})
-                for one, sha in zip(hydration.additional, pins.additional, strict=False)
+                _present(
+                    {**{key: value.data.get(key) for key in _ADDITIONAL}, "repoURL": redact(value.url), "sha": sha}
+                )
+                for value, sha in zip(hydration.additional, pins.additional, strict=False)
             ],
             "tools": dict(sorted(tools.items())),
             "files": list(FILES),

@@ -145,7 +145,7 @@ def is_older(repository: Repository, sha: str, known: str) -> bool:
     """Tell if a commit is an ancestor of another one; not if one of both is nowhere to be had."""
     try:
         repository.ensure_present()
-        if not all(repository.has_commits([one]) or repository.fetch_commit(one) for one in (sha, known)):
+        if not all(repository.has_commits([item]) or repository.fetch_commit(item) for item in (sha, known)):
             return False
     except EnvironmentFault:
         return False
@@ -198,8 +198,8 @@ def _trailers(git: Git, message: str) -> list[tuple[str, str]]:
         return []
     arguments = ["interpret-trailers", "--parse", "--no-divider"]
     data = message.encode("utf-8", "surrogateescape")
-    found = git.run(arguments, input=data).text
-    pairs = (line.partition(": ") for line in found.split("\n"))
+    result = git.run(arguments, input=data).text
+    pairs = (line.partition(": ") for line in result.split("\n"))
     return [(key, value) for key, colon, value in pairs if colon]
 
 

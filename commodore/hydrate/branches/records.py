@@ -55,8 +55,12 @@ class Note:
     def text(self) -> str:
         """The note as it is written."""
         groups = {
-            name: {"drySha": one.dry_sha, "inputs": one.inputs, **({"branch": one.branch} if one.branch else {})}
-            for name, one in sorted(self.groups.items())
+            name: {
+                "drySha": group.dry_sha,
+                "inputs": group.inputs,
+                **({"branch": group.branch} if group.branch else {}),
+            }
+            for name, group in sorted(self.groups.items())
         }
         edited = {"edited": dict(sorted(self.edited.items()))} if self.edited else {}
         own = {"layout": LAYOUT, "groups": groups, **edited}
@@ -71,8 +75,8 @@ def read_note(content: bytes) -> Note | None:
         if own.get("layout") != LAYOUT:
             return Note(str(sha))
         groups = {
-            name: NotedGroup(one["drySha"], one["inputs"], str(one.get("branch", "")))
-            for name, one in own["groups"].items()
+            name: NotedGroup(value["drySha"], value["inputs"], str(value.get("branch", "")))
+            for name, value in own["groups"].items()
         }
         edited = {str(path): str(commit) for path, commit in own.get("edited", {}).items()}
     except (ValueError, TypeError, LookupError, AttributeError):
@@ -129,7 +133,7 @@ def _is_of(data: Mapping[str, Any], dry: str, scope: Scope) -> bool:
         same = repository_key(str(data.get("repoURL"))) == dry
     except Exception:
         return False
-    return same and (revision or "HEAD") in {one or "HEAD" for one in scope.dry_revisions}
+    return same and (revision or "HEAD") in {item or "HEAD" for item in scope.dry_revisions}
 
 
 def _names(data: Mapping[str, Any]) -> tuple[str, ...]:

@@ -126,8 +126,8 @@ class Texts:
         shown = _escaped if own else str
         sha, url, subject = commit.sha, root.get("repoURL", ""), _cut(commit.subject, _LONGEST_PARTS["subject"])
         commands = list(output.metadata.get("commands", []))
-        references = [_reference(one["commit"], own) for one in root.get("references", [])]
-        applications = [{"metadata": dict(one)} for one in output.metadata.get("applications", [])]
+        references = [_reference(item["commit"], own) for item in root.get("references", [])]
+        applications = [{"metadata": dict(item)} for item in output.metadata.get("applications", [])]
         data = {
             "RepoURL": url,
             "DrySHA": sha,
@@ -193,8 +193,8 @@ def _render(what: str, text: str, data: Mapping[str, Any], missing: str = "defau
 def _reference(commit: Mapping[str, str], own: bool) -> dict[str, Any]:
     shown = _escaped if own else str
     parts = {"Author": "author", "Date": "date", "Subject": "subject", "Body": "body", "SHA": "sha"}
-    found = {name: shown(commit.get(key, "")) for name, key in parts.items()}
-    return {"Commit": {**found, "RepoURL": commit.get("repoURL", "")}}
+    results = {name: shown(commit.get(key, "")) for name, key in parts.items()}
+    return {"Commit": {**results, "RepoURL": commit.get("repoURL", "")}}
 
 
 def _cut(text: str, most: int) -> str:

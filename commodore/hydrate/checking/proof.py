@@ -70,7 +70,7 @@ def check(plan: Plan, commit: str = "") -> list[PathCheck]:
                 head = _past(destination.git, head, commit)
             known = known or bool(head)
             checked = _branch(several, head, destination, dry_commits) if head else []
-            missing = [] if commit else _missing(several, {one.path for one in checked})
+            missing = [] if commit else _missing(several, {item.path for item in checked})
             checks += [*checked, *missing]
     if commit and not known:
         raise InputError(
@@ -155,7 +155,7 @@ def _changed_by(git: Git, commit: str, path: str) -> str:
 
 def _members(several: Sequence[Planned]) -> dict[str, tuple[Group, Hydration]]:
     """The Applications that write to a branch, by output path, each with its group."""
-    groups = (one.group for one in several if one.decision != "abandoned")
+    groups = (item.group for item in several if item.decision != "abandoned")
     return {member.path: (group, member) for group in groups for member in group.members}
 
 
@@ -202,8 +202,8 @@ def _recorded(member: Hydration, data: Mapping[str, Any]) -> Pins:
     except (LookupError, TypeError):
         reference = None
     listed = data.get("additionalSources")
-    sources = [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
-    return Pins(reference, tuple(str(one.get("sha", "")) for one in sources))
+    sources = [item for item in listed if isinstance(item, Mapping)] if isinstance(listed, list) else []
+    return Pins(reference, tuple(str(source.get("sha", "")) for source in sources))
 
 
 def _has(repository: Repository, sha: str) -> bool:
@@ -221,7 +221,7 @@ def _diff(rendered: Sequence[Mapping[str, Any]], there: bytes, path: str, limits
 
 def _tools(then: Any, now: Any) -> str:
     """The differences of the versions of tools; empty without any."""
-    before, after = (one if isinstance(one, Mapping) else {} for one in (then, now))
+    before, after = (item if isinstance(item, Mapping) else {} for item in (then, now))
     differing = [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)]
     shown = (f"{name} {before.get(name, 'unknown')} then, {after.get(name, 'none')} now" for name in differing)
     return ", ".join(shown)

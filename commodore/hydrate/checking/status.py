@@ -56,12 +56,12 @@ def survey(plan: Plan) -> list[BranchStatus]:
 
 def _status(plan: Plan, several: Sequence[Planned]) -> BranchStatus:
     first, destination = several[0].group.first, plan.destinations[several[0].group.key]
-    names = tuple(member.name for one in several if one.decision != "abandoned" for member in one.group.members)
+    names = tuple(member.name for item in several if item.decision != "abandoned" for member in item.group.members)
     head = destination.heads.get(first.branch, "")
     if not head:
         return BranchStatus(first.url, first.branch, "", "", "", None, names, (), (), (), {}, "", ours=False)
     metadata = {path: read_metadata(content) for path, content in destination.metadata_of(head).items()}
-    scopes = [plan.inputs.scope(one.group) for one in several]
+    scopes = [plan.inputs.scope(item.group) for item in several]
     owned = [destination.owned(head, scope) for scope in scopes]
     edits = {path: edit.by for scope in scopes for path, edit in destination.edits(first.branch, scope).items()}
     note = destination.note_of(first.branch)
@@ -74,8 +74,8 @@ def _status(plan: Plan, several: Sequence[Planned]) -> BranchStatus:
         behind=commits_behind(plan.inputs.run, several),
         applications=names,
         paths=tuple((path, _text(data, "drySha")) for path, data in sorted(metadata.items()) if path),
-        stale=tuple(sorted({path for one in owned for path in one.stale})),
-        foreign=tuple(sorted({path for one in owned for path in one.foreign})),
+        stale=tuple(sorted({path for item in owned for path in item.stale})),
+        foreign=tuple(sorted({path for item in owned for path in item.foreign})),
         edited=edits,
         author=destination.git.run(["log", "-1", "--format=%an <%ae>", head]).text,
         ours=destination.is_made_by_hydration(first.branch),
@@ -87,13 +87,13 @@ def commits_behind(run: Run, several: Sequence[Planned]) -> int | None:
     not known.
     """
     counts = []
-    for one in several:
-        repository = run.dry(one.group.first)
-        if one.decision == "abandoned":
+    for item in several:
+        repository = run.dry(item.group.first)
+        if item.decision == "abandoned":
             continue
-        if not one.known or not repository.has_commits([one.known]):
+        if not item.known or not repository.has_commits([item.known]):
             return None
-        arguments = ["rev-list", "--count", f"{one.known}..{one.group.dry_sha}"]
+        arguments = ["rev-list", "--count", f"{item.known}..{item.group.dry_sha}"]
         counts.append(int(Git(repository.path, run.context).run(arguments).text))
     return max(counts, default=None)
 

@@ -32,33 +32,33 @@ def find_abandoned(
         job: branches that it protects others from belong to other jobs.
     """
     url, key = groups[0].first.url, groups[0].key
-    own = [one for one in hydrations if repository_key(one.url) == key]
-    deployed = {one.sync_branch for one in own} - {one.branch for one in own}
+    own = [hydration for hydration in hydrations if repository_key(hydration.url) == key]
+    deployed = {item.sync_branch for item in own} - {item.branch for item in own}
     by_branch: dict[str, list[Group]] = {}
-    for one in groups:
-        by_branch.setdefault(one.branch, []).append(one)
-    shas = {(one.dry_key, member.dry_revision or "HEAD"): one.dry_sha for one in groups for member in one.members}
-    found: list[Planned] = []
+    for group in groups:
+        by_branch.setdefault(group.branch, []).append(group)
+    shas = {(item.dry_key, member.dry_revision or "HEAD"): item.dry_sha for item in groups for member in item.members}
+    planneds: list[Planned] = []
     for branch in sorted({*by_branch, *destination.hydrated_branches()} - (deployed - by_branch.keys())):
         if job.protected and not any(fnmatchcase(branch, pattern) for pattern in job.protected):
             continue
-        lost = destination.noted_groups(branch) - {one.id for one in by_branch.get(branch, ())}
+        lost = destination.noted_groups(branch) - {item.id for item in by_branch.get(branch, ())}
         if not lost:
             continue
-        written = {one.path for one in own if branch in (one.branch, one.sync_branch)}
+        written = {item.path for item in own if branch in (item.branch, item.sync_branch)}
         members = [
-            one
-            for one in _recorded(destination, url, branch)
-            if one.path not in written and not _is_of(one, by_branch.get(branch, ()))
+            item
+            for item in _recorded(destination, url, branch)
+            if item.path not in written and not _is_of(item, by_branch.get(branch, ()))
         ]
-        found += [_planned(one) for one in _groups(members, key, shas)]
-    return [one for one in found if job.only.takes(one.group)]
+        planneds += [_planned(item) for item in _groups(members, key, shas)]
+    return [planned for planned in planneds if job.only.takes(planned.group)]
 
 
 def refusal(planned: Planned) -> InputError:
     """The error for a group without Applications, unless it was said what is to happen to it."""
     group = planned.group
-    paths = ", ".join(one.path for one in group.members)
+    paths = ", ".join(member.path for member in group.members)
     return InputError(
         "CMD-HYD-049",
         f"no Application hydrates any more to {paths} of the branch {group.branch} of {redact(group.first.url)}",
@@ -102,13 +102,15 @@ def _hydration(data: Mapping[str, Any], url: str, branch: str, path: str) -> Hyd
 def _is_of(member: Hydration, groups: Sequence[Group]) -> bool:
     """Tell if a path belongs to a present group: it is stale there."""
     key, revision = repository_key(member.dry_url), member.dry_revision or "HEAD"
-    return any(one.dry_key == key and revision in {m.dry_revision or "HEAD" for m in one.members} for one in groups)
+    return any(
+        group.dry_key == key and revision in {m.dry_revision or "HEAD" for m in group.members} for group in groups
+    )
 
 
 def _groups(members: Sequence[Hydration], key: str, shas: Mapping[tuple[str, str], str]) -> list[Group]:
     by_dry: dict[str, list[Hydration]] = {}
-    for one in sorted(members, key=lambda member: member.path):
-        by_dry.setdefault(repository_key(one.dry_url), []).append(one)
+    for item in sorted(members, key=lambda member: member.path):
+        by_dry.setdefault(repository_key(item.dry_url), []).append(item)
     return [
         Group(dry, _dry_sha(dry, several[0], shas), key, several[0].branch, tuple(several))
         for dry, several in sorted(by_dry.items())
@@ -121,4 +123,6 @@ def _dry_sha(dry: str, member: Hydration, shas: Mapping[tuple[str, str], str]) -
 
 
 def _planned(group: Group) -> Planned:
-    return Planned(group, "abandoned", REASON, "sha256:" + "0" * 64, stale=tuple(one.path for one in group.members))
+    return Planned(
+        group, "abandoned", REASON, "sha256:" + "0" * 64, stale=tuple(member.path for member in group.members)
+    )

@@ -62,7 +62,7 @@ class Decider:
             options["setNamespace"] = True
         if pins:
             options["pins"] = {
-                path: [one.additional, one.reference and one.reference.sha] for path, one in pins.items()
+                path: [pin.additional, pin.reference and pin.reference.sha] for path, pin in pins.items()
             }
         return options
 
@@ -74,7 +74,7 @@ class Decider:
             return "render", "it is to be rendered again"
         if self._is_too_old(group, known):
             return "superseded", f"it is hydrated from {known[:7]}, which is newer; --allow-older goes back"
-        if any(one.catalog for one in group.members):
+        if any(member.catalog for member in group.members):
             return "render", "a catalog is made of more than its dry commit, and is compiled at each run"
         missing = [name for name in (group.branch, group.first.sync_branch) if name not in destination.heads]
         if missing:
@@ -108,7 +108,7 @@ class Decider:
         edits = destination.edits(group.branch, scope)
         if not edits:
             return NO_EDITS
-        written = {one.path for one in group.members}
+        written = {member.path for member in group.members}
         written |= set(stale) if self._writing.removal == "delete" else set()
         return {path: edit for path, edit in edits.items() if path in written}
 
@@ -141,10 +141,10 @@ def _changed_inputs(planned: Planned, destination: Destination) -> str:
         path: read_metadata(content)
         for path, content in destination.metadata_of(destination.heads[group.branch]).items()
     }
-    new = [one.name for one in group.members if one.path not in recorded]
+    new = [member.name for member in group.members if member.path not in recorded]
     if new:
         return f"new Application {_listed(new)}"
-    other = [one.name for one in group.members if _is_changed(one, recorded[one.path])]
+    other = [member.name for member in group.members if _is_changed(member, recorded[member.path])]
     if other:
         return f"changed Application {_listed(other)}"
     if planned.stale:
@@ -162,7 +162,7 @@ def _effect(group: Group, changed: list[str] | None) -> str:
     """The effect of a dry commit on the folders of a group's Applications."""
     if changed is None:
         return "and the earlier one is gone"
-    touched = [one.name for one in group.members if any(_is_below(path, one.dry_path) for path in changed)]
+    touched = [member.name for member in group.members if any(_is_below(path, member.dry_path) for path in changed)]
     if touched:
         return f"which changes files of {_listed(touched)}"
     return "which changes no file in the folders of its Applications: manifests change only if they read others"

@@ -48,14 +48,24 @@ def group(hydrations: Iterable[Hydration], dry_sha: Callable[[Hydration], str]) 
         dry_sha: the commit that a hydration's revision is.
     """
     keyed = sorted(
-        ((repository_key(one.dry_url), dry_sha(one), repository_key(one.url), one.branch, one.path, one.name), one)
-        for one in hydrations
+        (
+            (
+                repository_key(hydration.dry_url),
+                dry_sha(hydration),
+                repository_key(hydration.url),
+                hydration.branch,
+                hydration.path,
+                hydration.name,
+            ),
+            hydration,
+        )
+        for hydration in hydrations
     )
     groups = [
-        Group(dry_key, sha, key, branch, tuple(one for _, one in members))
+        Group(dry_key, sha, key, branch, tuple(member for _, member in members))
         for (dry_key, sha, key, branch), members in groupby(keyed, key=lambda pair: pair[0][:4])
     ]
-    return tuple(sorted(groups, key=lambda one: (one.branch, one.first.path, one.key)))
+    return tuple(sorted(groups, key=lambda item: (item.branch, item.first.path, item.key)))
 
 
 def check_sizes(groups: Iterable[Group], most: int) -> None:
@@ -68,11 +78,11 @@ def check_sizes(groups: Iterable[Group], most: int) -> None:
         [
             InputError(
                 "CMD-HYD-028",
-                f"{len(one.members)} Applications are hydrated to the branch {one.branch}, which is more than {most}",
+                f"{len(item.members)} Applications are hydrated to the branch {item.branch}, which is more than {most}",
                 hint="hydrate them to several branches",
             )
-            for one in groups
-            if len(one.members) > most
+            for item in groups
+            if len(item.members) > most
         ]
     )
 
@@ -80,11 +90,11 @@ def check_sizes(groups: Iterable[Group], most: int) -> None:
 def warn(groups: Iterable[Group], announce: Announce) -> None:
     """Warn of branches that get commits of several dry commits."""
     by_branch: dict[tuple[str, str], list[Group]] = {}
-    for one in groups:
-        by_branch.setdefault((one.key, one.branch), []).append(one)
+    for item in groups:
+        by_branch.setdefault((item.key, item.branch), []).append(item)
     for (_, branch), several in sorted(by_branch.items()):
         if len(several) > 1:
-            commits = ", ".join(sorted(one.dry_sha[:7] for one in several))
+            commits = ", ".join(sorted(entry.dry_sha[:7] for entry in several))
             announce(
                 Warned(
                     "CMD-HYD-033",
@@ -102,16 +112,16 @@ def inputs_digest(group: Group, options: Mapping[str, Any]) -> str:
     """
     members = [
         [
-            one.name,
-            one.namespace,
-            one.project,
-            one.dry_path,
-            one.path,
-            one.sync_branch,
-            one.target_namespace,
-            dict(one.settings),
+            member.name,
+            member.namespace,
+            member.project,
+            member.dry_path,
+            member.path,
+            member.sync_branch,
+            member.target_namespace,
+            dict(member.settings),
         ]
-        for one in group.members
+        for member in group.members
     ]
     text = json.dumps({"layout": LAYOUT, "members": members, "options": options}, sort_keys=True, default=str)
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
@@ -124,5 +134,5 @@ def is_affected(group: Group, changed: Iterable[str]) -> bool:
         changed: paths in the dry repository.
     """
     files = list(changed)
-    known = [GeneratePaths(one.generate_paths, [one.dry_path]) for one in group.members]
+    known = [GeneratePaths(member.generate_paths, [member.dry_path]) for member in group.members]
     return any(not paths or any(map(paths.cover, files)) for paths in known)

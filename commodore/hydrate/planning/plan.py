@@ -35,8 +35,8 @@ class Plan:
     def by_branch(self) -> list[list[Planned]]:
         """The groups by the branches that they write to."""
         branches: dict[tuple[str, str], list[Planned]] = {}
-        for one in self.groups:
-            branches.setdefault((one.group.key, one.group.branch), []).append(one)
+        for group in self.groups:
+            branches.setdefault((group.group.key, group.group.branch), []).append(group)
         return list(branches.values())
 
 
@@ -50,7 +50,7 @@ def plan(inputs: Inputs) -> Plan:
     run = inputs.run
     job = run.job
     made = groups.group(inputs.present, run.dry_sha)
-    if job.dry_sha and len({one.dry_key for one in made}) > 1:
+    if job.dry_sha and len({item.dry_key for item in made}) > 1:
         raise InputError(
             "CMD-HYD-014",
             "a dry commit is named, and Applications have several dry repositories",
@@ -58,15 +58,16 @@ def plan(inputs: Inputs) -> Plan:
         )
     groups.check_sizes(made, run.context.limits.hydrate_applications)
     groups.warn(made, run.context.announce)
-    taken = [one for one in made if job.only.takes(one)]
+    taken = [item for item in made if job.only.takes(item)]
     destinations = _destinations(inputs, taken)
     decider = Decider(run)
     planned = [
-        decider.decide(one, destinations[one.key], inputs.scope(one), inputs.pins(one, run.context)) for one in taken
+        decider.decide(item, destinations[item.key], inputs.scope(item), inputs.pins(item, run.context))
+        for item in taken
     ]
     if job.publishing.writing.removal != "keep":
         for key, destination in destinations.items():
-            own = [one for one in made if one.key == key]
+            own = [item for item in made if item.key == key]
             planned += find_abandoned(destination, own, inputs.members, job)
     return Plan(inputs, destinations, tuple(planned))
 
@@ -74,9 +75,9 @@ def plan(inputs: Inputs) -> Plan:
 def _destinations(inputs: Inputs, taken: Iterable[Group]) -> dict[str, Destination]:
     run, how = inputs.run, inputs.run.job.publishing
     opened: dict[str, Destination] = {}
-    for one in taken:
-        if one.key not in opened:
-            url = one.first.url
-            rights = how.rights(url, inputs.projects[one.key])
-            opened[one.key] = open_destination(run.store.repository(url), run.context, how.writing, how.sign, rights)
+    for item in taken:
+        if item.key not in opened:
+            url = item.first.url
+            rights = how.rights(url, inputs.projects[item.key])
+            opened[item.key] = open_destination(run.store.repository(url), run.context, how.writing, how.sign, rights)
     return opened

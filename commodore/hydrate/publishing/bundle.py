@@ -76,8 +76,8 @@ def write_bundle(folder: Path, requests: Sequence[CommitRequest]) -> None:
         if any(folder.iterdir()):
             raise InputError("CMD-HYD-073", f"the folder {folder} is not empty", hint="name a new folder")
         (folder / "manifests").mkdir()
-        wanted = [_request_data(one, number, folder, files) for number, one in enumerate(requests)]
-    index = {"schema": SCHEMA, "requests": wanted, "files": files}
+        requested = [_request_data(request, number, folder, files) for number, request in enumerate(requests)]
+    index = {"schema": SCHEMA, "requests": requested, "files": files}
     write_atomically(folder / _INDEX, (json.dumps(index, indent=1) + "\n").encode(), root=folder)
 
 
@@ -95,12 +95,12 @@ def read_bundle(folder: Path, allowed: Sequence[Allowed], limits: Limits) -> lis
         if index["schema"] != SCHEMA:
             raise _damaged(folder, f"it has the schema {index['schema']}, and {SCHEMA} is read")
         reader.digests = {str(name): str(digest) for name, digest in index["files"].items()}
-        requests = [reader.request(one) for one in index["requests"]]
+        requests = [reader.request(item) for item in index["requests"]]
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise _damaged(folder, "its index has not the form that is expected") from error
-    for one in requests:
-        for branch in dict.fromkeys((one.branch, one.sync_branch)):
-            _check_allowed(one, branch, allowed)
+    for request in requests:
+        for branch in dict.fromkeys((request.branch, request.sync_branch)):
+            _check_allowed(request, branch, allowed)
     return requests
 
 
@@ -112,10 +112,10 @@ def publish_bundle(
     Raises:
         CommodoreError: a destination cannot be reached.
     """
-    store.sync([(one.url, name) for one in requests for name in (one.branch, one.sync_branch)])
+    store.sync([(item.url, name) for item in requests for name in (item.branch, item.sync_branch)])
     by_destination: dict[str, list[CommitRequest]] = {}
-    for one in requests:
-        by_destination.setdefault(repository_key(one.url), []).append(one)
+    for request in requests:
+        by_destination.setdefault(repository_key(request.url), []).append(request)
     work: dict[str, tuple[Destination, list[CommitRequest]]] = {}
     results: dict[str, Mapping[str, Result]] = {}
     for key, several in by_destination.items():
@@ -124,24 +124,24 @@ def publish_bundle(
             rights = how.rights(url, _projects(several))
             work[key] = open_destination(store.repository(url), context, how.writing, how.sign, rights), several
         except CommodoreError as error:
-            results[key] = dict.fromkeys((one.group for one in several), error)
+            results[key] = dict.fromkeys((item.group for item in several), error)
     results |= {key: published.results for key, published in publish_all(store, work, how).items()}
-    return [(one, results[key][one.group]) for key, several in by_destination.items() for one in several]
+    return [(item, results[key][item.group]) for key, several in by_destination.items() for item in several]
 
 
 def _projects(requests: Iterable[CommitRequest]) -> frozenset[str]:
     metadata = [path.metadata.get("applications", []) for request in requests for path in request.paths]
-    return frozenset(str(one.get("project", "")) for several in metadata for one in several)
+    return frozenset(str(item.get("project", "")) for several in metadata for item in several)
 
 
 def _request_data(request: CommitRequest, number: int, folder: Path, files: dict[str, str]) -> dict[str, Any]:
     paths = []
-    for place, one in enumerate(request.paths):
+    for place, path in enumerate(request.paths):
         name = f"manifests/{number:04d}-{place:05d}.yaml"
-        content = manifest(one.objects)
+        content = manifest(path.objects)
         write_atomically(folder / name, content, root=folder)
         files[name] = hashlib.sha256(content).hexdigest()
-        paths.append({"path": one.path, "manifest": name, "readme": one.readme, "metadata": dict(one.metadata)})
+        paths.append({"path": path.path, "manifest": name, "readme": path.readme, "metadata": dict(path.metadata)})
     return {
         "group": request.group,
         "inputs": request.inputs,
@@ -202,7 +202,7 @@ class _Reader:
             follows=_list(data["follows"]),
             commit=dry,
             message=str(data["commitMessage"]),
-            paths=tuple(self._path(one) for one in data["paths"]),
+            paths=tuple(self._path(item) for item in data["paths"]),
             author=Author(**_texts(author)) if author else None,
         )
 
@@ -221,7 +221,7 @@ class _Reader:
 def _check_allowed(request: CommitRequest, branch: str, allowed: Sequence[Allowed]) -> None:
     url, dry = request.url, request.scope
     is_dry = repository_key(url) == repository_key(dry.dry_url) and branch in (*request.follows, *dry.dry_revisions)
-    if is_dry or not any(one.permits(url, branch) for one in allowed):
+    if is_dry or not any(item.permits(url, branch) for item in allowed):
         raise PolicyError(
             "CMD-HYD-071",
             f"the bundle wants to write to the branch {branch} of {redact(url)}, which is not allowed",

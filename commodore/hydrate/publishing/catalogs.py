@@ -43,7 +43,7 @@ class CatalogProvenance:
             EnvironmentFault: git fails.
         """
         with RepositoryStore(self.repositories, replace(self.context, offline=True)) as store:
-            tenant, shared = (store.repository(one.url) for one in (metadata.tenant_config, metadata.global_config))
+            tenant, shared = (store.repository(item.url) for item in (metadata.tenant_config, metadata.global_config))
         commit = read_commit(tenant.path, metadata.tenant_config.sha, self.context)
         reference = reference_to(shared, metadata.global_config.sha, self.context)
         data = layout.root_data(tenant.display_url, replace(commit, reference=reference))

@@ -61,23 +61,23 @@ def change_of(request: CommitRequest, base: Base, writing: Writing, announce: An
         InputError: CMD-HYD-022, a path would become empty.
     """
     edits = base.edits
-    changed = [one for one in request.paths if _is_changed(one, base, writing, announce)]
+    changed = [path for path in request.paths if _is_changed(path, base, writing, announce)]
     removed = base.owned.stale if writing.removal == "delete" else ()
-    lost = {one.path for one in changed} | set(removed)
+    lost = {item.path for item in changed} | set(removed)
     # A manifest that was edited to what its sources render by now is settled; a README is nothing but what it was.
-    lost |= {one.path for one in request.paths if one.path in edits and not edits[one.path].is_of_manifest}
+    lost |= {path.path for path in request.paths if path.path in edits and not edits[path.path].is_of_manifest}
     lost &= edits.keys()
-    rendered = {one.path for one in request.paths}
+    rendered = {path.path for path in request.paths}
     edited = {path: edit.base for path, edit in edits.items() if path not in rendered}
     if lost:
         _judge_edits({path: edits[path] for path in sorted(lost)}, request, writing, announce)
         if writing.edited == "keep":
             edited |= {path: edits[path].base for path in lost}
-            changed = [one for one in changed if one.path not in lost]
+            changed = [item for item in changed if item.path not in lost]
             removed = tuple(path for path in removed if path not in lost)
         else:
-            lost |= {one.path for one in changed}
-            changed = [one for one in request.paths if one.path in lost]
+            lost |= {item.path for item in changed}
+            changed = [path for path in request.paths if path.path in lost]
     if removed:
         _check_removal(base.owned, removed, request, writing)
     return Change(tuple(changed), tuple(removed), {path: edited[path] for path in edited if path not in removed})
@@ -96,7 +96,7 @@ def _is_changed(output: PathOutput, base: Base, writing: Writing, announce: Anno
 
 
 def _check_free(path: str, entries: Mapping[str, Entry]) -> None:
-    folders = [path, *(str(one) for one in PurePosixPath(path).parents if str(one) != ".")]
+    folders = [path, *(str(parent) for parent in PurePosixPath(path).parents if str(parent) != ".")]
     blocked = [folder for folder in folders if folder in entries]
     files = [f"{path}/{name}" for name in layout.FILES] + [layout.METADATA, layout.ATTRIBUTES]
     blocked += [file for file in files if file in entries and entries[file].mode not in (FILE, EXECUTABLE)]
@@ -160,7 +160,7 @@ def warn_of_paths(owned: Owned, request: CommitRequest, writing: Writing, announ
     branch = f"{request.branch} of {redact(request.url)}"
     if owned.stale and writing.removal == "report":
         announce(stale_warning(owned.stale, branch))
-    foreign = [path for path in owned.foreign if path in {one.path for one in request.paths}]
+    foreign = [path for path in owned.foreign if path in {item.path for item in request.paths}]
     if foreign and writing.removal != "keep":
         announce(
             Warned(

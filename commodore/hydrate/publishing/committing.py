@@ -120,8 +120,8 @@ def build(
     entries = entries_of(git, parent)
     owned = examine(metadata_below(git, entries), request.scope, to.writing.adopt)
     warn_of_paths(owned, request, to.writing, announce)
-    manifests = manifests_of(git, entries, [one.path for one in request.paths])
-    counts = {one.path: layout.count_changes(manifests.get(one.path), one.objects) for one in request.paths}
+    manifests = manifests_of(git, entries, [path.path for path in request.paths])
+    counts = {path.path: layout.count_changes(manifests.get(path.path), path.objects) for path in request.paths}
     change = change_of(request, Base(entries, owned, counts, edits), to.writing, announce)
     branches: dict[str, str] = {}
     if request.sync_branch != request.branch and request.sync_branch not in heads:
@@ -135,7 +135,7 @@ def build(
         _check_written(git, commit, new, {path: entry for path, entry in entries.items() if path not in gone})
     elif parent and not head:
         commit = branches[request.branch] = parent
-    paths = tuple(one.path for one in change.paths)
+    paths = tuple(path.path for path in change.paths)
     return Built(commit, parent, branches, paths, change.removed, owned.stale, counts, change.edited, tuple(warned))
 
 
@@ -166,13 +166,13 @@ def _files(
     root = layout.root_data(request.scope.dry_url, request.commit)
     files = {layout.METADATA: layout.metadata(root)}
     most = to.context.limits.hydrate_manifest_bytes
-    for one in changed:
-        files |= layout.path_files(one, root)
-        size = len(files[f"{one.path}/{layout.MANIFEST}"])
+    for item in changed:
+        files |= layout.path_files(item, root)
+        size = len(files[f"{item.path}/{layout.MANIFEST}"])
         if size > most:
             raise InputError(
                 "CMD-HYD-028",
-                f"{one.path}/{layout.MANIFEST} has {size} bytes, which is more than {most}",
+                f"{item.path}/{layout.MANIFEST} has {size} bytes, which is more than {most}",
                 hint="hydrate fewer objects to one path",
             )
     old = contents_of(to.git, entries, [layout.ATTRIBUTES]).get(layout.ATTRIBUTES)

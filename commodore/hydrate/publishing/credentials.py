@@ -84,11 +84,11 @@ class Credentials:
             InputError: CMD-HYD-081, two Secrets are for it; CMD-HYD-080, the Secret cannot be used.
             EnvironmentFault: CMD-HYD-082, GitHub gives no token for an App.
         """
-        fitting = [one for one in self.secrets if one.fits(url, projects)]
+        fitting = [secret for secret in self.secrets if secret.fits(url, projects)]
         if not fitting or self.context.offline:
             return None
         best = max(fitting, key=_rank)
-        same = sorted(one.name for one in fitting if _rank(one) == _rank(best))
+        same = sorted(item.name for item in fitting if _rank(item) == _rank(best))
         if len(same) > 1:
             raise InputError(
                 "CMD-HYD-081",
@@ -118,7 +118,7 @@ class Credentials:
         return login.rights(f"{parts.scheme}://{parts.netloc}/")
 
     def _file(self, credential: Credential, key: str, content: str) -> Path:
-        path = self.folder / f"{[one.name for one in self.secrets].index(credential.name)}-{key}"
+        path = self.folder / f"{[secret.name for secret in self.secrets].index(credential.name)}-{key}"
         with guard_disk(path):
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with os.fdopen(descriptor, "wb") as file:
@@ -138,7 +138,7 @@ def read_credentials(place: Path, folder: Path, context: Context) -> Credentials
         InputError: CMD-HYD-080, a file cannot be read, or a Secret is wrong. No value is in the message.
     """
     files = sorted(place.glob("*.y*ml")) if place.is_dir() else [place]
-    secrets = [one for file in files for one in _secrets(file, context.limits)]
+    secrets = [secret for file in files for secret in _secrets(file, context.limits)]
     return Credentials(tuple(secrets), folder, context)
 
 

@@ -80,10 +80,10 @@ def publish(
     there: dict[str, Built] = {}
     number, checked = 0, dry
     stamp = cache(partial(stamp_of, to.git, dated_dry=to.writing.dated_dry))  # also of commits that are built again
-    while waiting := [one for one in requests if one.group not in results]:
+    while waiting := [request for request in requests if request.group not in results]:
         work = _build(to, waiting, stamp, number)
         results |= work.failed
-        waiting = [one for one in waiting if one.group not in results]
+        waiting = [item for item in waiting if item.group not in results]
         if dry or not work.refs:
             return _concluded(to, work, waiting, results, there=there, dry=dry)
         if not checked:
@@ -95,13 +95,15 @@ def publish(
         if answer.all_there:
             return _concluded(to, work, waiting, results, there=there)
         if not answer.atomic:
-            parts = {one.group: work.built[one.group] for one in waiting if _is_there(work.built[one.group], answer)}
+            parts = {
+                item.group: work.built[item.group] for item in waiting if _is_there(work.built[item.group], answer)
+            }
             there |= parts
             to = to.with_heads({**to.heads, **_branches(parts.values())})
             if answer.answers.get(NOTES) == "refused":
                 why = f"the server refuses them: {answer.words.get(NOTES, '')}"
                 to = _concluded_without_notes(to, work, waiting, results, there, why)
-                waiting = [one for one in waiting if one.group not in results]
+                waiting = [item for item in waiting if item.group not in results]
         if "refused" in answer.answers.values():
             results |= _refused(to, answer, work, waiting)
             continue
@@ -135,11 +137,11 @@ def publish_all(
         try:
             done = publish(to, requests, reasons, dry=how.dry)
         except CommodoreError as error:
-            done = Published(dict.fromkeys((one.group for one in requests), error), to)
+            done = Published(dict.fromkeys((request.group for request in requests), error), to)
         return replace(done, seconds=time.monotonic() - began)
 
     if len(work) < 2:  # a thread would answer an interruption later
-        return {key: publish_one(*one) for key, one in work.items()}
+        return {key: publish_one(*value) for key, value in work.items()}
     threads = next(iter(work.values()))[0].context.limits.git_threads
     with ThreadPoolExecutor(threads, thread_name_prefix="push") as pool:
         try:
@@ -235,7 +237,7 @@ class _Notes:
         self.known[request.group] = known.groups.get(request.group, NotedGroup()).dry_sha
         note = known.with_group(request.group, NotedGroup(request.commit.sha, request.inputs, request.branch))
         edited = known.edited if earlier else {path: edit.base for path, edit in to.all_edits(request.branch).items()}
-        judged = {*built.removed, *(one.path for one in request.paths)}
+        judged = {*built.removed, *(path.path for path in request.paths)}
         kept = {path: base for path, base in edited.items() if path not in judged}
         # A branch that begins at a commit of another one shares its note.
         shared = {} if earlier or request.branch in to.heads else known.edited
@@ -264,10 +266,10 @@ def _left_superseded(
     to: Destination, work: _Attempt, waiting: Sequence[CommitRequest], superseded: Superseded
 ) -> dict[str, Result]:
     """The outcomes of commits that are not wanted any more, by group."""
-    reasons = superseded([(one, work.known.get(one.group, "")) for one in waiting])
+    reasons = superseded([(item, work.known.get(item.group, "")) for item in waiting])
     return {
-        one.group: Outcome("superseded", reason, to.heads.get(one.branch, ""), work.built[one.group].base)
-        for one, reason in zip(waiting, reasons, strict=True)
+        value.group: Outcome("superseded", reason, to.heads.get(value.branch, ""), work.built[value.group].base)
+        for value, reason in zip(waiting, reasons, strict=True)
         if reason
     }
 
@@ -284,7 +286,7 @@ def _refused(
     refused = {ref for ref, word in answer.answers.items() if word == "refused"}
     if refused == {NOTES}:
         error = _refusal(to, NOTES, answer.words.get(NOTES, ""), "add --no-notes if the server takes no notes")
-        return dict.fromkeys((one.group for one in waiting), error)
+        return dict.fromkeys((item.group for item in waiting), error)
     errors: dict[str, EnvironmentFault] = {}
     for request in waiting:
         built = work.built[request.group]
@@ -314,7 +316,7 @@ def _concluded_without_notes(
     why: str,
 ) -> Destination:
     """Take in the commits that the server has, if any, with a warning about notes that it does not have."""
-    pushed = [one for one in waiting if one.group in there]
+    pushed = [item for item in waiting if item.group in there]
     if not pushed:
         return to
     warned = Warned(
@@ -348,7 +350,7 @@ def _given_up(
                 f" {to.context.limits.hydrate_push_attempts} attempts",
                 hint="run again",
             )
-    left = [one for one in waiting if one.group not in results]
+    left = [item for item in waiting if item.group not in results]
     return _concluded(to, replace(work, refs={}), left, results, there=there)
 
 
@@ -362,10 +364,10 @@ def _concluded(
     dry: bool = False,
 ) -> Published:
     """The outcomes of commits that are on the remote now, or would be, with those of others."""
-    built = {one.group: there.get(one.group) or work.built[one.group] for one in waiting}
+    built = {item.group: there.get(item.group) or work.built[item.group] for item in waiting}
     if not dry and (notes := work.refs.get(NOTES)):
         to.git.run(["update-ref", NOTES, notes])
-    outcomes: dict[str, Result] = {one.group: _outcome(to, work, one, built[one.group], dry=dry) for one in waiting}
+    outcomes: dict[str, Result] = {item.group: _outcome(to, work, item, built[item.group], dry=dry) for item in waiting}
     after = to if dry else to.with_heads({**to.heads, **_branches(built.values())})
     return Published({**results, **outcomes}, after)
 
@@ -415,4 +417,4 @@ def _word(request: CommitRequest, built: Built, *, is_noted: bool) -> tuple[str,
 
 def _branches(built: Iterable[Built]) -> dict[str, str]:
     """The branches of commits, in their order: the last one counts."""
-    return {branch: sha for one in built for branch, sha in one.branches.items()}
+    return {branch: sha for item in built for branch, sha in item.branches.items()}

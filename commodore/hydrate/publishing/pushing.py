@@ -97,14 +97,14 @@ def _push(
     if atomic and _NOT_ATOMIC in done.stderr:
         return Pushed({}, atomic=False)
     words = _server_words(done.stderr)
-    found: dict[str, tuple[Answer, str]] = _read(done.text, lost_race=_LOST_RACE.search(words) is not None)
-    if atomic and any(answer != "pushed" for answer, _ in found.values()):
+    result: dict[str, tuple[Answer, str]] = _read(done.text, lost_race=_LOST_RACE.search(words) is not None)
+    if atomic and any(answer != "pushed" for answer, _ in result.values()):
         # By HTTP, git tells only of the ref that was refused.
-        found = {**dict.fromkeys(refs, ("held", "")), **found}
-    if set(found) != set(refs) or (done.returncode != 0 and all(answer == "pushed" for answer, _ in found.values())):
+        result = {**dict.fromkeys(refs, ("held", "")), **result}
+    if set(result) != set(refs) or (done.returncode != 0 and all(answer == "pushed" for answer, _ in result.values())):
         raise _failure(repository, done.stderr, has_rights=rights is not None)
-    reasons = {ref: words or why for ref, (answer, why) in found.items() if answer == "refused"}
-    return Pushed({ref: answer for ref, (answer, _) in found.items()}, reasons)
+    reasons = {ref: words or why for ref, (answer, why) in result.items() if answer == "refused"}
+    return Pushed({ref: answer for ref, (answer, _) in result.items()}, reasons)
 
 
 def _failure(repository: Repository, stderr: str, *, has_rights: bool) -> EnvironmentFault:
@@ -130,15 +130,15 @@ def _failure(repository: Repository, stderr: str, *, has_rights: bool) -> Enviro
 
 def _read(text: str, *, lost_race: bool) -> dict[str, tuple[Answer, str]]:
     """The answers of `git push --porcelain`: a flag, the refs, and why."""
-    found: dict[str, tuple[Answer, str]] = {}
+    results: dict[str, tuple[Answer, str]] = {}
     for line in text.splitlines():
         flag, _, rest = line.partition("\t")
         names, _, summary = rest.partition("\t")
         if len(flag) != 1 or not names:
             continue
         ref = names.partition(":")[2]
-        found[ref] = (_answer(flag, summary, lost_race=lost_race), summary)
-    return found
+        results[ref] = (_answer(flag, summary, lost_race=lost_race), summary)
+    return results
 
 
 def _answer(flag: str, summary: str, *, lost_race: bool) -> Answer:

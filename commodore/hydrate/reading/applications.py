@@ -148,8 +148,8 @@ class _Origin(NamedTuple):
 def _files(hydrator: Fields, options_in_git: bool, *, is_entry: bool) -> _Origin:
     dry = hydrator.fields("drySource")
     _check_known(dry, (*_DRY, "ref") if is_entry else _DRY)
-    additional = tuple(_additional(one, dry, options_in_git) for one in hydrator.items("additionalSources"))
-    _check_dry(dry, options_in_git, {str(one.data.get("ref")) for one in additional})
+    additional = tuple(_additional(item, dry, options_in_git) for item in hydrator.items("additionalSources"))
+    _check_dry(dry, options_in_git, {str(item.data.get("ref")) for item in additional})
     url = _required(dry, "repoURL")
     return _Origin(url, dry.text("targetRevision"), url, additional=additional)
 
@@ -296,8 +296,8 @@ def read_all(
     failed: list[tuple[str, CommodoreError]] = []
     for data, place in applications:
         try:
-            one = read_hydration(data, place, lenient=lenient, options_in_git=options_in_git, clusters=clusters)
-            hydrations.append((one, data))
+            hydration = read_hydration(data, place, lenient=lenient, options_in_git=options_in_git, clusters=clusters)
+            hydrations.append((hydration, data))
         except CommodoreError as error:
             failed.append((_branch_of(data), error))
     return Read(tuple(hydrations), tuple(failed))

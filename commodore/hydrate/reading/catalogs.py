@@ -59,9 +59,9 @@ class Catalogs:
         with self._one:  # a compile uses all CPUs by itself
             run_compile(request, self.source(workspace), lambda _: False, context)
             files = read_folder(workspace.manifests, context) if workspace.manifests.is_dir() else {}
-        found = [one.content for one in objects_of(files, {})]
+        objects = [item.content for item in objects_of(files, {})]
         references = workspace.refs.is_dir() and any(workspace.refs.iterdir())
-        if references or not all(isinstance(one, dict) for one in found):
+        if references or not all(isinstance(item, dict) for item in objects):
             what = "files for references" if references else "files that hold no objects"
             context.announce(
                 Warned(
@@ -70,7 +70,7 @@ class Catalogs:
                     hint="let the cluster take the catalog itself if it needs them",
                 )
             )
-        return [one for one in found if isinstance(one, dict)]
+        return [item for item in objects if isinstance(item, dict)]
 
     def _workspace(self, name: str) -> Workspace:
         return Workspace.at(self.root / check_name(name, "cluster"))

@@ -49,10 +49,10 @@ def check_projects(hydrations: Iterable[Hydration], projects: Iterable[Placed]) 
         permitted[fields.fields("metadata").text("name")] = fields.fields("spec").texts("sourceRepos")
     raise_all(
         [
-            _forbidden(one, url)
-            for one in hydrations
-            if (patterns := permitted.get(one.project)) is not None
-            for url in dict.fromkeys((one.dry_url, one.url, *(other.url for other in one.additional)))
+            _forbidden(hydration, url)
+            for hydration in hydrations
+            if (patterns := permitted.get(hydration.project)) is not None
+            for url in dict.fromkeys((hydration.dry_url, hydration.url, *(other.url for other in hydration.additional)))
             if not is_permitted(url, patterns)
         ]
     )
@@ -73,8 +73,8 @@ def is_permitted(url: str, patterns: Iterable[str]) -> bool:
     `*` fits a part of a path, `**` and a `*` alone fit everything.
     """
     given = list(patterns)
-    refused = any(_fits(url, one.removeprefix("!")) for one in given if one.startswith("!"))
-    return not refused and any(_fits(url, one) for one in given if not one.startswith("!"))
+    refused = any(_fits(url, item.removeprefix("!")) for item in given if item.startswith("!"))
+    return not refused and any(_fits(url, item) for item in given if not item.startswith("!"))
 
 
 def _fits(url: str, pattern: str) -> bool:
@@ -106,25 +106,27 @@ def check_promotions(hydrations: Sequence[Hydration], strategies: Iterable[Place
     Raises:
         InputError: CMD-HYD-006, output paths lie in each other on a branch that is promoted by paths.
     """
-    promotions = [one for data, place in strategies for one in _promotions(data, place)]
-    for one in hydrations:
-        _warn_of_branch(one, [found for found in promotions if found.branch == one.sync_branch], announce)
-    for branch in sorted({one.branch for one in promotions}):
-        of_branch = [one for one in promotions if one.branch == branch]
-        _warn_of_paths(branch, sorted({one.path for one in of_branch}), announce)
-        if any(one.path for one in of_branch):
-            _check_nested([one for one in hydrations if one.sync_branch == branch])
+    promotions = [promotion for data, place in strategies for promotion in _promotions(data, place)]
+    for hydration in hydrations:
+        _warn_of_branch(
+            hydration, [promotion for promotion in promotions if promotion.branch == hydration.sync_branch], announce
+        )
+    for branch in sorted({promotion.branch for promotion in promotions}):
+        of_branch = [promotion for promotion in promotions if promotion.branch == branch]
+        _warn_of_paths(branch, sorted({item.path for item in of_branch}), announce)
+        if any(item.path for item in of_branch):
+            _check_nested([item for item in hydrations if item.sync_branch == branch])
 
 
 def _promotions(data: Mapping[str, Any], place: Location) -> Iterator[_Promotion]:
     fields = Fields.of(data, "", place)
     name = fields.fields("metadata").text("name")
-    for one in fields.fields("spec").items("environments"):
-        yield _Promotion(name, one.text("branch"), one.text("activePath").strip("/"))
+    for field in fields.fields("spec").items("environments"):
+        yield _Promotion(name, field.text("branch"), field.text("activePath").strip("/"))
 
 
 def _warn_of_branch(hydration: Hydration, promotions: Sequence[_Promotion], announce: Announce) -> None:
-    fitting = [one for one in promotions if one.path in ("", hydration.path)]
+    fitting = [promotion for promotion in promotions if promotion.path in ("", hydration.path)]
     if promotions and not fitting:
         announce(
             Warned(
@@ -134,7 +136,7 @@ def _warn_of_branch(hydration: Hydration, promotions: Sequence[_Promotion], anno
                 hint="write the same path into syncSource.path and activePath",
             )
         )
-    elif fitting and hydration.branch not in {one.proposed for one in fitting}:
+    elif fitting and hydration.branch not in {item.proposed for item in fitting}:
         announce(
             Warned(
                 "CMD-HYD-060",
@@ -146,41 +148,45 @@ def _warn_of_branch(hydration: Hydration, promotions: Sequence[_Promotion], anno
 
 
 def _warn_of_paths(branch: str, paths: Sequence[str], announce: Announce) -> None:
-    nested = [(one, other) for one, other in combinations(paths, 2) if not one or other.startswith(f"{one}/")]
+    nested = [
+        (combination, other)
+        for combination, other in combinations(paths, 2)
+        if not combination or other.startswith(f"{combination}/")
+    ]
     if nested:
-        one, other = nested[0]
+        item, other = nested[0]
         announce(
             Warned(
                 "CMD-HYD-061",
-                f"the activePaths {one or '(none)'} and {other} of the branch {branch} exclude each other",
+                f"the activePaths {item or '(none)'} and {other} of the branch {branch} exclude each other",
                 hint="give all environments of a branch an activePath, and none inside another one",
             )
         )
 
 
 def _check_nested(hydrations: Sequence[Hydration]) -> None:
-    for one, other in combinations(sorted(hydrations, key=lambda one: one.path), 2):
-        if one.branch == other.branch and other.path.startswith(f"{one.path}/"):
+    for combination, other in combinations(sorted(hydrations, key=lambda hydration: hydration.path), 2):
+        if combination.branch == other.branch and other.path.startswith(f"{combination.path}/"):
             raise InputError(
                 "CMD-HYD-006",
-                f"{other.path} of the Application {other.name} is inside {one.path} of {one.name}, and the branch"
-                f" {one.sync_branch} is promoted by paths",
+                f"{other.path} of the Application {other.name} is inside {combination.path} of {combination.name}, and"
+                f" the branch {combination.sync_branch} is promoted by paths",
                 hint="write to paths beside each other",
-                locations=[one.place, other.place],
+                locations=[combination.place, other.place],
             )
 
 
 def _same_path(hydrations: Iterable[Hydration]) -> list[CommodoreError]:
     places: dict[tuple[str, str, str], list[Hydration]] = {}
-    for one in hydrations:
-        places.setdefault((repository_key(one.url), one.branch, one.path), []).append(one)
+    for hydration in hydrations:
+        places.setdefault((repository_key(hydration.url), hydration.branch, hydration.path), []).append(hydration)
     return [
         InputError(
             "CMD-HYD-006",
-            f"the Applications {', '.join(sorted(one.name for one in several))} all write to {path} of the branch"
+            f"the Applications {', '.join(sorted(item.name for item in several))} all write to {path} of the branch"
             f" {branch}",
             hint=f"give each a path of its own, such as {path}/{several[0].name}",
-            locations=[one.place for one in several],
+            locations=[item.place for item in several],
         )
         for (_, branch, path), several in sorted(places.items())
         if len(several) > 1
@@ -189,21 +195,21 @@ def _same_path(hydrations: Iterable[Hydration]) -> list[CommodoreError]:
 
 def _same_sync_branch(hydrations: Iterable[Hydration]) -> list[CommodoreError]:
     targets: dict[tuple[str, str], list[Hydration]] = {}
-    for one in hydrations:
-        targets.setdefault((repository_key(one.url), one.branch), []).append(one)
-    found: list[CommodoreError] = []
+    for hydration in hydrations:
+        targets.setdefault((repository_key(hydration.url), hydration.branch), []).append(hydration)
+    errors: list[CommodoreError] = []
     for (_, branch), several in sorted(targets.items()):
-        branches = sorted({one.sync_branch for one in several})
+        branches = sorted({item.sync_branch for item in several})
         if len(branches) > 1:
-            found.append(
+            errors.append(
                 InputError(
                     "CMD-HYD-009",
                     f"the branch {branch} is to become {' and '.join(branches)}, by different Applications",
                     hint="write the same syncSource.targetBranch into all Applications that hydrate to one branch",
-                    locations=[one.place for one in several],
+                    locations=[item.place for item in several],
                 )
             )
-    return found
+    return errors
 
 
 def check_dry_branch(hydration: Hydration, branch: str) -> None:
@@ -220,15 +226,15 @@ def check_dry_branch(hydration: Hydration, branch: str) -> None:
 
 
 def _not_permitted(hydrations: Iterable[Hydration], protect: Sequence[str]) -> list[CommodoreError]:
-    found: list[CommodoreError] = []
-    for one in hydrations:
+    errors: list[CommodoreError] = []
+    for hydration in hydrations:
         try:
-            check_dry_branch(one, one.dry_revision)
+            check_dry_branch(hydration, hydration.dry_revision)
         except PolicyError as error:
-            found.append(error)
-        if protect and not any(fnmatchcase(one.branch, pattern) for pattern in protect):
-            found.append(_not_writable(one, f"fits none of {', '.join(protect)}"))
-    return found
+            errors.append(error)
+        if protect and not any(fnmatchcase(hydration.branch, pattern) for pattern in protect):
+            errors.append(_not_writable(hydration, f"fits none of {', '.join(protect)}"))
+    return errors
 
 
 def _not_writable(hydration: Hydration, reason: str) -> PolicyError:

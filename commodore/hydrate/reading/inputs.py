@@ -79,7 +79,10 @@ class Inputs:
     def elsewhere(self) -> frozenset[str]:
         """The keys of the git repositories of additional sources, without those that are the dry one."""
         return frozenset(
-            repository_key(other.url) for one in self.members for other in one.additional if other.is_elsewhere(one)
+            repository_key(other.url)
+            for member in self.members
+            for other in member.additional
+            if other.is_elsewhere(member)
         )
 
     def scope(self, group: Group) -> Scope:
@@ -87,7 +90,7 @@ class Inputs:
         # A branch that is proposed begins with what is deployed, also with what others write there.
         branches = (group.branch, group.first.sync_branch)
         written = {path for branch in branches for path in self.written.get((group.key, branch), ())}
-        revisions = tuple(sorted({one.dry_revision for one in group.members}))
+        revisions = tuple(sorted({member.dry_revision for member in group.members}))
         return Scope(group.first.dry_url, revisions, tuple(sorted(written)))
 
     def follows(self, group: Group) -> tuple[str, ...]:
@@ -97,7 +100,7 @@ class Inputs:
             return ()
         repository = self.run.dry(group.first)
         branches = repository.refs().branches
-        named = {revision_of(one.dry_revision) or repository.default_branch() for one in group.members}
+        named = {revision_of(member.dry_revision) or repository.default_branch() for member in group.members}
         return tuple(sorted(name for name in named if branches.get(name) == group.dry_sha))
 
     def pins(self, group: Group, context: Context) -> dict[str, Pins]:
@@ -106,8 +109,8 @@ class Inputs:
         Args:
             context: gets warnings about those commits.
         """
-        members = (one for one in group.members if one.catalog or one.additional)
-        return {one.path: self._pins_of(one, group, context) for one in members}
+        members = (member for member in group.members if member.catalog or member.additional)
+        return {member.path: self._pins_of(member, group, context) for member in members}
 
     def _pins_of(self, member: Hydration, group: Group, context: Context) -> Pins:
         store = self.run.store
@@ -115,11 +118,11 @@ class Inputs:
             repository = store.repository(member.catalog.url)
             return Pins(reference_to(repository, repository.resolve(member.catalog.revision or None).sha, context))
         commits = []
-        for one in member.additional:
-            if one.is_elsewhere(member):
-                commits.append(store.repository(one.url).resolve(revision_of(one.revision)).sha)
+        for item in member.additional:
+            if item.is_elsewhere(member):
+                commits.append(store.repository(item.url).resolve(revision_of(item.revision)).sha)
             else:
-                commits.append("" if one.is_chart else group.dry_sha)
+                commits.append("" if item.is_chart else group.dry_sha)
         return Pins(additional=tuple(commits))
 
 
@@ -135,17 +138,17 @@ def read(run: Run) -> Inputs:
     clusters = job.catalogs.cluster if job.catalogs is not None else None
     listed = read_all(job.found.applications, lenient=job.lenient, options_in_git=job.options_in_git, clusters=clusters)
     errors, blocked = [error for _, error in listed.failed], {branch for branch, _ in listed.failed}
-    good = [(one, data) for one, data in listed.hydrations if one.branch not in blocked]
+    good = [(hydration, data) for hydration, data in listed.hydrations if hydration.branch not in blocked]
     if job.lenient:
-        warn_of_other_sources([(data, one.place) for one, data in good], run.context.announce)
+        warn_of_other_sources([(data, value.place) for value, data in good], run.context.announce)
     if not good:
         raise_all(errors)
     if errors:
         how = job.publishing
         how = replace(how, writing=replace(how.writing, removal="keep"))
         run = replace(run, job=replace(job, publishing=how))
-    lost = [*errors, *map(_blocked, sorted({one.branch for one, _ in listed.hydrations} & blocked))]
-    members = tuple(one for one, _ in good)
+    lost = [*errors, *map(_blocked, sorted({hydration.branch for hydration, _ in listed.hydrations} & blocked))]
+    members = tuple(value for value, _ in good)
     job.only.check(members)
     check_together(members, job.protected, lost)
     check_projects(members, (*job.settings.projects, *job.found.projects))
@@ -153,11 +156,11 @@ def read(run: Run) -> Inputs:
     present, unreachable = _within_reach(run, members)
     if not present:
         raise_all([*lost, *unreachable])
-    for one in present:
-        check_dry_branch(one, revision_of(one.dry_revision) or run.dry(one).default_branch())
-    applications = {(repository_key(one.url), one.branch, one.path): data for one, data in good}
+    for item in present:
+        check_dry_branch(item, revision_of(item.dry_revision) or run.dry(item).default_branch())
+    applications = {(repository_key(value.url), value.branch, value.path): data for value, data in good}
     written = _gathered(((key, branch), path) for key, branch, path in applications)
-    projects = _gathered((repository_key(one.url), one.project) for one in members)
+    projects = _gathered((repository_key(member.url), member.project) for member in members)
     return Inputs(run, members, present, (*lost, *unreachable), applications, written, projects)
 
 
@@ -178,26 +181,26 @@ def _blocked(branch: str) -> InputError:
 
 def _within_reach(run: Run, hydrations: Sequence[Hydration]) -> tuple[tuple[Hydration, ...], list[CommodoreError]]:
     """Fetch what is needed. Those whose repositories and revisions are there, and why the others are not."""
-    needed = [_needed(run, one) for one in hydrations]
+    needed = [_needed(run, item) for item in hydrations]
     with contextlib.suppress(CommodoreError):
         run.store.sync(sorted({pair for pairs in needed for pair in pairs}, key=str))
     present: list[Hydration] = []
     errors: list[CommodoreError] = []
-    for one, pairs in zip(hydrations, needed, strict=True):
+    for hydration, pairs in zip(hydrations, needed, strict=True):
         try:
             run.store.sync(pairs)
-            run.dry_sha(one)
+            run.dry_sha(hydration)
         except CommodoreError as error:
-            errors.append(error.about(f"Application {one.name}", at=[one.place]))
+            errors.append(error.about(f"Application {hydration.name}", at=[hydration.place]))
         else:
-            present.append(one)
+            present.append(hydration)
     return tuple(present), errors
 
 
 def _needed(run: Run, hydration: Hydration) -> list[tuple[str, str | None]]:
     catalog = hydration.catalog
     others = [(catalog.url, catalog.revision or None)] if catalog is not None else []
-    others += [(one.url, revision_of(one.revision)) for one in hydration.additional if one.is_elsewhere(hydration)]
+    others += [(item.url, revision_of(item.revision)) for item in hydration.additional if item.is_elsewhere(hydration)]
     url = hydration.url
     return [
         (hydration.dry_url, run.dry_revision(hydration)),

@@ -37,7 +37,11 @@ class Narrowing:
         named = not self.names or any(member.name in self.names for member in group.members)
         keys = {repository_key(url) for url in self.repositories}
         placed = not keys or bool(keys & {group.dry_key, group.key})
-        return named and placed and (not self.branches or any(fnmatchcase(group.branch, one) for one in self.branches))
+        return (
+            named
+            and placed
+            and (not self.branches or any(fnmatchcase(group.branch, branch) for branch in self.branches))
+        )
 
     def check(self, hydrations: Sequence[Hydration]) -> None:
         """See that each name, pattern and URL fits something: a mistyped one would do nothing, and say nothing.
@@ -45,10 +49,12 @@ class Narrowing:
         Raises:
             InputError: CMD-HYD-029, one does not.
         """
-        names, branches = {one.name for one in hydrations}, {one.branch for one in hydrations}
-        urls = {repository_key(url): redact(url) for one in hydrations for url in (one.dry_url, one.url)}
+        names, branches = {hydration.name for hydration in hydrations}, {hydration.branch for hydration in hydrations}
+        urls = {
+            repository_key(url): redact(url) for hydration in hydrations for url in (hydration.dry_url, hydration.url)
+        }
         asked = [
-            (f"no Application is called {one}", did_you_mean(one, names)) for one in self.names if one not in names
+            (f"no Application is called {name}", did_you_mean(name, names)) for name in self.names if name not in names
         ]
         asked += [
             (f"no branch that is hydrated fits {pattern}", did_you_mean(pattern, branches))
@@ -127,8 +133,8 @@ class Job:
 
 def renderer_versions(context: Context) -> dict[str, str]:
     """The versions of helm and kustomize, if they are there and say them."""
-    found = find_tools(context, ("helm", "kustomize"))
-    return {name: tool.version for name, tool in found.items() if tool is not None and tool.version}
+    tools = find_tools(context, ("helm", "kustomize"))
+    return {name: tool.version for name, tool in tools.items() if tool is not None and tool.version}
 
 
 def templates_of(settings: ArgoSettings, readme: Path | None, message: Path | None, configured: Texts) -> Texts:

@@ -42,7 +42,7 @@ _PROJECT, _STRATEGY, _SET = "AppProject", "PromotionStrategy", "ApplicationSet"
 _LOCAL = "file://"
 _INSTALLATION = ("ConfigMap", "ArgoCD")
 _MARKS = tuple(
-    one.encode() for one in ("sourceHydrator", CONFIG_KIND, _PROJECT, _STRATEGY, "argocd-cm", *_INSTALLATION[1:])
+    item.encode() for item in ("sourceHydrator", CONFIG_KIND, _PROJECT, _STRATEGY, "argocd-cm", *_INSTALLATION[1:])
 )
 
 Placed = tuple[Mapping[str, Any], Location]
@@ -107,8 +107,8 @@ class RemoteSource:
 
 def read_remote(text: str) -> RemoteSource | None:
     """`URL[@REVISION][:PATH]` as it is typed; None if it is no URL."""
-    found = _REMOTE.fullmatch(text)
-    return RemoteSource(found["url"], found["revision"], (found["path"] or "").strip("/")) if found else None
+    result = _REMOTE.fullmatch(text)
+    return RemoteSource(result["url"], result["revision"], (result["path"] or "").strip("/")) if result else None
 
 
 def read_sources(paths: Iterable[Path], limits: Limits, shown: Mapping[Path, str] = MappingProxyType({})) -> Found:
@@ -123,7 +123,7 @@ def read_sources(paths: Iterable[Path], limits: Limits, shown: Mapping[Path, str
             read.
     """
     given = list(paths)
-    found = Found(())
+    result = Found(())
     for file in _files(given, limits):
         content = _standard_input(limits) if str(file) == "-" else read_file(file, limits)
         if not any(mark in content for mark in _MARKS):
@@ -135,21 +135,21 @@ def read_sources(paths: Iterable[Path], limits: Limits, shown: Mapping[Path, str
         except InputError as error:
             if file in given or not _is_foreign_template(content):
                 raise
-            found = replace(found, unread=(*found.unread, _unread(place, error)))
+            result = replace(result, unread=(*result.unread, _unread(place, error)))
             continue
         for value, line in documents:
             if isinstance(value, Mapping):
                 _check_config(value, place, twice)
-                found = _with(found, value, DocumentLocation(place, line, content=content), file.parent)
+                result = _with(result, value, DocumentLocation(place, line, content=content), file.parent)
             twice.clear()
-    if not found.applications and not found.sets:
-        names = [_shown(one, shown) for one in given]
+    if not result.applications and not result.sets:
+        names = [_shown(item, shown) for item in given]
         raise InputError(
             "CMD-HYD-001",
             f"there is no Application with a source hydrator in {', '.join(names) or 'no source'}",
             hint="name files or folders with Applications that have spec.sourceHydrator, or with a hydrate.yaml",
         )
-    return found
+    return result
 
 
 def _is_foreign_template(content: bytes) -> bool:
@@ -163,16 +163,16 @@ def _unread(place: str, why: InputError) -> Diagnostic:
     return Diagnostic("CMD-ARGO-102", message, "warning", hint, locations=why.locations)
 
 
-def read_installation(found: Found, files: Iterable[Path], limits: Limits, diagnostics: Diagnostics) -> ArgoSettings:
+def read_installation(results: Found, files: Iterable[Path], limits: Limits, diagnostics: Diagnostics) -> ArgoSettings:
     """The settings of the installation: those of files that are named, which count more, and of the sources.
 
     Raises:
         InputError: see `commodore.argocd.configuration.read_candidates`.
     """
-    for one in found.unread:
-        diagnostics.add(one)
+    for item in results.unread:
+        diagnostics.add(item)
     candidates = read_candidates(files, limits, diagnostics)
-    for value, place in found.installation:
+    for value, place in results.installation:
         candidates.take(value, place)
     return candidates.settings()
 
@@ -186,7 +186,7 @@ def _check_config(value: Mapping[str, Any], place: str, twice: Iterable[Problem]
 
 
 def expanded(
-    found: Found,
+    results: Found,
     settings: ArgoSettings,
     context: Context,
     diagnostics: Diagnostics,
@@ -200,8 +200,8 @@ def expanded(
     Raises:
         CommodoreError: a set cannot be expanded: nothing is hydrated from half of a set.
     """
-    if not found.sets:
-        return found
+    if not results.sets:
+        return results
     made: list[Placed] = []
     collected = Diagnostics()
     with temporary_folder() as scratch:
@@ -209,44 +209,46 @@ def expanded(
         repositories = Repositories(context, RepoMap().providing(Providers(git=clones)), scratch)
         try:
             expander = Expander(settings, repositories.tree, Facts(), context, collected)
-            for data, place in found.sets:
-                made += [(one.data, place.at("spec.template")) for one in expander.expand(read_set(data, place))]
+            for data, place in results.sets:
+                made += [(entry.data, place.at("spec.template")) for entry in expander.expand(read_set(data, place))]
         finally:
             repositories.close()
     errors: list[CommodoreError] = []
-    for one in collected.found():
-        diagnostics.add(one)
-        if one.severity == "error":
+    for item in collected.found():
+        diagnostics.add(item)
+        if item.severity == "error":
             errors.append(
-                InputError(one.code, f"{one.subject.set}: {one.message}", hint=one.hint, locations=one.locations)
+                InputError(item.code, f"{item.subject.set}: {item.message}", hint=item.hint, locations=item.locations)
             )
     raise_all(errors)
-    return replace(found, applications=(*found.applications, *(one for one in made if is_hydrated(one[0]))), sets=())
+    return replace(
+        results, applications=(*results.applications, *(entry for entry in made if is_hydrated(entry[0]))), sets=()
+    )
 
 
-def _with(found: Found, value: Mapping[str, Any], place: Location, folder: Path) -> Found:
+def _with(results: Found, value: Mapping[str, Any], place: Location, folder: Path) -> Found:
     """Add an object to the content, if it counts."""
     kind, placed = value.get("kind"), (value, place)
     if kind == "Application" and is_hydrated(value):
-        return replace(found, applications=(*found.applications, placed))
+        return replace(results, applications=(*results.applications, placed))
     if kind == _SET and _makes_hydrated(value):
-        return replace(found, sets=(*found.sets, placed))
+        return replace(results, sets=(*results.sets, placed))
     if kind == _PROJECT:
-        return replace(found, projects=(*found.projects, placed))
+        return replace(results, projects=(*results.projects, placed))
     if kind == _STRATEGY:
-        return replace(found, strategies=(*found.strategies, placed))
+        return replace(results, strategies=(*results.strategies, placed))
     if kind in _INSTALLATION and is_of_argo(value):
-        return replace(found, installation=(*found.installation, placed))
+        return replace(results, installation=(*results.installation, placed))
     if kind == CONFIG_KIND and value.get("apiVersion") == API_VERSION:
         config = read_config(value, place, folder)
         return replace(
-            found,
-            applications=(*found.applications, *((one, place) for one in config.applications)),
-            protect=(*found.protect, *config.protect),
-            texts=Texts(found.texts.readme or config.texts.readme, found.texts.message or config.texts.message),
-            author=found.author or config.author,
+            results,
+            applications=(*results.applications, *((application, place) for application in config.applications)),
+            protect=(*results.protect, *config.protect),
+            texts=Texts(results.texts.readme or config.texts.readme, results.texts.message or config.texts.message),
+            author=results.author or config.author,
         )
-    return found
+    return results
 
 
 def _makes_hydrated(value: Mapping[str, Any]) -> bool:
@@ -257,7 +259,7 @@ def _files(paths: Iterable[Path], limits: Limits) -> Iterator[Path]:
     """The files to read. What is no file is refused if it is named, else passed over: reading it may never end."""
     for path in paths:
         if path.is_dir():
-            for place, entry in walk(path, skip=lambda one: one.name.startswith(".")):
+            for place, entry in walk(path, skip=lambda item: item.name.startswith(".")):
                 if place.endswith(_ENDINGS) and entry.is_file() and _is_of_interest(path / place, limits):
                     yield path / place
         elif path.exists() and not path.is_file() and str(path) != "-":

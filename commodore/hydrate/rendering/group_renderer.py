@@ -67,10 +67,10 @@ class GroupRenderer:
         errors: list[CommodoreError] = []
         with threads(self.rules.jobs or usable_cpus(), self.context, "render") as (pool, _):
             rendering = [
-                pool.submit(self._compile, one.catalog, commit.sha, pins[one.path])
-                if one.catalog is not None
-                else pool.submit(self._render, one, applications[one.path], pins.get(one.path, NO_PINS))
-                for one in group.members
+                pool.submit(self._compile, item.catalog, commit.sha, pins[item.path])
+                if item.catalog is not None
+                else pool.submit(self._render, item, applications[item.path], pins.get(item.path, NO_PINS))
+                for item in group.members
             ]
         for member, future in zip(group.members, rendering, strict=True):
             try:
@@ -80,7 +80,7 @@ class GroupRenderer:
             except CommodoreError as error:
                 errors.append(error.about(f"Application {member.name}"))
         raise_all(errors)
-        self._check_number(group, sum(len(one.objects) for one in outputs))
+        self._check_number(group, sum(len(item.objects) for item in outputs))
         return tuple(outputs)
 
     def _check_number(self, group: Group, objects: int) -> None:
@@ -98,7 +98,7 @@ class GroupRenderer:
         global_sha = pins.reference.sha if pins.reference is not None else ""
         objects = self.catalogs.objects(catalog.cluster, tenant_sha, global_sha, self.context)
         options = f"--global-repo-revision-override {global_sha} --tenant-repo-revision-override {tenant_sha}"
-        return [Rendered(one) for one in objects], [f"commodore catalog compile {catalog.cluster} {options}"]
+        return [Rendered(item) for item in objects], [f"commodore catalog compile {catalog.cluster} {options}"]
 
     def _render(self, member: Hydration, data: Mapping[str, Any], pins: Pins) -> tuple[Sequence[Rendered], list[str]]:
         """The objects of an Application, and the commands that give the same."""
@@ -112,7 +112,7 @@ class GroupRenderer:
         return rendered, trace.commands
 
     def _output(self, member: Hydration, rendered: Sequence[Rendered], commands: list[str], pins: Pins) -> PathOutput:
-        objects = [one.data for one in expand_lists(rendered, member.name, self.found)]
+        objects = [item.data for item in expand_lists(rendered, member.name, self.found)]
         if self.rules.set_namespace:
             objects = in_namespace(objects, member.target_namespace)
         self._check_secrets(objects)
@@ -126,26 +126,26 @@ class GroupRenderer:
 
     def _check_secrets(self, objects: Sequence[Mapping[str, Any]]) -> None:
         if self.rules.secrets != "allow":
-            found = find_secrets(objects, self.rules.allowed)
-            names = "; ".join(f"{one.name} ({', '.join(one.keys)})" for one in found)
-            if found and self.rules.secrets == "refuse":
+            secrets = find_secrets(objects, self.rules.allowed)
+            names = "; ".join(f"{secret.name} ({', '.join(secret.keys)})" for secret in secrets)
+            if secrets and self.rules.secrets == "refuse":
                 raise PolicyError(
                     "CMD-HYD-040",
                     f"secret values would be committed: {names}",
                     hint="keep them in a store and commit references, or name the Secrets by --allow-secret"
                     " NAMESPACE/NAME",
                 )
-            if found:
+            if secrets:
                 self._warn("CMD-HYD-042", f"secret values are committed: {names}", "keep them in a store")
-        for one in find_private_keys(objects):
-            message = f"{one.name} holds a private key in {', '.join(one.keys)}"
+        for key in find_private_keys(objects):
+            message = f"{key.name} holds a private key in {', '.join(key.keys)}"
             self._warn("CMD-HYD-041", message, "keep it in a store, and commit a reference")
 
     def _check_identities(self, objects: Sequence[Mapping[str, Any]]) -> None:
         seen = set[str]()
-        for one in objects:
-            name = str(key_of(one))
-            if name in seen and key_of(one).name:
+        for item in objects:
+            name = str(key_of(item))
+            if name in seen and key_of(item).name:
                 self._warn("CMD-HYD-023", f"{name} is rendered several times", "keep one of them; all are written")
             seen.add(name)
 
@@ -157,8 +157,8 @@ def _with_sources(data: Mapping[str, Any], member: Hydration, pins: Pins) -> dic
     """An Application with several sources in place of the dry one, each at its commit."""
     spec = {key: value for key, value in data["spec"].items() if key != "sourceHydrator"}
     sources = [dict(data["spec"]["sourceHydrator"]["drySource"])]
-    for one, sha in zip(member.additional, pins.additional, strict=True):
-        sources.append({**one.data, **({} if one.is_chart else {"targetRevision": sha})})
+    for entry, sha in zip(member.additional, pins.additional, strict=True):
+        sources.append({**entry.data, **({} if entry.is_chart else {"targetRevision": sha})})
     return {**data, "spec": {**spec, "sources": sources}}
 
 
@@ -169,14 +169,14 @@ def check_equal(first: Sequence[PathOutput], second: Sequence[PathOutput]) -> No
         InputError: CMD-HYD-045, it does not.
     """
     errors: list[CommodoreError] = []
-    for one, other in zip(first, second, strict=True):
-        mine, others = (_by_name(output.objects) for output in (one, other))
+    for value, other in zip(first, second, strict=True):
+        mine, others = (_by_name(output.objects) for output in (value, other))
         names = sorted(name for name in mine.keys() | others.keys() if mine.get(name) != others.get(name))
         if names:
             errors.append(
                 InputError(
                     "CMD-HYD-045",
-                    f"what is rendered for {one.path} is another result each time: {', '.join(names)}",
+                    f"what is rendered for {value.path} is another result each time: {', '.join(names)}",
                     hint="remove random functions and times from the templates, and pin the charts",
                 )
             )
@@ -184,7 +184,7 @@ def check_equal(first: Sequence[PathOutput], second: Sequence[PathOutput]) -> No
 
 
 def _by_name(objects: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
-    found: dict[str, list[Mapping[str, Any]]] = {}
-    for one in objects:
-        found.setdefault(str(key_of(one)), []).append(one)
-    return found
+    results: dict[str, list[Mapping[str, Any]]] = {}
+    for item in objects:
+        results.setdefault(str(key_of(item)), []).append(item)
+    return results

@@ -121,16 +121,16 @@ class DryCommits:
         key = (group.dry_key, group.dry_sha)
         if key not in self._renderers:
             run, repository = self.inputs.run, self.inputs.run.dry(group.first)
-            job, found = run.job, run.diagnostics
+            job, result = run.job, run.diagnostics
             files = self._kept.enter_context(temporary_folder()) / "dry"
             check_out_tree(repository.path, group.dry_sha, files, self.context)
-            urls = [one.dry_url for one in group.members]
+            urls = [member.dry_url for member in group.members]
             own = checkouts(urls, files.resolve(), group.dry_sha, repository.display_url)
             clones = Clones(run.store, self.inputs.elsewhere(), files.parent, self.context)
             repo_map = job.repo_map.providing(Providers(git=clones))
-            opened = open_sources(job.settings, repo_map, Capabilities(), self.context, found, own)
+            opened = open_sources(job.settings, repo_map, Capabilities(), self.context, result, own)
             renderer = self._kept.enter_context(opened).renderer
-            self._renderers[key] = GroupRenderer(job.settings, renderer, job.rules, self.context, found, job.catalogs)
+            self._renderers[key] = GroupRenderer(job.settings, renderer, job.rules, self.context, result, job.catalogs)
         return self._renderers[key]
 
 
@@ -147,16 +147,16 @@ def dry_commits_of(inputs: Inputs) -> Iterator[DryCommits]:
 def render(planned: Sequence[Planned], dry_commits: DryCommits) -> tuple[Rendered, ...]:
     """Render groups. One that fails does not hold back others."""
     made = []
-    number = sum(one.decision == "render" for one in planned)
+    number = sum(entry.decision == "render" for entry in planned)
     with stage(dry_commits.context.announce if number else ignore, RENDER_STAGE, number):
-        for one in planned:
+        for item in planned:
             with dry_commits.collecting() as collected:
                 result: CommitRequest | CommodoreError
                 try:
-                    result = _request(one, dry_commits)
+                    result = _request(item, dry_commits)
                 except CommodoreError as error:
                     result = error
-            made.append(Rendered(one, result, tuple(collected.warnings), collected.seconds))
+            made.append(Rendered(item, result, tuple(collected.warnings), collected.seconds))
     return tuple(made)
 
 
@@ -168,16 +168,16 @@ def _request(planned: Planned, dry_commits: DryCommits) -> CommitRequest:
     if planned.decision == "abandoned":
         run.store.sync([(group.first.dry_url, group.dry_sha)])
     if run.job.verify_dry:
-        tags = {one.dry_revision for one in group.members} & repository.refs().tags.keys()
+        tags = {member.dry_revision for member in group.members} & repository.refs().tags.keys()
         check_signature(repository.path, group.dry_sha, sorted(tags), context)
     commit = dry_commits.commit(group)
     pins = inputs.pins(group, context)
-    references = {one.reference for one in pins.values()}
+    references = {pin.reference for pin in pins.values()}
     if len(pins) == len(group.members) and len(references) == 1 and None not in references:
         commit = replace(commit, reference=references.pop())
     outputs: tuple[PathOutput, ...] = ()
     if planned.decision == "render":  # else only the note goes on, or paths go
-        applications = {one.path: inputs.application(one) for one in group.members}
+        applications = {member.path: inputs.application(member) for member in group.members}
         outputs = dry_commits.render(group, applications, commit, pins)
     return CommitRequest(
         group=group.id,

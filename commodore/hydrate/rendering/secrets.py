@@ -35,34 +35,34 @@ def find_secrets(objects: Iterable[Mapping[str, Any]], allowed: Sequence[str]) -
     Args:
         allowed: patterns for `NAMESPACE/NAME` of Secrets that may hold values.
     """
-    found = []
-    for one in objects:
-        if one.get("kind") != "Secret" or one.get("apiVersion") != "v1":
+    secrets = []
+    for item in objects:
+        if item.get("kind") != "Secret" or item.get("apiVersion") != "v1":
             continue
-        key = key_of(one)
+        key = key_of(item)
         if any(fnmatchcase(f"{key.namespace}/{key.name}", pattern) for pattern in allowed):
             continue
         keys = [
             f"{field}.{name}"
             for field in ("data", "stringData")
-            for name, value in _items(one.get(field))
+            for name, value in _items(item.get(field))
             if _counts(value, encoded=field == "data")
         ]
         if keys:
-            found.append(FoundSecret(str(key), tuple(keys)))
-    return found
+            secrets.append(FoundSecret(str(key), tuple(keys)))
+    return secrets
 
 
 def find_private_keys(objects: Iterable[Mapping[str, Any]]) -> list[FoundSecret]:
     """The objects, other than Secrets, with a private key in some text."""
-    found = []
-    for one in objects:
-        if one.get("kind") == "Secret" and one.get("apiVersion") == "v1":
+    results = []
+    for item in objects:
+        if item.get("kind") == "Secret" and item.get("apiVersion") == "v1":
             continue
-        keys = tuple(path for path, text in _texts(one, "") if _PRIVATE_KEY.search(text))
+        keys = tuple(path for path, text in _texts(item, "") if _PRIVATE_KEY.search(text))
         if keys:
-            found.append(FoundSecret(str(key_of(one)), keys))
-    return found
+            results.append(FoundSecret(str(key_of(item)), keys))
+    return results
 
 
 def _items(value: Any) -> list[tuple[Any, Any]]:
@@ -84,10 +84,10 @@ def _counts(value: Any, *, encoded: bool) -> bool:
 def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
     stack = [(path, value)]
     while stack:
-        place, one = stack.pop()
-        if isinstance(one, Mapping):
-            stack += [(f"{place}.{key}" if place else str(key), item) for key, item in one.items()]
-        elif isinstance(one, list):
-            stack += [(f"{place}[{number}]", item) for number, item in enumerate(one)]
-        elif isinstance(one, str):
-            yield place, one
+        place, entry = stack.pop()
+        if isinstance(entry, Mapping):
+            stack += [(f"{place}.{key}" if place else str(key), item) for key, item in entry.items()]
+        elif isinstance(entry, list):
+            stack += [(f"{place}[{number}]", item) for number, item in enumerate(entry)]
+        elif isinstance(entry, str):
+            yield place, entry

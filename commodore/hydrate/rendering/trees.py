@@ -55,18 +55,20 @@ def render_trees(applications: Sequence[Placed], renderer: GroupRenderer, folder
     warn_of_other_sources(applications, renderer.context.announce)
     listed = read_all(applications, lenient=True)
     failed: dict[str, list[CommodoreError]] = {}
-    conflicts = _conflicts([one for one, _ in listed.hydrations], renderer.settings.projects)
+    conflicts = _conflicts([hydration for hydration, _ in listed.hydrations], renderer.settings.projects)
     for branch, error in (*listed.failed, *conflicts):
         failed.setdefault(branch, []).append(error)
-    good = [(one, data) for one, data in listed.hydrations if one.branch not in failed]
+    good = [(hydration, data) for hydration, data in listed.hydrations if hydration.branch not in failed]
     done = [TreeGroup(branch, error=_joined(errors)) for branch, errors in failed.items()]
-    by_path = {(one.branch, one.path): data for one, data in good}
-    shas, unreachable = _commits([one for one, _ in good], renderer)
+    by_path = {(value.branch, value.path): data for value, data in good}
+    shas, unreachable = _commits([value for value, _ in good], renderer)
     done += unreachable
-    reachable = [one for one, _ in good if (one.branch, one.path) in shas]
-    for group in group_members(reachable, lambda one: shas[one.branch, one.path]):
+    reachable = [value for value, _ in good if (value.branch, value.path) in shas]
+    for group in group_members(reachable, lambda item: shas[item.branch, item.path]):
         done.append(
-            _render(group, {one.path: by_path[one.branch, one.path] for one in group.members}, renderer, folder)
+            _render(
+                group, {member.path: by_path[member.branch, member.path] for member in group.members}, renderer, folder
+            )
         )
     text = document_text("hydrate-render", RenderedTrees(done)) + "\n"
     write_atomically(folder / "groups.json", text.encode(), root=folder)
@@ -74,19 +76,19 @@ def render_trees(applications: Sequence[Placed], renderer: GroupRenderer, folder
 
 
 def _conflicts(hydrations: Sequence[Hydration], projects: Sequence[Placed]) -> list[tuple[str, CommodoreError]]:
-    found = []
-    for branch in sorted({one.branch for one in hydrations}):
-        of_branch = [one for one in hydrations if one.branch == branch]
+    conflicts = []
+    for branch in sorted({hydration.branch for hydration in hydrations}):
+        of_branch = [hydration for hydration in hydrations if hydration.branch == branch]
         try:
             check_together(of_branch)
             check_projects(of_branch, projects)
         except CommodoreError as error:
-            found.append((branch, error))
-    return found
+            conflicts.append((branch, error))
+    return conflicts
 
 
 def _joined(errors: Sequence[CommodoreError]) -> CommodoreError:
-    return errors[0] if len(errors) == 1 else InputError(errors[0].code, "; ".join(one.message for one in errors))
+    return errors[0] if len(errors) == 1 else InputError(errors[0].code, "; ".join(error.message for error in errors))
 
 
 def _commits(
@@ -95,11 +97,11 @@ def _commits(
     """The dry commits by branch and path, and the groups that have none: others on the same branch are not theirs."""
     shas: dict[tuple[str, str], str] = {}
     failed: dict[tuple[str, str], CommodoreError] = {}
-    for one in hydrations:
+    for hydration in hydrations:
         try:
-            shas[one.branch, one.path] = _commit(one, renderer)
+            shas[hydration.branch, hydration.path] = _commit(hydration, renderer)
         except CommodoreError as error:
-            failed.setdefault((one.branch, repository_key(one.dry_url)), error)
+            failed.setdefault((hydration.branch, repository_key(hydration.dry_url)), error)
     return shas, [TreeGroup(branch, error=error) for (branch, _), error in failed.items()]
 
 
@@ -116,8 +118,8 @@ def _commit(hydration: Hydration, renderer: GroupRenderer) -> str:
 
 def _pins(member: Hydration, renderer: GroupRenderer) -> Pins:
     trees = renderer.renderer.repositories
-    found = ("" if one.is_chart else trees.tree(one.url, one.revision).revision for one in member.additional)
-    return Pins(additional=tuple(found))
+    result = ("" if item.is_chart else trees.tree(item.url, item.revision).revision for item in member.additional)
+    return Pins(additional=tuple(result))
 
 
 def _render(
@@ -126,7 +128,7 @@ def _render(
     try:
         root = renderer.renderer.repositories.tree(group.first.dry_url, group.first.dry_revision).root
         commit = read_commit(root, group.dry_sha, renderer.context)
-        pins = {one.path: _pins(one, renderer) for one in group.members if one.additional}
+        pins = {member.path: _pins(member, renderer) for member in group.members if member.additional}
         outputs = renderer.render(group, applications, commit, pins)
         data = layout.root_data(group.first.dry_url, commit)
         message = renderer.rules.texts.message_of(data)

@@ -49,13 +49,13 @@ class Metrics:
         """
         with self._lock:
             self._seen = tuple(seen)
-            for one in self._seen:
-                self._runs[one.repository, one.outcome] += 1
-                self._retries[one.repository] += one.retries
-                if one.outcome in _GOOD:
-                    self._good[one.repository, one.branch] = now
-            places = {(one.repository, one.branch) for one in self._seen}
-            repositories = {one.repository for one in self._seen}
+            for item in self._seen:
+                self._runs[item.repository, item.outcome] += 1
+                self._retries[item.repository] += item.retries
+                if item.outcome in _GOOD:
+                    self._good[item.repository, item.branch] = now
+            places = {(entry.repository, entry.branch) for entry in self._seen}
+            repositories = {entry.repository for entry in self._seen}
             self._good = {place: at for place, at in self._good.items() if place in places}
             self._runs = Counter({key: number for key, number in self._runs.items() if key[0] in repositories})
             self._retries = Counter({key: number for key, number in self._retries.items() if key in repositories})
@@ -76,7 +76,7 @@ class Metrics:
             return "".join(f"{line}\n" for line in self._lines())
 
     def _lines(self) -> Iterator[str]:
-        groups = Counter(one.outcome for one in self._seen)
+        groups = Counter(entry.outcome for entry in self._seen)
         yield from _family("groups", "gauge", "Groups of the last look.")
         yield from (_sample("groups", number, outcome=name) for name, number in sorted(groups.items()))
         yield from _family("runs_total", "counter", "Looks at groups.")
@@ -93,10 +93,10 @@ class Metrics:
             yield _sample("seconds_sum", counts[-1], stage=stage)
         yield from _family("behind_commits", "gauge", "Dry commits that are not hydrated.")
         behind: dict[tuple[str, str], int] = {}
-        for one in self._seen:
-            if one.behind is not None:
-                place = (one.repository, one.branch)
-                behind[place] = max(behind.get(place, 0), one.behind)
+        for item in self._seen:
+            if item.behind is not None:
+                place = (item.repository, item.branch)
+                behind[place] = max(behind.get(place, 0), item.behind)
         for (repository, branch), number in sorted(behind.items()):
             yield _sample("behind_commits", number, repository=repository, branch=branch)
         yield from _family("last_success_timestamp_seconds", "gauge", "When a branch was last found or made good.")
