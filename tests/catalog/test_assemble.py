@@ -244,5 +244,5 @@ class TestWarnAboutObjects:
         folder = write_files(tmp_path / "a", {"all.yaml": dump_stream(objects)})
         collected: list[Event] = []
         warn_about_objects([("a", folder), ("b", folder)], make_context(announce=collected.append))
-        found = [event.message.partition(" the object ")[2] for event in collected if isinstance(event, Warned)]
-        assert sorted(found) == sorted(str(key_of(document)) for document in objects)
+        announced = [event.message.partition(" the object ")[2] for event in collected if isinstance(event, Warned)]
+        assert sorted(announced) == sorted(str(key_of(document)) for document in objects)

@@ -59,7 +59,7 @@ def test_every_kind_of_change(run: Run, remote: Remote) -> None:
 
 
 def test_a_mode_that_shows_nothing_does_not_unchange_anything(run: Run) -> None:
-    """What is staged decides, not what is shown."""
+    """The staged files decide, not the shown changes."""
     clone = run.compile({"a.yaml": "'a':   1\n"}, {"x/key": "ref\n"})
     change = stage(clone, make_context(), "ignore-yaml-formatting")
     assert change.lines == ()

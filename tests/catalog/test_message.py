@@ -40,7 +40,7 @@ Compilation timestamp: 2026-01-31T12:34:56.789+01:00
 
 
 def test_empty_sections() -> None:
-    """Where entries would be is one empty line, as the published tool has it."""
+    """A section without entries is one empty line, as in the published tool."""
     message = commit_message(replace(METADATA, instances={}, packages={}))
     assert message.startswith(
         "Automated catalog update from Commodore\n\n"

@@ -1,4 +1,4 @@
-"""What has moved since a commit of the catalog."""
+"""Changed dependencies since a commit of the catalog."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def discarded(workspace: Workspace) -> list[str]:
 class TestInstall:
     @pytest.mark.requirement("C66")
     def test_the_new_trees_replace_the_old_ones(self, run: Run) -> None:
-        """What the new trees lack is gone, in manifests and refs alike."""
+        """Files that the new trees lack are removed, in manifests and refs alike."""
         run.compile({"b/c.yaml": "c\n"}, {"y/key": "new\n"})
         catalog = run.workspace.catalog
         assert sorted(
@@ -127,7 +127,7 @@ class TestPublish:
 class TestRemoteMoved:
     def test_our_trees_go_on_top_of_the_new_commit(self, run: Run, remote: Remote) -> None:
         """Nobody's commit is lost (the published tool gives up), and what is not ours stays theirs. What they have
-        changed to the same is no loss.
+        changed to the same is not lost.
         """
         clone = run.compile({"a.yaml": "a: 2\n", "b.yaml": "b\n"}, {"x/key": "ref\n"})
         change = stage(clone, make_context())

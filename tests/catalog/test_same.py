@@ -23,7 +23,7 @@ def rendered(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def current(rendered: Path, tmp_path: Path) -> Path:
-    """What an earlier run has made of the same files."""
+    """The output of an earlier run for the same files."""
     assert assemble([("app", rendered)], tmp_path / "current", make_context()) == tmp_path / "current"
     return tmp_path / "current"
 

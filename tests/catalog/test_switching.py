@@ -29,7 +29,7 @@ def world(tmp_path: Path) -> ClusterWorld:
 
 
 def test_everything_is_told_in_one_run(world: ClusterWorld) -> None:
-    """What would stop a compile, by code, with the components; `~c` above `c` is not deployed, as there."""
+    """Errors that would stop a compile, by code, with the components; `~c` above `c` is not deployed, as there."""
     for name in ("a", "b"):
         world.component(name, {f"class/{name}.yml": SHARED}, data={"from": name})
     world.component("c", data={"from": "c"})
@@ -40,18 +40,20 @@ def test_everything_is_told_in_one_run(world: ClusterWorld) -> None:
     result = world.run("doctor", "--switch", world.name, "--cluster-file", file, "-o", "json")
     assert result.code == 1
     repairs = json.loads(result.stdout)["repairs"]
-    assert [one["code"] for one in repairs] == ["CMD-INV-007", "CMD-ENG-041", "CMD-ENG-041", "CMD-CAT-001"]
+    assert [repair["code"] for repair in repairs] == ["CMD-INV-007", "CMD-ENG-041", "CMD-ENG-041", "CMD-CAT-001"]
     assert "'c' in `applications` comes after its removal" in repairs[0]["message"]
     assert {repairs[1]["message"].split(",")[0], repairs[2]["message"].split(",")[0]} == {
         "instance 'a'",
         "instance 'b'",
     }
     assert "a, b write 'shared/config.yaml'" in repairs[3]["message"]
-    assert all(one["effect"] and one["repair"] for one in repairs)
+    assert all(repair["effect"] and repair["repair"] for repair in repairs)
 
 
 def test_a_cluster_of_the_api(world: ClusterWorld) -> None:
-    """As text, at a cluster that the API knows: nothing is pushed or reported, and what is repaired is told no more."""
+    """As text, at a cluster that the API knows: nothing is pushed or reported, and repaired errors are not shown any
+    more.
+    """
     filters = [{"type": "builtin", "filter": "helm_namespace", "path": "gone", "filterargs": {"namespace": "x"}}]
     world.component("a", data={"from": "a"})
     world.tenant_parameters = {"commodore": {"postprocess": {"filters": filters}}}

@@ -20,7 +20,7 @@ def git_package(url: str, version: str, subdir: str = "") -> dict[str, object]:
 
 @pytest.mark.requirement("C2", "C4", "C45")
 def test_jsonnetfiles_are_installed(world: ClusterWorld) -> None:
-    """What a component's jsonnetfile names can be imported; another component may do so too."""
+    """Libraries of a component's jsonnetfile can be imported, also by another component."""
     library = world.git.remote("library", {"names/main.libsonnet": "{ name: 'from the library' }"})
     world.component(
         "app",
@@ -41,7 +41,7 @@ def test_jsonnetfiles_are_installed(world: ClusterWorld) -> None:
 
 
 def test_local_mode_without_the_cache(world: ClusterWorld) -> None:
-    """What is in `vendor` is enough; without it, the way out is named."""
+    """Libraries in `vendor` are enough; without them, the hint names the option."""
     library = world.git.remote("library", {"names/main.libsonnet": "{ name: 'from the library' }"})
     files = {
         "jsonnetfile.json": jsonnetfile(git_package(library.url, "master", "names")),

@@ -1,4 +1,4 @@
-"""What is checked before anything is compiled, over whole clusters."""
+"""Checks before a compile, on whole clusters."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_taking_over_a_deprecated_component(world: ClusterWorld) -> None:
 
 
 def test_removed_features(world: ClusterWorld) -> None:
-    """What would be ignored silently is refused, with the place where it is."""
+    """Settings that would be ignored silently are refused, with their place."""
     world.component("app")
     world.parameters["component_versions"] = {"app": {"version": "v1"}}
     result = world.compile()

@@ -37,7 +37,7 @@ def test_clean_removes_what_is_generated_and_no_work(world: ClusterWorld) -> Non
 
 
 def test_clean_keeps_an_edited_catalog(world: ClusterWorld) -> None:
-    """What a user has changed or committed in the catalog folder is not thrown away."""
+    """Changes and commits of a user in the catalog folder are not discarded."""
     world.component("app")
     assert world.compile("--push").code == 0
     catalog = world.work / "catalog"

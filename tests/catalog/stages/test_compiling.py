@@ -46,18 +46,18 @@ def test_meta_parameters_and_every_input(world: ClusterWorld) -> None:
     world.applications.append("app")
     result = world.compile("--processes", "2")
     assert result.code == 0, result.stderr
-    found = world.manifest("other/meta.yaml")
-    assert found["_instance"] == found["target"] == "other"
-    assert found["_base_directory"] == str(world.work / "dependencies" / "other")
-    assert os.access(found["_kustomize_wrapper"], os.X_OK)
-    assert os.access(found["_python3"], os.X_OK)
+    manifest = world.manifest("other/meta.yaml")
+    assert manifest["_instance"] == manifest["target"] == "other"
+    assert manifest["_base_directory"] == str(world.work / "dependencies" / "other")
+    assert os.access(manifest["_kustomize_wrapper"], os.X_OK)
+    assert os.access(manifest["_python3"], os.X_OK)
     assert world.manifest("app/plain.yaml") == {"a": "b"}
     assert sorted(path.name for path in (world.work / "compiled").iterdir()) == ["app", "other"]
 
 
 @pytest.mark.requirement("C57")
 def test_kapitan_fetches_charts(world: ClusterWorld) -> None:
-    """What `kapitan.dependencies` names is fetched, and stays usable without fetching."""
+    """Entries of `kapitan.dependencies` are fetched, and stay usable without fetching."""
     chart = world.git.remote("chart", CHART)
     dependency = {
         "type": "git",

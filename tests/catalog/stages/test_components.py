@@ -115,7 +115,7 @@ def test_what_the_commit_says(nfs: tuple[ClusterWorld, Result]) -> None:
 
 @pytest.mark.requirement("C9", "C23", "C24")
 def test_defaults_cannot_describe_components(world: ClusterWorld) -> None:
-    """What a component's defaults say about components and packages has no effect."""
+    """Settings of components and packages in a component's defaults have no effect."""
     files = world.component_files("app", {"a": "b"})
     files["class/defaults.yml"] = """
 parameters:
@@ -168,7 +168,7 @@ def test_an_instance_of_another_version(world: ClusterWorld) -> None:
 
 @pytest.mark.requirement("C42")
 def test_a_constant_cannot_be_changed(world: ClusterWorld) -> None:
-    """Who changes `=_metadata` in the hierarchy is told, and does not win."""
+    """A change of `=_metadata` in the hierarchy is reported, and has no effect."""
     world.component("app", metadata={"multi_instance": False})
     world.tenant_parameters = {"app": {"_metadata": {"multi_instance": True}}}
     result = world.compile()

@@ -1,4 +1,4 @@
-"""What the hierarchy begins with, on whole clusters."""
+"""The start of the hierarchy, on whole clusters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What made a manifest: found from what a real compile has left, and told no further than it is known."""
+"""The explanation of a manifest, from the files of a real compile, without guesses."""
 
 from __future__ import annotations
 
@@ -80,47 +80,53 @@ Explain = Callable[[str], ManifestExplanation]
 
 @pytest.fixture
 def explain(workspace: Workspace, tmp_path: Path) -> Explain:
-    return lambda wanted: explain_manifest(workspace, wanted, tmp_path, make_context())
+    return lambda target: explain_manifest(workspace, target, tmp_path, make_context())
 
 
 def test_who_made_it(world: ClusterWorld, explain: Explain) -> None:
-    found = explain("manifests/second/deep/objects.yaml")
-    assert (found.path, found.instance, found.component) == ("manifests/second/deep/objects.yaml", "second", "app")
-    assert (found.edited, found.reused, found.refusal) == (False, True, "")
-    assert found.repository is not None
+    explanation = explain("manifests/second/deep/objects.yaml")
+    assert (explanation.path, explanation.instance, explanation.component) == (
+        "manifests/second/deep/objects.yaml",
+        "second",
+        "app",
+    )
+    assert (explanation.edited, explanation.reused, explanation.refusal) == (False, True, "")
+    assert explanation.repository is not None
     remote = world.remotes["app"]
-    assert (found.repository.url, found.repository.version) == (remote.url, "master")
-    assert (found.repository.commit, found.repository.changed) == (remote.sha("master"), False)
-    assert [(one.index, one.input_type, one.output_path) for one in found.entries] == [(0, "jsonnet", "second/deep")]
-    assert found.entries[0].input_paths == ("dependencies/second/component/main.jsonnet",)
-    assert [(one.index, one.path, one.enabled) for one in found.filters] == [(0, "second/deep", False)]
+    assert (explanation.repository.url, explanation.repository.version) == (remote.url, "master")
+    assert (explanation.repository.commit, explanation.repository.changed) == (remote.sha("master"), False)
+    assert [(item.index, item.input_type, item.output_path) for item in explanation.entries] == [
+        (0, "jsonnet", "second/deep")
+    ]
+    assert explanation.entries[0].input_paths == ("dependencies/second/component/main.jsonnet",)
+    assert [(item.index, item.path, item.enabled) for item in explanation.filters] == [(0, "second/deep", False)]
 
 
 def test_entries_are_told_apart_by_their_output_paths(explain: Explain) -> None:
-    assert [one.input_type for one in explain("app/text/words.txt").entries] == ["copy"]
+    assert [item.input_type for item in explain("app/text/words.txt").entries] == ["copy"]
     assert explain("app/text/words.txt").filters == ()
 
 
 def test_what_was_read(explain: Explain) -> None:
-    """What is not read is not told, whatever its value."""
-    found = explain("second/deep/objects.yaml")
-    read = {one.path: one.value for one in found.parameters if one.target == "second"}
+    """A parameter that is not read is not shown, independent of its value."""
+    explanation = explain("second/deep/objects.yaml")
+    read = {item.path: item.value for item in explanation.parameters if item.target == "second"}
     assert read[("app", "data")] == {"host": "other.example.com", "on": "true"}
     assert read[("app", "registry")] == "registry.example.com"
     assert ("app", "unread") not in read
-    assert not any(one.changed for one in found.parameters)
-    files = [one.path for one in found.files if one.exists]
+    assert not any(item.changed for item in explanation.parameters)
+    files = [item.path for item in explanation.files if item.exists]
     assert "dependencies/second/component/main.jsonnet" in files
     assert "dependencies/second/component/words.txt" in files
-    assert not any(one.changed for one in found.files)
-    commands = {one.path: one.command for one in found.parameters}
+    assert not any(item.changed for item in explanation.files)
+    commands = {item.path: item.command for item in explanation.parameters}
     assert commands[("app", "registry")] == ("inventory", "explain", "app.registry", "--instance", "second")
-    own = {one.path: one.command for one in explain("app/deep/objects.yaml").parameters}
+    own = {item.path: item.command for item in explain("app/deep/objects.yaml").parameters}
     assert own[("app", "registry")] == ("inventory", "explain", "app.registry")
 
 
 @pytest.mark.parametrize(
-    ("wanted", "namespace", "name", "number"),
+    ("target", "namespace", "name", "number"),
     [
         ("ConfigMap/one.two", "a", "one.two", 0),
         ("configmap/a/one.two", "a", "one.two", 0),
@@ -130,48 +136,48 @@ def test_what_was_read(explain: Explain) -> None:
     ],
 )
 def test_objects_are_found_by_kind_and_name(
-    wanted: str, namespace: str, name: str, number: int, explain: Explain
+    target: str, namespace: str, name: str, number: int, explain: Explain
 ) -> None:
-    found = explain(f"app/deep/objects.yaml#{wanted}")
-    assert found.object is not None
-    assert (found.object.namespace, found.object.name, found.field) == (namespace, name, None)
-    lines = found.file.read_text().splitlines()
-    assert found.object.line == [n for n, text in enumerate(lines, 1) if text == "apiVersion: v1"][number]
+    explanation = explain(f"app/deep/objects.yaml#{target}")
+    assert explanation.object is not None
+    assert (explanation.object.namespace, explanation.object.name, explanation.field) == (namespace, name, None)
+    lines = explanation.file.read_text().splitlines()
+    assert explanation.object.line == [n for n, text in enumerate(lines, 1) if text == "apiVersion: v1"][number]
 
 
-def candidates_of(found: ManifestExplanation) -> list[ParameterCandidate]:
-    assert found.field is not None
-    return list(found.field.candidates)
+def candidates_of(explanation: ManifestExplanation) -> list[ParameterCandidate]:
+    assert explanation.field is not None
+    return list(explanation.field.candidates)
 
 
 def test_a_field_with_the_value_of_a_parameter(explain: Explain) -> None:
-    found = explain("second/deep/objects.yaml#ConfigMap/one.two.data.host")
-    assert found.field is not None
-    assert found.field.value == "other.example.com"
-    assert found.file.read_text().splitlines()[found.field.line - 1] == "  host: other.example.com"
-    (one,) = candidates_of(found)
-    assert (one.target, one.path, one.whole) == ("second", ("app", "data", "host"), True)
-    assert one.command == ("inventory", "explain", "app.data.host", "--instance", "second")
+    explanation = explain("second/deep/objects.yaml#ConfigMap/one.two.data.host")
+    assert explanation.field is not None
+    assert explanation.field.value == "other.example.com"
+    assert explanation.file.read_text().splitlines()[explanation.field.line - 1] == "  host: other.example.com"
+    (candidate,) = candidates_of(explanation)
+    assert (candidate.target, candidate.path, candidate.whole) == ("second", ("app", "data", "host"), True)
+    assert candidate.command == ("inventory", "explain", "app.data.host", "--instance", "second")
 
 
 def test_a_map_with_the_value_of_a_parameter(explain: Explain) -> None:
-    found = explain("app/deep/objects.yaml#ConfigMap/one.two.data")
-    assert [one.path for one in candidates_of(found)] == [("app", "data")]
+    explanation = explain("app/deep/objects.yaml#ConfigMap/one.two.data")
+    assert [item.path for item in candidates_of(explanation)] == [("app", "data")]
 
 
 def test_a_field_that_a_text_of_a_parameter_occurs_in(explain: Explain) -> None:
-    found = explain("app/deep/objects.yaml#ConfigMap/b/one.image")
-    assert [(one.path, one.whole) for one in candidates_of(found)] == [(("app", "registry"), False)]
+    explanation = explain("app/deep/objects.yaml#ConfigMap/b/one.image")
+    assert [(item.path, item.whole) for item in candidates_of(explanation)] == [(("app", "registry"), False)]
 
 
 @pytest.mark.parametrize("field", ['metadata.labels."a.b/c"', "count", "none", "metadata.name"])
 def test_a_field_of_the_templates_own_has_no_candidates(field: str, explain: Explain) -> None:
-    """A parameter with the very value that was not read is no candidate; nor is a number that looks like a text."""
+    """A parameter with the same value that was not read is not a candidate; nor is a number that looks like a text."""
     assert candidates_of(explain(f"app/deep/objects.yaml#Made/up.{field}")) == []
 
 
 @pytest.mark.parametrize(
-    ("wanted", "code", "hint"),
+    ("target", "code", "hint"),
     [
         ("app/deep/object.yaml", "CMD-CAT-020", "'manifests/app/deep/objects.yaml'"),
         ("objects.yaml", "CMD-CAT-020", "'manifests/app/deep/objects.yaml'"),
@@ -191,9 +197,9 @@ def test_a_field_of_the_templates_own_has_no_candidates(field: str, explain: Exp
         ("app/text/words.txt#Made/up", "CMD-CAT-022", "no object in it has a kind and a name"),
     ],
 )
-def test_what_is_not_there(wanted: str, code: str, hint: str, explain: Explain) -> None:
+def test_what_is_not_there(target: str, code: str, hint: str, explain: Explain) -> None:
     with pytest.raises(InputError) as caught:
-        explain(wanted)
+        explain(target)
     assert caught.value.code == code
     assert hint in caught.value.hint
 
@@ -220,9 +226,9 @@ def test_every_spelling_of_a_path(workspace: Workspace, tmp_path: Path) -> None:
         ("link/catalog/manifests/app/text/words.txt", tmp_path),
         ("./manifests//app/../app/text/words.txt", tmp_path),
     ]:
-        found = find_manifest(workspace, name, here)
-        assert (found.path, found.instance) == ("app/text/words.txt", "app"), name
-        assert found.file == root / "catalog" / "manifests" / "app" / "text" / "words.txt"
+        manifest = find_manifest(workspace, name, here)
+        assert (manifest.path, manifest.instance) == ("app/text/words.txt", "app"), name
+        assert manifest.file == root / "catalog" / "manifests" / "app" / "text" / "words.txt"
 
 
 def test_links_that_lead_out_are_no_manifests(workspace: Workspace, tmp_path: Path) -> None:
@@ -264,15 +270,15 @@ def test_what_has_changed_since_is_said(world: ClusterWorld, workspace: Workspac
         file.write_text("edited")
         words.write_text("edited")
         defaults.write_text(defaults.read_text().replace("registry.example.com", "mirror.example.com"))
-        found = explain("app/text/words.txt")
+        explanation = explain("app/text/words.txt")
     finally:
         for path, content in kept.items():
             path.write_bytes(content)
-    assert found.edited
-    assert found.repository is not None
-    assert found.repository.changed
-    assert [one.path for one in found.parameters if one.changed] == [("app", "registry")]
-    assert [one.path for one in found.files if one.changed] == ["dependencies/app/component/words.txt"]
+    assert explanation.edited
+    assert explanation.repository is not None
+    assert explanation.repository.changed
+    assert [item.path for item in explanation.parameters if item.changed] == [("app", "registry")]
+    assert [item.path for item in explanation.files if item.changed] == ["dependencies/app/component/words.txt"]
 
 
 def test_without_a_record(workspace: Workspace, explain: Explain) -> None:
@@ -282,8 +288,13 @@ def test_without_a_record(workspace: Workspace, explain: Explain) -> None:
     try:
         for content in (None, b"", b"{}", seal(("record", "second.json"), b'{"reads": 1}')):
             record.unlink() if content is None else record.write_bytes(content)
-            found = explain("second/deep/objects.yaml#Made/up.count")
-            assert (found.reused, found.parameters, found.files, found.component) == (None, (), (), "app")
+            explanation = explain("second/deep/objects.yaml#Made/up.count")
+            assert (explanation.reused, explanation.parameters, explanation.files, explanation.component) == (
+                None,
+                (),
+                (),
+                "app",
+            )
     finally:
         record.write_bytes(kept)
 

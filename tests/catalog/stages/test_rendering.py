@@ -1,4 +1,4 @@
-"""What the same class files were rendered to is taken over; anything else is rendered anew."""
+"""The result of the same class files is reused; anything else is rendered."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def kept(workspace: Workspace) -> list[Path]:
 
 
 def mark(path: Path) -> None:
-    """Change what is kept, so that it can be told from what is rendered."""
+    """Change the stored result, to distinguish it from a rendering."""
     document = json.loads(path.read_bytes().partition(b"\n")[2])
     records = document["records"]
     records.insert(0, [0, True])  # all numbers count one further
@@ -140,9 +140,9 @@ def test_one_result_does_not_pass_for_another(workspace: Workspace) -> None:
     render_inventory(workspace)
     workspace.target("app").write_text("parameters: {own: 2}\n")
     render_inventory(workspace)
-    one, other = kept(workspace)
-    first, second = one.read_bytes(), other.read_bytes()
-    one.write_bytes(second)
+    kept_result, other = kept(workspace)
+    first, second = kept_result.read_bytes(), other.read_bytes()
+    kept_result.write_bytes(second)
     other.write_bytes(first)
     assert render_inventory(workspace).nodes["app"].parameters["own"] == 2
 
@@ -180,7 +180,7 @@ def test_a_class_that_is_saved_meanwhile_and_restored(workspace: Workspace) -> N
     def save() -> None:
         file.write_text(before.replace("1", "2"))
 
-    def restore(event: Event) -> None:  # what reclass swallows is told after it has read everything
+    def restore(event: Event) -> None:  # reclass reports suppressed errors after it has read everything
         file.write_text(before)
         restored.append(event)
 
@@ -215,7 +215,7 @@ def test_failures_and_odd_keys_are_not_kept(workspace: Workspace) -> None:
 
 
 def test_large_results_are_not_kept(workspace: Workspace) -> None:
-    """What is equal in several targets counts once."""
+    """Values that are equal in several targets count once."""
     size = 20_000
     (workspace.classes / "global" / "commodore.yml").write_text(f"parameters: {{a: {'x' * size}}}\n")
     for limit, count in ((size, 0), (size + 5_000, 1)):

@@ -1,4 +1,4 @@
-"""Which tools a compile needs, and where its workers find them."""
+"""The tools that a compile needs, and their paths for its workers."""
 
 from __future__ import annotations
 

@@ -40,11 +40,11 @@ def test_references_of_output_only(tmp_path: Path) -> None:
     (tmp_path / "app").mkdir()
     (tmp_path / "app/secret.yaml").write_text("a: ?{vaultkv:a/b} ?{vaultkv:a/c:deadbeef} ?{vaultkv:a/c} ?{gpg:a/b}\n")
     (tmp_path / "binary").write_bytes(b"\xff?{vaultkv:\xff/x\\q}")
-    found = warnings(tmp_path, "?{vaultkv:a/b}")
-    assert [code for code, _ in found] == ["CMD-REF-012"] * 3
-    assert "'?{vaultkv:a/c}' is in app/secret.yaml but in no parameter" in "\n".join(text for _, text in found)
-    assert "'?{gpg:a/b}' is in app/secret.yaml" in "\n".join(text for _, text in found)
-    assert "is in binary but" in "\n".join(text for _, text in found)
+    announced = warnings(tmp_path, "?{vaultkv:a/b}")
+    assert [code for code, _ in announced] == ["CMD-REF-012"] * 3
+    assert "'?{vaultkv:a/c}' is in app/secret.yaml but in no parameter" in "\n".join(text for _, text in announced)
+    assert "'?{gpg:a/b}' is in app/secret.yaml" in "\n".join(text for _, text in announced)
+    assert "is in binary but" in "\n".join(text for _, text in announced)
 
 
 @pytest.mark.requirement("C67")

@@ -29,20 +29,25 @@ def error_of(tag: str) -> CommodoreError:
 class TestFindReferences:
     @pytest.mark.requirement("C64", "C65")
     def test_a_reference_knows_where_it_was_found_and_what_it_means(self) -> None:
-        (found,) = find_references(
+        (reference,) = find_references(
             {"app": {"db": [{"password": "pw=?{vaultkv:t/c/db/password}"}]}}, make_context(), target="cluster"
         )
-        assert found == SecretReference(
-            "vaultkv", "t/c/db/password", "?{vaultkv:t/c/db/password}", "app.db[0].password", "cluster", found.setting
+        assert reference == SecretReference(
+            "vaultkv",
+            "t/c/db/password",
+            "?{vaultkv:t/c/db/password}",
+            "app.db[0].password",
+            "cluster",
+            reference.setting,
         )
-        assert found.setting.path == ("app", "db", 0, "password")
-        assert (found.file, found.secret) == ("t/c/db/password", "t/c/db:password")
+        assert reference.setting.path == ("app", "db", 0, "password")
+        assert (reference.file, reference.secret) == ("t/c/db/password", "t/c/db:password")
 
     def test_several_references_in_one_string(self) -> None:
-        found = find_references(
+        references = find_references(
             {"url": "https://?{vaultkv:a/user}:?{vaultkv:a/password}@host"}, make_context(), target="cluster"
         )
-        assert paths(found) == ["a/password", "a/user"]
+        assert paths(references) == ["a/password", "a/user"]
 
     def test_keys_can_be_chosen(self) -> None:
         parameters = {"one": "?{vaultkv:a/1}", "two": "?{vaultkv:a/2}", "three": "?{vaultkv:a/3}"}
@@ -82,10 +87,10 @@ class TestFindReferences:
 
     def test_an_unclosed_reference_is_announced(self) -> None:
         collected: list[Event] = []
-        found = find_references(
+        references = find_references(
             {"a": "?{vaultkv:a/b} ?{vaultkv:a/c"}, make_context(announce=collected.append), target="t"
         )
-        assert paths(found) == ["a/b"]
+        assert paths(references) == ["a/b"]
         (warning,) = collected
         assert isinstance(warning, Warned)
         assert warning.code == "CMD-REF-016"
@@ -110,8 +115,8 @@ class TestSpellings:
         ],
     )
     def test_accepted(self, tag: str, file: str, secret: str) -> None:
-        (found,) = find_references({"a": tag}, make_context(), target="t")
-        assert (found.tag, found.file, found.secret) == (tag, file, secret)
+        (reference,) = find_references({"a": tag}, make_context(), target="t")
+        assert (reference.tag, reference.file, reference.secret) == (tag, file, secret)
 
     @pytest.mark.requirement("C63")
     @pytest.mark.parametrize(
@@ -144,7 +149,7 @@ class TestSpellings:
         ],
     )
     def test_refused(self, tag: str, code: str, message: str) -> None:
-        """Where the published tool crashes: the error names tag, parameter and target."""
+        """References that make the published tool crash: the error names tag, parameter and target."""
         error = error_of(tag)
         assert isinstance(error, InputError)
         assert error.code == code
@@ -168,9 +173,9 @@ class TestSpellings:
         collected: list[Event] = []
         context = make_context(announce=collected.append, allowed=frozenset({code}))
         nodes = {"cluster": node(facts={"x": tag})}
-        (found,) = collect(nodes, {}, context)
-        assert (found.tag, found.file, found.secret) == (tag, file, secret)
-        assert [one.code for one in collected if isinstance(one, Warned)] == [code]
+        (reference,) = collect(nodes, {}, context)
+        assert (reference.tag, reference.file, reference.secret) == (tag, file, secret)
+        assert [event.code for event in collected if isinstance(event, Warned)] == [code]
         with pytest.raises(InputError, match=code):
             collect(nodes, {}, make_context())
 
@@ -244,8 +249,8 @@ class TestCollect:
             "my-app": node(my_app={"token": "?{vaultkv:found/my-app}"}, other={"token": "?{vaultkv:lost/other-key}"}),
             "inst-2": node(my_app={"token": "?{vaultkv:found/inst-2}"}, inst_2={"token": "?{vaultkv:lost/inst}"}),
         }
-        found = collect(nodes, {"my-app": "my-app", "inst-2": "my-app"}, make_context())
-        assert paths(found) == [
+        references = collect(nodes, {"my-app": "my-app", "inst-2": "my-app"}, make_context())
+        assert paths(references) == [
             "found/facts",
             "found/inst-2",
             "found/instance-key",
@@ -268,9 +273,9 @@ class TestCollect:
     def test_each_path_once_and_in_order_whatever_the_order_of_the_inventory(self) -> None:
         nodes = {"b": node(b="?{vaultkv:x/2} ?{vaultkv:x/1:deadbeef}"), "a": node(a={"z": "?{vaultkv:x/1}"})}
         instances = {"b": "b", "a": "a"}
-        found = collect(nodes, instances, make_context())
-        assert found == collect(dict(reversed(nodes.items())), dict(reversed(instances.items())), make_context())
-        assert [(reference.path, reference.target) for reference in found] == [("x/1", "a"), ("x/2", "b")]
+        references = collect(nodes, instances, make_context())
+        assert references == collect(dict(reversed(nodes.items())), dict(reversed(instances.items())), make_context())
+        assert [(reference.path, reference.target) for reference in references] == [("x/1", "a"), ("x/2", "b")]
 
     def test_a_file_in_the_way_of_a_folder(self) -> None:
         with pytest.raises(InputError) as caught:

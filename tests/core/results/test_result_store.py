@@ -30,7 +30,7 @@ def store(tmp_path: Path) -> ResultStore:
 
 
 def find(store: ResultStore, digests: list[str] = DIGESTS, subject: str = "s" * 8) -> Result | None:
-    return next((found for shape, _ in store.shapes(subject) if (found := store.find(subject, shape, digests))), None)
+    return next((result for shape, _ in store.shapes(subject) if (result := store.find(subject, shape, digests))), None)
 
 
 def test_what_was_kept_is_found_by_all_that_was_read(store: ResultStore) -> None:
@@ -81,13 +81,13 @@ def test_results_that_are_swapped_are_missing(store: ResultStore, tmp_path: Path
     other = Result((("file", 0o644, b"other"),))
     store.add("s" * 8, FOUND, RESULT)
     store.add("s" * 8, {**FOUND, ("file", "root:a"): "9"}, other)
-    one, two = tmp_path.rglob("*.result")
-    first, second = one.read_bytes(), two.read_bytes()
-    one.write_bytes(second)
-    two.write_bytes(first)
+    place, other_place = tmp_path.rglob("*.result")
+    first, second = place.read_bytes(), other_place.read_bytes()
+    place.write_bytes(second)
+    other_place.write_bytes(first)
     assert find(store) is find(store, ["9", "2"]) is None
-    one.write_bytes(first)
-    two.write_bytes(second)
+    place.write_bytes(first)
+    other_place.write_bytes(second)
     assert find(store) == RESULT
     store.add("t" * 8, FOUND, other)
     folders = [path.parent for path in tmp_path.rglob("shapes")]
@@ -131,9 +131,9 @@ def test_a_killed_writer_leaves_nothing_wrong(tmp_path: Path, written: int) -> N
             writer.stdout.readline()
         writer.send_signal(signal.SIGKILL)
     store = ResultStore(tmp_path, DEFAULT_LIMITS)
-    found = [find(store, [str(number), "2"]) for number in range(1, written + 50)]
-    assert all(found[:written])
-    for number, result in enumerate(found, 1):
+    results = [find(store, [str(number), "2"]) for number in range(1, written + 50)]
+    assert all(results[:written])
+    for number, result in enumerate(results, 1):
         assert result is None or result.files == (("file", 0o644, str(number).encode() * 10000),)
 
 
@@ -193,7 +193,7 @@ def test_a_folder_that_occurs_in_a_result() -> None:
         Result((("link", 0, "/work/one/x"),)),
         Result((), outside=(("/work/one/x", 0o644, b""),)),
     ],
-    ids=["what was told", "a file", "a link", "a name"],
+    ids=["a trace", "a file", "a link", "a name"],
 )
 def test_whether_a_folder_is_mentioned(result: Result) -> None:
     assert result.mentions(["/none", "/work/one"])

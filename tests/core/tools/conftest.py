@@ -22,7 +22,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
 
 @pytest.fixture
 def collected() -> list[Event]:
-    """What was announced; give `collected.append` as the listener."""
+    """Announced events; to be used with `collected.append` as the listener."""
     return []
 
 
@@ -34,7 +34,7 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     system = tmp_path / "system"
     system.mkdir()
     for name in ("sh", "sleep", "cat"):
-        found = next(Path(place, name) for place in ("/bin", "/usr/bin") if Path(place, name).exists())
-        (system / name).symlink_to(found)
+        path = next(Path(place, name) for place in ("/bin", "/usr/bin") if Path(place, name).exists())
+        (system / name).symlink_to(path)
     monkeypatch.setenv("PATH", f"{folder}:{system}")
     return folder

@@ -36,17 +36,17 @@ def test_order_of_places(tmp_path: Path) -> None:
     managed = stand_in(tmp_path / "managed" / "helm")
     environ = {"PATH": str(in_path.parent), "KAPITAN_HELM_PATH": str(named)}
 
-    def found(**more: Path) -> Tool | None:
+    def locate(**more: Path) -> Tool | None:
         return locate_tool("helm", environ=environ, managed=managed.parent, **more)
 
-    assert found(explicit=given) == Tool("helm", given, None, ToolOrigin.EXPLICIT)
-    assert found() == Tool("helm", named, None, ToolOrigin.ENVIRONMENT)
+    assert locate(explicit=given) == Tool("helm", given, None, ToolOrigin.EXPLICIT)
+    assert locate() == Tool("helm", named, None, ToolOrigin.ENVIRONMENT)
     del environ["KAPITAN_HELM_PATH"]
-    assert found() == Tool("helm", in_path, None, ToolOrigin.PATH)
+    assert locate() == Tool("helm", in_path, None, ToolOrigin.PATH)
     in_path.unlink()
-    assert found() == Tool("helm", managed, None, ToolOrigin.MANAGED)
+    assert locate() == Tool("helm", managed, None, ToolOrigin.MANAGED)
     managed.unlink()
-    assert found() is None
+    assert locate() is None
 
 
 def test_locating_starts_nothing(tmp_path: Path) -> None:
@@ -94,8 +94,8 @@ def test_an_explicit_path_that_is_no_executable_is_an_error(kind: str, tmp_path:
 
 def test_a_relative_explicit_path_becomes_absolute(tmp_path: Path) -> None:
     stand_in(tmp_path / "-helm")
-    found = locate_tool("helm", explicit=Path("-helm"))
-    assert found == Tool("helm", tmp_path / "-helm", None, ToolOrigin.EXPLICIT)
+    tool = locate_tool("helm", explicit=Path("-helm"))
+    assert tool == Tool("helm", tmp_path / "-helm", None, ToolOrigin.EXPLICIT)
 
 
 def test_an_unknown_tool_is_an_error() -> None:
@@ -121,8 +121,8 @@ def test_kubectl_serves_where_kustomize_is_missing(tmp_path: Path) -> None:
     }
     assert calls(kubectl) == ["version --client --output json"]
     managed = stand_in(tmp_path / "managed" / "kustomize")
-    found = locate_tool("kustomize", environ=environ, managed=managed.parent)
-    assert found == Tool("kustomize", managed, None, ToolOrigin.MANAGED)
+    tool = locate_tool("kustomize", environ=environ, managed=managed.parent)
+    assert tool == Tool("kustomize", managed, None, ToolOrigin.MANAGED)
 
 
 @pytest.mark.parametrize("answer", ["", "no json", "[]", '{"clientVersion": {"gitVersion": "v1.18.0"}}'])
@@ -163,8 +163,8 @@ def test_all_tools_are_asked_at_the_same_time(tmp_path: Path) -> None:
     wait = "".join(f'until [ -e "{tmp_path}/{name}.calls" ]; do sleep 0.02; done\n' for name in names)
     for name in names:
         stand_in(tmp_path / name, f"{wait}echo v1.2.3")
-    found = find_tools(make_context(), names, environ={"PATH": str(tmp_path)})
-    assert [tool.version for tool in found.values() if tool] == ["v1.2.3"] * 4
+    tools = find_tools(make_context(), names, environ={"PATH": str(tmp_path)})
+    assert [tool.version for tool in tools.values() if tool] == ["v1.2.3"] * 4
 
 
 def test_a_hanging_tool_is_stopped_and_reported(tmp_path: Path) -> None:
@@ -172,11 +172,11 @@ def test_a_hanging_tool_is_stopped_and_reported(tmp_path: Path) -> None:
     helm = stand_in(tmp_path / "helm", f"sleep 20; touch {tmp_path}/finished")
     git = stand_in(tmp_path / "git", "echo git version 2.39.5")
     collected: list[Event] = []
-    found = find_tools(
+    tools = find_tools(
         make_context(announce=collected.append, limits=IMPATIENT), ["helm", "git"], environ={"PATH": str(tmp_path)}
     )
     assert not (tmp_path / "finished").exists()
-    assert found == {
+    assert tools == {
         "helm": Tool("helm", helm, None, ToolOrigin.PATH),
         "git": Tool("git", git, "2.39.5", ToolOrigin.PATH),
     }
@@ -191,17 +191,17 @@ def test_a_hanging_tool_is_stopped_and_reported(tmp_path: Path) -> None:
 
 def test_a_child_left_behind_does_not_hold_the_answer_back(tmp_path: Path) -> None:
     stand_in(tmp_path / "jb", f"(sleep 3; touch {tmp_path}/finished) &\necho v0.6.3")
-    found = find_tools(make_context(), ["jb"], environ={"PATH": str(tmp_path)})
+    tools = find_tools(make_context(), ["jb"], environ={"PATH": str(tmp_path)})
     assert not (tmp_path / "finished").exists()
-    assert found["jb"] is not None
-    assert found["jb"].version == "v0.6.3"
+    assert tools["jb"] is not None
+    assert tools["jb"].version == "v0.6.3"
 
 
 def test_a_tool_that_waits_for_input_gets_none(tmp_path: Path) -> None:
     stand_in(tmp_path / "jb", "read line || echo v0.6.3")
-    found = find_tools(make_context(), ["jb"], environ={"PATH": str(tmp_path)})
-    assert found["jb"] is not None
-    assert found["jb"].version == "v0.6.3"
+    tools = find_tools(make_context(), ["jb"], environ={"PATH": str(tmp_path)})
+    assert tools["jb"] is not None
+    assert tools["jb"].version == "v0.6.3"
 
 
 @pytest.mark.parametrize("script", ["", "echo unreleased", "exit 3"])
@@ -209,8 +209,8 @@ def test_a_tool_without_a_version_is_still_found(script: str, tmp_path: Path) ->
     """A tool with an empty answer counts as missing."""
     jb = stand_in(tmp_path / "jb", script)
     collected: list[Event] = []
-    found = find_tools(make_context(announce=collected.append), ["jb"], environ={"PATH": str(tmp_path)})
-    assert found == {"jb": Tool("jb", jb, None, ToolOrigin.PATH)}
+    tools = find_tools(make_context(announce=collected.append), ["jb"], environ={"PATH": str(tmp_path)})
+    assert tools == {"jb": Tool("jb", jb, None, ToolOrigin.PATH)}
     assert collected == [
         Warned("CMD-TOOL-005", f"jb ({jb}) did not report its version", hint=f"run it by hand: {jb} --version")
     ]
@@ -221,23 +221,23 @@ def test_a_tool_of_another_machine_is_reported(tmp_path: Path) -> None:
     jb.write_bytes(b"\x7fELF nonsense")
     jb.chmod(0o755)
     collected: list[Event] = []
-    found = find_tools(make_context(announce=collected.append), ["jb"], environ={"PATH": str(tmp_path)})
-    assert found == {"jb": Tool("jb", jb, None, ToolOrigin.PATH)}
+    tools = find_tools(make_context(announce=collected.append), ["jb"], environ={"PATH": str(tmp_path)})
+    assert tools == {"jb": Tool("jb", jb, None, ToolOrigin.PATH)}
     assert collected == [
         Warned("CMD-TOOL-005", f"jb ({jb}) cannot be run: Exec format error", hint="is it built for this machine?")
     ]
 
 
 def test_missing_tools_are_none_in_the_order_asked_for(tmp_path: Path) -> None:
-    found = find_tools(make_context(), ["kustomize", "git", "helm"], environ={"PATH": str(tmp_path)}, managed=tmp_path)
-    assert list(found.items()) == [("kustomize", None), ("git", None), ("helm", None)]
+    tools = find_tools(make_context(), ["kustomize", "git", "helm"], environ={"PATH": str(tmp_path)}, managed=tmp_path)
+    assert list(tools.items()) == [("kustomize", None), ("git", None), ("helm", None)]
 
 
 def test_a_path_given_for_one_tool_leaves_the_others_alone(tmp_path: Path) -> None:
     helm = stand_in(tmp_path / "given" / "helm", "echo v4.1.4")
     git = stand_in(tmp_path / "bin" / "git", "echo git version 2.39.5")
-    found = find_tools(make_context(), ["helm", "git"], explicit={"helm": helm}, environ={"PATH": str(git.parent)})
-    assert found == {
+    tools = find_tools(make_context(), ["helm", "git"], explicit={"helm": helm}, environ={"PATH": str(git.parent)})
+    assert tools == {
         "helm": Tool("helm", helm, "v4.1.4", ToolOrigin.EXPLICIT),
         "git": Tool("git", git, "2.39.5", ToolOrigin.PATH),
     }

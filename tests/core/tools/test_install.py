@@ -81,7 +81,7 @@ def refused(kind: type[CommodoreError], code: str, box: Toolbox, releases: Relea
 
 
 def leftovers(box: Toolbox) -> list[str]:
-    """What is in the managed folder besides tools and its own files."""
+    """Other files in the managed folder than tools and its own files."""
     if not box.folder.exists():
         return []
     return sorted(path.name for path in box.folder.iterdir() if path.name not in (".lock", "state.json"))
@@ -340,10 +340,10 @@ def test_the_tool_is_tried_without_our_secrets(
     """Installation scripts got the GitHub token."""
     monkeypatch.setenv("COMMODORE_GITHUB_TOKEN", "secret")
     monkeypatch.setenv("GITHUB_TOKEN", "secret")
-    told = f"echo \"$COMMODORE_GITHUB_TOKEN$GITHUB_TOKEN\" >'{tmp_path}/told'"
-    server.publish("helm", "9.0.0", tool_archive("helm", "9.0.0", body=told))
+    body = f"echo \"$COMMODORE_GITHUB_TOKEN$GITHUB_TOKEN\" >'{tmp_path}/token'"
+    server.publish("helm", "9.0.0", tool_archive("helm", "9.0.0", body=body))
     install(box, releases)
-    assert (tmp_path / "told").read_text() == "\n"
+    assert (tmp_path / "token").read_text() == "\n"
 
 
 def test_installing_again_changes_nothing(server: ReleaseServer, box: Toolbox, releases: Releases) -> None:
@@ -496,10 +496,10 @@ def test_what_is_missing(box: Toolbox, bare: Path, server: ReleaseServer, releas
     assert missing_tools(box) == {"helm": None, "kustomize": None}
     server.publish("helm", "9.0.0")
     install(box, releases)
-    found = missing_tools(box)
-    assert found["kustomize"] is None
-    assert found["helm"] is not None
-    assert found["helm"].path == box.executable("helm")
+    tools = missing_tools(box)
+    assert tools["kustomize"] is None
+    assert tools["helm"] is not None
+    assert tools["helm"].path == box.executable("helm")
 
 
 def test_two_at_once(server: ReleaseServer, box: Toolbox, releases: Releases, collected: list[Event]) -> None:

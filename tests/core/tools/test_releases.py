@@ -1,4 +1,4 @@
-"""Where releases are looked for, and which one is the latest."""
+"""URLs of releases, and the latest version."""
 
 from __future__ import annotations
 
@@ -118,8 +118,8 @@ def test_the_latest_version(server: ReleaseServer, releases: Releases, collected
     server.announce("kustomize", "5.8.1")
     server.announce("kustomize", "0.21.0", tag="api/v")
     server.announce("kustomize", "9.9.9", tag="v")
-    wanted = {"helm": Version(4, 10, 0), "kustomize": Version(5, 8, 1)}
-    assert latest_versions(MANAGEABLE, releases) == wanted
+    expected = {"helm": Version(4, 10, 0), "kustomize": Version(5, 8, 1)}
+    assert latest_versions(MANAGEABLE, releases) == expected
     assert collected == []
 
 

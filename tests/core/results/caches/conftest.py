@@ -83,7 +83,7 @@ class Cache:
                 return self.add_library(name)
 
     def add_base(self, name: str = "base") -> Path:
-        """What `scripts/fetch-once` keeps of a kustomization's remote base."""
+        """A stored commit of `scripts/fetch-once` for a kustomization's remote base."""
         remote = self.world.remote(name, {"kustomization.yaml": f"resources: []  # {name}\n"})
         place = dependency_cache() / "kustomize" / f"{'a' * 40}-{remote.sha('master')}.git"
         place.parent.mkdir(parents=True, exist_ok=True)

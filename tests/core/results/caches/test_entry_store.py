@@ -1,4 +1,4 @@
-"""What stores of entries have in common, by a store of trees."""
+"""Common behaviour of entry stores, tested with a store of trees."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def test_what_argocd_keeps(tmp_path: Path) -> None:
         git(tree, "init", "-q")
         options = Options().having(self_url=("https://git.example.com/r.git", "https://git.example.com/team/shop.git"))
         rendering = argocd.render(Tree.folder(tree), options)
-        assert [(one.name, one.error) for one in rendering.applications] == [
+        assert [(application.name, application.error) for application in rendering.applications] == [
             (f"argocd/{name}", None) for name in ("apps", "chart", "fetched", "inner", "plain")
         ]
     cache = cache_folder()

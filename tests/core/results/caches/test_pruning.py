@@ -34,14 +34,14 @@ ROOT = str(Path(__file__).resolve().parents[4])
 
 
 def removed(done: tuple[Pruned, ...]) -> dict[str, int]:
-    return {one.name: one.removed for one in done if one.removed}
+    return {pruned.name: pruned.removed for pruned in done if pruned.removed}
 
 
 def test_all_of_it(cache: Cache) -> None:
     entries = cache.everything()
     done = prune(stores(make_context()), PruneRules(everything=True), make_context())
     assert removed(done) == dict.fromkeys(entries, 1)
-    assert [(one.left, one.left_bytes) for one in done] == [(0, 0)] * len(entries)
+    assert [(pruned.left, pruned.left_bytes) for pruned in done] == [(0, 0)] * len(entries)
     assert [path for path in entries.values() if os.path.lexists(path)] == []
     assert list(result_cache().rglob("*.json")) == []  # no list without a result
     assert prune(stores(make_context()), PruneRules(everything=True), make_context()) == tuple(
@@ -178,10 +178,10 @@ def test_what_killed_runs_have_left_goes_after_a_while(cache: Cache) -> None:
 
 
 def test_an_entry_that_is_used_meanwhile_stays(cache: Cache) -> None:
-    """What is chosen is looked at once more before it goes."""
+    """Selected entries are checked again before they are removed."""
     path = cache.add_result("app")
     cache.use(path, 40)
-    (store,) = (one for one in stores(make_context()) if one.name == "results")
+    (store,) = (store_ for store_ in stores(make_context()) if store_.name == "results")
     seen = list(store.entries())
     cache.use(path, 0)
     assert _remove_all(store, seen, time.time(), []) == []
@@ -208,8 +208,8 @@ def test_while_others_read_and_write(cache: Cache, tmp_path: Path) -> None:
             number += 1
             store.add("a" * 64, {("value", "a"): "1"}, result)
             for shape, _ in store.shapes("a" * 64):
-                found = store.find("a" * 64, shape, ["1"])
-                if found not in (None, result):
+                stored = store.find("a" * 64, shape, ["1"])
+                if stored not in (None, result):
                     wrong.append("result")
             dependencies.add(key, chart)
             target = tmp_path / f"copy-{threading.get_ident()}-{number}"

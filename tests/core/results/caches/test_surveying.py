@@ -1,4 +1,4 @@
-"""What there is in the cache."""
+"""Sizes of the parts of the cache."""
 
 from __future__ import annotations
 
@@ -17,38 +17,40 @@ from tests.world.context import make_context
 
 
 def test_an_empty_cache() -> None:
-    found = survey(stores(make_context()))
-    assert {one.name: (one.entries, one.bytes, one.newest) for one in found if one.name != "tools"} == dict.fromkeys(
+    parts = survey(stores(make_context()))
+    assert {
+        part.name: (part.entries, part.bytes, part.newest) for part in parts if part.name != "tools"
+    } == dict.fromkeys(
         ("results", "dependencies", "downloads", "kustomize", "repositories", "libraries", "templates", "trees"),
         (0, 0, None),
     )
-    assert found[-1].name == "tools"
-    assert not found[-1].prunable
+    assert parts[-1].name == "tools"
+    assert not parts[-1].prunable
 
 
 def test_each_part(cache: Cache) -> None:
     entries = cache.everything()
     for days, path in enumerate(entries.values()):
         cache.use(path, days)
-    for days, (name, one) in enumerate(
-        (one.name, one) for one in survey(stores(make_context())) if one.name != "tools"
+    for days, (name, part) in enumerate(
+        (part.name, part) for part in survey(stores(make_context())) if part.name != "tools"
     ):
         assert name == list(entries)[days]
-        assert (one.entries, one.elsewhere) == (1, False)
-        assert one.bytes > 0
-        assert one.newest == one.oldest
-        assert one.newest is not None
-        assert abs(time.time() - days * DAY - one.newest) < DAY / 2
+        assert (part.entries, part.elsewhere) == (1, False)
+        assert part.bytes > 0
+        assert part.newest == part.oldest
+        assert part.newest is not None
+        assert abs(time.time() - days * DAY - part.newest) < DAY / 2
 
 
 def test_parts_do_not_count_twice(cache: Cache) -> None:
     """Downloads and bases lie below the dependencies; tokens count nowhere."""
     cache.add_chart("chart")
-    (dependencies,) = (one.bytes for one in survey(stores(make_context())) if one.name == "dependencies")
+    (dependencies,) = (part.bytes for part in survey(stores(make_context())) if part.name == "dependencies")
     cache.add_download("https://example.com/a")
     (dependency_cache() / "downloads" / "large").write_bytes(b"x" * 100_000)
     token_cache().write_text("secret" * 1000)
-    by_name = {one.name: one.bytes for one in survey(stores(make_context()))}
+    by_name = {part.name: part.bytes for part in survey(stores(make_context()))}
     assert by_name["dependencies"] == dependencies
     assert by_name["downloads"] > 100_000
     assert sum(by_name.values()) < 110_000
@@ -57,7 +59,7 @@ def test_parts_do_not_count_twice(cache: Cache) -> None:
 def test_the_oldest_and_the_newest(cache: Cache) -> None:
     for days, name in ((1, "a"), (9, "b"), (5, "c")):
         cache.use(cache.add_result(name), days)
-    (results,) = (one for one in survey(stores(make_context())) if one.name == "results")
+    (results,) = (part for part in survey(stores(make_context())) if part.name == "results")
     assert results.entries == 3
     assert results.oldest is not None
     assert results.newest is not None

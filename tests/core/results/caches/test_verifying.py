@@ -16,14 +16,14 @@ from tests.world.context import make_context
 
 def damaged() -> dict[str, tuple[Path, ...]]:
     return {
-        one.name: one.damaged for one in verify(stores(make_context()), make_context(), dry_run=True) if one.damaged
+        part.name: part.damaged for part in verify(stores(make_context()), make_context(), dry_run=True) if part.damaged
     }
 
 
 def test_a_sound_cache(cache: Cache) -> None:
     entries = cache.everything()
     assert {
-        one.name: (one.entries, one.damaged) for one in verify(stores(make_context()), make_context())
+        part.name: (part.entries, part.damaged) for part in verify(stores(make_context()), make_context())
     } == dict.fromkeys(entries, (1, ()))
 
 
@@ -79,16 +79,16 @@ def test_a_result_is_damaged(harm: Callable[[Path], None], cache: Cache) -> None
     harm(path)
     assert damaged() == {"results": (path,)}
     assert path.exists()
-    (found,) = verify(stores(make_context()), make_context())
-    assert (found.entries, found.damaged) == (2, (path,))
+    (verified,) = verify(stores(make_context()), make_context())
+    assert (verified.entries, verified.damaged) == (2, (path,))
     assert (path.exists(), other.exists()) == (False, True)
     assert len(list(result_cache().rglob("*.json"))) == 1
 
 
 def test_a_list_of_what_was_read_is_damaged(cache: Cache) -> None:
     """One that is sound in itself but stands under another one's name is wrong too."""
-    one, other = cache.add_result("app"), cache.add_result("other")
-    (shape,) = (one.parent / "shapes").iterdir()
+    first, other = cache.add_result("app"), cache.add_result("other")
+    (shape,) = (first.parent / "shapes").iterdir()
     (second,) = (other.parent / "shapes").iterdir()
     shape.write_bytes(second.read_bytes())
     assert damaged() == {"results": (shape,)}
@@ -104,15 +104,15 @@ def test_a_download_is_damaged(name: str, cache: Cache) -> None:
 
 def test_an_entry_under_another_name(cache: Cache) -> None:
     """Whoever can write to the cache cannot pass one chart off as another."""
-    one, other = cache.add_chart("one"), cache.add_chart("other")
-    (other / "about.json").write_bytes((one / "about.json").read_bytes())
+    first, other = cache.add_chart("one"), cache.add_chart("other")
+    (other / "about.json").write_bytes((first / "about.json").read_bytes())
     assert damaged() == {"dependencies": (other,)}
 
 
-def swap(one: Path, other: Path) -> None:
-    aside = one.with_name("aside")
-    one.rename(aside)
-    other.rename(one)
+def swap(first: Path, other: Path) -> None:
+    aside = first.with_name("aside")
+    first.rename(aside)
+    other.rename(first)
     aside.rename(other)
 
 
@@ -121,15 +121,15 @@ def swap(one: Path, other: Path) -> None:
 )
 def test_two_entries_are_swapped(section: str, cache: Cache) -> None:
     """Each is what was written, but not for this place: both would give the wrong files."""
-    one, other = cache.add(section, "one"), cache.add(section, "other")
-    swap(one, other)
-    assert set(damaged()[section]) == {one, other}
+    first, other = cache.add(section, "one"), cache.add(section, "other")
+    swap(first, other)
+    assert set(damaged()[section]) == {first, other}
     verify(stores(make_context()), make_context())
     assert damaged() == {}
 
 
 def test_two_subjects_are_swapped(cache: Cache) -> None:
     """All files of the one keep their names, and so do the results in it."""
-    one, other = cache.add_result("one"), cache.add_result("other")
-    swap(one.parent, other.parent)
+    first, other = cache.add_result("one"), cache.add_result("other")
+    swap(first.parent, other.parent)
     assert len(damaged()["results"]) == 4

@@ -66,10 +66,10 @@ def test_looking_after_a_store(bucket: Bucket, tmp_path: Path, signer: Signer) -
     bucket.write("team/v1/cc/bad.result", b"commodore-result-2 nonsense")
     store(bucket, trust, make_signer(tmp_path / "other.pem")).create("v1/dd/foreign.result", b"content")
     care = RemoteMaintenance(bucket.url, DEFAULT_LIMITS)
-    found = care.survey()
-    assert found.objects == 4
-    assert found.oldest is not None
-    assert found.newest is not None
+    counted = care.survey()
+    assert counted.objects == 4
+    assert counted.oldest is not None
+    assert counted.newest is not None
 
     verified = care.verify(trust, dry_run=True)
     assert (verified.objects, verified.damaged) == (4, ("v1/cc/bad.result",))
@@ -79,11 +79,11 @@ def test_looking_after_a_store(bucket: Bucket, tmp_path: Path, signer: Signer) -
     assert care.survey().objects == 3, "what is damaged went, what is not trusted stays"
 
     each = care.survey().bytes // 3
-    assert care.prune(found.oldest, None, dry_run=False).removed == 0, "nothing is older than the oldest"
+    assert care.prune(counted.oldest, None, dry_run=False).removed == 0, "nothing is older than the oldest"
     assert care.prune(None, 2 * each, dry_run=True).removed == 1
     done = care.prune(None, 2 * each, dry_run=False)
     assert (done.removed, done.left, care.survey().objects) == (1, 2, 2)
-    assert care.prune(found.newest + 60, None, dry_run=False).left == 0
+    assert care.prune(counted.newest + 60, None, dry_run=False).left == 0
     assert care.prune(None, 0, dry_run=False).removed == 0
 
 
@@ -236,7 +236,7 @@ def test_everything_that_takes_too_long_together_ends_the_use(bucket: Bucket, tm
 
 def test_two_writers_change_one_object_and_lose_nothing(bucket: Bucket, tmp_path: Path, signer: Signer) -> None:
     trust = trusting(tmp_path, signer.trust_line)
-    one, two = (store(bucket, trust, signer) for _ in range(2))
+    first, two = (store(bucket, trust, signer) for _ in range(2))
     met: list[bytes | None] = []
 
     def with_other_between(before: bytes | None) -> bytes:
@@ -245,9 +245,9 @@ def test_two_writers_change_one_object_and_lose_nothing(bucket: Bucket, tmp_path
         met.append(before)
         return (before or b"") + b"one "
 
-    one.change("index", with_other_between, MOST)
+    first.change("index", with_other_between, MOST)
     assert met == [None, b"two "]
-    one.change("index", with_other_between, MOST)
+    first.change("index", with_other_between, MOST)
     assert two.fetch(["index"], MOST) == {"index": (b"two one one ",)}
 
 
