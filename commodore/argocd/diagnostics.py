@@ -16,7 +16,10 @@ STRICT = frozenset(f"CMD-ARGO-{number:03d}" for number in _STRICT)
 
 def is_partial(diagnostics: Iterable[Diagnostic]) -> bool:
     """Indicate that something failed, or an ApplicationSet cannot be expanded, so that there may be more to list."""
-    return any(one.severity == "error" or (one.severity == "boundary" and one.subject.set) for one in diagnostics)
+    return any(
+        diagnostic.severity == "error" or (diagnostic.severity == "boundary" and diagnostic.subject.set)
+        for diagnostic in diagnostics
+    )
 
 
 __all__ = ["Diagnostic", "Diagnostics", "STRICT", "Severity", "Subject", "is_partial"]

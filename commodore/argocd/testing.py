@@ -31,12 +31,12 @@ class MemoryGit:
         known = self._repositories.get(url)
         if known is None:
             return None
-        wanted = "" if revision == "HEAD" else revision
-        if wanted not in known:
+        key = "" if revision == "HEAD" else revision
+        if key not in known:
             raise InputError(
                 "CMD-ARGO-313", f"the revision {revision!r} of {url} is unknown", hint="add it to the test"
             )
-        return wanted or "HEAD"
+        return key or "HEAD"
 
     def tree(self, url: str, commit: str) -> Path:
         """See `GitProvider`."""
@@ -56,9 +56,9 @@ class MemoryCharts:
         self._folder = folder
         self._charts = charts
 
-    def resolve(self, repository: str, name: str, wanted: str) -> str | None:
+    def resolve(self, repository: str, name: str, requested: str) -> str | None:
         """See `ChartProvider`. Versions are exact."""
-        return wanted if (repository, name, wanted) in self._charts else None
+        return requested if (repository, name, requested) in self._charts else None
 
     def chart(self, repository: str, name: str, version: str) -> Path:
         """See `ChartProvider`."""
@@ -78,9 +78,9 @@ class MemoryArtefacts:
         self._folder = folder
         self._artefacts = artefacts
 
-    def resolve(self, url: str, wanted: str) -> str | None:
+    def resolve(self, url: str, requested: str) -> str | None:
         """See `ArtefactProvider`. Tags are exact."""
-        return wanted if (url, wanted) in self._artefacts else None
+        return requested if (url, requested) in self._artefacts else None
 
     def tree(self, url: str, digest: str) -> Path:
         """See `ArtefactProvider`."""

@@ -40,7 +40,7 @@ def test_equal_ones_are_one_with_a_number() -> None:
 
 
 def test_those_of_one_cause_are_together_and_the_new_ones_first() -> None:
-    asked = "spec.generators[%d].plugin of %s asks for the answer of the plugin %s"
+    asked = "spec.generators[%d].plugin of %s needs the answer of the plugin %s"
     first, second, third, other, old = (
         Diagnostic(
             "CMD-ARGO-202",

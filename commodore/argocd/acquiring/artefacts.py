@@ -43,7 +43,7 @@ class Artefacts:
         self._given = providers.artefacts
         self._count = 0
 
-    def tree(self, url: str, wanted: str) -> tuple[Tree, str]:
+    def tree(self, url: str, requested: str) -> tuple[Tree, str]:
         """The files of an artefact, and the `way` that they came, see `Obtained`.
 
         Args:
@@ -55,34 +55,34 @@ class Artefacts:
             PolicyError: CMD-ARGO-317, its archive is none that is unpacked.
             CommodoreError: CMD-OCI-..., of a registry, see `Registries`.
         """
-        digest = self._given.resolve(url, wanted) if self._given is not None else None
+        digest = self._given.resolve(url, requested) if self._given is not None else None
         if self._given is not None and digest is not None:
             return Tree(self._given.tree(url, digest).resolve(), digest, redact(url)), "caller"
         self._count += 1
         folder = self._scratch / f"artefact-{self._count}"
-        if _DIGEST.fullmatch(wanted) and self._cache.copy(_key(url, wanted), folder):
-            return Tree(folder.resolve(), wanted, redact(url)), "cache"
+        if _DIGEST.fullmatch(requested) and self._cache.copy(_key(url, requested), folder):
+            return Tree(folder.resolve(), requested, redact(url)), "cache"
         if self._context.offline:
             raise EnvironmentFault(
                 "CMD-ARGO-310",
-                f"{redact(url)} at {printable(wanted) or 'latest'} is not in the cache, and offline nothing is fetched",
+                f"{redact(url)} at {printable(requested) or 'latest'} is not in the cache, and offline nothing is fetched",
                 hint="run once without --offline with a digest, or map it with --repo-map",
             )
-        digest, way = self._fetched(url, wanted, folder)
+        digest, way = self._fetched(url, requested, folder)
         return Tree(folder.resolve(), digest, redact(url)), way
 
     @property
     def _cache(self) -> DependencyCache:
         return DependencyCache(usable(dependency_cache()), self._context.limits)
 
-    def _fetched(self, url: str, wanted: str, folder: Path) -> tuple[str, str]:
+    def _fetched(self, url: str, requested: str, folder: Path) -> tuple[str, str]:
         """Lay an artefact out in a folder. Returns its digest and its way."""
         from commodore.core.sources.oci import CHART, at_version, content_layer, parse_reference
 
         repository = parse_reference(url)
         with open_registries(self._context) as registries:
             reference = at_version(
-                repository, wanted if _DIGEST.fullmatch(wanted) else _tag(registries, repository, wanted)
+                repository, requested if _DIGEST.fullmatch(requested) else _tag(registries, repository, requested)
             )
             manifest = registries.manifest(reference)
             if self._cache.copy(_key(url, manifest.digest), folder):
@@ -116,18 +116,18 @@ def _key(url: str, digest: str) -> CacheKey:
     return CacheKey("argocd artefact", redact(url), digest, "")
 
 
-def _tag(registries: Registries, repository: ImageReference, wanted: str) -> str:
+def _tag(registries: Registries, repository: ImageReference, requested: str) -> str:
     """The tag that is meant: the very one, or that of the newest version of a range."""
-    if not is_range(wanted):
-        return wanted or "latest"
+    if not is_range(requested):
+        return requested or "latest"
     tags = registries.tags(repository)
-    if wanted in tags:
-        return wanted
-    found = choose_version([tag.replace("_", "+") for tag in tags], wanted)
-    if found is None:
+    if requested in tags:
+        return requested
+    version = choose_version([tag.replace("_", "+") for tag in tags], requested)
+    if version is None:
         raise InputError(
             "CMD-ARGO-314",
-            f"{repository} has no version {printable(wanted)}",
+            f"{repository} has no version {printable(requested)}",
             hint=f"it has {', '.join(map(printable, tags[:10]))}",
         )
-    return found
+    return version

@@ -65,7 +65,7 @@ class Charts:
     _charts: dict[tuple[str, str, str], Chart] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def chart(self, repository: str, name: str, wanted: str) -> Chart:
+    def chart(self, repository: str, name: str, requested: str) -> Chart:
         """A chart of a repository at a version or the newest of a range.
 
         Raises:
@@ -80,56 +80,56 @@ class Charts:
                 "CMD-ARGO-315", f"{printable(name)!r} is no name of a chart", hint="see the chart's repository"
             )
         url = repository.rstrip("/")
-        key = (url, name, wanted)
+        key = (url, name, requested)
         with self._lock:
             if key not in self._charts:
-                self._charts[key], way = self._find(url, name, wanted)
-                self.context.announce(Obtained(f"{redact(url)}/{name}", wanted, self._charts[key].version, way))
+                self._charts[key], way = self._find(url, name, requested)
+                self.context.announce(Obtained(f"{redact(url)}/{name}", requested, self._charts[key].version, way))
             return self._charts[key]
 
-    def _find(self, url: str, name: str, wanted: str) -> tuple[Chart, str]:
+    def _find(self, url: str, name: str, requested: str) -> tuple[Chart, str]:
         """A chart, and the `way` that it came, see `Obtained`."""
         given = self.providers.charts
-        found = given.resolve(url, name, wanted) if given is not None else None
+        found = given.resolve(url, name, requested) if given is not None else None
         if given is not None and found is not None:
             return Chart(given.chart(url, name, found).resolve(), found), "caller"
         in_registry = url.startswith("oci://") or "://" not in url
-        anew = self.wants_anew("oci" if in_registry else "charts", (url, name, wanted))
-        kept = self._kept(url, name, wanted) if is_exact(wanted) and not anew else None
+        anew = self.wants_anew("oci" if in_registry else "charts", (url, name, requested))
+        kept = self._kept(url, name, requested) if is_exact(requested) and not anew else None
         if kept is not None:
             return kept, "cache"
-        if self.context.offline and (in_registry or (is_exact(wanted) and self.providers.remotes is None)):
+        if self.context.offline and (in_registry or (is_exact(requested) and self.providers.remotes is None)):
             raise EnvironmentFault(
                 "CMD-ARGO-310",
-                f"the chart {name} {printable(wanted)} of {redact(url)} is not in the cache, and offline nothing is "
+                f"the chart {name} {printable(requested)} of {redact(url)} is not in the cache, and offline nothing is "
                 "fetched",
                 hint="run once without --offline",
             )
         if in_registry:
-            return self._from_registry(url, name, wanted, anew)
-        entry = self._entry(url, name, wanted)
+            return self._from_registry(url, name, requested, anew)
+        entry = self._entry(url, name, requested)
         version = str(entry.get("version"))
         chart = self._kept(url, name, version) if not anew else None
         return (chart, "cache") if chart is not None else (self._download(url, name, version, entry), "fetched")
 
-    def _entry(self, url: str, name: str, wanted: str) -> Mapping[str, Any]:
+    def _entry(self, url: str, name: str, requested: str) -> Mapping[str, Any]:
         entries = self._index(url).entries(name)
         if not isinstance(entries, list) or not entries:
             raise InputError(
                 "CMD-ARGO-315", f"{redact(url)} has no chart {name}", hint="check the chart's name and repository"
             )
-        versions = {str(one.get("version")): one for one in entries if isinstance(one, Mapping)}
-        return versions[_chosen(list(versions), url, name, wanted)]
+        versions = {str(entry.get("version")): entry for entry in entries if isinstance(entry, Mapping)}
+        return versions[_chosen(list(versions), url, name, requested)]
 
-    def _from_registry(self, url: str, name: str, wanted: str, anew: bool) -> tuple[Chart, str]:
+    def _from_registry(self, url: str, name: str, requested: str, anew: bool) -> tuple[Chart, str]:
         from commodore.core.sources.oci import CHART, at_version, content_layer, parse_reference
 
         repository = parse_reference(f"{url}/{name}")
         with open_registries(self.context) as registries:
-            version = wanted
-            if not is_exact(wanted):
+            version = requested
+            if not is_exact(requested):
                 tags = [tag.replace("_", "+") for tag in registries.tags(repository)]
-                version = _chosen(tags, url, name, wanted)
+                version = _chosen(tags, url, name, requested)
                 kept = self._kept(url, name, version) if not anew else None
                 if kept is not None:
                     return kept, "cache"
@@ -231,23 +231,23 @@ def open_registries(context: Context) -> Iterator[Registries]:
         registries.close()
 
 
-def _chosen(versions: list[str], url: str, name: str, wanted: str) -> str:
-    found = choose_version(versions, wanted)
-    if found is None:
+def _chosen(versions: list[str], url: str, name: str, requested: str) -> str:
+    version = choose_version(versions, requested)
+    if version is None:
         raise InputError(
             "CMD-ARGO-314",
-            f"{redact(url)} has no version {printable(wanted)} of the chart {name}",
+            f"{redact(url)} has no version {printable(requested)} of the chart {name}",
             hint=f"it has {', '.join(versions[:10])}",
         )
-    return found
+    return version
 
 
-def choose_version(versions: list[str], wanted: str) -> str | None:
+def choose_version(versions: list[str], requested: str) -> str | None:
     """The version that is meant: the very one, the one that differs by a leading `v`, or the newest of a range."""
-    for one in (wanted, wanted.removeprefix("v"), f"v{wanted}"):
-        if one in versions:
-            return one
-    return newest_tag(versions, wanted)
+    for version in (requested, requested.removeprefix("v"), f"v{requested}"):
+        if version in versions:
+            return version
+    return newest_tag(versions, requested)
 
 
 def unpack_chart(archive: bytes, folder: Path, name: str, context: Context) -> None:

@@ -27,7 +27,7 @@ class Credentials:
 
     def __init__(self, entries: Sequence[Entry], home: Path, context: Context, *, ambient: bool = False) -> None:
         self.ambient = ambient
-        self._entries = sorted(entries, key=lambda one: len(one.scope.parts))
+        self._entries = sorted(entries, key=lambda entry: len(entry.scope.parts))
         self._home = home
         self._context = replace(context, access=None)
         self._variables: Mapping[str, str] | None = None
@@ -52,11 +52,11 @@ class Credentials:
         settings = [("credential.helper", "")] if self._entries else []
         environment: dict[str, str] = {}
         for entry in self._entries:
-            found = entry.login.rights(entry.url)
-            for key, value in found.settings[1:]:
+            rights = entry.login.rights(entry.url)
+            for key, value in rights.settings[1:]:
                 # Git adds the headers of all URLs that fit, the longest last: an empty one takes those before away.
                 settings += [(key, ""), (key, value)] if key.endswith(".extraHeader") else [(key, value)]
-            environment |= found.environment
+            environment |= rights.environment
         return GitRights(tuple(settings), environment)
 
     def headers(self, url: str, named_by: str = "") -> Mapping[str, str]:
@@ -74,20 +74,20 @@ class Credentials:
             return {}
         if url.startswith(f"{_REGISTRY}://"):
             folder = Path(os.environ.get("DOCKER_CONFIG") or Path.home() / ".docker")
-            found = registry_login(folder / "config.json", urlsplit(url).netloc)
-            return {"Authorization": found} if found else {}
+            login = registry_login(folder / "config.json", urlsplit(url).netloc)
+            return {"Authorization": login} if login else {}
         return netrc_credentials(url)
 
     def authorities(self, url: str) -> Path | None:
         asked = scope_of(url)
         fitting = (
-            one.login.files["sslCAInfo"]
-            for one in self._entries
-            if "sslCAInfo" in one.login.files and asked is not None and one.scope.server == asked.server
+            entry.login.files["sslCAInfo"]
+            for entry in self._entries
+            if "sslCAInfo" in entry.login.files and asked is not None and entry.scope.server == asked.server
         )
         return next(fitting, None)
 
     def _find(self, url: str) -> Entry | None:
         asked = scope_of(url)
-        fitting = [one for one in self._entries if asked is not None and one.scope.covers(asked)]
+        fitting = [entry for entry in self._entries if asked is not None and entry.scope.covers(asked)]
         return fitting[-1] if fitting else None

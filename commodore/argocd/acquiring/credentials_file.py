@@ -109,7 +109,8 @@ def read_credentials(file: Path, limits: Limits) -> tuple[Entry, ...]:
             raise _wrong("it is no list of credentials, or has a key twice", Location(str(file), line))
         place = Location(str(file))
         return tuple(
-            _entry(Fields.of(one, f"[{number}]", place), file.absolute().parent) for number, one in enumerate(listed)
+            _entry(Fields.of(value, f"[{number}]", place), file.absolute().parent)
+            for number, value in enumerate(listed)
         )
     except InputError as error:
         if error.code == "CMD-ARGO-323":
@@ -127,7 +128,11 @@ def _entry(fields: Fields, folder: Path) -> Entry:
     given = [name for name in _SECRETS if name in fields]
     if len(given) > 1:
         raise _wrong(f"{fields.path} has {' and '.join(given)}; one of them is used", fields.place)
-    login = Login(f"Authorization: {found}") if (found := _authorization(fields, scope, folder)) else Login()
+    login = (
+        Login(f"Authorization: {authorization}")
+        if (authorization := _authorization(fields, scope, folder))
+        else Login()
+    )
     if "caFile" in fields:
         login = replace(login, files={"sslCAInfo": _file(fields, "caFile", folder)})
     if "sshKeyFile" in fields or scope.scheme == "ssh":
@@ -146,24 +151,24 @@ def _authorization(fields: Fields, scope: Scope, folder: Path) -> str:
             password = fields.text(name) if name == "password" else _secret(fields, name, folder)
             return _basic(fields.text("username") or "git", password)
     if "registryConfig" in fields:
-        found = registry_login(_file(fields, "registryConfig", folder), scope.server)
-        if not found:
+        login = registry_login(_file(fields, "registryConfig", folder), scope.server)
+        if not login:
             raise _wrong(f"{fields.at('registryConfig')} has no login for {scope.server}", fields.place)
-        return found
+        return login
     return ""
 
 
 def _secret(fields: Fields, name: str, folder: Path) -> str:
     """What a variable or a file holds, by a field that names one."""
     if name.endswith("Env"):
-        found = os.environ.get(fields.text(name), "")
-        if not found:
+        secret = os.environ.get(fields.text(name), "")
+        if not secret:
             raise _wrong(f"the variable that {fields.at(name)} names is not set", fields.place)
     else:
-        found = _file(fields, name, folder).read_text(encoding="utf-8", errors="replace").strip()
-    if not found.isprintable():
+        secret = _file(fields, name, folder).read_text(encoding="utf-8", errors="replace").strip()
+    if not secret.isprintable():
         raise _wrong(f"what {fields.at(name)} names is no line of text", fields.place)
-    return found
+    return secret
 
 
 def _file(fields: Fields, name: str, folder: Path) -> Path:
@@ -182,12 +187,12 @@ def registry_login(config: Path, server: str) -> str:
         data: Any = json.loads(config.read_bytes())
         logins = data.get("auths") or {}
         for name in (server, f"https://{server}", f"https://{server}/v1/", f"https://{server}/v2/"):
-            found = logins.get(name)
-            if isinstance(found, Mapping) and found.get("auth"):
-                user, _, password = base64.b64decode(found["auth"], validate=True).decode().partition(":")
+            login = logins.get(name)
+            if isinstance(login, Mapping) and login.get("auth"):
+                user, _, password = base64.b64decode(login["auth"], validate=True).decode().partition(":")
                 return _basic(user, password)
-            if isinstance(found, Mapping) and found.get("username"):
-                return _basic(str(found["username"]), str(found.get("password", "")))
+            if isinstance(login, Mapping) and login.get("username"):
+                return _basic(str(login["username"]), str(login.get("password", "")))
     except (OSError, ValueError, AttributeError, TypeError, binascii.Error):
         return ""
     return ""

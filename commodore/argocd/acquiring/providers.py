@@ -29,7 +29,7 @@ class GitProvider(Protocol):
 class ChartProvider(Protocol):
     """Gives charts. It is asked before the cache."""
 
-    def resolve(self, repository: str, name: str, wanted: str) -> str | None:
+    def resolve(self, repository: str, name: str, requested: str) -> str | None:
         """The version that is taken; None for a chart that is not given here.
 
         Args:
@@ -53,7 +53,7 @@ class RemoteProvider(Protocol):
 class ArtefactProvider(Protocol):
     """Gives OCI artefacts with manifests. It is asked before the cache."""
 
-    def resolve(self, url: str, wanted: str) -> str | None:
+    def resolve(self, url: str, requested: str) -> str | None:
         """The digest that is taken; None for an artefact that is not given here.
 
         Args:

@@ -56,16 +56,16 @@ class RepoMap:
         self.providers = providers or Providers()
         self._anew = frozenset(anew)
         self._asked: set[Hashable] = set()
-        self._entries = {repository_identity(one.url): one for one in entries}
+        self._entries = {repository_identity(entry.url): entry for entry in entries}
         self._used: set[str] = set()
 
     def find(self, url: str) -> Mapped | None:
         """What stands for the repository of a URL."""
         key = repository_identity(url)
-        found = self._entries.get(key)
-        if found is not None:
+        entry = self._entries.get(key)
+        if entry is not None:
             self._used.add(key)
-        return found
+        return entry
 
     def providing(self, providers: Providers) -> RepoMap:
         """The same map, and the same memory, with what a caller provides."""
@@ -82,7 +82,7 @@ class RepoMap:
 
     def unused(self) -> list[Mapped]:
         """Entries that nothing has asked for."""
-        return [one for key, one in sorted(self._entries.items()) if key not in self._used]
+        return [entry for key, entry in sorted(self._entries.items()) if key not in self._used]
 
 
 _TREE = "=@"
@@ -100,7 +100,7 @@ def parse_repo_map(texts: Iterable[str]) -> list[Mapped]:
         UsageError: CMD-ARGO-020, one has another form or names a missing folder, or two name different folders for a
             repository.
     """
-    found: dict[str, Mapped] = {}
+    entries: dict[str, Mapped] = {}
     for text in texts:
         if text.endswith(_TREE):
             continue
@@ -113,10 +113,10 @@ def parse_repo_map(texts: Iterable[str]) -> list[Mapped]:
             raise _usage(f"--repo-map names the folder {path} for {shown}, which is not there")
         key = repository_identity(url)
         entry = Mapped(url, Path(path).absolute(), revision)
-        known = found.setdefault(key, entry)
+        known = entries.setdefault(key, entry)
         if known.place != entry.place:
             raise _usage(f"--repo-map names different folders for the repository {shown}")
-    return list(found.values())
+    return list(entries.values())
 
 
 def _usage(message: str) -> UsageError:

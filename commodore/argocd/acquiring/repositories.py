@@ -97,10 +97,10 @@ class Repositories:
                     self.found.add(obtained.note)
             return obtained.tree
 
-    def report_to(self, found: Diagnostics) -> None:
+    def report_to(self, diagnostics: Diagnostics) -> None:
         """Report what is asked for from now on to another collector, also what was asked for before."""
         with self._lock:
-            self.found = found
+            self.found = diagnostics
             self._reported.clear()
 
     def of(self, source: Source, profile: Profile) -> Tree:
@@ -127,10 +127,10 @@ class Repositories:
     def ignored(self) -> frozenset[str]:
         """Absolute paths of what git ignores in the checkouts that stand for repositories as they lie."""
         with self._lock:
-            trees = [*self.own.values(), *self._shared.values(), *(one.tree for one in self._trees.values())]
-        asked = {id(one.ignored): one.ignored for one in trees if one.ignored is not None}
-        found = [one.paths() for one in asked.values()]
-        return frozenset().union(*found) if len(found) != 1 else found[0]
+            trees = [*self.own.values(), *self._shared.values(), *(obtained.tree for obtained in self._trees.values())]
+        asked = {id(tree.ignored): tree.ignored for tree in trees if tree.ignored is not None}
+        paths = [ignored.paths() for ignored in asked.values()]
+        return frozenset().union(*paths) if len(paths) != 1 else paths[0]
 
     def close(self) -> None:
         """End what still talks to remotes."""
@@ -203,19 +203,19 @@ class Repositories:
             with guard_disk(kept):
                 make_private(kept)
             self._store = RepositoryStore(kept, self.context)
-        wanted = None if revision in ("", "HEAD") else revision
+        requested = None if revision in ("", "HEAD") else revision
         try:
-            if wanted is not None and is_range(wanted, prefix):
+            if requested is not None and is_range(requested, prefix):
                 self._store.sync([(url, None)])
                 tags = self._store.repository(url).refs().tags
-                wanted = newest_tag(tags, wanted, prefix) or wanted
-            self._store.sync([(url, wanted)])
+                requested = newest_tag(tags, requested, prefix) or requested
+            self._store.sync([(url, requested)])
             repository = self._store.repository(url)
-            found = repository.resolve(wanted)
+            commit = repository.resolve(requested)
         except CommodoreError as error:
             raise self._explained(error, url, revision) from error
         note = None
-        if self.context.offline and wanted != found.sha:
+        if self.context.offline and requested != commit.sha:
             note = Diagnostic(
                 "CMD-ARGO-321",
                 f"the revision {printable(revision) or 'HEAD'!r} of {redact(url)} is that of the last fetch",
@@ -223,7 +223,7 @@ class Repositories:
                 "run without --offline for what the server has now",
             )
         folder = self.scratch / f"tree-{len(self._trees)}"
-        tree = commit_tree(repository.path, found.sha, folder, redact(url), self.context)
+        tree = commit_tree(repository.path, commit.sha, folder, redact(url), self.context)
         return _Obtained(tree, "fetched" if repository.fetched else "cache", note)
 
     def _lacks_key(self, url: str) -> bool:

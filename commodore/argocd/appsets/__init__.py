@@ -1,6 +1,6 @@
-"""ApplicationSets: generators, templates, and the Applications that they make, offline.
+"""ApplicationSets: generators, templates, and the Applications generated from them, offline.
 
-Names are loaded when they are first asked for: a repository without ApplicationSets needs no templates.
+Names are imported on first use: a repository without ApplicationSets needs no template engine.
 """
 
 from __future__ import annotations

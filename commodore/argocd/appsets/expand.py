@@ -1,4 +1,4 @@
-"""From an ApplicationSet to its Applications."""
+"""Expanding ApplicationSets to Applications."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from commodore.argocd.appsets.fact_files import Facts
-from commodore.argocd.appsets.fields import Texts
-from commodore.argocd.appsets.generate import Generators, Sources
+from commodore.argocd.appsets.fields import TextRenderer
+from commodore.argocd.appsets.generate import GeneratorInputs, Generators
 from commodore.argocd.appsets.git_files import FORM, GitGenerator, Repositories
 from commodore.argocd.appsets.model import ApplicationSet, Entry, read_template
 from commodore.argocd.appsets.schema import TEMPLATE, typed
@@ -31,13 +31,13 @@ _TEMPLATE: Final = re.compile(r"{{\s*([A-Za-z]+)\s*}}")
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """One Application of a set.
+    """An Application that an ApplicationSet generates.
 
     Attributes:
         data: the object.
-        set: the set's name.
-        path: where its generator is in the set.
-        number: which parameter set of that generator it is, from 0.
+        set: the name of the ApplicationSet.
+        path: the path of the generator in the ApplicationSet.
+        number: the index of the parameter set of that generator, from 0.
         params: the parameters.
     """
 
@@ -49,25 +49,25 @@ class Generated:
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The name of the Application."""
         return str(self.data["metadata"].get("name", ""))
 
     @property
     def is_named(self) -> bool:
-        """Whether its name is one that Kubernetes takes."""
+        """True if Kubernetes accepts the name."""
         return len(self.name) <= 253 and _NAME.fullmatch(self.name) is not None
 
 
 class Expander:
-    """Expands ApplicationSets.
+    """Generate the Applications of ApplicationSets.
 
     Args:
-        settings: the installation.
-        repositories: gives the files of repositories by URL and revision.
-        facts: stand for what cannot be asked offline.
-        found: collects errors of single generators and Applications, and what looks wrong.
-        previewed: whether Applications are shown alone. Argo CD's own preview shows also those whose names are none,
-            which its controller refuses.
+        settings: the settings of the installation.
+        repositories: returns the files of a repository by URL and revision.
+        facts: replace the answers of servers that are not contacted.
+        diagnostics: collects errors of single generators and Applications, and warnings.
+        previewed: True if Applications are only shown. Argo CD's own preview also shows Applications with invalid
+            names, which its controller refuses.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Expander:
         repositories: Repositories,
         facts: Facts,
         context: Context,
-        found: Diagnostics,
+        diagnostics: Diagnostics,
         *,
         previewed: bool = False,
     ) -> None:
@@ -84,53 +84,53 @@ class Expander:
         self._repositories = repositories
         self._facts = facts
         self._context = context
-        self._found = found
+        self._diagnostics = diagnostics
         self._misnamed: Severity = "warning" if previewed else "error"
         self._total = 0
 
-    def expand(self, one: ApplicationSet) -> list[Generated]:
-        """The Applications of a set, in the order of its generators. What goes wrong is a diagnostic each.
+    def expand(self, appset: ApplicationSet) -> list[Generated]:
+        """Return the Applications of an ApplicationSet, in the order of its generators. Errors become diagnostics.
 
         Raises:
-            PolicyError: CMD-ARGO-217, there are too many.
+            PolicyError: CMD-ARGO-217, there are too many Applications.
         """
-        texts = Texts(one.go, one.missing, one.place, self._facts.moment)
+        texts = TextRenderer(appset.go, appset.missing, appset.place, self._facts.moment)
         known = {cluster.server: cluster for cluster in self._clusters}
         hidden = self._settings.parameter("reposerver.include.hidden.directories") == "true"
         git = GitGenerator(
             self._repositories,
             self._context,
-            lambda message: self._report(one, "CMD-ARGO-220", "warning", message, FORM),
+            lambda message: self._report(appset, "CMD-ARGO-220", "warning", message, FORM),
             new_globbing=self._settings.new_git_file_globbing,
             hidden=hidden,
-            go=one.go,
+            go=appset.go,
         )
         clusters = sorted(known.values(), key=lambda cluster: (cluster.name, cluster.server))
         early_values = self._settings.profile.resolves_matrix_values
-        sources = Sources(
+        inputs = GeneratorInputs(
             clusters,
             git,
             self._facts,
-            lambda code, message, hint: self._report(one, code, "warning", message, hint),
+            lambda code, message, hint: self._report(appset, code, "warning", message, hint),
             early_values,
         )
-        generators = Generators(sources, texts, one.place)
+        generators = Generators(inputs, texts, appset.place)
         made: list[Generated] = []
         failed = False
-        for entry in one.entries:
+        for entry in appset.entries:
             try:
-                for generated in self._entry(one, entry, generators, texts):
+                for generated in self._entry(appset, entry, generators, texts):
                     made.append(generated)
-                    self._count(one, len(made))
+                    self._count(appset, len(made))
             except CommodoreError as error:
                 if isinstance(error, PolicyError) and error.code == "CMD-ARGO-217":
                     raise
                 failed = True
-                self._found.take(error, Subject(set=one.name), place=one.place)
-        self._check(one, made, failed=failed)
+                self._diagnostics.take(error, Subject(set=appset.name), place=appset.place)
+        self._check(appset, made, failed=failed)
         return made
 
-    def _count(self, one: ApplicationSet, made: int) -> None:
+    def _count(self, appset: ApplicationSet, made: int) -> None:
         self._total += 1
         if (
             made > self._context.limits.argocd_set_applications
@@ -138,51 +138,53 @@ class Expander:
         ):
             raise PolicyError(
                 "CMD-ARGO-217",
-                f"the ApplicationSet {one.name} makes more than {min(made, self._total) - 1} Applications",
+                f"the ApplicationSet {appset.name} makes more than {min(made, self._total) - 1} Applications",
                 hint="narrow its generators",
-                locations=[one.place],
+                locations=[appset.place],
             )
 
-    def _entry(self, one: ApplicationSet, entry: Entry, generators: Generators, texts: Texts) -> Iterator[Generated]:
+    def _entry(
+        self, appset: ApplicationSet, entry: Entry, generators: Generators, texts: TextRenderer
+    ) -> Iterator[Generated]:
         for number, (params, fields) in enumerate(generators.run(entry)):
             own = fields.get("template")
-            template: Mapping[str, Any] = one.template
+            template: Mapping[str, Any] = appset.template
             if own:
-                template = filled(read_template(own, f"{entry.path}.template", one.place), one.template)
+                template = filled(read_template(own, f"{entry.path}.template", appset.place), appset.template)
             where = f"{entry.path}, set {number}"
-            data = _application(one, template, params, texts, where)
-            yield Generated(data, one.name, entry.path, number, params)
+            data = _application(appset, template, params, texts, where)
+            yield Generated(data, appset.name, entry.path, number, params)
 
     @property
     def _clusters(self) -> tuple[Cluster, ...]:
         return (*self._facts.clusters, *self._settings.clusters)
 
-    def _check(self, one: ApplicationSet, made: list[Generated], *, failed: bool) -> None:
-        """Say what looks wrong with a set's Applications."""
+    def _check(self, appset: ApplicationSet, made: list[Generated], *, failed: bool) -> None:
+        """Report probable mistakes in the Applications of an ApplicationSet."""
         names: dict[str, Generated] = {}
         for generated in made:
             first = names.setdefault(generated.name, generated)
             if first is not generated:
-                self._report(one, "CMD-ARGO-209", "warning", _twice(first, generated), "names must differ")
-        self._look_at_texts(one, made)
+                self._report(appset, "CMD-ARGO-209", "warning", _duplicate(first, generated), "names must differ")
+        self._check_texts(appset, made)
         if misnamed := [generated for generated in made if not generated.is_named]:
             first, more = misnamed[0], f" (and {len(misnamed) - 1} more such names)" if misnamed[1:] else ""
             message = f"{first.path}, set {first.number} makes an Application named {first.name!r}{more}"
             hint = "names are lower case letters, digits, '-' and '.'; use normalize or nameNormalized"
-            self._report(one, "CMD-ARGO-214", self._misnamed, message, hint)
-        if not made and not failed and not self._clusters and any(map(_asks_for_clusters, one.entries)):
-            message = "it makes no Application: it asks for clusters, and none is known here"
+            self._report(appset, "CMD-ARGO-214", self._misnamed, message, hint)
+        if not made and not failed and not self._clusters and any(map(_selects_clusters, appset.entries)):
+            message = "it makes no Application: it selects clusters, and no cluster is known"
             hint = "give their Secrets with --installation, or their entries with --facts"
-            self._report(one, "CMD-ARGO-210", "boundary", message, hint)
+            self._report(appset, "CMD-ARGO-210", "boundary", message, hint)
         elif not made and not failed:
-            message = "it makes no Application; Argo CD deletes those that it made before"
-            self._report(one, "CMD-ARGO-210", "warning", message, "check its generators and selectors")
-        for field in one.idle:
-            self._report(one, "CMD-ARGO-219", "info", f"spec.{field} says nothing offline", "")
+            message = "it makes no Application; Argo CD deletes the Applications that it made before"
+            self._report(appset, "CMD-ARGO-210", "warning", message, "check its generators and selectors")
+        for field in appset.idle:
+            self._report(appset, "CMD-ARGO-219", "info", f"spec.{field} has no effect offline", "")
 
-    def _look_at_texts(self, one: ApplicationSet, made: list[Generated]) -> None:
-        """Say which fields still hold templates, or say that a parameter is missing; each once."""
-        mark = "<no value>" if one.go else "{{"
+    def _check_texts(self, appset: ApplicationSet, made: list[Generated]) -> None:
+        """Report each field that still holds a template, or the text that stands for a missing parameter, once."""
+        mark = "<no value>" if appset.go else "{{"
         marked: dict[str, list[tuple[str, str]]] = {}
         for generated in made:
             for path, text in _texts(generated.data):
@@ -190,28 +192,30 @@ class Expander:
                     marked.setdefault(path, []).append((generated.name, text))
         for path, ((name, text), *others) in marked.items():
             of = f"{path} of {name}{f' (and of {len(others)} more)' if others else ''}"
-            if one.go:
+            if appset.go:
                 hint = "set goTemplateOptions: [missingkey=error] to find the key"
-                self._report(one, "CMD-ARGO-216", "warning", f"{of} says <no value>: a key is missing", hint)
+                self._report(appset, "CMD-ARGO-216", "warning", f"{of} says <no value>: a key is missing", hint)
             else:
-                hint = _why_it_stays(text)
-                self._report(one, "CMD-ARGO-215", "warning", f"{of} still holds {{{{: {text!r}", hint)
+                hint = _unrendered_hint(text)
+                self._report(appset, "CMD-ARGO-215", "warning", f"{of} still holds {{{{: {text!r}", hint)
 
-    def _report(self, one: ApplicationSet, code: str, severity: Severity, message: str, hint: str) -> None:
+    def _report(self, appset: ApplicationSet, code: str, severity: Severity, message: str, hint: str) -> None:
         family = "input" if severity == "error" else ""
-        self._found.add(Diagnostic(code, message, severity, hint, family, Subject(set=one.name), (one.place,)))
+        self._diagnostics.add(
+            Diagnostic(code, message, severity, hint, family, Subject(set=appset.name), (appset.place,))
+        )
 
 
-def _why_it_stays(text: str) -> str:
-    """A hint why the simple language has left templates as they are."""
+def _unrendered_hint(text: str) -> str:
+    """Return a hint why a template of the simple language was not replaced."""
     for name in _TEMPLATE.findall(text):
         if (value := boolean_of(name)) is not None:
             return f"write the name of the parameter {name} in quotes where it gets its value: {unquoted(value)}"
     return "the parameter has another name, or it is a Go template and goTemplate is not set"
 
 
-def _asks_for_clusters(entry: Entry) -> bool:
-    """Whether an entry has a generator of clusters, also within others."""
+def _selects_clusters(entry: Entry) -> bool:
+    """Check if an entry has a cluster generator, at any depth."""
     pending: list[Any] = [dict(entry.several)]
     while pending:
         value = pending.pop()
@@ -224,7 +228,7 @@ def _asks_for_clusters(entry: Entry) -> bool:
     return False
 
 
-def _twice(first: Generated, second: Generated) -> str:
+def _duplicate(first: Generated, second: Generated) -> str:
     return (
         f"the name {first.name} is made twice: by {first.path}, set {first.number}, "
         f"and by {second.path}, set {second.number}"
@@ -243,61 +247,61 @@ def _texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def filled(own: Any, base: Any) -> Any:
-    """A generator's template, with what it leaves empty taken from the set's; lists are taken whole."""
+    """Fill the empty fields of a generator's template from that of the ApplicationSet; lists are not merged."""
     if isinstance(own, Mapping) and isinstance(base, Mapping):
-        found = dict(own)
+        result = dict(own)
         for key, value in base.items():
-            found[key] = filled(own[key], value) if key in own else value
-        return found
+            result[key] = filled(own[key], value) if key in own else value
+        return result
     empty = own is None or own is False or own in ("", 0) or (isinstance(own, list | dict) and not own)
     return base if empty else own
 
 
 def _application(
-    one: ApplicationSet, template: Mapping[str, Any], params: Mapping[str, Any], texts: Texts, where: str
+    appset: ApplicationSet, template: Mapping[str, Any], params: Mapping[str, Any], texts: TextRenderer, where: str
 ) -> dict[str, Any]:
     data: dict[str, Any] = {"apiVersion": API_VERSION, "kind": "Application"}
     if params:
         data |= texts.walk(template, params, f"{where}: spec.template")
         metadata = data["metadata"]
-        if not metadata.get("finalizers") and not one.preserves:
+        if not metadata.get("finalizers") and not appset.preserves:
             metadata["finalizers"] = [FINALIZER]
     else:
         data |= copy.deepcopy(dict(template))
-    if one.patch:
-        data |= _patched(one, data, params, texts, where)
-    body = typed(data, TEMPLATE, "", one.place)
-    body["metadata"]["namespace"] = one.namespace or "argocd"
+    if appset.patch:
+        data |= _patched(appset, data, params, texts, where)
+    body = typed(data, TEMPLATE, "", appset.place)
+    body["metadata"]["namespace"] = appset.namespace or "argocd"
     return {"apiVersion": API_VERSION, "kind": "Application", **body}
 
 
 def _patched(
-    one: ApplicationSet, data: Mapping[str, Any], params: Mapping[str, Any], texts: Texts, where: str
+    appset: ApplicationSet, data: Mapping[str, Any], params: Mapping[str, Any], texts: TextRenderer, where: str
 ) -> dict[str, Any]:
-    text = texts.render(one.patch, params, f"{where}: spec.templatePatch")
+    text = texts.render(appset.patch, params, f"{where}: spec.templatePatch")
     try:
         patch: Any = next(read_documents(text, place="spec.templatePatch"), {})
     except CommodoreError as error:
-        raise _bad_patch(one, where, f"is no YAML: {error.message}") from None
+        raise _bad_patch(appset, where, f"is not valid YAML: {error.message}") from None
     if not isinstance(patch, Mapping):
-        raise _bad_patch(one, where, "is no map")
-    found: dict[str, Any] = patched(dict(data), patch)
+        raise _bad_patch(appset, where, "must be a map")
+    result: dict[str, Any] = patched(dict(data), patch)
     try:
-        typed(found, TEMPLATE, "", one.place)
+        typed(result, TEMPLATE, "", appset.place)
     except InputError as error:
-        raise _bad_patch(one, where, f"does not fit an Application: {error.message}") from None
-    spec = found.get("spec")
+        raise _bad_patch(appset, where, f"does not fit an Application: {error.message}") from None
+    spec = result.get("spec")
     if isinstance(spec, dict):
         spec["project"] = data["spec"].get("project", "")
-    return found
+    return result
 
 
-def _bad_patch(one: ApplicationSet, where: str, why: str) -> InputError:
+def _bad_patch(appset: ApplicationSet, where: str, why: str) -> InputError:
     return InputError(
         "CMD-ARGO-208",
         f"{where}: the rendered spec.templatePatch {why}",
         hint="render it by hand with the parameters that `argocd appsets -o json` shows",
-        locations=[one.place],
+        locations=[appset.place],
     )
 
 
@@ -305,10 +309,10 @@ _DIRECTIVES = ("$patch", "$retainKeys")
 
 
 def patched(value: Any, patch: Any, path: str = "") -> Any:
-    """A value with a patch laid over it: maps join, null deletes, lists replace; finalizers join.
+    """Return a value with a patch applied: maps are merged, null deletes, lists replace; finalizers are appended.
 
     Args:
-        path: where the value is, with dots.
+        path: the path of the value, with dots.
     """
     if isinstance(patch, Mapping):
         if patch.get("$patch") == "replace":
@@ -325,24 +329,24 @@ def patched(value: Any, patch: Any, path: str = "") -> Any:
 
 
 def _joined(value: Mapping[str, Any], patch: Mapping[str, Any], path: str) -> dict[str, Any]:
-    found = dict(value)
+    result = dict(value)
     for key, item in patch.items():
         if key in _DIRECTIVES or key.startswith("$setElementOrder/"):
             continue
         if key.startswith("$deleteFromPrimitiveList/"):
             name = key.partition("/")[2]
-            found[name] = [one for one in found.get(name) or [] if one not in (item or [])]
+            result[name] = [element for element in result.get(name) or [] if element not in (item or [])]
             continue
         if item is None:
-            found.pop(key, None)
+            result.pop(key, None)
             continue
-        found[key] = patched(found.get(key), item, f"{path}.{key}" if path else key)
+        result[key] = patched(result.get(key), item, f"{path}.{key}" if path else key)
     retained = patch.get("$retainKeys")
-    return {key: item for key, item in found.items() if key in retained} if isinstance(retained, list) else found
+    return {key: item for key, item in result.items() if key in retained} if isinstance(retained, list) else result
 
 
 def _plain(value: Any) -> Any:
-    """What a patch adds as new: its nulls say nothing there."""
+    """Return a value that a patch adds, without nulls and directives."""
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items() if item is not None and key not in _DIRECTIVES}
     return [_plain(item) for item in value] if isinstance(value, list) else value

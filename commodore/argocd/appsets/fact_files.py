@@ -1,4 +1,4 @@
-"""Facts that stand for what generators would ask of forges, clusters and plugins: files instead of the network."""
+"""Facts files: the answers of forges, clusters and plugins to generators, read from files instead of the network."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from commodore.base.errors import InputError, Location
 from commodore.base.limits import Limits
 from commodore.base.yaml.kube_yaml import read_placed_documents
 
-Facet = Mapping[str, Any]
+Fact = Mapping[str, Any]
 
 _KNOWN: Final[Mapping[str, str]] = {
     "clusters": "name server project labels annotations values namespaces clusterResources kubeVersion apiVersions",
@@ -32,25 +32,25 @@ class Facts:
     """The entries of facts files, by section.
 
     Attributes:
-        moment: what templates are told is the time; None if they may not ask.
+        moment: the time that `now` returns in templates; None if they must not call it.
     """
 
-    sections: Mapping[str, tuple[Facet, ...]] = field(default_factory=dict)
+    sections: Mapping[str, tuple[Fact, ...]] = field(default_factory=dict)
     clusters: tuple[Cluster, ...] = ()
     moment: datetime | None = None
 
-    def of(self, section: str) -> tuple[Facet, ...]:
-        """The entries of a section."""
+    def of(self, section: str) -> tuple[Fact, ...]:
+        """Return the entries of a section."""
         return self.sections.get(section, ())
 
 
 def read_facts(files: Iterable[Path], limits: Limits) -> Facts:
-    """The facts of files; their sections are joined.
+    """Read facts files; their sections are concatenated.
 
     Raises:
-        InputError: CMD-ARGO-101, a file cannot be read; CMD-ARGO-203, it holds something else than facts.
+        InputError: CMD-ARGO-101, a file cannot be read; CMD-ARGO-203, it does not hold facts.
     """
-    sections: dict[str, list[Facet]] = {}
+    sections: dict[str, list[Fact]] = {}
     clusters: list[Cluster] = []
     for file in files:
         for value, line in read_placed_documents(read_file(file, limits), place=str(file)):
@@ -61,7 +61,7 @@ def read_facts(files: Iterable[Path], limits: Limits) -> Facts:
     return Facts({key: tuple(value) for key, value in sections.items()}, tuple(clusters))
 
 
-def _read(value: Any, place: Location, sections: dict[str, list[Facet]], clusters: list[Cluster]) -> None:
+def _read(value: Any, place: Location, sections: dict[str, list[Fact]], clusters: list[Cluster]) -> None:
     fields = Fields.of(value, "", place)
     _refuse_unknown(fields, frozenset(_KNOWN))
     for section, known in _KNOWN.items():
@@ -76,7 +76,7 @@ def _refuse_unknown(fields: Fields, known: frozenset[str]) -> None:
     for path, hint in fields.unknown(known):
         raise InputError(
             "CMD-ARGO-203",
-            f"{path} is no field of a facts file",
+            f"unknown field {path} in a facts file",
             hint=hint or f"fields are {', '.join(sorted(known))}",
             locations=[fields.place],
         )

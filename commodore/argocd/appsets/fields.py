@@ -1,4 +1,4 @@
-"""Rendering the texts of templates and generators with parameters."""
+"""Rendering of templates and generator fields with parameters."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _RAISE = (
 Params = Mapping[str, Any]
 
 
-class Texts:
-    """Renders texts in the language of one ApplicationSet. Each text is parsed once.
+class TextRenderer:
+    """Render texts in the template language of an ApplicationSet. Each text is parsed once.
 
     Args:
-        go: whether they are Go templates.
-        missing: what a missing key does.
-        moment: what `now` says; None if it is refused.
+        go: True for Go templates.
+        missing: the value of the option `missingkey`.
+        moment: the time that `now` returns; None if calling it is an error.
     """
 
     def __init__(self, go: bool, missing: str, place: Location, moment: datetime | None = None) -> None:
@@ -37,14 +37,14 @@ class Texts:
         self._parsed: dict[str, Template] = {}
 
     def render(self, text: str, params: Params, where: str) -> str:
-        """One text.
+        """Render a text.
 
         Args:
-            where: the field that it is, for errors.
+            where: the name of the field, for errors.
 
         Raises:
-            InputError: CMD-ARGO-205, it is no template; CMD-ARGO-206, it does not run; CMD-ARGO-207, it calls a
-                function that gives another value each time.
+            InputError: CMD-ARGO-205, it is not a valid template; CMD-ARGO-206, it does not render; CMD-ARGO-207, it
+                calls a function whose result differs between runs.
         """
         if "{{" not in text:
             return text
@@ -54,7 +54,7 @@ class Texts:
             raise self._error(problem, where, params) from None
 
     def render_strictly(self, text: str, params: Params) -> str:
-        """A text that can wait for further parameters: as it is if one is missing."""
+        """Render a text, or return it unchanged if a parameter is missing, so that it can be rendered again later."""
         try:
             return self._run(text, params, "error")
         except TemplateProblem:
@@ -66,10 +66,10 @@ class Texts:
         template = self._parsed.get(text)
         if template is None:
             template = self._parsed[text] = Template(text, functions=self._functions)
-        return _sound(template.render(params, missing=missing))
+        return _utf8(template.render(params, missing=missing))
 
     def walk(self, value: Any, params: Params, where: str) -> Any:
-        """All texts of a value, keys too; nulls of maps are dropped."""
+        """Render all texts of a value, including keys; nulls in maps are dropped."""
         if isinstance(value, str):
             return self.render(value, params, where)
         if isinstance(value, list):
@@ -84,27 +84,27 @@ class Texts:
 
     def _error(self, problem: TemplateProblem, where: str, params: Params) -> InputError:
         known = ", ".join(sorted(map(str, params))[:20]) or "none"
-        said = printable(problem.text)
+        reason = printable(problem.text)
         if isinstance(problem, ParseProblem):
             return InputError(
                 "CMD-ARGO-205",
-                f"{where} is no template: {said}",
-                hint="line and column count within the field",
+                f"{where} is not a valid template: {reason}",
+                hint="line and column are relative to the field",
                 locations=[self._place],
             )
         if isinstance(problem, RefusedFunction):
             return InputError(
                 "CMD-ARGO-207",
-                f"{where} would give another value at every run: {said}",
-                hint="pass the value as a parameter; fixed-time in .commodore.yaml says what now is",
+                f"{where} has a different value in each run: {reason}",
+                hint="pass the value as a parameter; fixed-time in .commodore.yaml sets the time of now",
                 locations=[self._place],
             )
         hint = _RAISE if isinstance(problem, LimitProblem) else f"its parameters are: {printable(known)}"
-        return InputError("CMD-ARGO-206", f"{where} does not render: {said}", hint=hint, locations=[self._place])
+        return InputError("CMD-ARGO-206", f"{where} does not render: {reason}", hint=hint, locations=[self._place])
 
 
-def _sound(text: str) -> str:
-    """A text with replacement characters for bytes that are no UTF-8, as JSON has it."""
+def _utf8(text: str) -> str:
+    """Return a text with replacement characters for bytes that are not UTF-8, as in JSON."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace") if not text.isascii() else text
 
 
@@ -112,7 +112,7 @@ _TEMPLATE: Final = re.compile(r"\{\{.*\}\}")  # on one line
 
 
 def render_simple(text: str, params: Mapping[str, object]) -> str:
-    """A text with its tags replaced. What names no parameter stays as it is written.
+    """Replace the tags of a text by parameters. Tags of unknown parameters are kept.
 
     Raises:
         ParseProblem: a tag is not closed.

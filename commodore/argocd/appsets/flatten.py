@@ -1,4 +1,4 @@
-"""Nested parameters as flat texts, keys joined by dots."""
+"""Flattening nested parameters to texts, keys joined by dots."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from commodore.base.gotemplate import printed
 
 
 def flatten(value: Any, prefix: str = "") -> dict[str, str]:
-    """All scalars of a value as texts, by their path; empty maps and lists say nothing."""
+    """Return all scalars of a value as texts, by path; empty maps and lists are left out."""
     if isinstance(value, dict):
         pairs = [(str(key), item) for key, item in value.items()]
     elif isinstance(value, list):
         pairs = [(str(at), item) for at, item in enumerate(value)]
     else:
         return {prefix: printed(value)}
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for key, item in pairs:
-        found.update(flatten(item, f"{prefix}.{key}" if prefix else key))
-    return found
+        texts.update(flatten(item, f"{prefix}.{key}" if prefix else key))
+    return texts

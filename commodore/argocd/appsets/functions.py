@@ -1,4 +1,4 @@
-"""What Argo CD adds to the functions of templates: names made of any text, and YAML."""
+"""The template functions that Argo CD adds: conversion of texts to names, and YAML."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _SLUG: Final = 50
 
 
 def normalized(text: str) -> str:
-    """A text as a DNS name: lower case, other characters as hyphens, at most 253."""
+    """Return a text as a DNS name: lower case, other characters as hyphens, at most 253 characters."""
     return re.sub(r"[^-a-z0-9.]", "-", text.lower())[:_LONGEST].strip("-.")
 
 
 def slug(text: str, longest: int = _SLUG, *, smart: bool = True) -> str:
-    """A short name of a text: one hyphen for what is no letter or digit, cut at a hyphen if `smart`."""
+    """Return a short name for a text: other characters as one hyphen, cut at a hyphen if `smart`."""
     plain = re.sub(r"-+", "-", re.sub(r"[^-a-z0-9_]", "-", normalized(text))).strip("-_")
     if len(plain) <= longest:
         return plain
@@ -35,12 +35,12 @@ def slug(text: str, longest: int = _SLUG, *, smart: bool = True) -> str:
 
 
 def branch_slug(branch: str) -> tuple[str, str]:
-    """The slug of a pull request's branch, and the letters of it that cannot be written in ASCII."""
-    text, unknown = in_ascii(_spelt_out(branch))
+    """Return the slug of a pull request's branch, and its letters that have no transliteration to ASCII."""
+    text, unknown = in_ascii(_expand_signs(branch))
     return slug(text.replace("_", "-")), unknown
 
 
-def _spelt_out(text: str) -> str:
+def _expand_signs(text: str) -> str:
     return re.sub("[\"'’]", "", text).replace("&", "and").replace("@", "at")
 
 
@@ -82,7 +82,7 @@ def _read(text: str) -> Any:
 def _from_yaml(text: str) -> Any:
     value = _read(text)
     if value is not None and not isinstance(value, dict):
-        raise CallProblem("the text is no map")
+        raise CallProblem("the text must be a YAML map")
     return value or {}
 
 
@@ -90,21 +90,21 @@ def _from_yaml(text: str) -> Any:
 def _from_yaml_array(text: str) -> Any:
     value = _read(text)
     if value is not None and not isinstance(value, list):
-        raise CallProblem("the text is no list")
+        raise CallProblem("the text must be a YAML list")
     return value or []
 
 
 @functools.cache
 def template_functions(moment: datetime | None = None) -> Mapping[str, Function]:
-    """All functions of an ApplicationSet's templates.
+    """Return all template functions of an ApplicationSet.
 
     Args:
-        moment: what `now` says; None if it is refused.
+        moment: the time that `now` returns; None if calling it is an error.
     """
     return {**sprig(), **(clock_functions(moment) if moment is not None else {}), **_TABLE}
 
 
-# Pairs of a letter and what stands for it; those with accents are taken apart before.
+# Pairs of a letter and its transliteration; letters with accents are decomposed first.
 _LATIN: Final = "ßss æae œoe øo đd ðd łl þth ħh ıi ĸk ŀl ŋng ŧt ŉn ſs ƒf əe"
 _GREEK: Final = "αa βb γg δd εe ζz ηe θth ιi κk λl μm νn ξx οo πp ρr σs ςs τt υu φph χkh ψps ωo"
 _CYRILLIC: Final = (
@@ -116,15 +116,15 @@ _LETTERS: Final = {pair[0]: pair[1:] for pair in " ".join((_LATIN, _GREEK, _CYRI
 
 
 def in_ascii(text: str) -> tuple[str, str]:
-    """A text in lower case with ASCII characters only, and the letters and digits that nothing here stands for."""
+    """Return a text in lower case and ASCII, and its letters and digits that have no transliteration."""
     plain: list[str] = []
     unknown: list[str] = []
     for character in unicodedata.normalize("NFC", text.lower()):
-        apart = unicodedata.normalize("NFKD", character)
+        decomposed = unicodedata.normalize("NFKD", character)
         if character in _LETTERS:
             plain.append(_LETTERS[character])
             continue
-        for part in apart:
+        for part in decomposed:
             if part.isascii() or part in _LETTERS:
                 plain.append(_LETTERS.get(part, part))
             elif unicodedata.category(part)[0] in "LN":

@@ -1,4 +1,4 @@
-"""Running generators: from the entries of an ApplicationSet to sets of parameters."""
+"""Generators: parameter sets from the entries of an ApplicationSet."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from commodore.argocd.appsets import facts
 from commodore.argocd.appsets.fact_files import Facts
 from commodore.argocd.appsets.facts import Report
-from commodore.argocd.appsets.fields import Texts
+from commodore.argocd.appsets.fields import TextRenderer
 from commodore.argocd.appsets.flatten import flatten
 from commodore.argocd.appsets.git_files import GitGenerator
 from commodore.argocd.appsets.leaves import cluster_params, list_params, with_values
@@ -24,15 +24,15 @@ _DEEPEST = 2  # matrix or merge in matrix or merge
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
-    """What generators read from.
+class GeneratorInputs:
+    """The inputs of generators.
 
     Attributes:
-        clusters: those of the settings and of the facts.
+        clusters: the clusters of the settings and of the facts.
         git: reads repositories.
-        facts: stand for what forges, decisions and plugins would say.
-        report: hears of what does not fail, by code, message and hint.
-        early_values: whether `values` of the second generator of a matrix are rendered with what the first one gives.
+        facts: replace the answers of forges, cluster decisions and plugins.
+        report: called for warnings, with code, message and hint.
+        early_values: True if `values` of the second generator of a matrix may use parameters of the first.
     """
 
     clusters: Sequence[Cluster]
@@ -43,27 +43,27 @@ class Sources:
 
 
 class Generators:
-    """Runs the generators of one ApplicationSet."""
+    """Run the generators of an ApplicationSet."""
 
-    def __init__(self, sources: Sources, texts: Texts, place: Location) -> None:
-        self._sources = sources
+    def __init__(self, inputs: GeneratorInputs, texts: TextRenderer, place: Location) -> None:
+        self._inputs = inputs
         self._texts = texts
         self._place = place
 
     def run(self, entry: Entry, depth: int = 0) -> list[tuple[Params, Mapping[str, Any]]]:
-        """The parameter sets of an entry, each with the fields of the generator that gave it.
+        """Return the parameter sets of an entry, each with the fields of its generator.
 
         Raises:
-            InputError: a generator is wrong, or says nothing offline (CMD-ARGO-201 to 204, 211 to 213, 218, 220).
+            InputError: a generator is invalid, or needs facts offline (CMD-ARGO-201 to 204, 211 to 213, 218, 220).
         """
-        found = []
+        results = []
         for kind, fields in entry.several:
-            several = self._one(kind, fields, f"{entry.path}.{kind}", depth)
-            chosen = (one for one in several if selects(entry.selector, flatten(one), self._place))
-            found += [(one, fields) for one in chosen]
-        return found
+            several = self._params(kind, fields, f"{entry.path}.{kind}", depth)
+            chosen = (params for params in several if selects(entry.selector, flatten(params), self._place))
+            results += [(params, fields) for params in chosen]
+        return results
 
-    def _one(self, kind: str, fields: Mapping[str, Any], path: str, depth: int) -> list[Params]:
+    def _params(self, kind: str, fields: Mapping[str, Any], path: str, depth: int) -> list[Params]:
         if kind == "matrix":
             return self._matrix(fields, path, depth)
         if kind == "merge":
@@ -71,9 +71,9 @@ class Generators:
         if kind == "list":
             return list_params(fields, go=self._texts.go, path=path, place=self._place)
         if kind == "clusters":
-            return cluster_params(fields, self._sources.clusters, self._texts, path, self._place)
+            return cluster_params(fields, self._inputs.clusters, self._texts, path, self._place)
         if kind == "git":
-            several = self._sources.git.params(fields, path, self._place)
+            several = self._inputs.git.params(fields, path, self._place)
         else:
             several = self._from_facts(kind, fields, path)
         return [with_values(params, fields, self._texts, path) for params in several]
@@ -85,10 +85,10 @@ class Generators:
             "pullRequest": facts.pull_request_params,
             "plugin": facts.plugin_params,
         }
-        asked = facts.Asked(
-            fields, path, self._place, self._texts.go, tuple(self._sources.clusters), self._sources.report
+        query = facts.GeneratorQuery(
+            fields, path, self._place, self._texts.go, tuple(self._inputs.clusters), self._inputs.report
         )
-        return known[kind](self._sources.facts, asked)
+        return known[kind](self._inputs.facts, query)
 
     def _children(self, fields: Mapping[str, Any], path: str, depth: int) -> list[Any]:
         if depth >= _DEEPEST:
@@ -99,22 +99,22 @@ class Generators:
         entry = read_entry(value, path, self._place)
         if len(entry.several) > 1:
             names = ", ".join(kind for kind, _ in entry.several)
-            raise self._shape(f"{path} holds several generators: {names}", "write each as an entry of its own")
+            raise self._shape(f"{path} holds several generators: {names}", "write each in a separate entry")
         return [params for params, _ in self.run(entry, depth + 1)]
 
     def _matrix(self, fields: Mapping[str, Any], path: str, depth: int) -> list[Params]:
         children = self._children(fields, path, depth)
         if len(children) != 2:
             raise self._shape(f"{path} has {len(children)} generators instead of two", "nest a matrix for a third one")
-        found: list[Params] = []
+        result: list[Params] = []
         second_path = f"{path}.generators[1]"
         for first in self._child(children[0], f"{path}.generators[0]", depth):
             several = self._child(self._with(children[1], first, second_path), second_path, depth)
-            found += [crossed(first, one, go=self._texts.go, path=path, place=self._place) for one in several]
-        return found
+            result += [crossed(first, second, go=self._texts.go, path=path, place=self._place) for second in several]
+        return result
 
     def _with(self, entry: Any, params: Params, path: str) -> Any:
-        """An entry whose texts are rendered with what the first generator gives."""
+        """Return an entry with its texts rendered with the parameters of the first generator."""
         if not isinstance(entry, Mapping):
             return entry
         return {kind: self._rendered(fields, params, f"{path}.{kind}") for kind, fields in entry.items()}
@@ -122,28 +122,28 @@ class Generators:
     def _rendered(self, fields: Any, params: Params, path: str) -> Any:
         if not isinstance(fields, Mapping):
             return self._texts.walk(fields, params, path)
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for key, value in fields.items():
             if key == "template":
                 continue
-            if key == "values" and isinstance(value, Mapping) and not self._sources.early_values:
-                found[key] = value  # its own parameters alone are for it
+            if key == "values" and isinstance(value, Mapping) and not self._inputs.early_values:
+                result[key] = value  # rendered later, with its own parameters only
             elif key == "values" and isinstance(value, Mapping):
-                found[key] = {
+                result[key] = {
                     name: self._texts.render_strictly(text, params) if isinstance(text, str) else text
                     for name, text in value.items()
                 }
             elif key == "generators" and isinstance(value, list):
-                found[key] = [self._with(one, params, f"{path}.generators[{at}]") for at, one in enumerate(value)]
+                result[key] = [self._with(child, params, f"{path}.generators[{at}]") for at, child in enumerate(value)]
             else:
-                found[key] = self._texts.walk(value, params, f"{path}.{key}")
-        return found
+                result[key] = self._texts.walk(value, params, f"{path}.{key}")
+        return result
 
     def _merge(self, fields: Mapping[str, Any], path: str, depth: int) -> list[Params]:
         children = self._children(fields, path, depth)
         if len(children) < 2:
-            raise self._shape(f"{path} has {len(children)} generators; it needs two or more", "add what is merged")
-        several = [self._child(one, f"{path}.generators[{at}]", depth) for at, one in enumerate(children)]
+            raise self._shape(f"{path} has {len(children)} generators; it needs two or more", "add generators")
+        several = [self._child(child, f"{path}.generators[{at}]", depth) for at, child in enumerate(children)]
         keys = fields.get("mergeKeys") or []
         return merged(several, keys, go=self._texts.go, path=path, place=self._place)
 
@@ -152,10 +152,10 @@ class Generators:
 
 
 def crossed(first: Params, second: Params, *, go: bool, path: str, place: Location) -> Params:
-    """Parameters of both; in Go templates those of the first win.
+    """Return the parameters of both; with Go templates those of the first take precedence.
 
     Raises:
-        InputError: CMD-ARGO-213, flat parameters differ.
+        InputError: CMD-ARGO-213, both have a flat parameter, with different values.
     """
     if go:
         return overlaid(second, first)
@@ -171,25 +171,28 @@ def crossed(first: Params, second: Params, *, go: bool, path: str, place: Locati
 
 
 def overlaid(under: Mapping[str, Any], over: Mapping[str, Any]) -> Params:
-    """Two maps in one: maps join, of other values the second one's count."""
-    found = dict(under)
+    """Merge two maps recursively; of other values those of the second take precedence."""
+    result = dict(under)
     for key, value in over.items():
-        old = found.get(key)
-        found[key] = overlaid(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
-    return found
+        old = result.get(key)
+        result[key] = overlaid(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return result
 
 
 def merged(
     several: Sequence[Sequence[Params]], keys: Sequence[str], *, go: bool, path: str, place: Location
 ) -> list[Params]:
-    """The sets of the first generator, with what the others say of the same keys laid over them in turn.
+    """Return the sets of the first generator, overridden in turn by the sets of the others that have the same keys.
 
     Raises:
         InputError: CMD-ARGO-212, two sets of one generator have the same keys, or no keys are named.
     """
     if not keys:
         raise InputError(
-            "CMD-ARGO-212", f"{path} names no mergeKeys", hint="name what the sets have in common", locations=[place]
+            "CMD-ARGO-212",
+            f"{path} names no mergeKeys",
+            hint="name the common parameters",
+            locations=[place],
         )
     base = _keyed(several[0], keys, path, place)
     for others in several[1:]:
@@ -200,16 +203,16 @@ def merged(
 
 
 def _keyed(several: Sequence[Params], keys: Sequence[str], path: str, place: Location) -> dict[str, Params]:
-    found: dict[str, Params] = {}
+    result: dict[str, Params] = {}
     for params in several:
         values = {key: params.get(key) for key in keys}
         text = json.dumps(values, sort_keys=True)
-        if text in found:
+        if text in result:
             raise InputError(
                 "CMD-ARGO-212",
                 f"{path}: two sets of one generator have the same mergeKeys: {text}",
                 hint="the values of the keys must differ within each generator; nested keys are not looked up",
                 locations=[place],
             )
-        found[text] = params
-    return found
+        result[text] = params
+    return result

@@ -24,13 +24,13 @@ FORM = "a file of parameters is one YAML or JSON document: a map, or a list of m
 
 
 class Ignored(Protocol):
-    """Gives absolute paths of what git ignores."""
+    """The absolute paths that git ignores."""
 
     def paths(self) -> frozenset[str]: ...
 
 
 class Checkout(Protocol):
-    """The files of a repository at one revision: their folder, the commit, and what git ignores in a checkout."""
+    """The files of a repository at a revision: their folder, the commit, and the paths that git ignores."""
 
     @property
     def root(self) -> Path: ...
@@ -43,18 +43,18 @@ class Checkout(Protocol):
 
 
 Repositories = Callable[[str, str], Checkout]
-"""Gives a repository's files by URL and revision."""
+"""Returns the files of a repository by URL and revision."""
 
 
 class GitGenerator:
-    """Reads repositories for git generators, each once.
+    """Generate parameters from repositories, each listed once.
 
     Args:
-        repositories: where they come from.
-        new_globbing: whether patterns of files are of the new form.
-        hidden: whether hidden folders count.
-        go: whether parameters are nested data; else they are flat texts.
-        warn: hears of files of which a part does not count.
+        repositories: returns the files of a repository.
+        new_globbing: True if patterns of files have the new syntax.
+        hidden: True to include hidden folders.
+        go: True for parameters as nested data; else they are flat texts.
+        warn: called with a message for files of which a part is ignored.
     """
 
     def __init__(
@@ -76,12 +76,12 @@ class GitGenerator:
         self._listed: dict[str, list[str]] = {}
 
     def params(self, fields: Mapping[str, Any], path: str, place: Location) -> list[dict[str, Any]]:
-        """The parameter sets of a generator.
+        """Return the parameter sets of a generator.
 
         Raises:
-            InputError: CMD-ARGO-201, it names neither folders nor files, or a pattern is none; CMD-ARGO-220, a file
-                holds no parameters.
-            CommodoreError: the repository cannot be had.
+            InputError: CMD-ARGO-201, it names neither folders nor files, or a pattern is invalid; CMD-ARGO-220, a
+                file holds no parameters.
+            CommodoreError: the repository is not available.
         """
         checkout = self._repositories(fields.get("repoURL", ""), fields.get("revision", ""))
         prefix = fields.get("pathParamPrefix", "")
@@ -99,16 +99,17 @@ class GitGenerator:
     def _folders(
         self, checkout: Checkout, entries: Sequence[Mapping[str, Any]], prefix: str, path: str, place: Location
     ) -> list[dict[str, Any]]:
-        found = {folder for file in self._names(checkout) for folder in _parents(file)}
+        folders = {folder for file in self._names(checkout) for folder in _parents(file)}
         if not self._hidden:
-            found = {folder for folder in found if not any(part.startswith(".") for part in folder.split("/"))}
-        patterns = [(_checked(go_path, one["path"], path, place), one.get("exclude")) for one in _with_path(entries)]
-        wanted = [pattern for pattern, excludes in patterns if not excludes]
-        unwanted = [pattern for pattern, excludes in patterns if excludes]
+            folders = {folder for folder in folders if not any(part.startswith(".") for part in folder.split("/"))}
+        patterns = [(_checked(go_path, item["path"], path, place), item.get("exclude")) for item in _with_path(entries)]
+        included = [pattern for pattern, excludes in patterns if not excludes]
+        excluded = [pattern for pattern, excludes in patterns if excludes]
         taken = [
             folder
-            for folder in sorted(found, key=lambda one: one.split("/"))
-            if any(fits(one, folder) for one in wanted) and not any(fits(one, folder) for one in unwanted)
+            for folder in sorted(folders, key=lambda name: name.split("/"))
+            if any(fits(pattern, folder) for pattern in included)
+            and not any(fits(pattern, folder) for pattern in excluded)
         ]
         return [self._with_place({}, folder, "", prefix) for folder in taken]
 
@@ -117,24 +118,24 @@ class GitGenerator:
     ) -> list[dict[str, Any]]:
         compiled = doublestar if self._new_globbing else pathspec
         taken: set[str] = set()
-        unwanted: set[str] = set()
+        excluded: set[str] = set()
         names = self._names(checkout)
-        for one in _with_path(entries):
-            pattern = _checked(compiled, one["path"], path, place)
-            (unwanted if one.get("exclude") else taken).update(name for name in names if fits(pattern, name))
-        found = []
-        for name in sorted(taken - unwanted):
-            found += [
+        for entry in _with_path(entries):
+            pattern = _checked(compiled, entry["path"], path, place)
+            (excluded if entry.get("exclude") else taken).update(name for name in names if fits(pattern, name))
+        result = []
+        for name in sorted(taken - excluded):
+            result += [
                 self._with_place(params, posixpath.dirname(name) or ".", name, prefix)
                 for params in self._read(checkout, name)
             ]
-        return found
+        return result
 
     def _read(self, checkout: Checkout, name: str) -> list[dict[str, Any]]:
         file = checkout.root / name
         where = f"the file {name} of a git generator"
         if not _within(file, checkout.root):
-            raise _unreadable(f"{where} is a link that leads out of its repository")
+            raise _unreadable(f"{where} is a link to a path outside of its repository")
         try:
             with file.open("rb") as stream:
                 content = stream.read(self._context.limits.argocd_file_bytes + 1)
@@ -146,16 +147,16 @@ class GitGenerator:
             documents = read_documents(content, place=name)
             value = to_floats(next(documents, {}))
         except CommodoreError as error:
-            raise _unreadable(f"{where} is no YAML: {error.message}") from error
-        if _goes_on(documents):
-            self._warn(f"{where} holds several documents, of which the first one counts")
+            raise _unreadable(f"{where} is not valid YAML: {error.message}") from error
+        if _has_more(documents):
+            self._warn(f"{where} holds several documents; only the first is used")
         several = value if isinstance(value, list) else [value]
-        if not all(isinstance(one, dict) for one in several):
-            raise _unreadable(f"{where} holds neither a map nor a list of maps")
-        return several if self._go else [flatten(one) for one in several]
+        if not all(isinstance(params, dict) for params in several):
+            raise _unreadable(f"{where} must be a map or a list of maps")
+        return several if self._go else [flatten(params) for params in several]
 
     def _with_place(self, params: dict[str, Any], folder: str, file: str, prefix: str) -> dict[str, Any]:
-        """Parameters with those that say where they come from."""
+        """Return parameters with those of their folder and file."""
         base = posixpath.basename(folder)
         texts = {"path": folder, "basename": base, "basenameNormalized": normalized(base)}
         if file:
@@ -166,20 +167,20 @@ class GitGenerator:
             nested: dict[str, Any] = {**texts, "segments": parts}
             return {**params, prefix: {"path": nested}} if prefix else {**params, "path": nested}
         key = f"{prefix}.path" if prefix else "path"
-        found = {**params, key: texts.pop("path")}
-        found |= {f"{key}.{name}": value for name, value in texts.items()}
-        return found | {f"{key}[{at}]": part for at, part in enumerate(parts) if part}
+        result = {**params, key: texts.pop("path")}
+        result |= {f"{key}.{name}": value for name, value in texts.items()}
+        return result | {f"{key}[{at}]": part for at, part in enumerate(parts) if part}
 
     def _names(self, checkout: Checkout) -> list[str]:
         key = str(checkout.root)
         if key not in self._listed:
-            self._listed[key] = _lying(checkout)
+            self._listed[key] = _list_files(checkout)
         return self._listed[key]
 
 
-def _lying(checkout: Checkout) -> list[str]:
-    """The files of a repository as they lie: those of a checkout but for what git ignores, so that new files
-    count before they are added. Of a folder that is no repository, files in hidden folders are left out.
+def _list_files(checkout: Checkout) -> list[str]:
+    """List the files of a repository: in a checkout all that git does not ignore, so that new files are included before
+    they are added. In a folder outside of git, files in hidden folders are left out.
     """
 
     def is_hidden(entry: Entry) -> bool:
@@ -190,8 +191,8 @@ def _lying(checkout: Checkout) -> list[str]:
 
     ignored = checkout.ignored.paths() if checkout.ignored is not None else frozenset()
     of_git = checkout.ignored is not None or bool(checkout.revision)
-    found = walk(checkout.root, skip=is_ignored if of_git else is_hidden)
-    return [name for name, entry in found if not entry.is_dir(follow_symlinks=False)]
+    entries = walk(checkout.root, skip=is_ignored if of_git else is_hidden)
+    return [name for name, entry in entries if not entry.is_dir(follow_symlinks=False)]
 
 
 def _parents(file: str) -> list[str]:
@@ -200,21 +201,21 @@ def _parents(file: str) -> list[str]:
 
 
 def _with_path(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    return [{"path": "", **one} for one in entries]
+    return [{"path": "", **entry} for entry in entries]
 
 
 def _checked(
     compiled: Callable[[str], re.Pattern[str] | None], pattern: str, path: str, place: Location
 ) -> re.Pattern[str]:
-    found = compiled(pattern) if len(pattern) <= _LONGEST and not pattern.startswith(":") else None
-    if found is None:
+    expression = compiled(pattern) if len(pattern) <= _LONGEST and not pattern.startswith(":") else None
+    if expression is None:
         raise InputError(
             "CMD-ARGO-201",
-            f"{path}: {pattern[:_LONGEST]!r} is no pattern of paths",
+            f"{path}: invalid pattern {pattern[:_LONGEST]!r}",
             hint="see the reference of git generators; `**` works for files with the new globbing only",
             locations=[place],
         )
-    return found
+    return expression
 
 
 def _within(file: Path, root: Path) -> bool:
@@ -222,8 +223,8 @@ def _within(file: Path, root: Path) -> bool:
     return os.path.realpath(file).startswith(f"{top}/")
 
 
-def _goes_on(documents: Iterator[Any]) -> bool:
-    """Whether anything follows, readable or not: Argo CD does not look at it."""
+def _has_more(documents: Iterator[Any]) -> bool:
+    """Check if another document follows, valid or not: Argo CD does not parse it."""
     try:
         return next(documents, None) is not None
     except CommodoreError:

@@ -1,4 +1,4 @@
-"""ApplicationSets as they are written."""
+"""ApplicationSets as written."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from commodore.base.yaml.kube_yaml import read_placed_documents
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of `generators`: its generators in the order in which they run, and what selects among their results.
+    """An entry of `generators`: its generators in the order in which they run, and a selector of their results.
 
     Attributes:
-        path: where it is in the ApplicationSet.
+        path: its path in the ApplicationSet.
         several: pairs of a generator's kind and its fields.
     """
 
@@ -32,13 +32,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class ApplicationSet:
-    """One ApplicationSet.
+    """An ApplicationSet.
 
     Attributes:
-        missing: what a missing key of a Go template does: `default`, `invalid`, `zero` or `error`.
-        patch: the text of `templatePatch`; empty if there is none.
-        preserves: whether its Applications get no finalizer.
-        idle: fields that say something only to a running Argo CD.
+        missing: the option `missingkey` of Go templates: `default`, `invalid`, `zero` or `error`.
+        patch: the text of `templatePatch`; empty if it is not set.
+        preserves: True if its Applications get no finalizer.
+        idle: fields that have an effect only in a running Argo CD.
     """
 
     name: str
@@ -54,11 +54,11 @@ class ApplicationSet:
 
 
 def read_set(value: Any, place: Location) -> ApplicationSet:
-    """An ApplicationSet from its object.
+    """Read an ApplicationSet from its object.
 
     Raises:
         InputError: CMD-ARGO-103, a field is missing or has the wrong type; CMD-ARGO-201, an entry of its generators
-            names none that is known.
+            has no known generator.
     """
     fields = Fields.of(value, "", place)
     metadata, spec = fields.fields("metadata"), fields.fields("spec")
@@ -68,7 +68,7 @@ def read_set(value: Any, place: Location) -> ApplicationSet:
     return ApplicationSet(
         name=metadata.required("name"),
         namespace=metadata.text("namespace"),
-        entries=tuple(read_entry(one.data, one.path, place) for one in spec.items("generators")),
+        entries=tuple(read_entry(entry.data, entry.path, place) for entry in spec.items("generators")),
         template=read_template(spec.raw("template") or {}, "spec.template", place),
         go=spec.flag("goTemplate"),
         missing=_missing(spec.texts("goTemplateOptions"), place),
@@ -80,16 +80,16 @@ def read_set(value: Any, place: Location) -> ApplicationSet:
 
 
 def read_template(value: Any, path: str, place: Location) -> Mapping[str, Any]:
-    """A template of Applications, as its type holds it."""
-    found: Mapping[str, Any] = typed(value, TEMPLATE, path, place)
-    return found
+    """Read a template of Applications, with the fields of its type only."""
+    template: Mapping[str, Any] = typed(value, TEMPLATE, path, place)
+    return template
 
 
 def read_entry(value: Any, path: str, place: Location) -> Entry:
-    """One entry of `generators`, at any depth.
+    """Read an entry of `generators`, at any depth.
 
     Raises:
-        InputError: CMD-ARGO-103, a field has the wrong type; CMD-ARGO-201, it names no generator that is known.
+        InputError: CMD-ARGO-103, a field has the wrong type; CMD-ARGO-201, it has no known generator.
     """
     fields = Fields.of(value, path, place)
     several = tuple(
@@ -102,7 +102,7 @@ def read_entry(value: Any, path: str, place: Location) -> Entry:
         hint = did_you_mean(names[0], GENERATORS) if names else ""
         raise InputError(
             "CMD-ARGO-201",
-            f"{path} names no generator that is known: {', '.join(map(str, names)) or 'it is empty'}",
+            f"{path} has no known generator: {', '.join(map(str, names)) or 'it is empty'}",
             hint=hint or f"generators are {', '.join(GENERATORS)}",
             locations=[place],
         )
@@ -117,7 +117,7 @@ def _missing(options: tuple[str, ...], place: Location) -> str:
         if key != "missingkey" or value not in ("default", "invalid", "zero", "error"):
             raise InputError(
                 "CMD-ARGO-103",
-                f"spec.goTemplateOptions: {option!r} is no option of templates",
+                f"spec.goTemplateOptions: unknown option {option!r}",
                 hint="write missingkey=default, missingkey=zero or missingkey=error",
                 locations=[place],
             )
@@ -126,13 +126,13 @@ def _missing(options: tuple[str, ...], place: Location) -> str:
 
 
 def read_sets(files: Iterable[Path], limits: Limits) -> list[ApplicationSet]:
-    """The ApplicationSets of files, in their order.
+    """Read the ApplicationSets of files, in their order.
 
     Raises:
-        InputError: CMD-ARGO-101, a file cannot be read; CMD-ARGO-103 and others, a set is wrong or another object is
-            among them.
+        InputError: CMD-ARGO-101, a file cannot be read; CMD-ARGO-103 and others, an ApplicationSet is invalid or an
+            object is of another kind.
     """
-    found = []
+    sets = []
     for file in files:
         for value, line in read_placed_documents(read_file(file, limits), place=str(file)):
             place = Location(str(file), line)
@@ -140,9 +140,9 @@ def read_sets(files: Iterable[Path], limits: Limits) -> list[ApplicationSet]:
             if kind != "ApplicationSet":
                 raise InputError(
                     "CMD-ARGO-103",
-                    f"{kind or 'an object without kind'} is no ApplicationSet",
+                    f"{kind or 'an object without kind'} is not an ApplicationSet",
                     hint="the file holds ApplicationSets of argoproj.io",
                     locations=[place],
                 )
-            found.append(read_set(value, place))
-    return found
+            sets.append(read_set(value, place))
+    return sets

@@ -1,4 +1,4 @@
-"""Patterns of paths that options give."""
+"""Patterns of paths, as options have them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from commodore.base.values.patterns import fits
 
 
 class PathPatterns:
-    """Patterns of paths that options give.
+    """Patterns of paths, as options have them.
 
     Raises:
-        UsageError: CMD-ARGO-025, one is not valid.
+        UsageError: CMD-ARGO-025, a pattern is invalid.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -24,15 +24,15 @@ class PathPatterns:
             if pattern is None:
                 raise UsageError(
                     "CMD-ARGO-025",
-                    f"the pattern {text!r} is not valid",
-                    hint="'**' stands for folders, '*' for anything within one; a bracket has an end",
+                    f"invalid pattern {text!r}",
+                    hint="'**' matches folders, '*' anything within a folder; brackets must be closed",
                 )
             self._compiled.append(pattern)
 
     def fit(self, path: str) -> bool:
-        """Whether a path fits one of them."""
-        return any(fits(one, path) for one in self._compiled)
+        """Check if a path matches a pattern."""
+        return any(fits(pattern, path) for pattern in self._compiled)
 
     def cover(self, path: str) -> bool:
-        """Whether a path, or a folder that it is in, fits one of them."""
+        """Check if a path, or a folder that contains it, matches a pattern."""
         return any(map(self.fit, (path, *map(str, PurePosixPath(path).parents))))

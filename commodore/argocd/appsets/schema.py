@@ -1,6 +1,6 @@
-"""The fields of generated Applications and of generators: what else is written is dropped, as Argo CD's types do.
+"""The fields of generated Applications and of generators. Other fields are dropped, as by Argo CD's types.
 
-A value of another type is converted only where Kubernetes' reader does it: a number or a boolean where text is wanted.
+A value of another type is converted only where Kubernetes does so: a number or a boolean where text is expected.
 """
 
 from __future__ import annotations
@@ -14,49 +14,49 @@ from commodore.base.errors import Location, did_you_mean
 from commodore.base.yaml.kube_scalars import scalar_text
 
 
-class Kind:
-    """What a field holds."""
+class FieldType:
+    """The type of a field."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scalar(Kind):
-    """A text, a number or a boolean; `keeps`: whether zero values are written, as those of pointers are."""
+class Scalar(FieldType):
+    """A text, a number or a boolean; with `keeps` zero values are written, as those of pointers are."""
 
     type: str
     keeps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class ListOf(Kind):
+class ListOf(FieldType):
     """A list."""
 
-    items: Kind
+    items: FieldType
 
 
 @dataclass(frozen=True, slots=True)
-class MapOf(Kind):
+class MapOf(FieldType):
     """A map with any keys."""
 
-    values: Kind
+    values: FieldType
 
 
 @dataclass(frozen=True, slots=True)
-class Struct(Kind):
+class Struct(FieldType):
     """A map with known keys.
 
     Attributes:
-        fields: what each holds.
-        always: those that are written even if they are empty.
-        optional: whether an empty one is left out.
+        fields: the fields with their types.
+        always: fields that are written even if they are empty.
+        optional: True if an empty map is left out.
     """
 
-    fields: Mapping[str, Kind]
+    fields: Mapping[str, FieldType]
     always: frozenset[str] = frozenset()
     optional: bool = False
 
 
-class Raw(Kind):
-    """Anything."""
+class Raw(FieldType):
+    """A value of any type."""
 
 
 TEXT: Final = Scalar("text")
@@ -70,13 +70,18 @@ RAW: Final = Raw()
 
 
 def _struct(
-    texts: str = "", *, always: str = "", flags: str = "", more: Mapping[str, Kind] | None = None, **fields: Kind
+    texts: str = "",
+    *,
+    always: str = "",
+    flags: str = "",
+    more: Mapping[str, FieldType] | None = None,
+    **fields: FieldType,
 ) -> Struct:
-    found: dict[str, Kind] = dict.fromkeys(texts.split(), TEXT)
-    found.update(dict.fromkeys(flags.split(), FLAG))
-    found.update(more or {})
-    found.update(fields)
-    return Struct(found, frozenset(always.split()))
+    types: dict[str, FieldType] = dict.fromkeys(texts.split(), TEXT)
+    types.update(dict.fromkeys(flags.split(), FLAG))
+    types.update(more or {})
+    types.update(fields)
+    return Struct(types, frozenset(always.split()))
 
 
 _HELM: Final = _struct(
@@ -112,7 +117,12 @@ _PLUGIN: Final = _struct(
     env=ListOf(_struct("name value", always="name value")),
     parameters=ListOf(_struct("name", string=Scalar("text", keeps=True), map=TEXT_MAP, array=TEXTS)),
 )
-_TOOLS: Final[dict[str, Kind]] = {"helm": _HELM, "kustomize": _KUSTOMIZE, "directory": _DIRECTORY, "plugin": _PLUGIN}
+_TOOLS: Final[dict[str, FieldType]] = {
+    "helm": _HELM,
+    "kustomize": _KUSTOMIZE,
+    "directory": _DIRECTORY,
+    "plugin": _PLUGIN,
+}
 _SOURCE: Final = _struct("repoURL path targetRevision chart ref name tagPrefix", always="repoURL", more=_TOOLS)
 _HYDRATOR: Final = _struct(
     always="drySource syncSource",
@@ -151,7 +161,7 @@ TEMPLATE: Final = Struct({"metadata": _METADATA, "spec": SPEC}, frozenset(["meta
 SELECTOR: Final = _struct(matchLabels=TEXT_MAP, matchExpressions=ListOf(_struct("key operator", values=TEXTS)))
 _PATHS: Final = ListOf(_struct("path", flags="exclude"))
 _REFERENCE: Final = _struct("name")
-_OWN: Final[dict[str, Kind]] = {"template": RAW, "values": TEXT_MAP, "requeueAfterSeconds": RAW}
+_OWN: Final[dict[str, FieldType]] = {"template": RAW, "values": TEXT_MAP, "requeueAfterSeconds": RAW}
 GENERATORS: Final[dict[str, Struct]] = {
     "list": _struct("elementsYaml", elements=ListOf(RAW), template=RAW),
     "clusters": _struct(flags="flatList", selector=SELECTOR, more=_OWN),
@@ -179,15 +189,15 @@ GENERATORS: Final[dict[str, Struct]] = {
     "merge": _struct(generators=ListOf(RAW), mergeKeys=TEXTS, template=RAW),
     "plugin": _struct(configMapRef=_REFERENCE, input=_struct(parameters=MapOf(RAW)), more=_OWN),
 }
-"""Every generator with its fields, in the order in which several of one entry run."""
+"""All generators with their fields, in the order in which several generators of an entry run."""
 
 
 _NEWER: Final = frozenset(("disableExtensionFilter",))
-"""Fields of versions of Argo CD that are not the reference yet."""
+"""Fields of versions of Argo CD that are newer than the reference."""
 
 
-def unknown_fields(value: Any, kind: Kind, path: str) -> Iterator[tuple[str, str]]:
-    """The fields that a type does not have: their paths, and hints. Values of other types are passed over."""
+def unknown_fields(value: Any, kind: FieldType, path: str) -> Iterator[tuple[str, str]]:
+    """Yield the paths of fields that a type does not have, with hints. Values of other types are skipped."""
     if isinstance(kind, ListOf) and isinstance(value, list):
         for at, item in enumerate(value):
             yield from unknown_fields(item, kind.items, f"{path}[{at}]")
@@ -199,11 +209,11 @@ def unknown_fields(value: Any, kind: Kind, path: str) -> Iterator[tuple[str, str
                 yield f"{path}.{key}", did_you_mean(key, kind.fields)
 
 
-def typed(value: Any, kind: Kind, path: str, place: Location) -> Any:
-    """A value as its type holds it: unknown fields and empty ones dropped, scalars converted to text.
+def typed(value: Any, kind: FieldType, path: str, place: Location) -> Any:
+    """Return a value converted to a type: unknown and empty fields dropped, scalars converted to text.
 
     Args:
-        path: where the value is, for errors.
+        path: the path of the value, for errors.
 
     Raises:
         InputError: CMD-ARGO-103, it has another type.
@@ -219,31 +229,31 @@ def typed(value: Any, kind: Kind, path: str, place: Location) -> Any:
     if not isinstance(value, Mapping):
         raise Fields.wrong_type(path, "a map", value, place)
     if isinstance(kind, MapOf):
-        found = {key: typed(item, kind.values, f"{path}.{key}", place) for key, item in value.items()}
-        return {key: _filled(item, kind.values) for key, item in found.items()}
+        result = {key: typed(item, kind.values, f"{path}.{key}", place) for key, item in value.items()}
+        return {key: _filled(item, kind.values) for key, item in result.items()}
     assert isinstance(kind, Struct)
     return _struct_of(value, kind, path, place)
 
 
 def _struct_of(value: Mapping[str, Any], kind: Struct, path: str, place: Location) -> dict[str, Any]:
-    found = {}
+    result = {}
     for key, inner in kind.fields.items():
         item = typed(value.get(key), inner, f"{path}.{key}" if path else key, place)
         keeps = inner.keeps if isinstance(inner, Scalar) else isinstance(inner, Struct | Raw)
         keeps = keeps and not (isinstance(inner, Struct) and inner.optional)
         if key in kind.always:
-            found[key] = _filled(item, inner)
+            result[key] = _filled(item, inner)
         elif item is not None and (keeps or not _is_zero(item)):
-            found[key] = item
-    return found
+            result[key] = item
+    return result
 
 
 def _is_zero(value: Any) -> bool:
     return value is False or value in ("", 0) or (isinstance(value, list | dict) and not value)
 
 
-def _filled(value: Any, kind: Kind) -> Any:
-    """A value, or the zero value of its type."""
+def _filled(value: Any, kind: FieldType) -> Any:
+    """Return a value, or the zero value of its type."""
     if value is not None or isinstance(kind, Raw):
         return value
     if isinstance(kind, Scalar):
@@ -251,12 +261,12 @@ def _filled(value: Any, kind: Kind) -> Any:
     return [] if isinstance(kind, ListOf) else {}
 
 
-def _scalar(value: Any, wanted: str, path: str, place: Location) -> Any:
-    if wanted == "text":
+def _scalar(value: Any, expected: str, path: str, place: Location) -> Any:
+    if expected == "text":
         if not isinstance(value, str | int | float):
             raise Fields.wrong_type(path, "text", value, place)
         return scalar_text(value)
-    if wanted == "flag":
+    if expected == "flag":
         if not isinstance(value, bool):
             raise Fields.wrong_type(path, "true or false", value, place)
     elif isinstance(value, bool) or not isinstance(value, int):

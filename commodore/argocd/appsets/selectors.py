@@ -9,17 +9,17 @@ from commodore.base.errors import InputError, Location
 
 
 def selects(selector: Mapping[str, Any] | None, labels: Mapping[str, str], place: Location) -> bool:
-    """Whether labels fit a selector; no selector fits all.
+    """Check if labels match a selector; None matches all.
 
     Raises:
-        InputError: CMD-ARGO-103, it has an operator that selectors do not know.
+        InputError: CMD-ARGO-103, it has an unknown operator.
     """
     if selector is None:
         return True
     for key, value in (selector.get("matchLabels") or {}).items():
         if labels.get(key) != value:
             return False
-    return all(_fits(one, labels, place) for one in selector.get("matchExpressions") or [])
+    return all(_fits(expression, labels, place) for expression in selector.get("matchExpressions") or [])
 
 
 def _fits(expression: Mapping[str, Any], labels: Mapping[str, str], place: Location) -> bool:
@@ -36,7 +36,7 @@ def _fits(expression: Mapping[str, Any], labels: Mapping[str, str], place: Locat
             return key not in labels
     raise InputError(
         "CMD-ARGO-103",
-        f"{operator!r} is no operator of a selector",
+        f"unknown operator {operator!r} in a selector",
         hint="write In, NotIn, Exists or DoesNotExist",
         locations=[place],
     )

@@ -81,7 +81,7 @@ def list_applications(tree: Tree, options: Options | None = None, names: Sequenc
     """
     with open_session(options or Options()) as session:
         chosen = selected(session, tree, names)
-        described = tuple(_described(one, chosen.listing) for one in chosen.applications)
+        described = tuple(_described(application, chosen.listing) for application in chosen.applications)
         return Listing(after_listing(session, chosen), described)
 
 
@@ -98,8 +98,11 @@ def expand(tree: Tree, options: Options | None = None, names: Sequence[str] = ()
 
     with open_session(options or Options()) as session:
         expanded = expand_sets(session, tree, names)
-        labels = {one.name: f"{one.namespace or 'argocd'}/{one.name}" for one in expanded.sets}
-        made = (Expansion(labels[one.set], one.path, one.data, one.number, one.params) for one in expanded.made)
+        labels = {appset.name: f"{appset.namespace or 'argocd'}/{appset.name}" for appset in expanded.sets}
+        made = (
+            Expansion(labels[generated.set], generated.path, generated.data, generated.number, generated.params)
+            for generated in expanded.made
+        )
         return Expansions(diagnostics(session), tuple(made), expanded.sets)
 
 
@@ -140,7 +143,7 @@ def test(tree: Tree, options: Options | None = None, names: Sequence[str] = ()) 
                 kubernetes.cluster_scoped,
             )
             outcomes = tuple(tester.run(chosen.applications, session.options.effort.jobs))
-        lost = (_untested(one) for one in chosen.listing.lost if may_be_meant(one, names))
+        lost = (_untested(lost) for lost in chosen.listing.lost if may_be_meant(lost, names))
         return Report(after_rendering(session, chosen), (*lost, *outcomes))
 
 
@@ -155,7 +158,7 @@ def diff(base: Tree | None, target: Tree, options: Options | None = None, names:
     """
     with open_session(options or Options()) as session:
         sides, difference, told = compare(session, base, target, names)
-        changes = tuple(_changed(one, difference) for one in difference.applications)
+        changes = tuple(_changed(verdict, difference) for verdict in difference.applications)
         dangers = tuple(dict.fromkeys(flag.name for flag in difference.review.flags))
         return Difference(told, sides[0].shown, sides[1].shown, changes, dangers, difference, sides)
 
@@ -176,8 +179,8 @@ def images(
         chosen = selected(session, tree, names)
         uses = tuple(
             use
-            for one in _rendered(session, chosen)
-            for use in uses_of(one.name, (made.data for made in one.objects), places)
+            for application in _rendered(session, chosen)
+            for use in uses_of(application.name, (made.data for made in application.objects), places)
         )
         return Images(after_rendering(session, chosen), uses)
 
@@ -196,16 +199,16 @@ def run_images(
     with open_session(options or Options()) as session:
         side = find_side(search_root(session, tree.path), tree.revision, session.scratch / "tree", session.context)
         listing = listing_of(session, side.at)
-        chosen = [one for one in listing.applications if listing.label(one) in names]
+        chosen = [application for application in listing.applications if listing.label(application) in names]
         if len(chosen) < len(names):
             listing.report_failures(session.found, but=chosen)  # one of those may define what is missing
         collected = Diagnostics(STRICT)
         with rendering(session, listing, collected) as opened:
             rendered = list(opened.renderer.render_all(chosen, session.options.effort.jobs))
         doubts: dict[str, list[str]] = {}
-        for one in collected.found():
-            if one.severity == "error":
-                doubts.setdefault(one.subject.application, []).append(one.message)
+        for diagnostic in collected.found():
+            if diagnostic.severity == "error":
+                doubts.setdefault(diagnostic.subject.application, []).append(diagnostic.message)
         made: dict[str, RunImages] = {}
         for application, objects in rendered:
             label = listing.label(application)
@@ -214,10 +217,10 @@ def run_images(
                 made[label] = RunImages(problem=problem)
                 continue
             made[label] = RunImages(
-                tuple(use.image.text for use in uses_of(label, (one.data for one in objects))),
+                tuple(use.image.text for use in uses_of(label, (rendered_object.data for rendered_object in objects))),
                 tuple(
-                    side.commit if repository_identity(one.repo_url) in listing.own else one.revision
-                    for one in application.sources
+                    side.commit if repository_identity(source.repo_url) in listing.own else source.revision
+                    for source in application.sources
                 ),
             )
         return made, Diagnosis(diagnostics(session), side.root)
@@ -239,9 +242,10 @@ def settings(tree: Tree | None, options: Options | None = None) -> Settings:
             chosen = selected(session, tree)
             # A repository with nothing but settings is a fine answer here.
             read = chosen.listing.settings
-            told = tuple(one for one in after_listing(session, chosen) if one.code != _EMPTY)
+            told = tuple(diagnostic for diagnostic in after_listing(session, chosen) if diagnostic.code != _EMPTY)
         values = tuple(
-            SettingValue(part, key, one.value, one.level, one.place, one.overridden) for part, key, one in read.rows()
+            SettingValue(part, key, setting.value, setting.level, setting.place, setting.overridden)
+            for part, key, setting in read.rows()
         )
         return Settings(told, read.namespace, values, tuple(read.clusters), read.repositories)
 
@@ -281,29 +285,29 @@ def normalize(objects: Path | None, options: Options) -> Normalized:
     from commodore.argocd.normalising import Normaliser
     from commodore.argocd.normalising.normalise import read_objects
 
-    found, limits = _found(options), options.context.limits
+    collected, limits = _found(options), options.context.limits
     profile = choose_profile(options.followed.argocd_version, {}, Diagnostics())
-    settings = options.installation.candidates(profile, (), limits, found).settings()
-    applications = read_applications(options.search.app, limits, found)
+    settings = options.installation.candidates(profile, (), limits, collected).settings()
+    applications = read_applications(options.search.app, limits, collected)
     if len(applications) != 1 or objects is None:
         raise UsageError(
             "CMD-ARGO-021",
             "one Application and a file with objects are needed",
             hint="name them by --app and --objects",
         )
-    with Normaliser(applications[0], settings, found) as normaliser:
-        result = [normaliser.normalise(one) for one in read_objects(read_file(objects, limits), str(objects))]
-    return Normalized(found.found(), tuple(result))
+    with Normaliser(applications[0], settings, collected) as normaliser:
+        result = [normaliser.normalise(data) for data in read_objects(read_file(objects, limits), str(objects))]
+    return Normalized(collected.found(), tuple(result))
 
 
 def version(options: Options | None = None) -> Version:
     """The version of Argo CD that is followed, and the tools that render, beside those that this version runs."""
     options = options or Options()
-    found = _found(options)
-    profile = choose_profile(options.followed.argocd_version, {}, found)
+    collected = _found(options)
+    profile = choose_profile(options.followed.argocd_version, {}, collected)
     tools = tuple(installed_tools(profile, options.context))
     libraries = {name: installed_version(package) for name, package in _LIBRARIES.items()}
-    return Version(found.found(), __version__, profile.name, tools, libraries, platform.python_version())
+    return Version(collected.found(), __version__, profile.name, tools, libraries, platform.python_version())
 
 
 def explain(
@@ -350,14 +354,14 @@ def _untested(lost: Lost) -> Outcome:
     return Outcome(name, "UNKNOWN", 0, (lost.reason,))
 
 
-def _changed(verdict: comparing.Verdict, found: comparing.Difference) -> ApplicationChange:
+def _changed(verdict: comparing.Verdict, difference: comparing.Difference) -> ApplicationChange:
     """What became of an Application, with its objects as reports have them: secrets masked."""
     return ApplicationChange(
         verdict.name,
         verdict.state,
         verdict.note,
         tuple(dict.fromkeys(flag.name for flag in verdict.flags)),
-        tuple(one for one in found.review.comparison.changes if one.source == verdict.name),
+        tuple(change for change in difference.review.comparison.changes if change.source == verdict.name),
         verdict.flags,
     )
 
@@ -372,7 +376,7 @@ def _described(application: Application, listing: Listed) -> ListedApplication:
         project=application.project,
         destination=application.destination,
         labels=application.labels,
-        sources=tuple(listed_source(index, one) for index, one in enumerate(application.sources, 1)),
+        sources=tuple(listed_source(index, source) for index, source in enumerate(application.sources, 1)),
         origin=ListedOrigin(
             **asdict(listing.origins.get(listing.label(application), Origin())),
             file=application.place.place,
@@ -383,6 +387,6 @@ def _described(application: Application, listing: Listed) -> ListedApplication:
 
 def _rendered(session: Session, chosen: Selection, stage: Stage = "desired") -> tuple[RenderedApplication, ...]:
     options = session.options
-    wanted = RenderOptions(options.shown, stage, options.kubernetes.cluster_scoped, options.effort.jobs)
+    render_options = RenderOptions(options.shown, stage, options.kubernetes.cluster_scoped, options.effort.jobs)
     with rendering(session, chosen.listing) as opened:
-        return tuple(render_applications(chosen.applications, opened, wanted, session.found))
+        return tuple(render_applications(chosen.applications, opened, render_options, session.found))

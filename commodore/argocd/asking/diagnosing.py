@@ -21,25 +21,31 @@ def check_all(session: Session, chosen: Selection, *, plugins: bool = False) -> 
     Args:
         plugins: only Applications that a plugin renders, as far as their sources say so.
     """
-    listing, found = chosen.listing, session.found
+    listing, diagnostics = chosen.listing, session.found
     applications = chosen.applications
     if plugins:
-        applications = tuple(one for one in applications if any(source.plugin is not None for source in one.sources))
-    listing.report_failures(found, but=applications)
-    Projects(listing.settings, found)
+        applications = tuple(
+            application
+            for application in applications
+            if any(source.plugin is not None for source in application.sources)
+        )
+    listing.report_failures(diagnostics, but=applications)
+    Projects(listing.settings, diagnostics)
     with rendering(session, listing) as opened:
         for application, rendered in opened.renderer.render_all(applications, session.options.effort.jobs):
             try:
                 if isinstance(rendered, CommodoreError):
                     raise rendered
-                tracked = manifests(application, rendered, listing.settings, found)
-                objects = desired(application, tracked, listing.settings, (), found)
-                report_server_side(application, (one.data for one in objects), listing.settings, found)
-                with Normaliser(application, listing.settings, found):
+                tracked = manifests(application, rendered, listing.settings, diagnostics)
+                objects = desired(application, tracked, listing.settings, (), diagnostics)
+                report_server_side(
+                    application, (rendered_object.data for rendered_object in objects), listing.settings, diagnostics
+                )
+                with Normaliser(application, listing.settings, diagnostics):
                     pass
                 _report_missed(application, listing, session)
             except CommodoreError as error:
-                found.take(error, Subject(application=listing.label(application)))
+                diagnostics.take(error, Subject(application=listing.label(application)))
 
 
 def _report_missed(application: Application, listing: Listing, session: Session) -> None:

@@ -31,28 +31,29 @@ def expand_sets(session: Session, tree: Tree, names: Sequence[str] = ()) -> Expa
         CommodoreError: a file or the tree cannot be read.
     """
     if session.options.search.appset:
-        found = _of_files(session)
+        expanded = _of_files(session)
     else:
         listing = listed(session, tree)
         after_listing(session, Selection(listing, ()))
-        found = Expanded(listing.sets, listing.generated)
-    known = {one.name for one in found.sets}
-    chosen = _chosen(found.sets, names) if names else known
+        expanded = Expanded(listing.sets, listing.generated)
+    known = {appset.name for appset in expanded.sets}
+    chosen = _chosen(expanded.sets, names) if names else known
     return Expanded(
-        tuple(one for one in found.sets if one.name in chosen), tuple(one for one in found.made if one.set in chosen)
+        tuple(one for one in expanded.sets if one.name in chosen),
+        tuple(one for one in expanded.made if one.set in chosen),
     )
 
 
 def _of_files(session: Session) -> Expanded:
-    settings, context, found = given_settings(session), session.context, session.found
+    settings, context, diagnostics = given_settings(session), session.context, session.found
     sets = read_sets(session.options.search.appset, context.limits)
     with open_sources(settings, session.repo_map, session.capabilities, context, Diagnostics()) as opened:
-        expander = Expander(settings, opened.repositories.tree, session.facts, context, found, previewed=True)
-        return Expanded(tuple(sets), tuple(made for one in sets for made in expander.expand(one)))
+        expander = Expander(settings, opened.repositories.tree, session.facts, context, diagnostics, previewed=True)
+        return Expanded(tuple(sets), tuple(made for appset in sets for made in expander.expand(appset)))
 
 
 def _chosen(sets: Iterable[ApplicationSet], select: Sequence[str]) -> set[str]:
-    names = {one.name: f"{one.namespace or 'argocd'}/{one.name}" for one in sets}
+    names = {appset.name: f"{appset.namespace or 'argocd'}/{appset.name}" for appset in sets}
     chosen: set[str] = set()
     for text in select:
         pattern = text if "/" in text else f"*/{text}"

@@ -101,7 +101,9 @@ class Explained:
     layers: Sequence[Layer] = ()
 
 
-def explain_application(application: Application, listing: Listing, opened: Opened, found: Diagnostics) -> Explained:
+def explain_application(
+    application: Application, listing: Listing, opened: Opened, diagnostics: Diagnostics
+) -> Explained:
     """An Application with the chain that leads to it, and its sources with all that they read of the repository."""
     label = listing.label(application)
     trace = Trace(layers=[])
@@ -111,9 +113,9 @@ def explain_application(application: Application, listing: Listing, opened: Open
     try:
         rendered = opened.renderer.render(application, trace)
         first = copy.deepcopy(rendered)  # the stages after it write into the objects
-        tracked = manifests(application, rendered, listing.settings, found)
+        tracked = manifests(application, rendered, listing.settings, diagnostics)
         second = copy.deepcopy(tracked)
-        objects = desired(application, tracked, listing.settings, (), found)
+        objects = desired(application, tracked, listing.settings, (), diagnostics)
         stages = (("rendered", first), ("tracked", second), ("desired", objects))
     except CommodoreError as failure:
         error = failure
@@ -123,10 +125,13 @@ def explain_application(application: Application, listing: Listing, opened: Open
         application.project,
         application.destination,
         _chain(label, application, listing),
-        [_source(application, index, one, listing, opened) for index, one in enumerate(application.sources, 1)],
+        [_source(application, index, source, listing, opened) for index, source in enumerate(application.sources, 1)],
         trace.commands,
         _reads(application, listing, opened),
-        [SourcedObject(one.source, one.origin, *key_of(one.data)) for one in objects],
+        [
+            SourcedObject(rendered_object.source, rendered_object.origin, *key_of(rendered_object.data))
+            for rendered_object in objects
+        ],
     )
     return Explained(explained, objects, error, stages, tuple(trace.layers or ()))
 
@@ -138,7 +143,7 @@ def listed_source(index: int, source: Source) -> ListedSource:
 
 def _chain(label: str, application: Application, listing: Listing) -> list[str]:
     """What leads to an Application, the outermost first."""
-    known = {listing.label(one): one for one in listing.applications}
+    known = {listing.label(listed): listed for listed in listing.applications}
     steps: list[str] = []
     seen: set[str] = set()
     while label not in seen and application is not None:
@@ -159,9 +164,9 @@ def _chain(label: str, application: Application, listing: Listing) -> list[str]:
 
 
 def _source(application: Application, index: int, source: Source, listing: Listing, opened: Opened) -> ExplainedSource:
-    found = ExplainedSource(**asdict(listed_source(index, source)), origin=_where(source, listing, opened))
+    explained = ExplainedSource(**asdict(listed_source(index, source)), origin=_where(source, listing, opened))
     if source.chart or not source.path:
-        return replace(found, type="Helm" if source.chart else "")
+        return replace(explained, type="Helm" if source.chart else "")
     try:
         tree = opened.repositories.of(source, listing.settings.profile)
         folder = folder_of(tree, source.path, source.place, source.repo_url)
@@ -169,8 +174,8 @@ def _source(application: Application, index: int, source: Source, listing: Listi
         given, files = overridden(source, folder, tree.root, instance, opened.renderer.context.limits)
         kind = source_type(given, folder, listing.settings)
     except CommodoreError:
-        return found  # rendering says so
-    return replace(found, type=kind, overrides=files, commit=tree.revision)
+        return explained  # rendering says so
+    return replace(explained, type=kind, overrides=files, commit=tree.revision)
 
 
 def _where(source: Source, listing: Listing, opened: Opened) -> str:

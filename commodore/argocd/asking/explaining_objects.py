@@ -73,18 +73,18 @@ def explain_object(stages: Stages, text: str) -> ExplainedObject:
     Raises:
         InputError: CMD-ARGO-029, there is no such object, or nothing at the pointer in any stage.
     """
-    found = _find(stages[-1][1], text)
-    if found is None:
-        names = sorted({_name(key_of(one.data)) for one in stages[-1][1]})
+    match = _find(stages[-1][1], text)
+    if match is None:
+        names = sorted({_name(key_of(rendered.data)) for rendered in stages[-1][1]})
         raise InputError(
             "CMD-ARGO-029",
             f"the Application has no object {text!r}",
             hint=did_you_mean(text, names) or "write it as KIND/NAME or KIND/NAMESPACE/NAME",
         )
-    one, pointer = found
-    key = key_of(one.data)
+    rendered, pointer = match
+    key = key_of(rendered.data)
     masks = Masks()
-    versions = [(name, _version(objects, one, masks)) for name, objects in stages]
+    versions = [(name, _version(objects, rendered, masks)) for name, objects in stages]
     if pointer:
         values = [(name, _at(version, pointer)) for name, version in versions]
         if all(value is ABSENT for _, value in values):
@@ -101,17 +101,17 @@ def explain_object(stages: Stages, text: str) -> ExplainedObject:
             ObjectStage(name, _changes(versions[number - 1][1] if number else None, version))
             for number, (name, version) in enumerate(versions)
         ]
-    return ExplainedObject(one.source, one.origin, *key, pointer, shown)
+    return ExplainedObject(rendered.source, rendered.origin, *key, pointer, shown)
 
 
 def _find(objects: Sequence[Rendered], text: str) -> tuple[Rendered, str] | None:
     """The object that a text begins with, the longest name first, and the pointer after it."""
     fits: dict[int, tuple[Rendered, str]] = {}
-    for one in objects:
-        key = key_of(one.data)
+    for rendered in objects:
+        key = key_of(rendered.data)
         for name in {_name(key), f"{key.kind}/{key.name}"}:
             if text == name or text.startswith(f"{name}/"):
-                fits[len(name)] = one, text[len(name) :].rstrip("/")
+                fits[len(name)] = rendered, text[len(name) :].rstrip("/")
     return fits[max(fits)] if fits else None
 
 
@@ -119,15 +119,15 @@ def _name(key: ObjectKey) -> str:
     return "/".join(filter(None, (key.kind, key.namespace, key.name)))
 
 
-def _version(objects: Sequence[Rendered], wanted: Rendered, masks: Masks) -> Mapping[str, Any] | None:
+def _version(objects: Sequence[Rendered], rendered: Rendered, masks: Masks) -> Mapping[str, Any] | None:
     """The object as it was after a stage, before its namespace was set perhaps; of several the last one counts."""
-    key = key_of(wanted.data)
+    key = key_of(rendered.data)
     same = [
-        one
-        for one in objects
-        if one.source == wanted.source
-        and key_of(one.data)._replace(namespace="") == key._replace(namespace="")
-        and key_of(one.data).namespace in ("", key.namespace)
+        earlier
+        for earlier in objects
+        if earlier.source == rendered.source
+        and key_of(earlier.data)._replace(namespace="") == key._replace(namespace="")
+        and key_of(earlier.data).namespace in ("", key.namespace)
     ]
     return mask_object(copy.deepcopy(same[-1].data), masks) if same else None
 
@@ -135,7 +135,7 @@ def _version(objects: Sequence[Rendered], wanted: Rendered, masks: Masks) -> Map
 def _changes(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> list[str]:
     if before is None or after is None:
         return []
-    return [f"{one.kind} {path_text(one.path)}" for one in field_changes(before, after)]
+    return [f"{change.kind} {path_text(change.path)}" for change in field_changes(before, after)]
 
 
 def _at(value: Any, pointer: str) -> Any:

@@ -27,10 +27,10 @@ def stream(applications: Iterable[RenderedApplication]) -> str:
 
 def _documents(applications: Iterable[RenderedApplication]) -> Iterator[str]:
     for application in applications:
-        for one in application.objects:
-            marks = (one.origin, "partial: another source fails" if application.partial else "")
-            label = ", ".join((application.name, f"source {one.source}", *filter(None, marks)))
-            yield f"# {printable(label)}\n{write_documents([one.data])}"
+        for rendered in application.objects:
+            marks = (rendered.origin, "partial: another source fails" if application.partial else "")
+            label = ", ".join((application.name, f"source {rendered.source}", *filter(None, marks)))
+            yield f"# {printable(label)}\n{write_documents([rendered.data])}"
 
 
 def write_layout(
@@ -82,10 +82,10 @@ def _files(applications: Iterable[RenderedApplication], layout: Layout) -> Itera
             if application.objects:
                 yield f"{application.instance}.yaml", stream([application])
             continue
-        for one in application.objects:
-            path = f"{application.instance}/{_name(key_of(one.data), one.data)}"
+        for rendered in application.objects:
+            path = f"{application.instance}/{_name(key_of(rendered.data), rendered.data)}"
             number = taken[path] = taken.get(path, 0) + 1
-            yield f"{path}{f'~{number}' if number > 1 else ''}.yaml", write_documents([one.data])
+            yield f"{path}{f'~{number}' if number > 1 else ''}.yaml", write_documents([rendered.data])
 
 
 def _name(key: ObjectKey, data: Mapping[str, object]) -> str:
@@ -97,4 +97,6 @@ def _name(key: ObjectKey, data: Mapping[str, object]) -> str:
 
 def _part(text: str) -> str:
     """A text as a name of a file, in lower case."""
-    return "".join(one if one.isalnum() or one in "-._" else "~" for one in text.lower())[:200].lstrip(".")
+    return "".join(character if character.isalnum() or character in "-._" else "~" for character in text.lower())[
+        :200
+    ].lstrip(".")

@@ -200,7 +200,7 @@ class Options:
             if part.name in values:
                 changed[part.name] = values.pop(part.name)
             elif part.name in _PARTS:
-                known = {one.name for one in fields(before)} & values.keys()
+                known = {option.name for option in fields(before)} & values.keys()
                 changed[part.name] = replace(before, **{name: values.pop(name) for name in known})
         if values:
             raise TypeError(f"unknown options: {', '.join(values)}")
@@ -210,8 +210,8 @@ class Options:
     def names(cls) -> frozenset[str]:
         """The names of all single options."""
         parts = [getattr(cls(), name) for name in _PARTS]
-        return frozenset(one.name for part in (*parts, cls()) for one in fields(part)) - {*_PARTS, "context"}
+        return frozenset(option.name for part in (*parts, cls()) for option in fields(part)) - {*_PARTS, "context"}
 
 
-_PARTS = frozenset(one.name for one in fields(Options) if one.name not in ("context", "installation", "select"))
+_PARTS = frozenset(part.name for part in fields(Options) if part.name not in ("context", "installation", "select"))
 """The parts of which single options have a name of their own."""

@@ -57,11 +57,11 @@ class RenderOptions:
 
 
 def render_applications(
-    applications: Sequence[Application], opened: Opened, options: RenderOptions, found: Diagnostics
+    applications: Sequence[Application], opened: Opened, options: RenderOptions, diagnostics: Diagnostics
 ) -> Iterator[RenderedApplication]:
     """Applications in their order with the objects that count. What fails is reported."""
     settings = opened.settings
-    projects = Projects(settings, found)
+    projects = Projects(settings, diagnostics)
     stripped = pointers(options.shown.strip, "strip")
     order = options.shown.order or ("name" if options.stage == "desired" else "source")
     for application, made in opened.renderer.render_all(applications, options.jobs):
@@ -72,29 +72,29 @@ def render_applications(
         try:
             if isinstance(given, CommodoreError):
                 raise given
-            objects = manifests(application, given, settings, found)
+            objects = manifests(application, given, settings, diagnostics)
             if options.stage == "desired":
-                objects = desired(application, objects, settings, options.cluster_scoped, found)
-                projects.check(application, objects, found)
+                objects = desired(application, objects, settings, options.cluster_scoped, diagnostics)
+                projects.check(application, objects, diagnostics)
         except CommodoreError as error:
-            found.take(error if failure is None else Findings((failure, error)), Subject(application=label))
+            diagnostics.take(error if failure is None else Findings((failure, error)), Subject(application=label))
             yield RenderedApplication(label, (), failure or error, instance)
         else:
             if failure is not None:
-                found.take(failure, Subject(application=label))
-            shown = [_without(one, stripped) for one in objects if options.shown.keeps(one.data)]
+                diagnostics.take(failure, Subject(application=label))
+            shown = [_without(rendered, stripped) for rendered in objects if options.shown.keeps(rendered.data)]
             if order == "name":
                 shown.sort(key=_by_name)
             yield RenderedApplication(label, tuple(shown), failure, instance)
 
 
-def _without(one: Rendered, places: Sequence[KindPointer]) -> Rendered:
-    data = one.data
+def _without(rendered: Rendered, places: Sequence[KindPointer]) -> Rendered:
+    data = rendered.data
     for place in places:
         data = place.changed(data, lambda _key, _value: GONE)
-    return replace(one, data=data)
+    return replace(rendered, data=data)
 
 
-def _by_name(one: Rendered) -> tuple[str, ...]:
-    key = key_of(one.data)
+def _by_name(rendered: Rendered) -> tuple[str, ...]:
+    key = key_of(rendered.data)
     return key.namespace, key.group, key.kind, key.name

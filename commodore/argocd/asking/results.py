@@ -159,10 +159,16 @@ class Rendering(Found):
         """The objects of all Applications."""
         return [
             RenderedObject(
-                made.name, one.source, one.origin, made.partial, hook_phases(one.data), key_of(one.data), one.data
+                made.name,
+                rendered.source,
+                rendered.origin,
+                made.partial,
+                hook_phases(rendered.data),
+                key_of(rendered.data),
+                rendered.data,
             )
             for made in self.applications
-            for one in made.objects
+            for rendered in made.objects
         ]
 
     def stream(self) -> str:
@@ -228,7 +234,7 @@ class Difference(Found):
     @property
     def partial(self) -> bool:
         """Whether something failed, so that there may be more differences."""
-        return is_partial(self.diagnostics) or any(one.state == "unknown" for one in self.applications)
+        return is_partial(self.diagnostics) or any(application.state == "unknown" for application in self.applications)
 
     @property
     def changed(self) -> bool:

@@ -82,10 +82,10 @@ def open_session(options: Options) -> Iterator[Session]:
     limits = given.limits if effort.reuse and not options.checks.twice else replace(given.limits, result_bytes=0)
     if effort.timeout != DEFAULT_LIMITS.argocd_source_seconds:
         limits = replace(limits, argocd_source_seconds=effort.timeout)
-    found = Diagnostics(STRICT if options.reporting.strict else ())
+    diagnostics = Diagnostics(STRICT if options.reporting.strict else ())
     context = replace(given, limits=limits)
     if options.reporting.events:
-        context = context.with_announce(_telling_origins(given.announce, found))
+        context = context.with_announce(_telling_origins(given.announce, diagnostics))
     if servers.refresh and given.offline:
         raise UsageError(
             "CMD-ARGO-034", "--refresh asks servers, and --offline asks none", hint="leave one of them out"
@@ -96,8 +96,8 @@ def open_session(options: Options) -> Iterator[Session]:
         scratch = kept.enter_context(temporary_folder())
         access = Credentials(entries, scratch / "git", context, ambient=servers.ambient_credentials)
         context = replace(context, access=access)
-        _report_cache(found)
-        yield Session(options, context, scratch, found, repo_map, _facts(options), _policy(options), kept)
+        _report_cache(diagnostics)
+        yield Session(options, context, scratch, diagnostics, repo_map, _facts(options), _policy(options), kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +147,12 @@ def listing_of(session: Session, root: SearchRoot) -> Listing:
     with stage(session.context.announce, "looking for Applications"):
         opening = open_listing(root, session.context, collected, session.repo_map, session.capabilities)
         listing = session.kept.enter_context(opening)
-    lost = {one.reason for one in listing.lost} if session.options.reporting.allow_unknown else set()
-    sets = {one.subject.set for one in lost} - {""}
-    session.found.join(collected, lambda one: one.lowered() if one in lost or one.subject.set in sets else one)
+    lost = {definition.reason for definition in listing.lost} if session.options.reporting.allow_unknown else set()
+    sets = {reason.subject.set for reason in lost} - {""}
+    session.found.join(
+        collected,
+        lambda diagnostic: diagnostic.lowered() if diagnostic in lost or diagnostic.subject.set in sets else diagnostic,
+    )
     return listing
 
 
@@ -169,18 +172,20 @@ def selected(session: Session, tree: Tree, names: Sequence[str] = ()) -> Selecti
         clusters=settings.clusters,
         lost=listing.unseen,
     )
-    origins = {listing.label(one): listing.origins.get(listing.label(one)) for one in applications}
+    origins = {
+        listing.label(application): listing.origins.get(listing.label(application)) for application in applications
+    }
     return Selection(listing, tuple(applications), Subjects.of(names, origins))
 
 
 @contextlib.contextmanager
-def rendering(session: Session, listing: Listing, found: Diagnostics | None = None) -> Iterator[Opened]:
+def rendering(session: Session, listing: Listing, diagnostics: Diagnostics | None = None) -> Iterator[Opened]:
     """What renders the Applications of a listing.
 
     Args:
         found: collects what does not fail, instead of the session's own.
     """
-    collected = session.found if found is None else found
+    collected = session.found if diagnostics is None else diagnostics
     with stage(session.context.announce, "rendering"):
         yield listing.to_render(collected)
     report_unused(session.repo_map, collected)
@@ -206,7 +211,7 @@ def compare(
     """
     options = session.options
     sides = find_sides(session, base, target)
-    wanted = Wanted(
+    request = Wanted(
         names=tuple(names),
         narrowing=parse_select(options.select),
         shown=options.shown,
@@ -217,8 +222,8 @@ def compare(
         capabilities=session.capabilities,
     )
     with stage(session.context.announce, "comparing"):
-        difference = comparing.diff(*sides, wanted, session.repo_map, session.context, session.found)
-    subjects = Subjects.of(names, {one.name: one.origin for one in difference.applications})
+        difference = comparing.diff(*sides, request, session.repo_map, session.context, session.found)
+    subjects = Subjects.of(names, {verdict.name: verdict.origin for verdict in difference.applications})
     return sides, difference, diagnostics(session, subjects)
 
 
@@ -228,7 +233,7 @@ def find_sides(session: Session, base: Tree | None, target: Tree) -> tuple[Side,
     Args:
         base: see `compare`.
     """
-    paths = [one.path for one in (base, target) if one is not None]
+    paths = [tree.path for tree in (base, target) if tree is not None]
 
     def root(tree: Tree) -> SearchRoot:
         return search_root(session, tree.path, paths)
@@ -249,8 +254,8 @@ def diagnostics(session: Session, subjects: Subjects | None = None) -> tuple[Dia
     Args:
         subjects: what is found of others is left out.
     """
-    found = session.found.found()
-    return found if subjects is None else tuple(_concerning(found, subjects))
+    collected = session.found.found()
+    return collected if subjects is None else tuple(_concerning(collected, subjects))
 
 
 def after_listing(session: Session, selection: Selection) -> tuple[Diagnostic, ...]:
@@ -292,10 +297,10 @@ def search_root(session: Session, folder: Path, compared: Collection[Path] = ())
     )
 
 
-def _report_cache(found: Diagnostics) -> None:
+def _report_cache(diagnostics: Diagnostics) -> None:
     folder = cache_folder()
     if why := refused_write(folder):
-        found.add(
+        diagnostics.add(
             Diagnostic(
                 "CMD-ARGO-331",
                 f"nothing is kept for the next run: the cache {folder} cannot be written to: {why}",
@@ -352,18 +357,18 @@ def _allowed_plugins(session: Session, folder: Path, compared: Iterable[Path]) -
     are of what is looked at: a change cannot allow itself anything.
     """
     options, rules = session.options, session.policy
-    if not options.plugins.enable_plugins or all(one.program is None for one in rules):
+    if not options.plugins.enable_plugins or all(rule.program is None for rule in rules):
         return rules
-    mapped = (one.folder for one in options.servers.mapped())
+    mapped = (repository.folder for repository in options.servers.mapped())
     places = (folder, *compared, *mapped, *options.search.app, *options.search.appset)
-    looked_at = [_checkout(one) for one in places]
-    return tuple(_allowed(one, looked_at) for one in rules)
+    looked_at = [_checkout(place) for place in places]
+    return tuple(_allowed(rule, looked_at) for rule in rules)
 
 
 def _checkout(path: Path) -> Path:
     """The checkout or bare repository that holds a path; the path itself if there is none."""
     real = Path(os.path.realpath(path))
-    return next((one for one in (real, *real.parents) if (one / ".git").exists()), real)
+    return next((folder for folder in (real, *real.parents) if (folder / ".git").exists()), real)
 
 
 def _allowed(rule: PluginRule, looked_at: Sequence[Path]) -> PluginRule:
@@ -372,7 +377,7 @@ def _allowed(rule: PluginRule, looked_at: Sequence[Path]) -> PluginRule:
         return rule
     for what, path in (("the policy", rule.place.place), ("its program", rule.program.generate[0])):
         forms = (Path(os.path.abspath(path)), Path(os.path.realpath(path)))
-        if any(form.is_relative_to(one) for form in forms for one in looked_at):
+        if any(form.is_relative_to(place) for form in forms for place in looked_at):
             return replace(rule, refusal=f"{what} lies in what is looked at")
     return replace(rule, refusal="")
 
@@ -386,7 +391,7 @@ _WAYS = {
 }
 
 
-def _telling_origins(announce: Announce, found: Diagnostics) -> Announce:
+def _telling_origins(announce: Announce, diagnostics: Diagnostics) -> Announce:
     """A listener that also adds to the diagnostics where things came from."""
 
     def on_event(event: Event) -> None:
@@ -395,7 +400,7 @@ def _telling_origins(announce: Announce, found: Diagnostics) -> Announce:
             revision = f" at {printable(event.wanted)!r}" if event.wanted else ""
             version = f" is {printable(event.found)}" if event.found else ""
             way = _WAYS.get(event.way, event.way)
-            found.add(Diagnostic("CMD-ARGO-330", f"{printable(event.what)}{revision}{version}: {way}", "info"))
+            diagnostics.add(Diagnostic("CMD-ARGO-330", f"{printable(event.what)}{revision}{version}: {way}", "info"))
 
     return on_event
 
@@ -403,13 +408,13 @@ def _telling_origins(announce: Announce, found: Diagnostics) -> Announce:
 _OF_FILES = frozenset(("CMD-ARGO-101", "CMD-ARGO-102"))
 
 
-def _concerning(found: Iterable[Diagnostic], subjects: Subjects) -> Iterator[Diagnostic]:
+def _concerning(diagnostics: Iterable[Diagnostic], subjects: Subjects) -> Iterator[Diagnostic]:
     """What concerns these Applications, or no others. What fails in the sets that make them is no error of theirs."""
-    for one in found:
-        if one.subject.application or one.code in _OF_FILES:
-            if one.subject.application in subjects.applications:
-                yield one
-        elif not one.subject.set:
-            yield one
-        elif one.subject.set in subjects.sets:
-            yield one.lowered()
+    for diagnostic in diagnostics:
+        if diagnostic.subject.application or diagnostic.code in _OF_FILES:
+            if diagnostic.subject.application in subjects.applications:
+                yield diagnostic
+        elif not diagnostic.subject.set:
+            yield diagnostic
+        elif diagnostic.subject.set in subjects.sets:
+            yield diagnostic.lowered()

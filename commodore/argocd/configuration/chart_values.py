@@ -31,8 +31,8 @@ def objects_of_values(values: Any) -> Iterator[dict[str, Any]]:
 
 
 def _map(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    found = value.get(key)
-    return found if isinstance(found, Mapping) else {}
+    item = value.get(key)
+    return item if isinstance(item, Mapping) else {}
 
 
 def _config_map(name: str, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -50,10 +50,10 @@ def _text(value: Any) -> str:
 
 def _repositories(given: Any, kind: str) -> Iterator[dict[str, Any]]:
     """The Secrets of repositories, without credentials, from a map."""
-    for one in given.values() if isinstance(given, Mapping) else ():
-        if isinstance(one, Mapping) and isinstance(one.get("url"), str):
+    for repository in given.values() if isinstance(given, Mapping) else ():
+        if isinstance(repository, Mapping) and isinstance(repository.get("url"), str):
             known = ("url", "name", "type", "project", "enableOCI")
-            fields = {key: _text(one[key]) for key in known if isinstance(one.get(key), str | bool)}
+            fields = {key: _text(repository[key]) for key in known if isinstance(repository.get(key), str | bool)}
             yield {"kind": "Secret", "metadata": {"labels": {SECRET_TYPE: kind}}, "stringData": fields}
 
 
@@ -62,11 +62,13 @@ def _clusters(given: Any) -> Iterator[dict[str, Any]]:
     named = given.items() if isinstance(given, Mapping) else ()
     listed = given if isinstance(given, list) else ()
     entries = [{"name": key, **value} for key, value in named if isinstance(value, Mapping)]
-    entries += ({**one} for one in listed if isinstance(one, Mapping))
-    for one in entries:
-        fields = {key: one[key] for key in ("name", "server", "project", "namespaces") if isinstance(one.get(key), str)}
+    entries += ({**entry} for entry in listed if isinstance(entry, Mapping))
+    for entry in entries:
+        fields = {
+            key: entry[key] for key in ("name", "server", "project", "namespaces") if isinstance(entry.get(key), str)
+        }
         metadata = {
-            "labels": {**_map(one, "labels"), SECRET_TYPE: "cluster"},
-            "annotations": _map(one, "annotations"),
+            "labels": {**_map(entry, "labels"), SECRET_TYPE: "cluster"},
+            "annotations": _map(entry, "annotations"),
         }
         yield {"kind": "Secret", "metadata": metadata, "stringData": fields}

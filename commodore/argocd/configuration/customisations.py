@@ -58,7 +58,7 @@ def read_ignored(fields: Fields) -> IgnoredFields:
     )
 
 
-def read_overrides(config: Mapping[str, tuple[str, Location]], found: Diagnostics) -> dict[str, ResourceOverride]:
+def read_overrides(config: Mapping[str, tuple[str, Location]], diagnostics: Diagnostics) -> dict[str, ResourceOverride]:
     """All customisations of `argocd-cm`, by `group/Kind` or `Kind`; those in keys of their own win.
 
     Args:
@@ -66,15 +66,17 @@ def read_overrides(config: Mapping[str, tuple[str, Location]], found: Diagnostic
         found: collects keys that say nothing (CMD-ARGO-127) and values that cannot be read.
     """
     overrides: dict[str, ResourceOverride] = {}
-    for name, kind, value, place in _parts(config, found):
+    for name, kind, value, place in _parts(config, diagnostics):
         try:
             overrides[name] = _with(overrides.get(name, ResourceOverride()), kind, value, place)
         except InputError as error:
-            found.take(error.about(f"{PREFIX} of {name}"))
+            diagnostics.take(error.about(f"{PREFIX} of {name}"))
     return overrides
 
 
-def _parts(config: Mapping[str, tuple[str, Location]], found: Diagnostics) -> Iterator[tuple[str, str, Any, Location]]:
+def _parts(
+    config: Mapping[str, tuple[str, Location]], diagnostics: Diagnostics
+) -> Iterator[tuple[str, str, Any, Location]]:
     """Name, type, value and place of every piece, those of the joint form first."""
     whole, place = config.get(PREFIX, ("", Location("argocd-cm")))
     try:
@@ -83,14 +85,14 @@ def _parts(config: Mapping[str, tuple[str, Location]], found: Diagnostics) -> It
                 for kind, value in Fields.of(parts, f"{PREFIX}.{name}", place).data.items():
                     yield name, kind.replace("health.lua", "health"), value, place
     except InputError as error:
-        found.take(error)
+        diagnostics.take(error)
     for key in sorted(config):
         if not key.startswith(f"{PREFIX}."):
             continue
         kind, _, name = key.removeprefix(f"{PREFIX}.").partition(".")
         value, place = config[key]
         if kind not in TYPES or not name:
-            found.add(
+            diagnostics.add(
                 Diagnostic(
                     "CMD-ARGO-127",
                     f"{key} is no customisation that Argo CD knows",
@@ -115,7 +117,7 @@ def _with(override: ResourceOverride, kind: str, value: Any, place: Location) ->
         return replace(override, ignored=read_ignored(Fields.of(_data(value, kind), kind, place)))
     if kind == "knownTypeFields":
         listed = Fields.of({kind: _data(value, kind)}, "", place)
-        types = tuple((one.required("field"), one.required("type")) for one in listed.items(kind))
+        types = tuple((entry.required("field"), entry.required("type")) for entry in listed.items(kind))
         return replace(override, known_types=types)
     if kind == "health":
         return replace(override, health=str(value))

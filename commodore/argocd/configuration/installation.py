@@ -34,7 +34,7 @@ _SHIPPED: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("certificates.k8s.io",), ("CertificateSigningRequest",)),
     (("cert-manager.io",), ("CertificateRequest",)),
     (("cilium.io",), _CILIUM),
-    (_KYVERNO, (*(name for one in _REPORTS for name in (one, f"Cluster{one}")), "UpdateRequest")),
+    (_KYVERNO, (*(name for report in _REPORTS for name in (report, f"Cluster{report}")), "UpdateRequest")),
 )
 """The kinds that the manifests of Argo CD 3 exclude in the ConfigMap that they come with."""
 
@@ -67,7 +67,7 @@ class Installation:
     place: str = "the installation"
 
     def candidates(
-        self, profile: Profile, plugins: Sequence[PluginRule], limits: Limits, found: Diagnostics
+        self, profile: Profile, plugins: Sequence[PluginRule], limits: Limits, diagnostics: Diagnostics
     ) -> Candidates:
         """The settings of it, as the first of those that may count.
 
@@ -78,7 +78,7 @@ class Installation:
             InputError: CMD-ARGO-101, a file cannot be read; CMD-ARGO-103, it holds something else; see
                 `read_candidates` and `take_values`.
         """
-        candidates = Candidates(found, profile=profile, namespace=self.namespace, defaults=self._defaults())
+        candidates = Candidates(diagnostics, profile=profile, namespace=self.namespace, defaults=self._defaults())
         if self.application_namespaces:
             self._take(candidates, PARAMETERS, "application.namespaces", ",".join(self.application_namespaces))
         if self.kustomize_build_options:
@@ -94,7 +94,7 @@ class Installation:
         for file in self.repository_secrets:
             for value, line in read_placed_documents(read_file(file, limits), place=str(file)):
                 candidates.secret(_secret(value, Location(str(file), line)))
-        read_candidates(self.objects, limits, found, candidates)
+        read_candidates(self.objects, limits, diagnostics, candidates)
         candidates.plugins += plugins
         take_values(candidates, self.values, limits)
         return candidates
@@ -134,7 +134,9 @@ def read_installation(file: Path, limits: Limits) -> Installation:
         def paths(name: str) -> tuple[Path, ...]:
             return tuple(_in_repository(file, text, fields.place_of(name)) for text in fields.texts(name))
 
-        for path, hint in fields.unknown([one.name for one in dataclasses.fields(Installation) if one.name != "place"]):
+        for path, hint in fields.unknown(
+            [option.name for option in dataclasses.fields(Installation) if option.name != "place"]
+        ):
             raise _wrong(f"unknown field {path}", hint or _OBJECTS, fields.place_of(path))
         return Installation(
             namespace=fields.text("namespace"),
@@ -156,7 +158,7 @@ def read_installation(file: Path, limits: Limits) -> Installation:
 
 def _in_repository(file: Path, text: str, place: Location) -> Path:
     path, real = file.parent / text, os.path.realpath(file)
-    root = next((one for one in Path(real).parents if (one / ".git").exists()), None)
+    root = next((parent for parent in Path(real).parents if (parent / ".git").exists()), None)
     if root is not None and not Path(os.path.realpath(path)).is_relative_to(root):
         raise _wrong(f"the path {text!r} leads out of the repository", "--argocd-settings names files elsewhere", place)
     return path

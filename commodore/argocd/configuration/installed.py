@@ -44,33 +44,33 @@ class Installed:
 def installed_tools(profile: Profile, context: Context) -> Iterator[Installed]:
     """The tools of a profile as they are here. Each program is asked for its version once."""
     box = profile_toolbox(profile.name)
-    for name, wanted in sorted(profile.tools.items()):
+    for name, expected in sorted(profile.tools.items()):
         own = box.holds(name)
         tool = Tool(name, box.executable(name), None, ToolOrigin.MANAGED) if own else locate_tool(name)
         if tool is None:
-            yield Installed(name, wanted, "", None)
+            yield Installed(name, expected, "", None)
         else:
             version = tool_versions([tool], context)[name] or ""
-            yield Installed(name, wanted, version.removeprefix("v"), tool.path)
+            yield Installed(name, expected, version.removeprefix("v"), tool.path)
 
 
-def check_tool_versions(profile: Profile, context: Context, found: Diagnostics, *, exact: bool = False) -> None:
+def check_tool_versions(profile: Profile, context: Context, diagnostics: Diagnostics, *, exact: bool = False) -> None:
     """Report tools of another version than Argo CD runs; a warning if more than the last number differs.
 
     Args:
         exact: make it an error whatever differs.
     """
-    for one in installed_tools(profile, context):
-        if one.same or one.path is None:  # what needs a missing tool says so
+    for tool in installed_tools(profile, context):
+        if tool.same or tool.path is None:  # what needs a missing tool says so
             continue
-        has = f"is {one.version}" if one.version else "does not say its version"
+        has = f"is {tool.version}" if tool.version else "does not say its version"
         told = Diagnostic(
             "CMD-ARGO-413",
-            f"{one.name} {has}; Argo CD {profile.name} runs {one.wanted}",
+            f"{tool.name} {has}; Argo CD {profile.name} runs {tool.wanted}",
             "warning",
-            f"install it beside the other one: commodore tool install {one.name} --argocd {profile.name}",
+            f"install it beside the other one: commodore tool install {tool.name} --argocd {profile.name}",
         )
         if exact:
-            found.add(replace(told, severity="error", family="environment"))
+            diagnostics.add(replace(told, severity="error", family="environment"))
             continue
-        found.add(replace(told, severity="info", hint="") if one.is_close else told)
+        diagnostics.add(replace(told, severity="info", hint="") if tool.is_close else told)

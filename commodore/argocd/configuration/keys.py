@@ -84,14 +84,14 @@ def _meant(name: str, key: str) -> str:
     return next((known for known in sorted(_TABLES[name]) if _is_close(key, known)), "")
 
 
-def _is_close(one: str, other: str) -> bool:
+def _is_close(text: str, other: str) -> bool:
     """Indicate that texts differ in case or in a letter that is missing, added, changed or swapped with the next."""
-    if one.casefold() == other.casefold():
+    if text.casefold() == other.casefold():
         return True
-    start = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    one, other = one[start:], other[start:]
-    same = one[1:] == other or one == other[1:] or one[1:] == other[1:]
-    return same or (one[:2] == other[1::-1] and one[2:] == other[2:])
+    start = next((at for at, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other)))
+    text, other = text[start:], other[start:]
+    same = text[1:] == other or text == other[1:] or text[1:] == other[1:]
+    return same or (text[:2] == other[1::-1] and text[2:] == other[2:])
 
 
 def key_lines(content: bytes, line: int, keys: Iterable[str]) -> dict[str, int]:
@@ -101,12 +101,12 @@ def key_lines(content: bytes, line: int, keys: Iterable[str]) -> dict[str, int]:
         content: the whole file.
         line: that on which the document begins.
     """
-    found: dict[str, int] = {}
+    lines: dict[str, int] = {}
     start = 0
     for _ in range(line - 1):
         start = content.find(b"\n", start) + 1
     for key in keys:
         match = re.compile(rb"""(?<![\w.-])["']?%s["']?[ \t]*:""" % re.escape(key.encode())).search(content, start)
         if match is not None:
-            found[key] = line + content.count(b"\n", start, match.start())
-    return found
+            lines[key] = line + content.count(b"\n", start, match.start())
+    return lines

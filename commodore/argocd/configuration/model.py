@@ -93,13 +93,13 @@ class ArgoSettings:
 
     def __getitem__(self, key: str) -> str:
         """A value of `argocd-cm`; empty if it is not set and has no default."""
-        found = self.config.get(key)
-        return found.value if found is not None else ""
+        setting = self.config.get(key)
+        return setting.value if setting is not None else ""
 
     def parameter(self, key: str) -> str:
         """A value of `argocd-cmd-params-cm`, as `[]` of `argocd-cm`."""
-        found = self.parameters.get(key)
-        return found.value if found is not None else ""
+        setting = self.parameters.get(key)
+        return setting.value if setting is not None else ""
 
     def enabled(self, tool: str) -> bool:
         """Whether `kustomize`, `helm` or `jsonnet` is switched on."""
@@ -131,16 +131,22 @@ class ArgoSettings:
 
     def chart_repository(self, name: str) -> str:
         """The URL of the repository of charts with a name, with its scheme; empty if none is known."""
-        known = (one for one in self.repositories if one.name == name and one.type in ("helm", "oci"))
-        found = next((one for one in known if not one.template), None)
-        if found is None:
+        known = (
+            repository
+            for repository in self.repositories
+            if repository.name == name and repository.type in ("helm", "oci")
+        )
+        match = next((repository for repository in known if not repository.template), None)
+        if match is None:
             return ""
-        return found.url if "://" in found.url else f"oci://{found.url}"
+        return match.url if "://" in match.url else f"oci://{match.url}"
 
     def kustomize_versions(self) -> tuple[str, ...]:
         """The versions of kustomize that are registered beside the built-in one."""
         prefixes = ("kustomize.version.", "kustomize.path.")
-        return tuple(sorted({key.removeprefix(one) for key in self.config for one in prefixes if key.startswith(one)}))
+        return tuple(
+            sorted({key.removeprefix(prefix) for key in self.config for prefix in prefixes if key.startswith(prefix)})
+        )
 
     def build_options(self, version: str = "") -> str:
         """The options of `kustomize build`, of a registered version or the built-in one."""

@@ -32,8 +32,8 @@ def config_maps_of(value: Any, place: Location) -> Iterator[dict[str, Any]]:
     fields = Fields.of(value, "", place)
     metadata, spec = fields.fields("metadata"), fields.fields("spec")
     data = {key: spec.text(name) for name, key in _TEXTS.items() if spec.text(name)}
-    for one in spec.items("kustomizeVersions"):
-        data[f"kustomize.version.{one.required('version')}"] = one.text("path")
+    for entry in spec.items("kustomizeVersions"):
+        data[f"kustomize.version.{entry.required('version')}"] = entry.text("path")
     data |= _customisations(spec)
     data |= spec.text_map("extraConfig")
     yield _config_map("argocd-cm", metadata, data)
@@ -41,21 +41,21 @@ def config_maps_of(value: Any, place: Location) -> Iterator[dict[str, Any]]:
 
 
 def _customisations(spec: Fields) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for one in spec.items("resourceHealthChecks"):
-        found[_key("health", one)] = one.text("check")
-    for one in spec.items("resourceActions"):
-        found[_key("actions", one)] = one.text("action")
+    settings: dict[str, str] = {}
+    for entry in spec.items("resourceHealthChecks"):
+        settings[_key("health", entry)] = entry.text("check")
+    for entry in spec.items("resourceActions"):
+        settings[_key("actions", entry)] = entry.text("action")
     ignored = spec.fields("resourceIgnoreDifferences")
     if (everywhere := ignored.optional("all")) is not None:
-        found[f"{PREFIX}.ignoreDifferences.all"] = _ignored(everywhere)
-    for one in ignored.items("resourceIdentifiers"):
-        found[_key("ignoreDifferences", one)] = _ignored(one.fields("customization"))
-    return found
+        settings[f"{PREFIX}.ignoreDifferences.all"] = _ignored(everywhere)
+    for entry in ignored.items("resourceIdentifiers"):
+        settings[_key("ignoreDifferences", entry)] = _ignored(entry.fields("customization"))
+    return settings
 
 
-def _key(what: str, one: Fields) -> str:
-    group, kind = one.text("group"), one.required("kind")
+def _key(what: str, entry: Fields) -> str:
+    group, kind = entry.text("group"), entry.required("kind")
     return f"{PREFIX}.{what}.{f'{group}_{kind}' if group else kind}"
 
 
@@ -65,12 +65,12 @@ def _ignored(fields: Fields) -> str:
 
 def _parameters(spec: Fields) -> dict[str, str]:
     sets = spec.fields("applicationSet")
-    found = {
+    settings = {
         "application.namespaces": ",".join(spec.texts("sourceNamespaces")),
         "applicationsetcontroller.namespaces": ",".join(sets.texts("sourceNamespaces")),
         "applicationsetcontroller.allowed.scm.providers": ",".join(sets.texts("scmProviders")),
     }
-    return {key: value for key, value in found.items() if value} | spec.text_map("cmdParams")
+    return {key: value for key, value in settings.items() if value} | spec.text_map("cmdParams")
 
 
 def _config_map(name: str, metadata: Fields, data: Mapping[str, str]) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def read_policy(file: Path, limits: Limits) -> tuple[PluginRule, ...]:
         _check_known(fields, ("version", "plugins"))
         if fields.raw("version") != 1:
             raise _wrong(f"{file} has no version 1", "write version: 1", place)
-        return tuple(_rule(one) for one in fields.items("plugins"))
+        return tuple(_rule(rule) for rule in fields.items("plugins"))
     except InputError as error:
         if error.code == "CMD-ARGO-422":
             raise
@@ -74,13 +74,13 @@ def read_policy(file: Path, limits: Limits) -> tuple[PluginRule, ...]:
 
 
 def _rule(fields: Fields) -> PluginRule:
-    engine = next((one for one in _ENGINES if one == fields.required("engine")), None)
+    engine = next((engine for engine in _ENGINES if engine == fields.required("engine")), None)
     if engine is None:
         text = fields.text("engine")
         hint = did_you_mean(text, _ENGINES) or f"there are {', '.join(_ENGINES)}"
         raise _wrong(f"{fields.at('engine')} is {text!r}, which is not an engine", hint, fields.place)
     _check_known(fields, _FIELDS[engine])
-    base = next((one for one in _BASES if one == fields.text("base")), None)
+    base = next((base for base in _BASES if base == fields.text("base")), None)
     if base is None:
         raise _wrong(f"{fields.at('base')} is none of {', '.join(_BASES[1:])}", "correct it", fields.place)
     return PluginRule(
@@ -126,15 +126,15 @@ def _program(fields: Fields) -> PluginProgram:
 
 def _seconds(fields: Fields) -> tuple[float, float, float]:
     _check_known(fields, tuple(_SECONDS))
-    found = []
+    seconds = []
     for name, default in _SECONDS.items():
         value = fields.raw(name)
         if value is None:
             value = default
         if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= _MOST_SECONDS:
             raise _wrong(f"{fields.at(name)} is no time", f"write seconds, at most {_MOST_SECONDS}", fields.place)
-        found.append(float(value))
-    return found[0], found[1], found[2]
+        seconds.append(float(value))
+    return seconds[0], seconds[1], seconds[2]
 
 
 def _check_known(fields: Fields, known: Collection[str]) -> None:

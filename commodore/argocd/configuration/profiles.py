@@ -100,10 +100,10 @@ PROFILES = (
     _profile((3, 5), "4.2.1", "5.8.1"),
     _profile((3, 6), "4.2.4", "5.8.1", released=False),
 )
-NEWEST = max((one for one in PROFILES if one.released), key=lambda one: one.number)
+NEWEST = max((profile for profile in PROFILES if profile.released), key=lambda profile: profile.number)
 
 
-def choose_profile(written: str, pinned: Mapping[str, Location], found: Diagnostics) -> Profile:
+def choose_profile(written: str, pinned: Mapping[str, Location], diagnostics: Diagnostics) -> Profile:
     """The profile that an option names, else the one that a tree pins, else the newest that is released.
 
     Args:
@@ -115,11 +115,11 @@ def choose_profile(written: str, pinned: Mapping[str, Location], found: Diagnost
         UsageError: CMD-ARGO-027, the option is no version.
     """
     if written:
-        return _nearest(written, (), found)
+        return _nearest(written, (), diagnostics)
     known = {name: pinned[name] for name in sorted(pinned, key=_number)}
     minors = sorted({_number(name) for name in known})
     if len(minors) > 1:
-        found.add(
+        diagnostics.add(
             Diagnostic(
                 "CMD-ARGO-910",
                 f"the tree installs several versions of Argo CD: {', '.join(known)}; the newest counts",
@@ -130,8 +130,8 @@ def choose_profile(written: str, pinned: Mapping[str, Location], found: Diagnost
         )
     if known:
         name, place = list(known.items())[-1]
-        return _nearest(name, (place,), found)
-    found.add(
+        return _nearest(name, (place,), diagnostics)
+    diagnostics.add(
         Diagnostic(
             "CMD-ARGO-910",
             f"nothing says which version of Argo CD is meant, so {NEWEST.name} is followed",
@@ -151,12 +151,16 @@ def _number(text: str) -> tuple[int, int]:
     return int(parts[1]), int(parts[2])
 
 
-def _nearest(text: str, places: tuple[Location, ...], found: Diagnostics) -> Profile:
+def _nearest(text: str, places: tuple[Location, ...], diagnostics: Diagnostics) -> Profile:
     number = _number(text)
-    chosen = max((one for one in PROFILES if one.number <= number), key=lambda one: one.number, default=PROFILES[0])
+    chosen = max(
+        (profile for profile in PROFILES if profile.number <= number),
+        key=lambda profile: profile.number,
+        default=PROFILES[0],
+    )
     if chosen.number != number:
-        known = ", ".join(one.name for one in PROFILES)
-        found.add(
+        known = ", ".join(profile.name for profile in PROFILES)
+        diagnostics.add(
             Diagnostic(
                 "CMD-ARGO-910",
                 f"Argo CD {text} is not known here, so {chosen.name} is followed",

@@ -86,8 +86,8 @@ class Candidates:
 
     def operated(self, value: Any, place: Location, level: Level) -> None:
         """Take in an `ArgoCD`, from which the operator makes ConfigMaps."""
-        for one in config_maps_of(value, place):
-            self.config_map(Fields.of(one, "", place), level)
+        for config_map in config_maps_of(value, place):
+            self.config_map(Fields.of(config_map, "", place), level)
 
     def take(self, value: Mapping[str, Any], place: Location, level: Level = "tree") -> None:
         """Take in an object that has settings. What is wrong with it is reported.
@@ -99,7 +99,7 @@ class Candidates:
             fields = Fields.of(value, "", place)
             if kind == "AppProject":
                 name = fields.fields("metadata").text("name")
-                if all(one["metadata"].get("name") != name for one, _ in self.projects):
+                if all(project["metadata"].get("name") != name for project, _ in self.projects):
                     self.projects.append((value, place))
             elif kind == OPERATED:
                 self.operated(value, place, level)
@@ -126,16 +126,16 @@ class Candidates:
 
     def settings(self, namespace: str = "") -> ArgoSettings:
         """The settings, with defaults for what was not found."""
-        places = {key: (one.value, one.place or Location(CONFIG)) for key, one in self.config.items()}
+        places = {key: (setting.value, setting.place or Location(CONFIG)) for key, setting in self.config.items()}
         _check(self.config, self.found)
-        for one in (*unknown_keys(CONFIG, self.config), *unknown_keys(PARAMETERS, self.parameters)):
-            self.found.add(one)
+        for diagnostic in (*unknown_keys(CONFIG, self.config), *unknown_keys(PARAMETERS, self.parameters)):
+            self.found.add(diagnostic)
         self._report_differing()
         return ArgoSettings(
             namespace=namespace or self.namespace or "argocd",
             config=with_defaults(self.config, {**DEFAULTS, **self.defaults}),
             parameters=with_defaults(self.parameters, PARAMETER_DEFAULTS),
-            clusters=tuple(sorted(self.clusters.values(), key=lambda one: (one.name, one.server))),
+            clusters=tuple(sorted(self.clusters.values(), key=lambda cluster: (cluster.name, cluster.server))),
             overrides=read_overrides(places, self.found),
             projects=tuple(self.projects),
             profile=self.profile,
@@ -189,13 +189,13 @@ def lines_of(content: bytes, value: Any, line: int) -> dict[str, int]:
     return key_lines(content, line, data) if is_ours and isinstance(data, Mapping) else {}
 
 
-def read_settings(files: Iterable[Path], limits: Limits, found: Diagnostics) -> ArgoSettings:
+def read_settings(files: Iterable[Path], limits: Limits, diagnostics: Diagnostics) -> ArgoSettings:
     """The settings of an installation from files alone, see `read_candidates`."""
-    return read_candidates(files, limits, found).settings()
+    return read_candidates(files, limits, diagnostics).settings()
 
 
 def read_candidates(
-    files: Iterable[Path], limits: Limits, found: Diagnostics, candidates: Candidates | None = None
+    files: Iterable[Path], limits: Limits, diagnostics: Diagnostics, candidates: Candidates | None = None
 ) -> Candidates:
     """What YAML streams of an installation's objects say: ConfigMaps, ArgoCDs, cluster Secrets, AppProjects.
 
@@ -207,7 +207,7 @@ def read_candidates(
         InputError: CMD-ARGO-101, a file cannot be read; CMD-ARGO-103, an object in it is of another kind, or a field
             has a wrong type.
     """
-    candidates = Candidates(found) if candidates is None else candidates
+    candidates = Candidates(diagnostics) if candidates is None else candidates
     for file in files:
         content = read_file(file, limits)
         for value, line in read_placed_documents(content, place=str(file)):
@@ -227,9 +227,9 @@ def take_values(candidates: Candidates, files: Iterable[Path], limits: Limits) -
         content = read_file(file, limits)
         for value, line in read_placed_documents(content, place=str(file)):
             place = Location(str(file), line)
-            for one in objects_of_values(value):
-                candidates.lines.setdefault(place, {}).update(lines_of(content, one, line))
-                candidates.take(one, place, "option")
+            for config_map in objects_of_values(value):
+                candidates.lines.setdefault(place, {}).update(lines_of(content, config_map, line))
+                candidates.take(config_map, place, "option")
 
 
 def _add(candidates: Candidates, value: Any, place: Location) -> None:
@@ -278,10 +278,10 @@ def read_file(file: Path, limits: Limits) -> bytes:
 _METHODS = ("annotation", "label", "annotation+label")
 
 
-def _check(config: Mapping[str, Provenanced], found: Diagnostics) -> None:
+def _check(config: Mapping[str, Provenanced], diagnostics: Diagnostics) -> None:
     method = config.get("application.resourceTrackingMethod")
     if method is not None and method.value not in _METHODS:
-        found.add(
+        diagnostics.add(
             Diagnostic(
                 "CMD-ARGO-121",
                 f"application.resourceTrackingMethod is {method.value!r}, which counts as 'annotation'",

@@ -55,10 +55,10 @@ class Chain:
         from commodore.argocd.appsets import read_set
 
         try:
-            one = read_set(value, place)
-            one = replace(one, namespace=one.namespace or self.opened.settings.namespace)
-            self.sets.append(one)
-            made = self._expander.expand(one)
+            appset = read_set(value, place)
+            appset = replace(appset, namespace=appset.namespace or self.opened.settings.namespace)
+            self.sets.append(appset)
+            made = self._expander.expand(appset)
         except CommodoreError as error:
             self.found.take(error, Subject(set=str(value["metadata"]["name"])), place=place)
             return []
@@ -105,6 +105,9 @@ class Chain:
                 continue
             label = self.opened.settings.label(application.namespace, application.name)
             try:
-                yield application, [one.data for one in expand_lists(rendered, label, Diagnostics())]
+                yield (
+                    application,
+                    [rendered_object.data for rendered_object in expand_lists(rendered, label, Diagnostics())],
+                )
             except CommodoreError as error:
                 yield application, error

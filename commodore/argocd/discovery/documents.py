@@ -23,7 +23,7 @@ def of_interest(content: bytes) -> bytes:
     if len(bounds) == 2:
         return content
     parts = [content[start:end] for start, end in pairwise(bounds)]
-    return b"".join(one if _may_define(one) else _emptied(one) for one in parts)
+    return b"".join(part if _may_define(part) else _emptied(part) for part in parts)
 
 
 def _begins(content: bytes) -> Iterator[int]:

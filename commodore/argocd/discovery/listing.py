@@ -74,7 +74,7 @@ class Listing:
         """The settings that count."""
         return self.opened.settings
 
-    def to_render(self, found: Diagnostics) -> Opened:
+    def to_render(self, diagnostics: Diagnostics) -> Opened:
         """What renders the Applications, told of the APIs that the tree shows.
 
         Args:
@@ -85,7 +85,7 @@ class Listing:
             limits = self.opened.renderer.context.limits
             served = ServedApis(self.own, self.applications, self.settings.clusters, limits)
             capabilities = capabilities.seeing(served.of)
-        return self.opened.to_render(capabilities, found)
+        return self.opened.to_render(capabilities, diagnostics)
 
     @property
     def unseen(self) -> tuple[Lost, ...]:
@@ -100,23 +100,23 @@ class Listing:
         """An Application as `namespace/name`."""
         return self.settings.label(application.namespace, application.name)
 
-    def report_failures(self, found: Diagnostics, but: Iterable[Application] = ()) -> None:
+    def report_failures(self, diagnostics: Diagnostics, exclude: Iterable[Application] = ()) -> None:
         """Report why Applications could not be rendered to look for further ones.
 
         Args:
             but: those that are rendered anyway, which tells it.
         """
-        left_out = {self.label(one) for one in but}
+        left_out = {self.label(application) for application in exclude}
         for label, error in self.failures.items():
             if label not in left_out:
-                found.take(error, Subject(application=label))
+                diagnostics.take(error, Subject(application=label))
 
 
 @contextlib.contextmanager
 def open_listing(
     root: SearchRoot,
     context: Context,
-    found: Diagnostics,
+    diagnostics: Diagnostics,
     repo_map: RepoMap | None = None,
     capabilities: Capabilities | None = None,
 ) -> Iterator[Listing]:
@@ -129,7 +129,7 @@ def open_listing(
         CommodoreError: a file or the folder cannot be read, or there are too many Applications.
     """
     if root.followed.argocd_version and not root.followed.exact_tools:
-        check_tool_versions(choose_profile(root.followed.argocd_version, {}, Diagnostics()), context, found)
+        check_tool_versions(choose_profile(root.followed.argocd_version, {}, Diagnostics()), context, diagnostics)
     tree, own = (None, {}) if root.search.app else root.own(context)
     with open_sources(
         ArgoSettings(),
@@ -139,28 +139,30 @@ def open_listing(
         Diagnostics(),
         own if tree is None else {**own, repository_identity(_ENTRY): replace(tree, stands=None)},
     ) as opened:
-        yield _of_files(root, opened, found) if tree is None else _of_tree(root, tree, own, opened, found)
+        yield _of_files(root, opened, diagnostics) if tree is None else _of_tree(root, tree, own, opened, diagnostics)
 
 
-def _of_files(root: SearchRoot, opened: Opened, found: Diagnostics) -> Listing:
+def _of_files(root: SearchRoot, opened: Opened, diagnostics: Diagnostics) -> Listing:
     context = opened.renderer.context
-    profile = choose_profile(root.followed.argocd_version, {}, found)
+    profile = choose_profile(root.followed.argocd_version, {}, diagnostics)
     if root.followed.exact_tools:
-        check_tool_versions(profile, context, found, exact=True)
-    settings = root.candidates(profile, context.limits, found).settings()
-    applications = read_applications(root.search.app, context.limits, found, dry=root.dry)
+        check_tool_versions(profile, context, diagnostics, exact=True)
+    settings = root.candidates(profile, context.limits, diagnostics).settings()
+    applications = read_applications(root.search.app, context.limits, diagnostics, dry=root.dry)
     listing = Listing(opened.with_settings(settings), tuple(applications))
-    for one in listing.applications:
-        report_unknown_fields(one, listing.label(one), found)
+    for application in listing.applications:
+        report_unknown_fields(application, listing.label(application), diagnostics)
     return listing
 
 
-def _of_tree(root: SearchRoot, tree: Tree, own: Mapping[str, Tree], opened: Opened, found: Diagnostics) -> Listing:
+def _of_tree(
+    root: SearchRoot, tree: Tree, own: Mapping[str, Tree], opened: Opened, diagnostics: Diagnostics
+) -> Listing:
     context = opened.renderer.context
     _check_caches(tree)
-    listing = _Search(root, tree, opened, context, found).listing()
+    listing = _Search(root, tree, opened, context, diagnostics).listing()
     if not listing.applications and not listing.failures and not listing.lost:
-        found.add(
+        diagnostics.add(
             Diagnostic(
                 "CMD-ARGO-011",
                 f"{root.folder if root.tree is None else tree.name} defines no Applications",
@@ -176,7 +178,7 @@ def _where_to_look(folder: Path, limits: Limits) -> str:
     seen = defining_folders(folder, limits)
     if not seen:
         return "choose another folder"
-    return f"render what defines them: {' or '.join(f'--entry {shlex.quote(one)}' for one in seen)}"
+    return f"render what defines them: {' or '.join(f'--entry {shlex.quote(folder)}' for folder in seen)}"
 
 
 def _check_caches(tree: Tree) -> None:
@@ -240,7 +242,10 @@ class _Search:
             self.opened.with_settings(settings),
             tuple(_watched(discovered.listed(), settings, self.found)),
             {},
-            {discovered.label(one): discovered.origin(one) for one in discovered.applications.values()},
+            {
+                discovered.label(application): discovered.origin(application)
+                for application in discovered.applications.values()
+            },
             rounds.failures,
             tuple(rounds.chain.sets),
             tuple(rounds.chain.generated),
@@ -257,9 +262,9 @@ class _Search:
         scanned = scan(self.tree, self.root.folder.resolve(), parsed, limits, collected)
         parsed.keep()
         ignored = PathPatterns(self.root.search.ignore_path)
-        for one in collected.found():
-            if not any(ignored.cover(place.place) for place in one.locations):
-                self.found.add(one)
+        for diagnostic in collected.found():
+            if not any(ignored.cover(place.place) for place in diagnostic.locations):
+                self.found.add(diagnostic)
         return _looked_at(scanned, ignored, self.tree) if self.root.search.ignore_path else scanned
 
     def _candidates(self, scanned: Scanned, rendered: Iterable[Raw], collected: Diagnostics) -> Candidates:
@@ -305,51 +310,55 @@ def _lost(rounds: Rounds, collected: Diagnostics) -> Iterator[Lost]:
     discovered = rounds.discovered
     yield from discovered.lost
     failures = {
-        one.subject.set: _offline(one) for one in reversed(collected.found()) if one.severity in ("error", "boundary")
+        diagnostic.subject.set: _offline(diagnostic)
+        for diagnostic in reversed(collected.found())
+        if diagnostic.severity in ("error", "boundary")
     }
     for (namespace, name), (value, place) in discovered.sets.items():
         if reason := failures.get(name):
             yield Lost("ApplicationSet", f"{namespace}/{name}", place, reason, value)
     yield from rounds.lost
-    labels = {discovered.label(one) for one in discovered.applications.values()}
+    labels = {discovered.label(application) for application in discovered.applications.values()}
     for label, error in rounds.failures.items():
         if label not in labels:
             yield Lost("entry", label, Location(label), Diagnostic.of(error, Subject(application=label)))
 
 
-def _offline(one: Diagnostic) -> Diagnostic:
+def _offline(diagnostic: Diagnostic) -> Diagnostic:
     """An error that is no more than a limit of working without a cluster as what it is."""
-    return one.lowered("boundary") if one.code in _UNKNOWN_OFFLINE else one
+    return diagnostic.lowered("boundary") if diagnostic.code in _UNKNOWN_OFFLINE else diagnostic
 
 
 def _looked_at(scanned: Scanned, ignored: PathPatterns, tree: Tree) -> Scanned:
     return Scanned(
         [one for one in scanned.objects if not ignored.cover(one[1].place)],
         [one for one in scanned.of_chart if not ignored.cover(one[1].place)],
-        {one for one in scanned.files if not ignored.cover(os.path.relpath(one, tree.root))},
+        {file for file in scanned.files if not ignored.cover(os.path.relpath(file, tree.root))},
         {name: place for name, place in scanned.versions.items() if not ignored.cover(place.place)},
         scanned.lines,
-        [one for one in scanned.lost if not ignored.cover(one.name)],
+        [definition for definition in scanned.lost if not ignored.cover(definition.name)],
     )
 
 
-def _watched(applications: Iterable[Application], settings: ArgoSettings, found: Diagnostics) -> Iterator[Application]:
+def _watched(
+    applications: Iterable[Application], settings: ArgoSettings, diagnostics: Diagnostics
+) -> Iterator[Application]:
     """The Applications that Argo CD sees, as far as it is known where it looks; the others are reported."""
     known = settings.parameters["application.namespaces"]
-    patterns = [one.strip() for one in known.value.split(",")]
-    for one in applications:
-        own = known.level == "default" or one.namespace in ("", settings.namespace)
-        if own or any(fits_namespace(pattern, one.namespace) for pattern in patterns):
-            yield one
+    patterns = [pattern.strip() for pattern in known.value.split(",")]
+    for application in applications:
+        own = known.level == "default" or application.namespace in ("", settings.namespace)
+        if own or any(fits_namespace(pattern, application.namespace) for pattern in patterns):
+            yield application
             continue
-        found.add(
+        diagnostics.add(
             Diagnostic(
                 "CMD-ARGO-605",
-                f"Argo CD does not look at Applications in the namespace {one.namespace}, so this one is left out",
+                f"Argo CD does not look at Applications in the namespace {application.namespace}, so this one is left out",
                 "warning",
                 "add the namespace to application.namespaces, or to application_namespaces of --installation",
-                subject=Subject(application=f"{one.namespace}/{one.name}"),
-                locations=(one.place,),
+                subject=Subject(application=f"{application.namespace}/{application.name}"),
+                locations=(application.place,),
             )
         )
 
@@ -362,17 +371,17 @@ def _with_chart(candidates: Candidates, scanned: Scanned) -> ArgoSettings:
 
 
 def _values(settings: ArgoSettings) -> list[tuple[str, str, str]]:
-    rows = [(name, key, one.value) for name, key, one in settings.rows()]
+    rows = [(name, key, setting.value) for name, key, setting in settings.rows()]
     return [("", "namespace", settings.namespace), *rows]
 
 
-def report_unused(repo_map: RepoMap, found: Diagnostics) -> None:
+def report_unused(repo_map: RepoMap, diagnostics: Diagnostics) -> None:
     """Report entries of a map that nothing has used."""
-    for one in repo_map.unused():
-        found.add(
+    for mapped in repo_map.unused():
+        diagnostics.add(
             Diagnostic(
                 "CMD-ARGO-319",
-                f"--repo-map names a folder for {redact(one.url)}, which nothing asks for",
+                f"--repo-map names a folder for {redact(mapped.url)}, which nothing asks for",
                 "warning",
                 "check the URL; user names, '.git' and the case of letters do not count",
             )
@@ -380,7 +389,7 @@ def report_unused(repo_map: RepoMap, found: Diagnostics) -> None:
 
 
 def read_applications(
-    files: Iterable[Path], limits: Limits, found: Diagnostics, *, dry: bool = False
+    files: Iterable[Path], limits: Limits, diagnostics: Diagnostics, *, dry: bool = False
 ) -> list[Application]:
     """The Applications of files, in their order. Kubernetes may refuse their names: Argo CD renders them, too.
 
@@ -407,7 +416,7 @@ def read_applications(
             application = read_application(value, place, dry=dry, any_name=True)
             for text, what in ((application.name, "metadata.name"), (application.namespace, "metadata.namespace")):
                 if text and not is_name(text):
-                    found.add(
+                    diagnostics.add(
                         Diagnostic("CMD-ARGO-103", misnamed(text, what), "warning", NAME_FORM, locations=(place,))
                     )
             applications.append(application)

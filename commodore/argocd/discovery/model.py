@@ -108,7 +108,7 @@ class Discovered:
         """An Application as `namespace/name`."""
         return "/".join(filter(None, self.key(application.namespace, application.name)))
 
-    def lose(self, value: Mapping[str, Any], place: Location, error: CommodoreError, found: Diagnostics) -> None:
+    def lose(self, value: Mapping[str, Any], place: Location, error: CommodoreError, diagnostics: Diagnostics) -> None:
         """Report an Application or an ApplicationSet that cannot be read, and keep what it is."""
         metadata = value.get("metadata")
         parts = [metadata.get(key) for key in ("namespace", "name")] if isinstance(metadata, Mapping) else [None, None]
@@ -118,9 +118,9 @@ class Discovered:
         subject = (name if is_set else label) or str(place)
         reason = Diagnostic.of(error, Subject(set=subject) if is_set else Subject(application=subject))
         self.lost.append(Lost("ApplicationSet" if is_set else "Application", label, place, reason, value))
-        found.add(reason)
+        diagnostics.add(reason)
 
-    def add(self, application: Application, origin: Origin, found: Diagnostics) -> None:
+    def add(self, application: Application, origin: Origin, diagnostics: Diagnostics) -> None:
         """Take an Application in. If it is known already, the one that was taken first counts.
 
         Raises:
@@ -129,7 +129,7 @@ class Discovered:
         key = self.key(application.namespace, application.name)
         known = self.applications.get(key)
         if known is not None:
-            self._compare(known, self.origins[key], application, origin, found)
+            self._compare(known, self.origins[key], application, origin, diagnostics)
             return
         if self.dry and "sourceHydrator" in application.data["spec"]:
             application = read_application(application.data, application.place, dry=True)
@@ -142,17 +142,19 @@ class Discovered:
                 hint="choose a smaller folder with --path",
             )
 
-    def add_set(self, key: Key, value: Mapping[str, Any], place: Location, origin: Origin, found: Diagnostics) -> None:
+    def add_set(
+        self, key: Key, value: Mapping[str, Any], place: Location, origin: Origin, diagnostics: Diagnostics
+    ) -> None:
         """Take an ApplicationSet in. If it is known already, the one that was taken first counts."""
         known, before = self.sets.setdefault(key, (value, place))
         first = self.set_origins.setdefault(key, origin)
         if _content(known) != _content(value):
-            found.add(
+            diagnostics.add(
                 _defined_twice(f"the ApplicationSet {key[1]}", (first, before), (origin, place), Subject(set=key[1]))
             )
 
     def _compare(
-        self, known: Application, before: Origin, application: Application, origin: Origin, found: Diagnostics
+        self, known: Application, before: Origin, application: Application, origin: Origin, diagnostics: Diagnostics
     ) -> None:
         if _content(known.data) == _content(application.data) or (origin.kind == "set" and before.set == origin.set):
             return  # of one set: its expansion says which of its parameters make a name twice
@@ -162,7 +164,7 @@ class Discovered:
             (origin, application.place),
             Subject(application=self.label(application)),
         )
-        found.add(told)
+        diagnostics.add(told)
 
 
 def _defined_twice(

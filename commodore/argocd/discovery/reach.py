@@ -64,7 +64,7 @@ def defining_folders(folder: Path, limits: Limits) -> list[str]:
     """The first folders below one with charts that seem to make Applications, by templates of their own or as the chart
     `argocd-apps` does; relative to it.
     """
-    found: list[str] = []
+    folders: list[str] = []
     for name, entry in walk(folder, skip=is_git):
         if not entry.is_file() or entry.stat().st_size > limits.argocd_scanned_bytes:
             continue
@@ -75,11 +75,11 @@ def defining_folders(folder: Path, limits: Limits) -> list[str]:
             makes = "argocd-apps" in _dependencies(Path(entry.path).parent)
         else:
             makes = bool(template) and (folder / chart / "Chart.yaml").is_file() and _makes_applications(entry.path)
-        if makes and chart not in found:
-            found.append(chart)
-            if len(found) == _NAMED:
+        if makes and chart not in folders:
+            folders.append(chart)
+            if len(folders) == _NAMED:
                 break
-    return found
+    return folders
 
 
 def _makes_applications(path: str) -> bool:
@@ -105,10 +105,10 @@ def _jsonnet(files: list[str], folder: Path, root: Path, libraries: Iterable[str
         for match in _IMPORT.finditer(content):
             name = os.fsdecode(match[1] or match[2])
             named = (os.path.normpath(os.path.join(place, name)) for place in (os.path.dirname(path), *places))
-            found = next(filter(os.path.isfile, named), None)
-            if found is None:
+            imported = next(filter(os.path.isfile, named), None)
+            if imported is None:
                 return True
-            pending.append(found)
+            pending.append(imported)
     return False
 
 
@@ -134,9 +134,9 @@ def _dependencies(chart: Path) -> Iterator[str]:
     for name in ("Chart.yaml", "requirements.yaml"):
         content = _read(chart / name)
         listed = content.get("dependencies")
-        for one in listed if isinstance(listed, list) else ():
-            if isinstance(one, Mapping):
-                yield str(one.get("name") or "?").replace("/", "?")
+        for dependency in listed if isinstance(listed, list) else ():
+            if isinstance(dependency, Mapping):
+                yield str(dependency.get("name") or "?").replace("/", "?")
 
 
 def _kustomization(folder: Path, root: Path) -> bool:
@@ -169,8 +169,8 @@ def _says_words(content: bytes) -> bool:
 
 def _read(file: Path) -> Mapping[str, Any]:
     try:
-        found: Iterable[Any] = read_documents(file.read_bytes(), place=file.name)
-        content: Any = next(iter(found), None)
+        documents: Iterable[Any] = read_documents(file.read_bytes(), place=file.name)
+        content: Any = next(iter(documents), None)
     except (InputError, OSError):
         return {}
     return content if isinstance(content, Mapping) else {}

@@ -54,32 +54,38 @@ class Rounds:
         Raises:
             PolicyError: CMD-ARGO-217, there are too many Applications.
         """
-        for one, rendered in self.chain.render(tuple(entries)):
-            self._rendered(one, rendered, Origin("rendered"), label=f"the entry {one.sources[0].path}")
+        for application, rendered in self.chain.render(tuple(entries)):
+            self._rendered(application, rendered, Origin("rendered"), label=f"the entry {application.sources[0].path}")
         for value, place in objects:
             self._take(value, place, Origin())
         self._expand()
         for _ in range(self.depth):
-            wanted = self._fresh()
-            if not wanted:
+            pending = self._fresh()
+            if not pending:
                 return
-            for one, rendered in self.chain.render(wanted):
-                label = self.discovered.label(one)
-                self._rendered(one, rendered, Origin("rendered", parent=label), label)
+            for application, rendered in self.chain.render(pending):
+                label = self.discovered.label(application)
+                self._rendered(application, rendered, Origin("rendered", parent=label), label)
             self._expand()
         if self.depth and (left := self._fresh()):
-            names = ", ".join(self.discovered.label(one) for one in left[:3])
+            names = ", ".join(self.discovered.label(application) for application in left[:3])
             reason = Diagnostic(
                 "CMD-ARGO-107",
                 f"after {self.depth} rounds of rendering, Applications are left that may define others: {names}",
                 "warning",
                 "raise max-depth in .commodore.yaml, or see whether they define each other without end",
-                locations=tuple(one.place for one in left[:3]),
+                locations=tuple(application.place for application in left[:3]),
             )
             self.found.add(reason)
             self.lost += (
-                Lost("Application", f"what {self.discovered.label(one)} renders", one.place, reason, one.data)
-                for one in left
+                Lost(
+                    "Application",
+                    f"what {self.discovered.label(application)} renders",
+                    application.place,
+                    reason,
+                    application.data,
+                )
+                for application in left
             )
 
     def _fresh(self) -> list[Application]:
@@ -88,7 +94,11 @@ class Rounds:
         self._seen |= set(keys)
         self._only_settings = self._has_all()
         applications = map(self.discovered.applications.__getitem__, keys)
-        return [one for one in applications if self.chain.may_define(one, settings=self._only_settings)]
+        return [
+            application
+            for application in applications
+            if self.chain.may_define(application, settings=self._only_settings)
+        ]
 
     def _has_all(self) -> bool:
         """Whether the Applications are known that are looked for, each by its very name."""

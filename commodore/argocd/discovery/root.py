@@ -83,9 +83,9 @@ class SearchRoot:
     tree: Tree | None = None
     names: tuple[str, ...] = ()
 
-    def candidates(self, profile: Profile, limits: Limits, found: Diagnostics) -> Candidates:
+    def candidates(self, profile: Profile, limits: Limits, diagnostics: Diagnostics) -> Candidates:
         """What is given of the installation; see `Installation.candidates`."""
-        return self.installation.candidates(profile, self.plugins, limits, found)
+        return self.installation.candidates(profile, self.plugins, limits, diagnostics)
 
     def own(self, context: Context) -> tuple[Tree, Mapping[str, Tree]]:
         """The tree of the folder, and the repositories that it stands for; see `own_repositories`."""

@@ -57,12 +57,12 @@ class Scanned:
     lost: list[Lost] = field(default_factory=list)
 
 
-def scan(tree: Tree, folder: Path, parsed: ParsedFiles, limits: Limits, found: Diagnostics) -> Scanned:
+def scan(tree: Tree, folder: Path, parsed: ParsedFiles, limits: Limits, diagnostics: Diagnostics) -> Scanned:
     """The objects of Argo CD in the files below a folder of a tree. Files that cannot be read are reported."""
     scanned = Scanned()
     kustomizations: list[tuple[Path, bytes]] = []
     ignored = tree.ignored.paths() if tree.ignored is not None else frozenset()
-    for path in _files(folder, parsed, limits, found, kustomizations):
+    for path in _files(folder, parsed, limits, diagnostics, kustomizations):
         name = os.path.relpath(path, tree.root)
         if path.is_symlink() and not is_within(path, tree.root):
             continue
@@ -75,29 +75,29 @@ def scan(tree: Tree, folder: Path, parsed: ParsedFiles, limits: Limits, found: D
                 hint="make it readable, or leave it out with ignore-path in .commodore.yaml",
                 locations=[name],
             )
-            _unread(scanned, found, name, unopened)
+            _unread(scanned, diagnostics, name, unopened)
             continue
         if covers(ignored, str(path)):
-            _report_ignored(of_interest(content), name, parsed, found)
+            _report_ignored(of_interest(content), name, parsed, diagnostics)
             continue
         scanned.files.add(str(path))
         _take_versions(content, name, scanned)
         if content := of_interest(content):
-            _read(content, name, parsed, scanned, found)
+            _read(content, name, parsed, scanned, diagnostics)
     for path, content in kustomizations:
         if not covers(ignored, str(path)):
             _take_versions(content, os.path.relpath(path, tree.root), scanned)
     return scanned
 
 
-def _report_ignored(content: bytes, name: str, parsed: ParsedFiles, found: Diagnostics) -> None:
+def _report_ignored(content: bytes, name: str, parsed: ParsedFiles, diagnostics: Diagnostics) -> None:
     """Report a file that git ignores, if it defines something."""
     seen = Scanned()
     if content:
         _read(content, name, parsed, seen, Diagnostics())
     kinds = sorted({str(value["kind"]) for value, _ in (*seen.objects, *seen.of_chart)})
     if kinds:
-        found.add(
+        diagnostics.add(
             Diagnostic(
                 "CMD-ARGO-009",
                 f"git ignores {name}, so Argo CD does not have what it defines, which is left out: {some_of(kinds)}",
@@ -121,7 +121,7 @@ def _files(
     folder: Path,
     parsed: ParsedFiles,
     limits: Limits,
-    found: Diagnostics,
+    diagnostics: Diagnostics,
     kustomizations: list[tuple[Path, bytes]],
 ) -> Iterator[Path]:
     """The files that may define something: no templates of charts, no patches of kustomizations, none too large.
@@ -144,7 +144,7 @@ def _files(
             if entry.stat().st_size > limits.argocd_scanned_bytes:
                 name = os.path.relpath(entry.path, folder)
                 message = f"{name} is larger than {limits.argocd_scanned_bytes} bytes, and is not read"
-                found.add(Diagnostic("CMD-ARGO-102", message, "info"))
+                diagnostics.add(Diagnostic("CMD-ARGO-102", message, "info"))
             else:
                 kept.append(Path(entry.path))
     for path in kept:
@@ -169,24 +169,24 @@ def _patches(kustomization: Path, text: bytes, parsed: ParsedFiles) -> Iterator[
         return
     for key in ("patches", "patchesStrategicMerge", "patchesJson6902"):
         entries = content.get(key)
-        for one in entries if isinstance(entries, list) else ():
-            path = one.get("path") if isinstance(one, Mapping) else one
+        for entry in entries if isinstance(entries, list) else ():
+            path = entry.get("path") if isinstance(entry, Mapping) else entry
             if isinstance(path, str) and "\n" not in path:
                 yield os.path.normpath(kustomization.parent / path)
 
 
-def _read(content: bytes, name: str, parsed: ParsedFiles, scanned: Scanned, found: Diagnostics) -> None:
+def _read(content: bytes, name: str, parsed: ParsedFiles, scanned: Scanned, diagnostics: Diagnostics) -> None:
     try:
         for value, line in parsed.documents(content, name):
             place = Location(name, line)
-            objects, of_chart = [one for one in objects_of(value) if is_of_argo(one)], [*objects_of_values(value)]
-            scanned.objects += ((one, place) for one in objects)
-            scanned.of_chart += ((one, place) for one in of_chart)
-            for one in (*objects, *of_chart):
-                if lines := lines_of(content, one, line):
+            objects, of_chart = [item for item in objects_of(value) if is_of_argo(item)], [*objects_of_values(value)]
+            scanned.objects += ((item, place) for item in objects)
+            scanned.of_chart += ((item, place) for item in of_chart)
+            for item in (*objects, *of_chart):
+                if lines := lines_of(content, item, line):
                     scanned.lines.setdefault(place, {}).update(lines)
     except InputError as error:
-        _report_unparsed(scanned, found, name, error, content)
+        _report_unparsed(scanned, diagnostics, name, error, content)
 
 
 def objects_of(value: Any) -> Iterator[Mapping[str, Any]]:
@@ -221,7 +221,7 @@ def take(
     origin: Origin,
     discovered: Discovered,
     candidates: Candidates,
-    found: Diagnostics,
+    diagnostics: Diagnostics,
 ) -> None:
     """Sort one object of Argo CD in. What is wrong with it is reported.
 
@@ -231,25 +231,25 @@ def take(
     try:
         if value["kind"] == "Application":
             application = read_application(value, place)
-            discovered.add(application, origin, found)
-            report_unknown_fields(application, discovered.label(application), found)
+            discovered.add(application, origin, diagnostics)
+            report_unknown_fields(application, discovered.label(application), diagnostics)
         elif value["kind"] == "ApplicationSet":
             metadata = Fields.of(value, "", place).fields("metadata")
             key = discovered.key(metadata.text("namespace"), metadata.required("name"))
-            discovered.add_set(key, value, place, origin, found)
+            discovered.add_set(key, value, place, origin, diagnostics)
         else:
             candidates.take(value, place)
     except InputError as error:
         if value["kind"] in ("Application", "ApplicationSet"):
-            discovered.lose(value, place, error, found)
+            discovered.lose(value, place, error, diagnostics)
         else:
-            found.take(error)
+            diagnostics.take(error)
 
 
-def report_unknown_fields(application: Application, label: str, found: Diagnostics) -> None:
+def report_unknown_fields(application: Application, label: str, diagnostics: Diagnostics) -> None:
     """Report what an Application says that Argo CD's type of it does not have: misspelt fields above all."""
     for path, hint in unknown_fields(application.data.get("spec"), SPEC, "spec"):
-        found.add(
+        diagnostics.add(
             Diagnostic(
                 "CMD-ARGO-104",
                 f"Argo CD has no field {path}, and drops it",
@@ -265,14 +265,14 @@ def _group(value: Mapping[str, Any]) -> str:
     return str(value.get("apiVersion") or "").partition("/")[0]
 
 
-def _unread(scanned: Scanned, found: Diagnostics, name: str, error: InputError) -> None:
+def _unread(scanned: Scanned, diagnostics: Diagnostics, name: str, error: InputError) -> None:
     """Report a file that defines Applications, or may do so, and cannot be read."""
     reason = Diagnostic.of(error)
-    found.add(reason)
+    diagnostics.add(reason)
     scanned.lost.append(Lost("file", name, error.locations[0], reason))
 
 
-def _report_unparsed(scanned: Scanned, found: Diagnostics, name: str, error: InputError, content: bytes) -> None:
+def _report_unparsed(scanned: Scanned, diagnostics: Diagnostics, name: str, error: InputError, content: bytes) -> None:
     """Report a file that is not YAML: an error if it seems to define something of Argo CD, and to be no template of
     another program; else a warning or a remark.
     """
@@ -280,7 +280,7 @@ def _report_unparsed(scanned: Scanned, found: Diagnostics, name: str, error: Inp
     is_template = b"{{" in content
     defines = b"argoproj.io/v1alpha1" in content and b"kind: Application" in content
     if defines and is_template and b"kind: ApplicationSet" not in content:
-        found.add(
+        diagnostics.add(
             Diagnostic(
                 "CMD-ARGO-102",
                 f"{name} seems to be a template of Applications, and is not read: {why}",
@@ -296,9 +296,9 @@ def _report_unparsed(scanned: Scanned, found: Diagnostics, name: str, error: Inp
             hint="correct it",
             locations=places or (Location(name),),
         )
-        _unread(scanned, found, name, unread)
+        _unread(scanned, diagnostics, name, unread)
     elif not is_template and (b"argoproj.io/" in content or CONFIG.encode() in content):
-        found.add(
+        diagnostics.add(
             Diagnostic(
                 "CMD-ARGO-102",
                 f"the file {name} cannot be read, and seems to hold settings of Argo CD: {why}",
@@ -308,4 +308,4 @@ def _report_unparsed(scanned: Scanned, found: Diagnostics, name: str, error: Inp
             )
         )
     else:
-        found.add(Diagnostic("CMD-ARGO-102", f"{name} cannot be read: {why}", "info", locations=places))
+        diagnostics.add(Diagnostic("CMD-ARGO-102", f"{name} cannot be read: {why}", "info", locations=places))

@@ -54,9 +54,9 @@ class Narrowing:
 
     def _goes_there(self, application: Application, clusters: tuple[Cluster, ...]) -> bool:
         address = application.destination.address(clusters)
-        names = {one.name for one in clusters if one.server == address} | {application.destination.name}
-        wanted = self.cluster.rstrip("/")
-        return address.rstrip("/") == wanted or any(fnmatch.fnmatchcase(name, wanted) for name in names if name)
+        names = {cluster.name for cluster in clusters if cluster.server == address} | {application.destination.name}
+        requested = self.cluster.rstrip("/")
+        return address.rstrip("/") == requested or any(fnmatch.fnmatchcase(name, requested) for name in names if name)
 
 
 _FIELD = re.compile(r"(?P<field>project|cluster|namespace)\s*(?P<operator>==?|!=|\bin\b|\bnotin\b)\s*(?P<value>.*)")
@@ -75,17 +75,17 @@ def parse_select(text: str) -> Narrowing:
     fields: dict[str, str] = {}
     labels = []
     for part in map(str.strip, re.split(r",(?![^()]*\))", text) if text.strip() else ()):
-        found = _FIELD.fullmatch(part)
-        if found is None:
+        match = _FIELD.fullmatch(part)
+        if match is None:
             labels.append(part.removeprefix("label:"))
-        elif found["operator"].strip("=") or not found["value"] or found["field"] in fields:
+        elif match["operator"].strip("=") or not match["value"] or match["field"] in fields:
             raise UsageError(
                 "CMD-ARGO-028",
-                f"--select {text!r}: {part!r} does not say which {found['field']} counts",
-                hint=f"write {found['field']}=PATTERN once, or label:{part} if a label is meant",
+                f"--select {text!r}: {part!r} does not say which {match['field']} counts",
+                hint=f"write {match['field']}=PATTERN once, or label:{part} if a label is meant",
             )
         else:
-            fields[found["field"]] = found["value"]
+            fields[match["field"]] = match["value"]
     return Narrowing(labels=parse_selector(",".join(labels)), **fields)
 
 
@@ -101,17 +101,17 @@ def parse_selector(text: str) -> dict[str, Any] | None:
 
 
 def _requirement(part: str, whole: str) -> dict[str, Any]:
-    if found := _SET.fullmatch(part):
-        values = [one.strip() for one in found["values"].split(",")]
-        return {"key": found["key"], "operator": "In" if found["operator"] == "in" else "NotIn", "values": values}
-    if found := _EQUAL.fullmatch(part):
+    if match := _SET.fullmatch(part):
+        values = [value.strip() for value in match["values"].split(",")]
+        return {"key": match["key"], "operator": "In" if match["operator"] == "in" else "NotIn", "values": values}
+    if match := _EQUAL.fullmatch(part):
         return {
-            "key": found["key"],
-            "operator": "NotIn" if found["operator"] == "!=" else "In",
-            "values": [found["value"]],
+            "key": match["key"],
+            "operator": "NotIn" if match["operator"] == "!=" else "In",
+            "values": [match["value"]],
         }
-    if found := _THERE.fullmatch(part):
-        return {"key": found["key"], "operator": "DoesNotExist" if found["no"] else "Exists"}
+    if match := _THERE.fullmatch(part):
+        return {"key": match["key"], "operator": "DoesNotExist" if match["no"] else "Exists"}
     raise UsageError(
         "CMD-ARGO-028", f"{whole!r} is not a selector of labels", hint="write it as team=a,tier!=test,env in (dev,prod)"
     )
@@ -119,7 +119,7 @@ def _requirement(part: str, whole: str) -> dict[str, Any]:
 
 def select(
     applications: Sequence[Application],
-    wanted: Sequence[str],
+    names: Sequence[str],
     *,
     controller: str,
     narrowing: Narrowing = Narrowing(),
@@ -139,12 +139,14 @@ def select(
         InputError: CMD-ARGO-006, a name fits none, or one that cannot be read; CMD-ARGO-007, an exact name fits several
             namespaces.
     """
-    places = {id(one): f"{one.namespace or controller}/{one.name}" for one in applications}
-    kept = [one for one in applications if narrowing.fits(one, clusters)]
-    if not wanted:
+    places = {
+        id(application): f"{application.namespace or controller}/{application.name}" for application in applications
+    }
+    kept = [application for application in applications if narrowing.fits(application, clusters)]
+    if not names:
         return kept
-    chosen = {id(one) for text in wanted for one in _named(text, kept, places, lost)}
-    return [one for one in kept if id(one) in chosen]
+    chosen = {id(application) for text in names for application in _named(text, kept, places, lost)}
+    return [application for application in kept if id(application) in chosen]
 
 
 def is_exact(text: str) -> bool:
@@ -167,28 +169,28 @@ def may_be_meant(lost: Lost, names: Sequence[str]) -> bool:
 def _named(
     text: str, kept: Sequence[Application], places: Mapping[int, str], lost: Sequence[Lost]
 ) -> Iterator[Application]:
-    fits = [one for one in kept if names_fit([text], places[id(one)])]
+    fits = [application for application in kept if names_fit([text], places[id(application)])]
     if not fits:
-        raise _no_fit(text, sorted({one.name for one in kept}), lost)
+        raise _no_fit(text, sorted({application.name for application in kept}), lost)
     if is_exact(text) and len(fits) > 1:
         raise InputError(
             "CMD-ARGO-007",
             f"the Application {text!r} is in several namespaces",
-            hint=f"name one of {', '.join(places[id(one)] for one in fits)}",
+            hint=f"name one of {', '.join(places[id(application)] for application in fits)}",
         )
     yield from fits
 
 
 def _no_fit(text: str, names: Sequence[str], lost: Sequence[Lost]) -> InputError:
-    for one in lost:
-        if one.kind == "Application" and names_fit([text], one.label):
+    for definition in lost:
+        if definition.kind == "Application" and names_fit([text], definition.label):
             return InputError(
                 "CMD-ARGO-006",
-                f"the Application {one.label} cannot be read: {one.reason.message}",
+                f"the Application {definition.label} cannot be read: {definition.reason.message}",
                 hint="correct it",
-                locations=[one.place],
+                locations=[definition.place],
             )
     hint = did_you_mean(text.rpartition("/")[2], names) or f"there are {some_of(names) or 'none'}"
-    if labels := list(dict.fromkeys(one.label for one in lost)):
+    if labels := list(dict.fromkeys(definition.label for definition in lost)):
         hint += f"; it may be among what cannot be read or expanded: {some_of(labels)}"
     return InputError("CMD-ARGO-006", f"no Application fits {text!r}", hint=hint)

@@ -64,13 +64,13 @@ class ServedApis:
 
     def _addresses(self, path: str) -> set[str]:
         """The clusters that Applications go to of which a source has a file in its folder."""
-        found = set()
-        for one in self.applications:
-            for source in one.sources:
+        addresses = set()
+        for application in self.applications:
+            for source in application.sources:
                 tree = self.own.get(repository_identity(source.repo_url)) if source.path else None
                 if tree is not None and Path(path).is_relative_to(os.path.normpath(tree.root / source.path)):
-                    found.add(one.destination.address(self.clusters))
-        return found
+                    addresses.add(application.destination.address(self.clusters))
+        return addresses
 
 
 def _files(root: Path, limits: Limits) -> Iterator[tuple[Path, tuple[str, ...]]]:
@@ -88,10 +88,10 @@ def served_by(file: Path, limits: Limits) -> tuple[str, ...]:
         content = file.read_bytes()
         if _CRD.encode() not in content or _GROUP.encode() not in content:
             return ()
-        objects = [one for value in read_documents(content, place=file.name) for one in objects_of(value)]
+        objects = [item for value in read_documents(content, place=file.name) for item in objects_of(value)]
     except (OSError, InputError):
         return ()
-    return tuple(dict.fromkeys(api for one in objects for api in _apis(one)))
+    return tuple(dict.fromkeys(api for item in objects for api in _apis(item)))
 
 
 def _apis(value: Mapping[str, Any]) -> Iterable[str]:
@@ -102,10 +102,14 @@ def _apis(value: Mapping[str, Any]) -> Iterable[str]:
     group, kind = spec.get("group"), names.get("kind") if isinstance(names, Mapping) else None
     versions = spec.get("versions")
     listed = versions if isinstance(versions, list) else [{"name": spec.get("version"), "served": True}]
-    for one in listed:
-        if isinstance(one, Mapping) and one.get("served") and all(map(_is_name, (group, kind, one.get("name")))):
-            yield f"{group}/{one['name']}"
-            yield f"{group}/{one['name']}/{kind}"
+    for version in listed:
+        if (
+            isinstance(version, Mapping)
+            and version.get("served")
+            and all(map(_is_name, (group, kind, version.get("name"))))
+        ):
+            yield f"{group}/{version['name']}"
+            yield f"{group}/{version['name']}/{kind}"
 
 
 def _is_name(text: Any) -> bool:

@@ -30,7 +30,7 @@ class Destination:
         """The address of its API server, as far as it is known; `in-cluster` is that of Argo CD itself."""
         if self.server:
             return self.server
-        known = {one.name: one.server for one in clusters}
+        known = {cluster.name: cluster.server for cluster in clusters}
         return known.get(self.name, IN_CLUSTER_SERVER if self.name == IN_CLUSTER else "")
 
 
@@ -145,7 +145,7 @@ def _sources(spec: Fields, *, dry: bool) -> tuple[tuple[Source, ...], bool]:
     hydrator = spec.optional("sourceHydrator")
     if hydrator is not None:
         return (_hydrated(hydrator, dry=dry),), False
-    listed = tuple(read_source(one) for one in spec.items("sources"))
+    listed = tuple(read_source(source) for source in spec.items("sources"))
     if listed:
         return listed, True
     return (read_source(spec.fields("source")),), False

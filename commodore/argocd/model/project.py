@@ -78,7 +78,8 @@ def read_project(value: Any, place: Location) -> Project:
         name=metadata.required("name"),
         repositories=spec.texts("sourceRepos"),
         destinations=tuple(
-            Allowed(one.text("server"), one.text("name"), one.text("namespace")) for one in spec.items("destinations")
+            Allowed(entry.text("server"), entry.text("name"), entry.text("namespace"))
+            for entry in spec.items("destinations")
         ),
         namespaces=spec.texts("sourceNamespaces"),
         cluster_kinds=_kinds(spec, "clusterResourceWhitelist"),
@@ -95,7 +96,7 @@ def read_project(value: Any, place: Location) -> Project:
 def _kinds(spec: Fields, key: str) -> tuple[KindRule, ...] | None:
     if key not in spec:
         return None
-    return tuple(KindRule(one.text("group"), one.text("kind"), one.text("name")) for one in spec.items(key))
+    return tuple(KindRule(entry.text("group"), entry.text("kind"), entry.text("name")) for entry in spec.items(key))
 
 
 def _both(first: tuple[KindRule, ...] | None, second: tuple[KindRule, ...] | None) -> tuple[KindRule, ...] | None:

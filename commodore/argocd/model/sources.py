@@ -233,8 +233,8 @@ def _zero(key: str, value: Any) -> bool:
 
 def _helm(fields: Fields) -> HelmOptions:
     parameters: dict[tuple[str, bool], HelmParameter] = {}  # a name may be given as it is and as a text
-    for one in fields.items("parameters"):
-        parameter = HelmParameter(one.required("name"), one.text("value"), one.flag("forceString"))
+    for entry in fields.items("parameters"):
+        parameter = HelmParameter(entry.required("name"), entry.text("value"), entry.flag("forceString"))
         parameters[parameter.name, parameter.force_string] = parameter
     values = fields.optional("valuesObject")
     return HelmOptions(
@@ -243,7 +243,7 @@ def _helm(fields: Fields) -> HelmOptions:
         kube_version=fields.text("kubeVersion"),
         api_versions=fields.texts("apiVersions"),
         parameters=tuple(parameters.values()),
-        file_parameters=tuple((one.required("name"), one.text("path")) for one in fields.items("fileParameters")),
+        file_parameters=tuple((entry.required("name"), entry.text("path")) for entry in fields.items("fileParameters")),
         value_files=fields.texts("valueFiles"),
         values=fields.text("values"),
         values_object=values.data if values is not None else None,
@@ -275,7 +275,7 @@ def _kustomize(fields: Fields) -> KustomizeOptions:
         name_suffix=fields.text("nameSuffix"),
         namespace=fields.text("namespace"),
         images=fields.texts("images"),
-        replicas=tuple((one.text("name"), _count(one)) for one in fields.items("replicas")),
+        replicas=tuple((entry.text("name"), _count(entry)) for entry in fields.items("replicas")),
         common_labels=tuple(sorted(fields.text_map("commonLabels").items())),
         common_annotations=tuple(sorted(fields.text_map("commonAnnotations").items())),
         force_labels=fields.flag("forceCommonLabels"),
@@ -283,7 +283,7 @@ def _kustomize(fields: Fields) -> KustomizeOptions:
         label_without_selector=fields.flag("labelWithoutSelector"),
         label_include_templates=fields.flag("labelIncludeTemplates"),
         substitute_annotations=fields.flag("commonAnnotationsEnvsubst"),
-        patches=tuple(KustomizePatch(_without_empty(one.data)) for one in fields.items("patches")),
+        patches=tuple(KustomizePatch(_without_empty(entry.data)) for entry in fields.items("patches")),
         components=fields.texts("components"),
         ignore_missing_components=fields.flag("ignoreMissingComponents"),
         kube_version=fields.text("kubeVersion"),
@@ -305,12 +305,12 @@ def _count(fields: Fields) -> int:
 
 def _without_empty(data: Mapping[str, Any]) -> dict[str, Any]:
     """Without the fields that say nothing, as Argo CD writes them."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for key, value in data.items():
         kept = _without_empty(value) if isinstance(value, Mapping) and key == "target" else value
         if kept not in (None, "", [], {}):
-            found[key] = kept
-    return found
+            result[key] = kept
+    return result
 
 
 def _directory(fields: Fields) -> DirectoryOptions:
@@ -328,5 +328,5 @@ def _directory(fields: Fields) -> DirectoryOptions:
 
 def _variables(fields: Fields, key: str) -> tuple[JsonnetVariable, ...]:
     return tuple(
-        JsonnetVariable(one.required("name"), one.text("value"), one.flag("code")) for one in fields.items(key)
+        JsonnetVariable(entry.required("name"), entry.text("value"), entry.flag("code")) for entry in fields.items(key)
     )

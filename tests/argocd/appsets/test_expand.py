@@ -40,7 +40,7 @@ def test_the_simple_language(sets: Sets, text: str, output: str) -> None:
 
 def test_an_open_tag_beside_a_closed_one_is_an_error(sets: Sets) -> None:
     assert sets.names([elements({"name": "a"})], "{{name}} {{", go=False) == []
-    assert sets.error().startswith("205 spec.generators[0], set 0: spec.template.metadata.name is no template")
+    assert sets.error().startswith("205 spec.generators[0], set 0: spec.template.metadata.name is not a valid template")
 
 
 def test_the_whole_application(sets: Sets) -> None:
@@ -79,7 +79,7 @@ def test_options_of_go_templates(sets: Sets, options: list[str], name: str, outc
 
 
 def test_unknown_options_are_refused(sets: Sets) -> None:
-    with pytest.raises(InputError, match="'missingkey=panic' is no option of templates"):
+    with pytest.raises(InputError, match="unknown option 'missingkey=panic'"):
         sets.names(A, "x", goTemplateOptions=["missingkey=panic"])
 
 
@@ -89,7 +89,7 @@ def test_unknown_options_are_refused(sets: Sets) -> None:
     [
         (
             "{{ if }}",
-            "205 spec.generators[0], set 0: spec.template.metadata.name is no template: template: base:1: missing",
+            "205 spec.generators[0], set 0: spec.template.metadata.name is not a valid template: template: base:1: missing",
         ),
         ('{{ env "HOME" }}', "205 "),
         (
@@ -97,7 +97,7 @@ def test_unknown_options_are_refused(sets: Sets) -> None:
             "206 spec.generators[0], set 0: spec.template.metadata.name does not render: template: base:1:8",
         ),
         ('{{ fail "x" }}', "206 "),
-        ("{{ now }}", "207 spec.generators[0], set 0: spec.template.metadata.name would give another value"),
+        ("{{ now }}", "207 spec.generators[0], set 0: spec.template.metadata.name has a different value"),
         ('{{define "a"}}{{template "a"}}{{end}}{{template "a"}}', "206 "),
     ],
 )
@@ -170,7 +170,7 @@ def test_finalizers_of_patches_join(sets: Sets) -> None:
 
 @pytest.mark.parametrize(
     ("patch", "why"),
-    [("spec: [\n", "is no YAML"), ("[]", "is no map"), ("spec: {source: 5}", "does not fit an Application")],
+    [("spec: [\n", "is not valid YAML"), ("[]", "must be a map"), ("spec: {source: 5}", "does not fit an Application")],
 )
 def test_patches_that_are_refused(sets: Sets, patch: str, why: str) -> None:
     assert sets.names(A, "{{.name}}", templatePatch=patch) == []

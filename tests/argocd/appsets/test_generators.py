@@ -135,11 +135,11 @@ def test_a_folder_that_is_no_checkout(sets: Sets) -> None:
     ("fields", "error"),
     [
         ({}, "201 spec.generators[0].git names neither directories nor files"),
-        ({"files": [{"path": "README.md"}]}, "220 the file README.md of a git generator holds neither a map nor"),
-        ({"files": [{"path": "bad.yaml"}]}, "220 the file bad.yaml of a git generator is no YAML"),
-        ({"files": [{"path": "out.yaml"}]}, "220 the file out.yaml of a git generator is a link that leads out"),
-        ({"directories": [{"path": "["}]}, "201 spec.generators[0].git: '[' is no pattern of paths"),
-        ({"files": [{"path": ":(glob)x"}]}, "201 spec.generators[0].git: ':(glob)x' is no pattern of paths"),
+        ({"files": [{"path": "README.md"}]}, "220 the file README.md of a git generator must be a map or"),
+        ({"files": [{"path": "bad.yaml"}]}, "220 the file bad.yaml of a git generator is not valid YAML"),
+        ({"files": [{"path": "out.yaml"}]}, "220 the file out.yaml of a git generator is a link to a path outside"),
+        ({"directories": [{"path": "["}]}, "201 spec.generators[0].git: invalid pattern '['"),
+        ({"files": [{"path": ":(glob)x"}]}, "201 spec.generators[0].git: invalid pattern ':(glob)x'"),
     ],
 )
 def test_a_bad_git_generator_stops_only_itself(sets: Sets, fields: dict[str, Any], error: str) -> None:
@@ -164,7 +164,7 @@ def test_the_first_document_of_a_file_counts(sets: Sets, name: str, text: str) -
     sets.files({name: text})
     assert sets.names([git(files=[{"path": name}])], "{{.name}}") == ["first"]
     assert sets.warnings() == [
-        f"220 the file {name} of a git generator holds several documents, of which the first one counts"
+        f"220 the file {name} of a git generator holds several documents; only the first is used"
     ]
 
 
@@ -213,7 +213,7 @@ def test_selectors_of_entries(sets: Sets, operator: str, values: list[str], name
 def test_an_unknown_operator_is_an_error(sets: Sets) -> None:
     entry = elements({"name": "a"}) | {"selector": {"matchExpressions": [{"key": "n", "operator": "Like"}]}}
     assert sets.names([entry], "{{.name}}") == []
-    assert sets.error().startswith("103 'Like' is no operator")
+    assert sets.error().startswith("103 unknown operator 'Like'")
 
 
 def test_several_generators_in_one_entry(sets: Sets) -> None:
@@ -293,7 +293,7 @@ def test_nesting_three_deep_is_refused(sets: Sets) -> None:
 def test_unknown_generators_are_told_with_a_suggestion(sets: Sets, key: str, hint: str) -> None:
     from commodore.base.errors import InputError
 
-    with pytest.raises(InputError, match=f"names no generator that is known: {key}") as caught:
+    with pytest.raises(InputError, match=f"has no known generator: {key}") as caught:
         sets.names([{key: {}}], "x")
     assert caught.value.code == "CMD-ARGO-201"
     assert hint in caught.value.hint
@@ -302,7 +302,7 @@ def test_unknown_generators_are_told_with_a_suggestion(sets: Sets, key: str, hin
 @pytest.mark.parametrize(
     ("element", "error"),
     [
-        ("text", "103 spec.generators[0].list.elements[0] is no map"),
+        ("text", "103 spec.generators[0].list.elements[0] must be a map"),
         ({"count": 5}, "103 spec.generators[0].list.elements[0].count must be text"),
         ({"values": {"a": 5}}, "103 spec.generators[0].list.elements[0].values.a must be text"),
     ],
@@ -316,7 +316,7 @@ def test_values_of_elements_and_elements_in_yaml(sets: Sets) -> None:
     generator = elements({"name": "a", "values": {"k": "1"}}, elementsYaml="[{name: b, values.k: '2'}]")
     assert sets.names([generator], "{{name}}-{{values.k}}", go=False) == ["a-1", "b-2"]
     assert sets.names([elements(elementsYaml="{a: b}")], "x") == []
-    assert sets.error().startswith("103 spec.generators[0].list.elementsYaml is no list of maps")
+    assert sets.error().startswith("103 spec.generators[0].list.elementsYaml must be a list of maps")
 
 
 FACTS = """
@@ -408,16 +408,16 @@ def test_letters_that_a_slug_leaves_out_are_reported(sets: Sets) -> None:
     sets.fact_file(json.dumps({"pullRequests": [{"number": 1, "branch": "fix/影師-2"}]}))
     assert sets.names([{"pullRequest": {"github": {"owner": "acme", "repo": "shop"}}}], "{{.branch_slug}}") == ["fix-2"]
     (warning,) = sets.warnings()
-    assert warning.startswith("216 spec.generators[0].pullRequest: the slug of the branch 'fix/影師-2' leaves out 影師")
+    assert warning.startswith("216 spec.generators[0].pullRequest: the slug of the branch 'fix/影師-2' lacks 影師")
 
 
 @pytest.mark.requirement("D3", "D4", "D75")
 @pytest.mark.parametrize(
     ("generator", "error"),
     [
-        ({"scmProvider": {"gitlab": {"group": "g"}}}, "202 spec.generators[0].scmProvider asks for repositories of g"),
-        ({"pullRequest": {"gitea": {"owner": "o", "repo": "r"}}}, "202 spec.generators[0].pullRequest asks for pull"),
-        ({"plugin": {"configMapRef": {"name": "p"}}}, "202 spec.generators[0].plugin asks for the answer of"),
+        ({"scmProvider": {"gitlab": {"group": "g"}}}, "202 spec.generators[0].scmProvider needs repositories of g"),
+        ({"pullRequest": {"gitea": {"owner": "o", "repo": "r"}}}, "202 spec.generators[0].pullRequest needs pull"),
+        ({"plugin": {"configMapRef": {"name": "p"}}}, "202 spec.generators[0].plugin needs the answer of"),
         ({"clusterDecisionResource": {"configMapRef": "c", "name": "n"}}, "202 "),
         ({"clusterDecisionResource": {"configMapRef": "c"}}, "103 "),
         ({"scmProvider": {}}, "103 spec.generators[0].scmProvider names 0 providers instead of one"),
@@ -428,7 +428,7 @@ def test_letters_that_a_slug_leaves_out_are_reported(sets: Sets) -> None:
                     "filters": [{"repositoryMatch": "docs", "pathsExist": ["x"]}],
                 }
             },
-            "204 spec.generators[0].scmProvider asks for paths of docs",
+            "204 spec.generators[0].scmProvider filters by paths of docs",
         ),
     ],
 )
