@@ -1,7 +1,7 @@
-"""What Argo CD would deploy, from files alone: no cluster, no Argo CD, no kubectl.
+"""Analyse Argo CD repositories from files only, without a cluster, Argo CD or kubectl.
 
-`list_applications`, `render`, `diff` and the others are what programs use (docs/how-to/argocd-from-python.md). A name
-is loaded when it is first asked for. The rooms within import downwards: asking, comparing, checking, normalising,
+`list_applications`, `render`, `diff` and the other functions are the API (docs/how-to/argocd-from-python.md). Names are
+imported on first use. The packages import only later ones of this list: asking, comparing, checking, normalising,
 discovery, finishing, rendering, acquiring, planning, appsets, configuration, model.
 """
 
@@ -81,8 +81,8 @@ if TYPE_CHECKING:
     from commodore.argocd.configuration import ArgoSettings as ArgoSettings
     from commodore.argocd.configuration import Followed as Followed
     from commodore.argocd.configuration import Installation as Installation
+    from commodore.argocd.configuration import LocatedValue as LocatedValue
     from commodore.argocd.configuration import Profile as Profile
-    from commodore.argocd.configuration import Provenanced as Provenanced
     from commodore.argocd.configuration import choose_profile as choose_profile
     from commodore.argocd.configuration import read_candidates as read_candidates
     from commodore.argocd.configuration import read_file as read_file

@@ -1,4 +1,4 @@
-"""The codes of diagnostics that `--strict` makes errors of, and the diagnostics that make a result partial."""
+"""The codes of diagnostics that are errors with `--strict`, and the check for partial results."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _STRICT = (
     415, 421, 426, 501, 505, 506, 507, 601, 602, 603, 604, 605, 607, 701, 704, 705, 707, 801, 910,
 )  # fmt: skip
 STRICT = frozenset(f"CMD-ARGO-{number:03d}" for number in _STRICT)
-"""The codes that are errors with `--strict`: something could not be honoured."""
+"""The codes that are errors with `--strict`: something is not supported or ignored."""
 
 
 def is_partial(diagnostics: Iterable[Diagnostic]) -> bool:
-    """Indicate that something failed, or an ApplicationSet cannot be expanded, so that there may be more to list."""
+    """Check if an error or an ApplicationSet that cannot be expanded makes a result incomplete."""
     return any(
         diagnostic.severity == "error" or (diagnostic.severity == "boundary" and diagnostic.subject.set)
         for diagnostic in diagnostics

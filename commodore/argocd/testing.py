@@ -1,4 +1,4 @@
-"""In-memory providers for callers' tests: what they give is what they were made with, and nothing is fetched."""
+"""In-memory providers for tests of callers. Nothing is fetched."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from commodore.argocd.acquiring import PluginSource
 from commodore.base.errors import InputError
 
 Files = Mapping[str, str]
-"""Texts by their paths."""
+"""The contents of files, by path."""
 
 
 class MemoryGit:
-    """Repositories.
+    """A provider of repositories.
 
     Args:
-        folder: an empty folder, in which files are laid out.
-        repositories: by URL, then by revision; the empty revision is the default branch.
+        folder: an empty folder, to which files are written.
+        repositories: the files, by URL and revision; the empty revision is the default branch.
     """
 
     def __init__(self, folder: Path, repositories: Mapping[str, Mapping[str, Files]]) -> None:
@@ -45,10 +45,10 @@ class MemoryGit:
 
 
 class MemoryCharts:
-    """Charts.
+    """A provider of charts.
 
     Args:
-        folder: an empty folder, in which files are laid out.
+        folder: an empty folder, to which files are written.
         charts: the files by repository, name and version.
     """
 
@@ -67,10 +67,10 @@ class MemoryCharts:
 
 
 class MemoryArtefacts:
-    """OCI artefacts.
+    """A provider of OCI artefacts.
 
     Args:
-        folder: an empty folder, in which files are laid out.
+        folder: an empty folder, to which files are written.
         artefacts: the files by URL and tag; a tag is its own digest.
     """
 
@@ -89,24 +89,24 @@ class MemoryArtefacts:
 
 
 class MemoryRemotes:
-    """Files of web servers.
+    """A provider of files of web servers.
 
     Attributes:
-        asked: the URLs that were asked for, in their order.
+        requests: the requested URLs, in their order.
     """
 
     def __init__(self, contents: Mapping[str, bytes]) -> None:
         self._contents = contents
-        self.asked: list[str] = []
+        self.requests: list[str] = []
 
     def fetch(self, url: str) -> bytes | None:
         """See `RemoteProvider`."""
-        self.asked.append(url)
+        self.requests.append(url)
         return self._contents.get(url)
 
 
 class MemoryClock:
-    """A clock that stands still."""
+    """A clock with a fixed time."""
 
     def __init__(self, moment: datetime) -> None:
         self._moment = moment
@@ -117,16 +117,16 @@ class MemoryClock:
 
 
 class MemoryPlugin:
-    """A plugin that always gives the same objects.
+    """A plugin that returns fixed objects for each source.
 
     Attributes:
-        asked: the sources that it has rendered.
+        requests: the rendered sources.
     """
 
     def __init__(self, name: str, objects: Iterable[Mapping[str, Any]]) -> None:
         self._name = name
         self._objects = list(objects)
-        self.asked: list[PluginSource] = []
+        self.requests: list[PluginSource] = []
 
     def fits(self, source: PluginSource) -> bool:
         """See `PluginRenderer`."""
@@ -134,7 +134,7 @@ class MemoryPlugin:
 
     def render(self, source: PluginSource) -> Iterable[Mapping[str, Any]]:
         """See `PluginRenderer`."""
-        self.asked.append(source)
+        self.requests.append(source)
         return self._objects
 
 

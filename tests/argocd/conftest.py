@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from commodore.argocd import ArgoSettings, Diagnostics
-from commodore.argocd.acquiring import Mapped, RepoMap
+from commodore.argocd.acquiring import MappedRepository, RepoMap
 from commodore.argocd.configuration import NEWEST, Profile
-from commodore.argocd.configuration.model import DEFAULTS, PARAMETER_DEFAULTS, Provenanced, with_defaults
+from commodore.argocd.configuration.model import DEFAULTS, PARAMETER_DEFAULTS, LocatedValue, with_defaults
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.model.application import Application, read_application
 from commodore.argocd.model.plugins import PluginRule
@@ -85,8 +85,8 @@ class Argo:
 
     @property
     def settings(self) -> ArgoSettings:
-        def table(given: dict[str, str], defaults: Mapping[str, str]) -> dict[str, Provenanced]:
-            return with_defaults({key: Provenanced(value, "option") for key, value in given.items()}, defaults)
+        def table(given: dict[str, str], defaults: Mapping[str, str]) -> dict[str, LocatedValue]:
+            return with_defaults({key: LocatedValue(value, "option") for key, value in given.items()}, defaults)
 
         return ArgoSettings(
             namespace=self.namespace,
@@ -116,7 +116,7 @@ class Argo:
         context = Context(ignore, self.limits, self.offline, access=self.access)
         names = [URL, *(source["repoURL"] for source in sources if source.get("repoURL") == OTHER)]
         urls = list(dict.fromkeys(names))
-        repo_map = RepoMap([Mapped(url, self.folder(url)) for url in urls])
+        repo_map = RepoMap([MappedRepository(url, self.folder(url)) for url in urls])
         with open_sources(self.settings, repo_map, self.capabilities, context, self.found) as run:
             return run.renderer.render(application)
 

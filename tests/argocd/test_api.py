@@ -185,10 +185,10 @@ def test_providers_stand_in_for_the_network(tmp_path: Path) -> None:
     assert made["argocd/a"].objects[0].data["data"] == {"k": "given"}
     assert json.loads(made["argocd/b"].objects[0].data["data"]["values"]) == {"a": "remote"}
     assert made["argocd/c"].objects[0].data["kind"] == "Pod"
-    assert [one.environment["ARGOCD_APP_NAME"] for one in plugin.asked] == ["c"]
+    assert [one.environment["ARGOCD_APP_NAME"] for one in plugin.requests] == ["c"]
     assert made["argocd/d"].error is not None
     assert made["argocd/d"].error.code == "CMD-ARGO-420"
-    assert remotes.asked == ["https://files.example.com/v.yaml"]
+    assert remotes.requests == ["https://files.example.com/v.yaml"]
     assert "annotations" not in POD["metadata"]
 
 

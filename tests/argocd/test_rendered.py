@@ -173,7 +173,7 @@ def test_what_options_say_of_the_installation(tmp_path: Path) -> None:
         True,
         True,
     )
-    with pytest.raises(InputError, match="no ConfigMap argocd-cm"):
+    with pytest.raises(InputError, match="must hold the ConfigMap argocd-cm"):
         values(argocd_cm=(tmp_path / "other.yaml",))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from commodore.argocd.acquiring import Mapped, RepoMap, Repositories
+from commodore.argocd.acquiring import MappedRepository, RepoMap, Repositories
 from commodore.argocd.appsets import Expander, Facts, read_set
 from commodore.base.context import Context
 from commodore.base.documents import plain
@@ -465,7 +465,7 @@ def test_sets_that_climb_or_grow(cloned: Argo, secret: Secret, way: str) -> None
         "spec": {"generators": [generator], "template": template, "goTemplate": "git" not in generator},
     }
     context = Context(ignore, cloned.limits, offline=True)
-    repositories = Repositories(context, RepoMap([Mapped(URL, cloned.folder())]), cloned.root / "scratch")
+    repositories = Repositories(context, RepoMap([MappedRepository(URL, cloned.folder())]), cloned.root / "scratch")
     expander = Expander(cloned.settings, repositories.tree, Facts(), context, cloned.found)
     made: object = None
     with contextlib.suppress(CommodoreError):

@@ -1,4 +1,4 @@
-"""Where the inputs of sources come from: mapped folders, the cache of repositories, charts by HTTP, the caller."""
+"""Fetching the inputs of sources: mapped folders, the repository cache, charts, and providers of the caller."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from commodore.argocd.acquiring.providers import (
     RemoteProvider,
 )
 from commodore.argocd.acquiring.remote_files import RemoteFiles
-from commodore.argocd.acquiring.repo_map import Mapped, RepoMap, own_urls, parse_repo_map, repository_identity
+from commodore.argocd.acquiring.repo_map import MappedRepository, RepoMap, own_urls, parse_repo_map, repository_identity
 from commodore.argocd.acquiring.repositories import Repositories
 
 __all__ = [
@@ -26,7 +26,7 @@ __all__ = [
     "Clock",
     "Credentials",
     "GitProvider",
-    "Mapped",
+    "MappedRepository",
     "PluginRenderer",
     "PluginSource",
     "Providers",

@@ -1,4 +1,4 @@
-"""OCI artefacts with manifests: what `repoURL: oci://...` without a chart names."""
+"""OCI artefacts with manifests: sources with `repoURL: oci://...` and without a chart."""
 
 from __future__ import annotations
 
@@ -30,34 +30,34 @@ _GZIP = "+gzip"
 
 
 class Artefacts:
-    """Fetches artefacts and keeps them by their digest for later runs.
+    """Fetch artefacts and cache them by digest.
 
     Args:
-        scratch: a folder for this run, in which they are unpacked.
-        providers: are asked first.
+        scratch: a folder of this run, in which they are unpacked.
+        providers: queried first.
     """
 
     def __init__(self, context: Context, scratch: Path, providers: Providers) -> None:
         self._context = context
         self._scratch = scratch
-        self._given = providers.artefacts
+        self._provider = providers.artefacts
         self._count = 0
 
     def tree(self, url: str, requested: str) -> tuple[Tree, str]:
-        """The files of an artefact, and the `way` that they came, see `Obtained`.
+        """Return the files of an artefact, and their `way`, see `Obtained`.
 
         Args:
-            wanted: a tag, a digest, or a range of versions that tags are.
+            requested: a tag, a digest, or a range of versions of tags.
 
         Raises:
-            InputError: CMD-ARGO-314, no tag fits.
+            InputError: CMD-ARGO-314, no tag matches.
             EnvironmentFault: CMD-ARGO-310, offline and not in the cache.
-            PolicyError: CMD-ARGO-317, its archive is none that is unpacked.
+            PolicyError: CMD-ARGO-317, its archive is refused.
             CommodoreError: CMD-OCI-..., of a registry, see `Registries`.
         """
-        digest = self._given.resolve(url, requested) if self._given is not None else None
-        if self._given is not None and digest is not None:
-            return Tree(self._given.tree(url, digest).resolve(), digest, redact(url)), "caller"
+        digest = self._provider.resolve(url, requested) if self._provider is not None else None
+        if self._provider is not None and digest is not None:
+            return Tree(self._provider.tree(url, digest).resolve(), digest, redact(url)), "caller"
         self._count += 1
         folder = self._scratch / f"artefact-{self._count}"
         if _DIGEST.fullmatch(requested) and self._cache.copy(_key(url, requested), folder):
@@ -65,7 +65,8 @@ class Artefacts:
         if self._context.offline:
             raise EnvironmentFault(
                 "CMD-ARGO-310",
-                f"{redact(url)} at {printable(requested) or 'latest'} is not in the cache, and offline nothing is fetched",
+                f"{redact(url)} at {printable(requested) or 'latest'} is not in the cache, and nothing is fetched "
+                "offline",
                 hint="run once without --offline with a digest, or map it with --repo-map",
             )
         digest, way = self._fetched(url, requested, folder)
@@ -76,7 +77,7 @@ class Artefacts:
         return DependencyCache(usable(dependency_cache()), self._context.limits)
 
     def _fetched(self, url: str, requested: str, folder: Path) -> tuple[str, str]:
-        """Lay an artefact out in a folder. Returns its digest and its way."""
+        """Unpack an artefact to a folder. Return its digest and its way."""
         from commodore.core.sources.oci import CHART, at_version, content_layer, parse_reference
 
         repository = parse_reference(url)
@@ -117,7 +118,7 @@ def _key(url: str, digest: str) -> CacheKey:
 
 
 def _tag(registries: Registries, repository: ImageReference, requested: str) -> str:
-    """The tag that is meant: the very one, or that of the newest version of a range."""
+    """Return the requested tag, or that of the newest version of a range."""
     if not is_range(requested):
         return requested or "latest"
     tags = registries.tags(repository)

@@ -1,4 +1,4 @@
-"""The index of a chart repository. Some have hundreds of charts in thousands of versions, of which one is wanted."""
+"""The index of a chart repository. It may have hundreds of charts in thousands of versions; one is needed."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _ENTRIES = re.compile(rb"^entries:[ ]*\n", re.MULTILINE)
 
 
 class ChartIndex:
-    """The text of an `index.yaml`, of which as little is parsed as possible.
+    """The text of an `index.yaml`, parsed only in part if possible.
 
     Args:
-        place: what errors call it.
+        place: its name in errors.
     """
 
     def __init__(self, text: bytes, place: str) -> None:
@@ -25,20 +25,20 @@ class ChartIndex:
         self._whole: Mapping[str, Any] | None = None
 
     def entries(self, name: str) -> Any:
-        """What the index says of a chart; None if it has no such chart.
+        """Return the entries of a chart; None if the index does not have it.
 
         Raises:
-            InputError: CMD-ARGO-315, this is no index.
+            InputError: CMD-ARGO-315, this is not an index.
         """
         if name.encode() not in self._text and _ENTRIES.search(self._text):
             return None
         return self._part(name) or self._parsed().get(name)
 
     def _part(self, name: str) -> list[Any] | None:
-        """The entries of a chart in an index as helm writes it, parsed alone; None if lines do not tell that."""
+        """Return the entries of a chart, parsed separately; None if the index is not formatted as helm writes it."""
         if self._whole is not None or len(_ENTRIES.findall(self._text)) != 1:
             return None
-        # Once, so that it is no line of a text elsewhere.
+        # A second match may be a line within a text.
         begins = re.findall(rb"^  %s:[ ]*\n" % re.escape(name.encode()), self._text, re.MULTILINE)
         if len(begins) != 1:
             return None
@@ -58,21 +58,21 @@ class ChartIndex:
             except InputError as error:
                 raise InputError(
                     "CMD-ARGO-315",
-                    f"{self._place} is no index of charts: {error.message}",
+                    f"{self._place} is not a chart index: {error.message}",
                     hint="check the repository's URL",
                     locations=error.locations,
                 ) from error
             entries = content.get("entries") if isinstance(content, Mapping) else None
             if not isinstance(entries, Mapping):
                 raise InputError(
-                    "CMD-ARGO-315", f"{self._place} is no index of charts", hint="check the repository's URL"
+                    "CMD-ARGO-315", f"{self._place} is not a chart index", hint="check the repository's URL"
                 )
             self._whole = entries
         return self._whole
 
 
 def _end(text: bytes, place: int) -> int:
-    """Where the lines end that belong to a key two columns in: list items and deeper lines."""
+    """Return the end of the lines of a key that is indented by two: list items and deeper lines."""
     while 0 <= place < len(text):
         line = text[place : place + 4]
         if not (line.startswith((b"  - ", b"   ", b"\n", b"#"))):

@@ -1,4 +1,4 @@
-"""Charts from chart repositories on web servers, and from registries."""
+"""Charts from chart repositories and from OCI registries."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?(/[A-Za-z0-9._-]+)*
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart's folder, and the version that it is."""
+    """The folder of a chart, and its version."""
 
     folder: Path
     version: str
@@ -47,37 +47,37 @@ class Chart:
 
 @dataclass
 class Charts:
-    """Fetches charts, each once per run, and keeps them for later runs.
+    """Fetch charts, each once per run, and cache them.
 
     Args:
-        scratch: a folder for this run, in which charts are unpacked.
-        providers: are asked before the cache and the network.
-        found: collects indexes that may be old.
-        wants_anew: says of a kind and a name whether it is asked for though the cache has it, see `RepoMap`.
+        scratch: a folder of this run, in which charts are unpacked.
+        providers: queried before the cache and the network.
+        diagnostics: collects indexes that may be outdated.
+        refreshes: returns True for a kind and a name that is fetched even if it is cached, see `RepoMap`.
     """
 
     context: Context
     scratch: Path
     providers: Providers = field(default_factory=Providers)
-    wants_anew: Callable[[str, Hashable], bool] = lambda *_: False
-    found: Diagnostics = field(default_factory=Diagnostics)
+    refreshes: Callable[[str, Hashable], bool] = lambda *_: False
+    diagnostics: Diagnostics = field(default_factory=Diagnostics)
     _indexes: dict[str, ChartIndex] = field(default_factory=dict)
     _charts: dict[tuple[str, str, str], Chart] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def chart(self, repository: str, name: str, requested: str) -> Chart:
-        """A chart of a repository at a version or the newest of a range.
+        """Return a chart of a repository at a version or the newest of a range.
 
         Raises:
-            InputError: CMD-ARGO-314, no version fits; CMD-ARGO-315, the repository has no such chart.
+            InputError: CMD-ARGO-314, no version matches; CMD-ARGO-315, the repository has no such chart.
             EnvironmentFault: it cannot be fetched, see `fetch`.
-            PolicyError: CMD-ARGO-317, its archive is none that is unpacked; CMD-ARGO-320, a URL is refused;
-                CMD-CONF-011, something comes from this machine's link, or an index leads to this machine.
+            PolicyError: CMD-ARGO-317, its archive is refused; CMD-ARGO-320, a URL is refused;
+                CMD-CONF-011, something is link-local, or an index refers to this machine.
             CommodoreError: CMD-OCI-..., of a registry, see `Registries`.
         """
         if not _NAME.fullmatch(name) or ".." in name:
             raise InputError(
-                "CMD-ARGO-315", f"{printable(name)!r} is no name of a chart", hint="see the chart's repository"
+                "CMD-ARGO-315", f"invalid chart name {printable(name)!r}", hint="see the chart's repository"
             )
         url = repository.rstrip("/")
         key = (url, name, requested)
@@ -88,28 +88,28 @@ class Charts:
             return self._charts[key]
 
     def _find(self, url: str, name: str, requested: str) -> tuple[Chart, str]:
-        """A chart, and the `way` that it came, see `Obtained`."""
-        given = self.providers.charts
-        found = given.resolve(url, name, requested) if given is not None else None
-        if given is not None and found is not None:
-            return Chart(given.chart(url, name, found).resolve(), found), "caller"
+        """Return a chart, and its `way`, see `Obtained`."""
+        provider = self.providers.charts
+        version = provider.resolve(url, name, requested) if provider is not None else None
+        if provider is not None and version is not None:
+            return Chart(provider.chart(url, name, version).resolve(), version), "caller"
         in_registry = url.startswith("oci://") or "://" not in url
-        anew = self.wants_anew("oci" if in_registry else "charts", (url, name, requested))
-        kept = self._kept(url, name, requested) if is_exact(requested) and not anew else None
-        if kept is not None:
-            return kept, "cache"
+        refresh = self.refreshes("oci" if in_registry else "charts", (url, name, requested))
+        cached = self._cached(url, name, requested) if is_exact(requested) and not refresh else None
+        if cached is not None:
+            return cached, "cache"
         if self.context.offline and (in_registry or (is_exact(requested) and self.providers.remotes is None)):
             raise EnvironmentFault(
                 "CMD-ARGO-310",
-                f"the chart {name} {printable(requested)} of {redact(url)} is not in the cache, and offline nothing is "
-                "fetched",
+                f"the chart {name} {printable(requested)} of {redact(url)} is not in the cache, and nothing is "
+                "fetched offline",
                 hint="run once without --offline",
             )
         if in_registry:
-            return self._from_registry(url, name, requested, anew)
+            return self._from_registry(url, name, requested, refresh)
         entry = self._entry(url, name, requested)
         version = str(entry.get("version"))
-        chart = self._kept(url, name, version) if not anew else None
+        chart = self._cached(url, name, version) if not refresh else None
         return (chart, "cache") if chart is not None else (self._download(url, name, version, entry), "fetched")
 
     def _entry(self, url: str, name: str, requested: str) -> Mapping[str, Any]:
@@ -121,7 +121,7 @@ class Charts:
         versions = {str(entry.get("version")): entry for entry in entries if isinstance(entry, Mapping)}
         return versions[_chosen(list(versions), url, name, requested)]
 
-    def _from_registry(self, url: str, name: str, requested: str, anew: bool) -> tuple[Chart, str]:
+    def _from_registry(self, url: str, name: str, requested: str, refresh: bool) -> tuple[Chart, str]:
         from commodore.core.sources.oci import CHART, at_version, content_layer, parse_reference
 
         repository = parse_reference(f"{url}/{name}")
@@ -130,9 +130,9 @@ class Charts:
             if not is_exact(requested):
                 tags = [tag.replace("_", "+") for tag in registries.tags(repository)]
                 version = _chosen(tags, url, name, requested)
-                kept = self._kept(url, name, version) if not anew else None
-                if kept is not None:
-                    return kept, "cache"
+                cached = self._cached(url, name, version) if not refresh else None
+                if cached is not None:
+                    return cached, "cache"
             reference = at_version(repository, version)
             layer = content_layer(reference, registries.manifest(reference), [CHART])
             archive = registries.blob(reference, layer, self.context.limits.download_bytes)
@@ -144,7 +144,7 @@ class Charts:
         return self._indexes[url]
 
     def _index_text(self, url: str) -> bytes:
-        """The index of a repository; offline the last one that was fetched."""
+        """Return the index of a repository; offline the one fetched last."""
         file = self.scratch / f"index-{len(self._indexes)}" / "index.yaml"
         key = CacheKey("argocd index", redact(url), "last")
         try:
@@ -154,12 +154,12 @@ class Charts:
                 raise
             self.context.announce(Obtained(f"{redact(url)}/index.yaml", "", "", "cache"))
             then = datetime.fromtimestamp(file.stat().st_mtime, UTC)
-            self.found.add(
+            self.diagnostics.add(
                 Diagnostic(
                     "CMD-ARGO-321",
-                    f"the index of {redact(url)} is that of {then:%Y-%m-%d %H:%M} UTC; there may be newer versions",
+                    f"the index of {redact(url)} was fetched at {then:%Y-%m-%d %H:%M} UTC; there may be newer versions",
                     "warning",
-                    "run without --offline for what the repository has now",
+                    "run without --offline to fetch it again",
                 )
             )
             return file.read_bytes()
@@ -176,7 +176,7 @@ class Charts:
     def _download(self, url: str, name: str, version: str, entry: Mapping[str, Any]) -> Chart:
         urls = entry.get("urls")
         if not isinstance(urls, list) or not urls or not isinstance(urls[0], str):
-            raise InputError("CMD-ARGO-315", f"{redact(url)} says no URL of {name} {version}", hint="ask its publisher")
+            raise InputError("CMD-ARGO-315", f"{redact(url)} has no URL of {name} {version}", hint="ask its publisher")
         address = urljoin(f"{url}/", urls[0])
         check_source(address, f"the archive of the chart {name} {version}", named_by=url)
         archive = self._fetch(address, self.context.limits.download_bytes, url)
@@ -184,8 +184,8 @@ class Charts:
         if digest and hashlib.sha256(archive).hexdigest() != digest:
             raise PolicyError(
                 "CMD-ARGO-317",
-                f"the archive of the chart {name} {version} is not what the index of {redact(url)} says",
-                hint="it was changed after it was published; ask its publisher",
+                f"the archive of the chart {name} {version} differs from the digest in the index of {redact(url)}",
+                hint="it was changed after publication; ask its publisher",
             )
         return self._unpacked(archive, url, name, version)
 
@@ -197,11 +197,11 @@ class Charts:
     def _unpacked(self, archive: bytes, url: str, name: str, version: str) -> Chart:
         folder = self.scratch / f"chart-{len(self._charts)}"
         unpack_chart(archive, folder, f"{name} {version}", self.context)
-        # What is downloaded was not kept, or is wanted anew.
+        # A downloaded chart was not in the cache, or is refreshed.
         self._cache(lambda cache, key: cache.add(key, folder, anew=True), url, name, version)
         return Chart(folder, version)
 
-    def _kept(self, url: str, name: str, version: str) -> Chart | None:
+    def _cached(self, url: str, name: str, version: str) -> Chart | None:
         folder = self.scratch / f"chart-{len(self._charts)}"
         if not self._cache(lambda cache, key: cache.copy(key, folder), url, name, version):
             return None
@@ -213,10 +213,10 @@ class Charts:
 
 @contextlib.contextmanager
 def open_registries(context: Context) -> Iterator[Registries]:
-    """What asks registries.
+    """Open a client of registries.
 
     Raises:
-        EnvironmentFault: CMD-ARGO-312, one wants credentials.
+        EnvironmentFault: CMD-ARGO-312, a registry requires credentials.
     """
     from commodore.core.sources.oci import Registries
 
@@ -243,7 +243,7 @@ def _chosen(versions: list[str], url: str, name: str, requested: str) -> str:
 
 
 def choose_version(versions: list[str], requested: str) -> str | None:
-    """The version that is meant: the very one, the one that differs by a leading `v`, or the newest of a range."""
+    """Return the requested version, with or without a leading `v`, or the newest of a range; None if none matches."""
     for version in (requested, requested.removeprefix("v"), f"v{requested}"):
         if version in versions:
             return version
@@ -251,10 +251,10 @@ def choose_version(versions: list[str], requested: str) -> str | None:
 
 
 def unpack_chart(archive: bytes, folder: Path, name: str, context: Context) -> None:
-    """Unpack a chart's archive so that `folder` becomes its one top folder.
+    """Unpack the archive of a chart; its only top-level folder becomes `folder`.
 
     Raises:
-        PolicyError: CMD-ARGO-317, it is damaged, has several top folders, or members that leave it.
+        PolicyError: CMD-ARGO-317, it is damaged, has several top-level folders, or members outside of them.
     """
     place = folder.with_name(f"{folder.name}-archive")
     file = place.with_suffix(".tgz")
@@ -263,7 +263,7 @@ def unpack_chart(archive: bytes, folder: Path, name: str, context: Context) -> N
         unpack(file, place, "application/gzip", context.limits)
         tops = sorted(place.iterdir())
         if len(tops) != 1 or not tops[0].is_dir() or tops[0].is_symlink():
-            raise _bad_archive(name, "it has not exactly one folder at its top")
+            raise _bad_archive(name, "it must have exactly one top-level folder")
         tops[0].rename(folder)
     except (InputError, PolicyError) as error:
         if error.code == "CMD-ARGO-317":

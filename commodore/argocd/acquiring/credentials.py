@@ -1,4 +1,4 @@
-"""What servers are asked with: what a file says, and nothing that the user has besides, unless that is wanted."""
+"""Credentials for servers: those of a file, and those of the user only if enabled."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _REGISTRY = "oci"
 
 
 class Credentials:
-    """An `Access` by entries of a file. A repository that is looked at chooses URLs, never what is sent there.
+    """An `Access` by the entries of a file. An analysed repository chooses URLs, never the credentials sent there.
 
     Args:
-        home: a private folder for git, made when it is needed.
-        ambient: whether git's configuration, helpers and agents count, `.netrc`, and logins of container tools.
+        home: a private folder for git, created on first use.
+        ambient: True to use git's configuration, helpers and agents, `.netrc`, and logins of container tools.
     """
 
     def __init__(self, entries: Sequence[Entry], home: Path, context: Context, *, ambient: bool = False) -> None:
@@ -43,7 +43,7 @@ class Credentials:
             return self._variables
 
     def rights(self, url: str) -> GitRights | None:
-        if redact(url) != url:  # it says itself who asks
+        if redact(url) != url:  # the URL has credentials
             return None
         entry = self._find(url)
         return entry.login.rights(url) if entry is not None else None
@@ -54,7 +54,7 @@ class Credentials:
         for entry in self._entries:
             rights = entry.login.rights(entry.url)
             for key, value in rights.settings[1:]:
-                # Git adds the headers of all URLs that fit, the longest last: an empty one takes those before away.
+                # Git adds the headers of all matching URLs, the longest last: an empty value removes the previous ones.
                 settings += [(key, ""), (key, value)] if key.endswith(".extraHeader") else [(key, value)]
             environment |= rights.environment
         return GitRights(tuple(settings), environment)
@@ -79,15 +79,15 @@ class Credentials:
         return netrc_credentials(url)
 
     def authorities(self, url: str) -> Path | None:
-        asked = scope_of(url)
-        fitting = (
+        scope = scope_of(url)
+        matches = (
             entry.login.files["sslCAInfo"]
             for entry in self._entries
-            if "sslCAInfo" in entry.login.files and asked is not None and entry.scope.server == asked.server
+            if "sslCAInfo" in entry.login.files and scope is not None and entry.scope.server == scope.server
         )
-        return next(fitting, None)
+        return next(matches, None)
 
     def _find(self, url: str) -> Entry | None:
-        asked = scope_of(url)
-        fitting = [entry for entry in self._entries if asked is not None and entry.scope.covers(asked)]
-        return fitting[-1] if fitting else None
+        scope = scope_of(url)
+        matches = [entry for entry in self._entries if scope is not None and entry.scope.covers(scope)]
+        return matches[-1] if matches else None

@@ -1,4 +1,4 @@
-"""The file that says with which credentials which servers are asked. It is never found by itself."""
+"""The file with credentials of servers. It is read only if it is named."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _SECRETS = ("password", "passwordEnv", "passwordFile", "tokenEnv", "tokenFile", 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A server and a path on it: what credentials are for, or what is asked for.
+    """A server and a path on it, of credentials or of a request.
 
     Attributes:
         scheme: `oci` for registries.
-        server: name and port; without the usual port of the scheme.
-        parts: of the path.
+        server: name and port; without the default port of the scheme.
+        parts: the parts of the path.
     """
 
     scheme: str
@@ -44,16 +44,16 @@ class Scope:
     parts: tuple[str, ...]
 
     def covers(self, other: Scope) -> bool:
-        """Whether another one is this or below it."""
+        """Check if another scope is equal or below."""
         inside = other.parts[: len(self.parts)] == self.parts
         return inside and (self.scheme, self.server) == (other.scheme, other.server)
 
 
 def scope_of(url: str) -> Scope | None:
-    """What a URL names; None if it is none, or has a path that servers may read differently.
+    """Return the scope of a URL; None if it is invalid, or has an ambiguous path.
 
     Args:
-        url: of a file, a git repository or a registry, the latter with or without `oci://`.
+        url: the URL of a file, a git repository or a registry, the latter with or without `oci://`.
     """
     try:
         if "://" not in url:
@@ -75,11 +75,11 @@ def scope_of(url: str) -> Scope | None:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One login, and for what it is.
+    """A login, and its scope.
 
     Attributes:
-        url: the beginning of URLs, as the file says it.
-        passed_on: whether it also goes to other servers that an index of charts below its URL names.
+        url: the prefix of URLs, as written in the file.
+        passed_on: True to send it also to other servers that a chart index below its URL names.
     """
 
     url: str
@@ -89,10 +89,10 @@ class Entry:
 
 
 def read_credentials(file: Path, limits: Limits) -> tuple[Entry, ...]:
-    """The entries of a file of credentials; relative paths in it begin at its folder.
+    """Read a file of credentials; paths in it are relative to its folder.
 
     Raises:
-        InputError: CMD-ARGO-101, it cannot be read; CMD-ARGO-323, it is wrong. No secret is in a message.
+        InputError: CMD-ARGO-101, it cannot be read; CMD-ARGO-323, it is invalid. Messages have no secrets.
         PolicyError: CMD-ARGO-324, others may read it.
     """
     content = read_file(file, limits)
@@ -106,7 +106,7 @@ def read_credentials(file: Path, limits: Limits) -> tuple[Entry, ...]:
         listed = documents[0][0] if len(documents) == 1 else None
         if problems or not isinstance(listed, list):
             line = problems[0][1] if problems else 1
-            raise _wrong("it is no list of credentials, or has a key twice", Location(str(file), line))
+            raise _invalid("it must be a list of credentials, with each key once", Location(str(file), line))
         place = Location(str(file))
         return tuple(
             _entry(Fields.of(value, f"[{number}]", place), file.absolute().parent)
@@ -115,19 +115,19 @@ def read_credentials(file: Path, limits: Limits) -> tuple[Entry, ...]:
     except InputError as error:
         if error.code == "CMD-ARGO-323":
             raise
-        raise _wrong("it is no list of maps with texts", *(error.locations or [Location(str(file))])) from error
+        raise _invalid("it must be a list of maps with texts", *(error.locations or [Location(str(file))])) from error
 
 
 def _entry(fields: Fields, folder: Path) -> Entry:
     for path, hint in fields.unknown(_KNOWN):
-        raise _wrong(f"{path} means nothing", fields.place, hint=hint)
+        raise _invalid(f"unknown field {path}", fields.place, hint=hint)
     url = fields.text("url")
     scope = scope_of(url)
     if scope is None or holds_credentials(url) or scope.scheme not in _PORTS:
-        raise _wrong(f"{fields.at('url')} is no URL of a server, without user name and password", fields.place)
+        raise _invalid(f"{fields.at('url')} must be the URL of a server, without user name and password", fields.place)
     given = [name for name in _SECRETS if name in fields]
     if len(given) > 1:
-        raise _wrong(f"{fields.path} has {' and '.join(given)}; one of them is used", fields.place)
+        raise _invalid(f"{fields.path} has {' and '.join(given)}; only one is allowed", fields.place)
     login = (
         Login(f"Authorization: {authorization}")
         if (authorization := _authorization(fields, scope, folder))
@@ -142,7 +142,7 @@ def _entry(fields: Fields, folder: Path) -> Entry:
 
 
 def _authorization(fields: Fields, scope: Scope, folder: Path) -> str:
-    """The value of the header; empty for none."""
+    """Return the value of the header `Authorization`; empty for no login."""
     for name in ("tokenEnv", "tokenFile"):
         if name in fields:
             return f"Bearer {_secret(fields, name, folder)}"
@@ -153,35 +153,35 @@ def _authorization(fields: Fields, scope: Scope, folder: Path) -> str:
     if "registryConfig" in fields:
         login = registry_login(_file(fields, "registryConfig", folder), scope.server)
         if not login:
-            raise _wrong(f"{fields.at('registryConfig')} has no login for {scope.server}", fields.place)
+            raise _invalid(f"{fields.at('registryConfig')} has no login for {scope.server}", fields.place)
         return login
     return ""
 
 
 def _secret(fields: Fields, name: str, folder: Path) -> str:
-    """What a variable or a file holds, by a field that names one."""
+    """Return the content of the variable or file that a field names."""
     if name.endswith("Env"):
         secret = os.environ.get(fields.text(name), "")
         if not secret:
-            raise _wrong(f"the variable that {fields.at(name)} names is not set", fields.place)
+            raise _invalid(f"the variable that {fields.at(name)} names is not set", fields.place)
     else:
         secret = _file(fields, name, folder).read_text(encoding="utf-8", errors="replace").strip()
     if not secret.isprintable():
-        raise _wrong(f"what {fields.at(name)} names is no line of text", fields.place)
+        raise _invalid(f"the value that {fields.at(name)} names must be one line of text", fields.place)
     return secret
 
 
 def _file(fields: Fields, name: str, folder: Path) -> Path:
     path = folder / Path(fields.text(name)).expanduser()
     if not fields.text(name) or not path.is_file() or not os.access(path, os.R_OK):
-        raise _wrong(f"{fields.at(name)} names no file that can be read", fields.place)
+        raise _invalid(f"{fields.at(name)} must be a readable file", fields.place)
     return path
 
 
 def registry_login(config: Path, server: str) -> str:
-    """The header for a registry that a configuration of container tools has; empty if it has none.
+    """Return the header for a registry from a configuration file of container tools; empty if it has no login.
 
-    Programs that it names are not run.
+    Credential helpers are not run.
     """
     try:
         data: Any = json.loads(config.read_bytes())
@@ -202,7 +202,7 @@ def _basic(user: str, password: str) -> str:
     return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"
 
 
-def _wrong(message: str, *places: Location, hint: str = "") -> InputError:
+def _invalid(message: str, *places: Location, hint: str = "") -> InputError:
     return InputError(
         "CMD-ARGO-323",
         f"the file of credentials cannot be used: {message}",

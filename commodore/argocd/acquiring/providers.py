@@ -1,4 +1,4 @@
-"""What programs give in place of the network: repositories, charts, files."""
+"""Providers: repositories, charts and files that a program supplies instead of the network."""
 
 from __future__ import annotations
 
@@ -10,78 +10,78 @@ from typing import Any, Protocol
 
 
 class GitProvider(Protocol):
-    """Gives repositories. It is asked after `--repo-map` and the tree under analysis, and before the cache."""
+    """Provide repositories. Queried after `--repo-map` and the tree under analysis, and before the cache."""
 
     def resolve(self, url: str, revision: str) -> str | None:
-        """The commit that a revision stands for; None for a repository that is not given here.
+        """Return the commit of a revision; None for a repository that is not provided.
 
         Args:
-            revision: as an Application says it; empty for the default branch.
+            revision: as written in an Application; empty for the default branch.
 
         Raises:
-            CommodoreError: the repository is given, and has no such revision.
+            CommodoreError: the repository is provided, and does not have the revision.
         """
 
     def tree(self, url: str, commit: str) -> Path:
-        """A folder with the files of a commit that `resolve` has named. Nothing is written to it."""
+        """Return a folder with the files of a commit that `resolve` returned. It is only read."""
 
 
 class ChartProvider(Protocol):
-    """Gives charts. It is asked before the cache."""
+    """Provide charts. Queried before the cache."""
 
     def resolve(self, repository: str, name: str, requested: str) -> str | None:
-        """The version that is taken; None for a chart that is not given here.
+        """Return the version to use; None for a chart that is not provided.
 
         Args:
-            wanted: a version or a range of versions, as an Application says it.
+            requested: a version or a range of versions, as written in an Application.
 
         Raises:
-            CommodoreError: the chart is given, and no version fits.
+            CommodoreError: the chart is provided, and no version matches.
         """
 
     def chart(self, repository: str, name: str, version: str) -> Path:
-        """The folder of a chart, unpacked, of a version that `resolve` has named. Nothing is written to it."""
+        """Return the folder of an unpacked chart, at a version that `resolve` returned. It is only read."""
 
 
 class RemoteProvider(Protocol):
-    """Gives what web servers have: value files, indexes and archives of charts."""
+    """Provide files of web servers: value files, indexes and archives of charts."""
 
     def fetch(self, url: str) -> bytes | None:
-        """The content of a URL; None for one that is not given here."""
+        """Return the content of a URL; None if it is not provided."""
 
 
 class ArtefactProvider(Protocol):
-    """Gives OCI artefacts with manifests. It is asked before the cache."""
+    """Provide OCI artefacts with manifests. Queried before the cache."""
 
     def resolve(self, url: str, requested: str) -> str | None:
-        """The digest that is taken; None for an artefact that is not given here.
+        """Return the digest to use; None for an artefact that is not provided.
 
         Args:
-            wanted: a tag, a digest or a range of versions, as an Application says it.
+            requested: a tag, a digest or a range of versions, as written in an Application.
 
         Raises:
-            CommodoreError: the artefact is given, and nothing in it fits.
+            CommodoreError: the artefact is provided, and no tag matches.
         """
 
     def tree(self, url: str, digest: str) -> Path:
-        """A folder with the files of what `resolve` has named. Nothing is written to it."""
+        """Return a folder with the files of a digest that `resolve` returned. It is only read."""
 
 
 class Clock(Protocol):
-    """Says what time it is to templates of ApplicationSets. Without one they may not ask."""
+    """The clock of templates of ApplicationSets. Without a clock, functions of time are refused."""
 
     def now(self) -> datetime:
-        """The time, with a zone. It is asked once for a question."""
+        """Return the time, with a time zone. Called once per operation."""
 
 
 @dataclass(frozen=True, slots=True)
 class PluginSource:
-    """A source that names a config management plugin.
+    """A source with a config management plugin.
 
     Attributes:
-        folder: of the source.
-        application: the Application's name.
-        namespace: of the Application's destination.
+        folder: the folder of the source.
+        application: the name of the Application.
+        namespace: the namespace of the destination.
         plugin: the block as written: name, env, parameters.
         environment: the build environment, `ARGOCD_APP_NAME` and so on.
     """
@@ -94,13 +94,13 @@ class PluginSource:
 
 
 class PluginRenderer(Protocol):
-    """Renders what a config management plugin would. It is the caller's own code, and is trusted."""
+    """Render sources instead of a config management plugin. It is code of the caller, and trusted."""
 
     def fits(self, source: PluginSource) -> bool:
-        """Whether it renders a source."""
+        """Check if this renderer handles a source."""
 
     def render(self, source: PluginSource) -> Iterable[Mapping[str, Any]]:
-        """The objects of a source.
+        """Return the objects of a source.
 
         Raises:
             CommodoreError: it cannot be rendered.
@@ -109,7 +109,7 @@ class PluginRenderer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Providers:
-    """Those that a caller gives; the first plugin that fits renders."""
+    """The providers of a caller; the first matching plugin renders."""
 
     git: GitProvider | None = None
     charts: ChartProvider | None = None

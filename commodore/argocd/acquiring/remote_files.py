@@ -1,4 +1,4 @@
-"""Files of web servers that sources name: value files, and files of kustomizations."""
+"""Files of web servers that sources refer to: value files, and files of kustomizations."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ _FILE = "content"
 
 @dataclass
 class RemoteFiles:
-    """Fetches files, each once per run, and keeps what they were for runs offline.
+    """Fetch files, each once per run, and cache them for offline runs.
 
     Args:
-        scratch: a folder for this run.
-        remotes: is asked first.
-        found: collects files that may be old.
+        scratch: a folder of this run.
+        remotes: queried first.
+        diagnostics: collects files that may be outdated.
     """
 
     context: Context
     scratch: Path
     remotes: RemoteProvider | None
-    found: Diagnostics
+    diagnostics: Diagnostics
     _contents: dict[str, bytes] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def content(self, url: str) -> bytes:
-        """What the server has at a URL; offline what it had the last time.
+        """Return the content of a URL; offline that of the last fetch.
 
         Raises:
             CommodoreError: see `fetch`.
@@ -73,11 +73,11 @@ class RemoteFiles:
     def _report_age(self, url: str, file: Path) -> None:
         then = datetime.fromtimestamp(file.stat().st_mtime, UTC)
         self.context.announce(Obtained(redact(url), "", "", "cache"))
-        self.found.add(
+        self.diagnostics.add(
             Diagnostic(
                 "CMD-ARGO-321",
-                f"{redact(url)} is that of {then:%Y-%m-%d %H:%M} UTC; it may have changed",
+                f"{redact(url)} was fetched at {then:%Y-%m-%d %H:%M} UTC; it may have changed",
                 "warning",
-                "run without --offline for what the server has now",
+                "run without --offline to fetch it again",
             )
         )

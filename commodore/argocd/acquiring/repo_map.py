@@ -1,4 +1,4 @@
-"""Which folders stand for which repositories, and when two URLs mean one repository."""
+"""The folders that replace repositories, and the identity of repository URLs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://(?:[^@/]*@)?(.*)", re.DOTALL)
 
 
 def repository_identity(url: str) -> str:
-    """What URLs of one repository have in common: no user, no `.git`, no `/` at the end, lower case."""
+    """Return the same text for all URLs of a repository: lower case, without user, `.git` and trailing `/`."""
     text = url.strip().lower()
     scheme = _SCHEME.fullmatch(text)
     if scheme is not None:
@@ -28,8 +28,8 @@ def repository_identity(url: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Mapped:
-    """A folder that stands for a repository, or a revision in it if `revision` is not empty."""
+class MappedRepository:
+    """A folder that replaces a repository, or a revision in it if `revision` is not empty."""
 
     url: str
     folder: Path
@@ -37,30 +37,30 @@ class Mapped:
 
     @property
     def place(self) -> tuple[str, str]:
-        """The folder, however it is written, and the revision."""
+        """The real path of the folder, and the revision."""
         return os.path.realpath(self.folder), self.revision
 
 
 class RepoMap:
-    """What stands for what is elsewhere: folders by repository (`--repo-map`), and what a caller provides.
+    """Replacements of remote inputs: folders by repository (`--repo-map`), and the providers of a caller.
 
-    Remembers which folders were used.
+    It records the folders that were used.
 
     Args:
-        anew: what is asked anew though the cache has it: `charts` of web servers, of registries (`oci`), or `all`.
+        refresh: kinds that are fetched even if cached: `charts` of web servers, of registries (`oci`), or `all`.
     """
 
     def __init__(
-        self, entries: Iterable[Mapped] = (), providers: Providers | None = None, anew: Iterable[str] = ()
+        self, entries: Iterable[MappedRepository] = (), providers: Providers | None = None, refresh: Iterable[str] = ()
     ) -> None:
         self.providers = providers or Providers()
-        self._anew = frozenset(anew)
-        self._asked: set[Hashable] = set()
+        self._refresh = frozenset(refresh)
+        self._refreshed: set[Hashable] = set()
         self._entries = {repository_identity(entry.url): entry for entry in entries}
         self._used: set[str] = set()
 
-    def find(self, url: str) -> Mapped | None:
-        """What stands for the repository of a URL."""
+    def find(self, url: str) -> MappedRepository | None:
+        """Return the replacement of the repository of a URL."""
         key = repository_identity(url)
         entry = self._entries.get(key)
         if entry is not None:
@@ -68,20 +68,20 @@ class RepoMap:
         return entry
 
     def providing(self, providers: Providers) -> RepoMap:
-        """The same map, and the same memory, with what a caller provides."""
-        provided = RepoMap(self._entries.values(), providers, self._anew)
-        provided._used, provided._asked = self._used, self._asked
+        """Return the same map, which shares the record of uses, with other providers."""
+        provided = RepoMap(self._entries.values(), providers, self._refresh)
+        provided._used, provided._refreshed = self._used, self._refreshed
         return provided
 
-    def wants_anew(self, kind: str, name: Hashable) -> bool:
-        """Whether something is asked for though the cache has it: each thing once."""
-        if not self._anew & {kind, "all"} or name in self._asked:
+    def refreshes(self, kind: str, name: Hashable) -> bool:
+        """Check if an input is fetched even if it is cached. True once for each input."""
+        if not self._refresh & {kind, "all"} or name in self._refreshed:
             return False
-        self._asked.add(name)
+        self._refreshed.add(name)
         return True
 
-    def unused(self) -> list[Mapped]:
-        """Entries that nothing has asked for."""
+    def unused(self) -> list[MappedRepository]:
+        """Return the entries that were not used."""
         return [entry for key, entry in sorted(self._entries.items()) if key not in self._used]
 
 
@@ -89,18 +89,18 @@ _TREE = "=@"
 
 
 def own_urls(texts: Iterable[str]) -> list[str]:
-    """The URLs that values of `--repo-map` say to be those of the tree itself: `URL=@`."""
+    """Return the URLs that values of `--repo-map` map to the tree itself: `URL=@`."""
     return [text.removesuffix(_TREE) for text in texts if text.endswith(_TREE)]
 
 
-def parse_repo_map(texts: Iterable[str]) -> list[Mapped]:
-    """The values of `--repo-map`: `URL=FOLDER` or `URL=FOLDER#REVISION`; see `own_urls` for the others.
+def parse_repo_map(texts: Iterable[str]) -> list[MappedRepository]:
+    """Parse values of `--repo-map`: `URL=FOLDER` or `URL=FOLDER#REVISION`; see `own_urls` for the others.
 
     Raises:
-        UsageError: CMD-ARGO-020, one has another form or names a missing folder, or two name different folders for a
+        UsageError: CMD-ARGO-020, a value is invalid or has a missing folder, or two have different folders for a
             repository.
     """
-    entries: dict[str, Mapped] = {}
+    entries: dict[str, MappedRepository] = {}
     for text in texts:
         if text.endswith(_TREE):
             continue
@@ -108,14 +108,14 @@ def parse_repo_map(texts: Iterable[str]) -> list[Mapped]:
         path, _, revision = rest.partition("#")
         shown = redact(url)
         if not separator or not url or not path:
-            raise _usage(f"--repo-map {redact(text)!r} is not URL=FOLDER")
+            raise _usage(f"--repo-map {redact(text)!r} must be URL=FOLDER")
         if not Path(path).is_dir():
-            raise _usage(f"--repo-map names the folder {path} for {shown}, which is not there")
+            raise _usage(f"the folder {path} of --repo-map for {shown} does not exist")
         key = repository_identity(url)
-        entry = Mapped(url, Path(path).absolute(), revision)
+        entry = MappedRepository(url, Path(path).absolute(), revision)
         known = entries.setdefault(key, entry)
         if known.place != entry.place:
-            raise _usage(f"--repo-map names different folders for the repository {shown}")
+            raise _usage(f"--repo-map has different folders for the repository {shown}")
     return list(entries.values())
 
 

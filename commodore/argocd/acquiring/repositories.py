@@ -1,4 +1,4 @@
-"""The files of the repositories that sources name."""
+"""The files of the repositories of sources."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from commodore.core.sources.git import RepositoryStore, normalize, redact
 _REFUSED = re.compile(r"(?i)^(-|[a-z0-9+.-]*::|file:|git:|/|\.)|[\x00-\x1f\x7f]")
 _LONGEST_REVISION = 255
 _OF_TREE = (
-    "fetch the revision into the checkout, or let the tree stand for all revisions "
+    "fetch the revision into the checkout, or use the tree for all revisions "
     "with `self-revisions: all` in .commodore.yaml"
 )
 
@@ -38,8 +38,8 @@ class _Obtained:
     """The files of a repository at a revision.
 
     Attributes:
-        way: how they came, see the event `Obtained`.
-        note: what is to be said of them.
+        way: the origin, see the event `Obtained`.
+        note: a diagnostic about them.
     """
 
     tree: Tree
@@ -49,19 +49,19 @@ class _Obtained:
 
 @dataclass
 class Repositories:
-    """Gives each repository's files at a revision, once per run.
+    """Return the files of repositories at revisions, each obtained once per run.
 
     Args:
-        scratch: a folder for this run, in which commits are laid out.
-        own: trees that stand for their repositories, by `repository_identity`, at revisions that `Tree.stands` covers.
-        found: collects revisions for which a tree stands, and those that may be old.
+        scratch: a folder of this run, in which commits are extracted.
+        own: trees that replace their repositories, by `repository_identity`, at revisions that `Tree.stands` covers.
+        diagnostics: collects revisions that a tree replaces, and revisions that may be outdated.
     """
 
     context: Context
     repo_map: RepoMap
     scratch: Path
     own: Mapping[str, Tree] = field(default_factory=dict)
-    found: Diagnostics = field(default_factory=Diagnostics)
+    diagnostics: Diagnostics = field(default_factory=Diagnostics)
     _trees: dict[tuple[str, str], _Obtained] = field(default_factory=dict)
     _shared: dict[str, Tree] = field(default_factory=dict)
     _reported: set[tuple[str, str]] = field(default_factory=set)
@@ -69,21 +69,19 @@ class Repositories:
     _store: RepositoryStore | None = None
 
     def tree(self, url: str, revision: str, prefix: str = "") -> Tree:
-        """The files of a repository.
+        """Return the files of a repository.
 
-        A mapped repository is its folder as it lies, whatever the revision. That of a tree is the tree, or a commit of
-        the local repository. Others are fetched into the cache. A range of versions is the newest tag that fits, if
-        there is one.
+        A mapped repository is its folder, at every revision. That of a tree is the tree, or a commit of the local
+        repository. Others are fetched into the cache. A range of versions is the newest matching tag, if there is one.
 
         Args:
-            prefix: what tags begin with that are versions.
+            prefix: the prefix of tags that are versions.
 
         Raises:
             InputError: CMD-ARGO-313, the revision is unknown.
             EnvironmentFault: CMD-ARGO-310, offline and not in the cache; CMD-ARGO-311, it cannot be fetched;
-                CMD-ARGO-312, it wants credentials.
-            PolicyError: CMD-ARGO-320, the URL or the revision has a form that is refused; CMD-CONF-011, it is on this
-                machine's link.
+                CMD-ARGO-312, it requires credentials.
+            PolicyError: CMD-ARGO-320, the URL or the revision is refused; CMD-CONF-011, the server is link-local.
         """
         with self._lock:
             key = (repository_identity(url), f"{prefix}\0{revision}" if prefix else revision)
@@ -94,26 +92,26 @@ class Repositories:
                 self._reported.add(key)
                 self.context.announce(Obtained(redact(url), revision, obtained.tree.revision, obtained.way))
                 if obtained.note is not None:
-                    self.found.add(obtained.note)
+                    self.diagnostics.add(obtained.note)
             return obtained.tree
 
     def report_to(self, diagnostics: Diagnostics) -> None:
-        """Report what is asked for from now on to another collector, also what was asked for before."""
+        """Report to another collector from now on, including repositories that were reported before."""
         with self._lock:
-            self.found = diagnostics
+            self.diagnostics = diagnostics
             self._reported.clear()
 
     def of(self, source: Source, profile: Profile) -> Tree:
-        """The files of the repository of a source, see `tree`.
+        """Return the files of the repository of a source, see `tree`.
 
         Args:
-            profile: the version of Argo CD, which may know no prefixes of tags.
+            profile: the version of Argo CD, which may not support prefixes of tags.
         """
         return self.tree(source.repo_url, source.revision, _prefix(source, profile))
 
     def is_local(self, source: Source, profile: Profile) -> bool:
-        """Whether the files of a source are there without being fetched: those that `of` gives are mapped, or those of
-        the tree under analysis or of its local repository.
+        """Check if `of` returns the files of a source without fetching: they are mapped, or those of the tree under
+        analysis or of its local repository.
         """
         if self.repo_map.find(source.repo_url) is not None:
             return True
@@ -125,15 +123,15 @@ class Repositories:
         )
 
     def ignored(self) -> frozenset[str]:
-        """Absolute paths of what git ignores in the checkouts that stand for repositories as they lie."""
+        """Return the absolute paths that git ignores in the checkouts that replace repositories."""
         with self._lock:
             trees = [*self.own.values(), *self._shared.values(), *(obtained.tree for obtained in self._trees.values())]
-        asked = {id(tree.ignored): tree.ignored for tree in trees if tree.ignored is not None}
-        paths = [ignored.paths() for ignored in asked.values()]
+        unique = {id(tree.ignored): tree.ignored for tree in trees if tree.ignored is not None}
+        paths = [ignored.paths() for ignored in unique.values()]
         return frozenset().union(*paths) if len(paths) != 1 else paths[0]
 
     def close(self) -> None:
-        """End what still talks to remotes."""
+        """Close connections to remotes."""
         if self._store is not None:
             self._store.close()
 
@@ -160,7 +158,7 @@ class Repositories:
         return self._fetched(url, revision, prefix)
 
     def _own_tree(self, own: Tree, url: str, revision: str, prefix: str) -> _Obtained | None:
-        """The tree, or another commit of its local repository; None if that does not have the revision."""
+        """Return the tree, or another commit of its local repository; None if that does not have the revision."""
         stands = own.stands
         if stands is not None and not stands.cover(revision):
             commit = self._own_commit(stands, revision, prefix)
@@ -180,7 +178,7 @@ class Repositories:
         return _Obtained(own, "tree", note)
 
     def _own_commit(self, stands: OwnRevisions, revision: str, prefix: str) -> str:
-        """The commit that the local repository has of a revision; empty for none."""
+        """Return the commit of a revision in the local repository; empty if it does not have it."""
         if is_range(revision, prefix) and (tag := newest_tag(stands.tags(self.context), revision, prefix)):
             revision = f"refs/tags/{tag}"
         return stands.commit(revision, self.context)
@@ -193,16 +191,16 @@ class Repositories:
         if revision.startswith("-") or len(revision) > _LONGEST_REVISION or not revision.isprintable():
             raise PolicyError(
                 "CMD-ARGO-320",
-                f"the revision {printable(revision[:80])!r} has a form that is refused",
+                f"the revision {printable(revision[:80])!r} is refused",
                 hint="a revision is a branch, a tag, a commit or a range of versions",
             )
         if self._store is None:
-            kept = usable(argocd_repository_cache())
-            if refused_write(kept):
-                kept = self.scratch / "clones"
-            with guard_disk(kept):
-                make_private(kept)
-            self._store = RepositoryStore(kept, self.context)
+            cache = usable(argocd_repository_cache())
+            if refused_write(cache):
+                cache = self.scratch / "clones"
+            with guard_disk(cache):
+                make_private(cache)
+            self._store = RepositoryStore(cache, self.context)
         requested = None if revision in ("", "HEAD") else revision
         try:
             if requested is not None and is_range(requested, prefix):
@@ -220,14 +218,14 @@ class Repositories:
                 "CMD-ARGO-321",
                 f"the revision {printable(revision) or 'HEAD'!r} of {redact(url)} is that of the last fetch",
                 "warning",
-                "run without --offline for what the server has now",
+                "run without --offline to fetch it again",
             )
         folder = self.scratch / f"tree-{len(self._trees)}"
         tree = commit_tree(repository.path, commit.sha, folder, redact(url), self.context)
         return _Obtained(tree, "fetched" if repository.fetched else "cache", note)
 
     def _lacks_key(self, url: str) -> bool:
-        """Whether a repository is asked for by SSH without a key."""
+        """Check if a repository is accessed by SSH without a key."""
         access = self.context.access
         is_ssh = normalize(url).startswith("ssh://")
         return (
@@ -248,11 +246,13 @@ class Repositories:
             if self.context.offline:
                 return EnvironmentFault(
                     "CMD-ARGO-310",
-                    f"{shown} at {revision or 'HEAD'} is not in the cache, and offline nothing is fetched",
+                    f"{shown} at {revision or 'HEAD'} is not in the cache, and nothing is fetched offline",
                     hint=own or "run once without --offline, or map it with --repo-map",
                 )
             if error.code == "CMD-GIT-004" or self._lacks_key(url):
-                return EnvironmentFault("CMD-ARGO-312", f"{shown} wants credentials: {error.message}", hint=own or HINT)
+                return EnvironmentFault(
+                    "CMD-ARGO-312", f"{shown} requires credentials: {error.message}", hint=own or HINT
+                )
             return EnvironmentFault(
                 "CMD-ARGO-311",
                 f"{shown} cannot be fetched: {error.message}",
@@ -272,6 +272,6 @@ def _prefix(source: Source, profile: Profile) -> str:
 def _refused(url: str) -> PolicyError:
     return PolicyError(
         "CMD-ARGO-320",
-        f"the repository URL {printable(redact(url))!r} has a form that is refused",
+        f"the repository URL {printable(redact(url))!r} is refused",
         hint="use https:// or ssh://, or map the URL to a folder with --repo-map",
     )

@@ -1,4 +1,4 @@
-"""Revisions that are ranges of versions, and the tags that they mean."""
+"""Revisions that are ranges of versions, and their tags."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from commodore.base.values.versions import Version, VersionProblem, find_version
 
 
 def is_range(revision: str, prefix: str = "") -> bool:
-    """Whether a revision says which versions fit, instead of naming one.
+    """Check if a revision is a range of versions.
 
     Args:
-        prefix: what tags begin with that are versions; with it, one version is a range of itself.
+        prefix: the prefix of tags that are versions; with it, a single version is a range, too.
     """
     try:
         parse_range(revision)
@@ -21,10 +21,10 @@ def is_range(revision: str, prefix: str = "") -> bool:
 
 
 def newest_tag(tags: Iterable[str], revision: str, prefix: str = "") -> str | None:
-    """The tag of the newest version that fits a range; None if none does, or the range is invalid.
+    """Return the tag of the newest version in a range; None if no tag matches, or the range is invalid.
 
     Args:
-        prefix: as `is_range`.
+        prefix: as in `is_range`.
     """
     versions: dict[Version, str] = {}
     for tag in tags:

@@ -22,25 +22,27 @@ _REFUSES = frozenset({401, 403, 407})
 
 
 def fetch(url: str, context: Context, size: int, remotes: RemoteProvider | None = None, *, named_by: str = "") -> bytes:
-    """What a web server has at a URL.
+    """Return the content of a URL.
 
     Args:
-        size: the most bytes that are taken.
-        remotes: is asked first.
-        named_by: the URL of the chart repository that names this one.
+        size: the maximum number of bytes.
+        remotes: queried first.
+        named_by: the URL of the chart repository that has this URL in its index.
 
     Raises:
-        EnvironmentFault: CMD-ARGO-310, offline; CMD-ARGO-311, there is no answer, or one that is no success;
-            CMD-ARGO-312, the server wants credentials.
-        PolicyError: CMD-ARGO-317, the answer is too large; CMD-ARGO-320, the URL has a form that is refused, or leads
-            to one; CMD-CONF-011, it is on this machine's link.
+        EnvironmentFault: CMD-ARGO-310, offline; CMD-ARGO-311, there is no answer, or an error status;
+            CMD-ARGO-312, the server requires credentials.
+        PolicyError: CMD-ARGO-317, the answer is too large; CMD-ARGO-320, the URL is refused, or redirects to
+            one that is; CMD-CONF-011, the server is link-local.
     """
     from commodore.core.sources.http import without_credentials
 
     shown = without_credentials(url)
     if not url.startswith(("http://", "https://")):
         raise PolicyError(
-            "CMD-ARGO-320", f"the URL {shown} is no http:// or https:// URL", hint="files come by HTTP alone"
+            "CMD-ARGO-320",
+            f"the URL {shown} must begin with http:// or https://",
+            hint="files are fetched by HTTP only",
         )
     given = remotes.fetch(url) if remotes is not None else None
     if given is not None:
@@ -49,7 +51,7 @@ def fetch(url: str, context: Context, size: int, remotes: RemoteProvider | None 
     check_source(url, f"the file {shown}")
     if context.offline:
         raise EnvironmentFault(
-            "CMD-ARGO-310", f"{shown} is not in the cache, and offline nothing is fetched", hint="run without --offline"
+            "CMD-ARGO-310", f"{shown} is not in the cache, and nothing is fetched offline", hint="run without --offline"
         )
     limits = context.limits
     policy = Policy(
@@ -64,7 +66,7 @@ def fetch(url: str, context: Context, size: int, remotes: RemoteProvider | None 
     if answer.status in _REFUSES:
         raise EnvironmentFault(
             "CMD-ARGO-312",
-            f"{shown} {'does not take these' if allowed else 'wants'} credentials (status {answer.status})",
+            f"{shown} {'rejects these' if allowed else 'requires'} credentials (status {answer.status})",
             hint=HINT,
         )
     if answer.status != 200:

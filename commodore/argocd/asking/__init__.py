@@ -1,1 +1,1 @@
-"""Questions about trees, answered: options, one session for each, and results. `commodore.argocd` has their names."""
+"""The operations on trees, with their options, sessions and results. `commodore.argocd` exports them."""

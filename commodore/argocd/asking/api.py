@@ -1,7 +1,7 @@
-"""What programs use: each question about a tree as a function with typed results (docs/how-to/argocd-from-python.md).
+"""The API for programs: operations on trees with typed results (docs/how-to/argocd-from-python.md).
 
-Nothing is printed and nothing depends on the current folder. A function raises only what makes the whole question
-meaningless (no such folder, a name that fits no Application); all else is in `diagnostics`, beside what worked.
+Nothing is printed and nothing depends on the current folder. A function raises only errors without any result (no such
+folder, a name that matches no Application); all others are in `diagnostics` of the result.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ from commodore.argocd.configuration import choose_profile, read_file
 from commodore.argocd.configuration.installed import installed_tools
 from commodore.argocd.diagnostics import STRICT
 from commodore.argocd.discovery import Listing as Listed
-from commodore.argocd.discovery import Lost, Origin, may_be_meant, read_applications
+from commodore.argocd.discovery import LostDefinition, Origin, may_be_meant, read_applications
 from commodore.argocd.model.application import Application
 from commodore.argocd.rendering.value_layers import explain_value
 from commodore.base.diagnostics import Diagnostics, Subject
@@ -71,13 +71,13 @@ _LIBRARIES = {"Jsonnet": "gojsonnet", "jq": "jq", "RE2": "google-re2", "Lua": "l
 
 
 def list_applications(tree: Tree, options: Options | None = None, names: Sequence[str] = ()) -> Listing:
-    """The Applications that a tree defines: in files, by ApplicationSets, and in what other Applications render.
+    """List the Applications that a tree defines: in files, by ApplicationSets, and rendered by other Applications.
 
     Args:
-        names: names or patterns of Applications; all if there are none.
+        names: names or patterns of Applications; empty for all.
 
     Raises:
-        CommodoreError: the tree is not there or cannot be read, or a name fits no Application.
+        CommodoreError: the tree does not exist or cannot be read, or a name matches no Application.
     """
     with open_session(options or Options()) as session:
         chosen = selected(session, tree, names)
@@ -86,13 +86,13 @@ def list_applications(tree: Tree, options: Options | None = None, names: Sequenc
 
 
 def expand(tree: Tree, options: Options | None = None, names: Sequence[str] = ()) -> Expansions:
-    """The Applications that ApplicationSets make, those of a tree or of the files that the options name.
+    """Expand the ApplicationSets of a tree, or of the files in the options, to Applications.
 
     Args:
-        names: names or patterns of ApplicationSets; all if there are none.
+        names: names or patterns of ApplicationSets; empty for all.
 
     Raises:
-        CommodoreError: as `list_applications`, or a name fits no ApplicationSet.
+        CommodoreError: as `list_applications`, or a name matches no ApplicationSet.
     """
     from commodore.argocd.asking.expanding import expand_sets
 
@@ -109,14 +109,14 @@ def expand(tree: Tree, options: Options | None = None, names: Sequence[str] = ()
 def render(
     tree: Tree, options: Options | None = None, names: Sequence[str] = (), stage: Stage = "desired"
 ) -> Rendering:
-    """What Applications render to.
+    """Render Applications.
 
     Args:
-        names: names or patterns of Applications; all if there are none.
-        stage: what Argo CD compares with the cluster, or what the sources give, with tracking.
+        names: names or patterns of Applications; empty for all.
+        stage: `desired`, as compared with the cluster; `manifests`, as rendered from sources, with tracking.
 
     Raises:
-        CommodoreError: as `list_applications`, or a name fits no Application.
+        CommodoreError: as `list_applications`.
     """
     with open_session(options or Options()) as session:
         chosen = selected(session, tree, names)
@@ -125,7 +125,7 @@ def render(
 
 
 def test(tree: Tree, options: Options | None = None, names: Sequence[str] = ()) -> Report:  # noqa: PT028
-    """Whether Applications render, and whether their AppProjects allow what they want.
+    """Test that Applications render, and that their AppProjects allow them.
 
     Raises:
         CommodoreError: as `render`.
@@ -138,7 +138,7 @@ def test(tree: Tree, options: Options | None = None, names: Sequence[str] = ()) 
                 opened.settings,
                 opened.renderer,
                 checks,
-                session.found,
+                session.diagnostics,
                 kubernetes.kube_version,
                 kubernetes.cluster_scoped,
             )
@@ -148,25 +148,25 @@ def test(tree: Tree, options: Options | None = None, names: Sequence[str] = ()) 
 
 
 def diff(base: Tree | None, target: Tree, options: Options | None = None, names: Sequence[str] = ()) -> Difference:
-    """What differs between two trees in what Argo CD would deploy.
+    """Compare the objects that Argo CD would deploy from two trees.
 
     Args:
-        base: None for the commit where the target left the default branch of `origin`.
+        base: None for the merge base of the target and the default branch of `origin`.
 
     Raises:
         CommodoreError: as `render`.
     """
     with open_session(options or Options()) as session:
-        sides, difference, told = compare(session, base, target, names)
+        sides, difference, reported = compare(session, base, target, names)
         changes = tuple(_changed(verdict, difference) for verdict in difference.applications)
         dangers = tuple(dict.fromkeys(flag.name for flag in difference.review.flags))
-        return Difference(told, sides[0].shown, sides[1].shown, changes, dangers, difference, sides)
+        return Difference(reported, sides[0].shown, sides[1].shown, changes, dangers, difference, sides)
 
 
 def images(
     tree: Tree, options: Options | None = None, names: Sequence[str] = (), *, base: Tree | None = None
 ) -> Images:
-    """The images that Applications run, or with a base those that differ.
+    """List the images of Applications, or with a base the images that differ.
 
     Raises:
         CommodoreError: as `render`.
@@ -174,8 +174,8 @@ def images(
     with open_session(options or Options()) as session:
         places = session.options.comparison.image_places
         if base is not None:
-            _, difference, told = compare(session, base, tree, names)
-            return Images(told, tuple(changed_uses(difference, places)))
+            _, difference, reported = compare(session, base, tree, names)
+            return Images(reported, tuple(changed_uses(difference, places)))
         chosen = selected(session, tree, names)
         uses = tuple(
             use
@@ -188,10 +188,10 @@ def images(
 def run_images(
     tree: Tree, names: Collection[str], options: Options | None = None
 ) -> tuple[dict[str, RunImages], Diagnosis]:
-    """The images that a commit renders of Applications, by their `namespace/name`, and what was found.
+    """List the images that Applications run at a commit, by `namespace/name`, and return the diagnosis.
 
     Args:
-        names: the Applications, as `namespace/name`; those that the tree does not define are left out.
+        names: the Applications, as `namespace/name`; undefined ones are left out.
 
     Raises:
         CommodoreError: as `list_applications`.
@@ -201,7 +201,7 @@ def run_images(
         listing = listing_of(session, side.at)
         chosen = [application for application in listing.applications if listing.label(application) in names]
         if len(chosen) < len(names):
-            listing.report_failures(session.found, but=chosen)  # one of those may define what is missing
+            listing.report_failures(session.diagnostics, exclude=chosen)  # one of these may define a missing one
         collected = Diagnostics(STRICT)
         with rendering(session, listing, collected) as opened:
             rendered = list(opened.renderer.render_all(chosen, session.options.effort.jobs))
@@ -227,35 +227,35 @@ def run_images(
 
 
 def settings(tree: Tree | None, options: Options | None = None) -> Settings:
-    """The settings that count for a tree, each with where it is from.
+    """Return the effective settings of a tree, each with its origin.
 
     Args:
-        tree: None for those alone of the files that the options name.
+        tree: None for only the settings of the files in the options.
 
     Raises:
         CommodoreError: as `list_applications`.
     """
     with open_session(options or Options()) as session:
         if tree is None:
-            read, told = given_settings(session), diagnostics(session)
+            read, reported = given_settings(session), diagnostics(session)
         else:
             chosen = selected(session, tree)
-            # A repository with nothing but settings is a fine answer here.
+            # A repository that has only settings is not an error here.
             read = chosen.listing.settings
-            told = tuple(diagnostic for diagnostic in after_listing(session, chosen) if diagnostic.code != _EMPTY)
+            reported = tuple(diagnostic for diagnostic in after_listing(session, chosen) if diagnostic.code != _EMPTY)
         values = tuple(
             SettingValue(part, key, setting.value, setting.level, setting.place, setting.overridden)
             for part, key, setting in read.rows()
         )
-        return Settings(told, read.namespace, values, tuple(read.clusters), read.repositories)
+        return Settings(reported, read.namespace, values, tuple(read.clusters), read.repositories)
 
 
 def diagnose(tree: Tree, options: Options | None = None, *, rendered: bool = False, plugins: bool = False) -> Diagnosis:
-    """Everything that is found while a tree is read.
+    """Return all diagnostics of reading a tree.
 
     Args:
-        rendered: also while all Applications are rendered and their ignore rules are read.
-        plugins: the same for those that a plugin renders.
+        rendered: also those of rendering all Applications and reading their ignore rules.
+        plugins: the same for Applications that a plugin renders.
 
     Raises:
         CommodoreError: as `list_applications`.
@@ -264,35 +264,35 @@ def diagnose(tree: Tree, options: Options | None = None, *, rendered: bool = Fal
         chosen = selected(session, tree)
         if rendered or plugins:
             check_all(session, chosen, plugins=not rendered)
-            told = diagnostics(session)
+            reported = diagnostics(session)
         else:
-            told = after_listing(session, chosen)
+            reported = after_listing(session, chosen)
         own = chosen.listing.own
-        return Diagnosis(told, next(iter(own.values())).root if own else Path())
+        return Diagnosis(reported, next(iter(own.values())).root if own else Path())
 
 
 def normalize(objects: Path | None, options: Options) -> Normalized:
-    """Objects without what the rules of an Application and of the settings ignore.
+    """Remove the fields that the rules of an Application and of the settings ignore from objects.
 
     Args:
-        objects: a YAML file with them.
-        options: their `search.app` names the file with the one Application.
+        objects: a YAML file with objects.
+        options: `search.app` is the file with the Application.
 
     Raises:
-        UsageError: CMD-ARGO-021, there is not one Application, or no file with objects.
+        UsageError: CMD-ARGO-021, there is not exactly one Application, or no file with objects.
         CommodoreError: a file cannot be read.
     """
     from commodore.argocd.normalising import Normaliser
     from commodore.argocd.normalising.normalise import read_objects
 
-    collected, limits = _found(options), options.context.limits
+    collected, limits = _collector(options), options.context.limits
     profile = choose_profile(options.followed.argocd_version, {}, Diagnostics())
     settings = options.installation.candidates(profile, (), limits, collected).settings()
     applications = read_applications(options.search.app, limits, collected)
     if len(applications) != 1 or objects is None:
         raise UsageError(
             "CMD-ARGO-021",
-            "one Application and a file with objects are needed",
+            "expected one Application and a file with objects",
             hint="name them by --app and --objects",
         )
     with Normaliser(applications[0], settings, collected) as normaliser:
@@ -301,9 +301,9 @@ def normalize(objects: Path | None, options: Options) -> Normalized:
 
 
 def version(options: Options | None = None) -> Version:
-    """The version of Argo CD that is followed, and the tools that render, beside those that this version runs."""
+    """Return the followed version of Argo CD, and the installed tools with the versions that Argo CD runs."""
     options = options or Options()
-    collected = _found(options)
+    collected = _collector(options)
     profile = choose_profile(options.followed.argocd_version, {}, collected)
     tools = tuple(installed_tools(profile, options.context))
     libraries = {name: installed_version(package) for name, package in _LIBRARIES.items()}
@@ -313,30 +313,30 @@ def version(options: Options | None = None) -> Version:
 def explain(
     tree: Tree, application: str, options: Options | None = None, object_: str = "", value: str = ""
 ) -> Explanation:
-    """Why an Application is there, where its sources come from, what they read and give.
+    """Explain an Application: its origin, the origins of its sources, the files they read, and their objects.
 
     Args:
-        object_: an object of it, as `KIND/NAME` or `KIND/NAMESPACE/NAME`, perhaps with `/` and a JSON pointer: also
-            what that was after each stage.
-        value: a value of its charts, such as `image.tag`: also which layers set it.
+        object_: an object, as `KIND/NAME` or `KIND/NAMESPACE/NAME`, optionally with `/` and a JSON pointer, to explain
+            after each stage.
+        value: a value of its charts, such as `image.tag`, to explain by layers.
 
     Raises:
-        CommodoreError: as `render`; CMD-ARGO-026, the name is a pattern that fits several; CMD-ARGO-029, there is no
-            such object, or nothing at the pointer; CMD-ARGO-036, no layer has the value.
+        CommodoreError: as `render`; CMD-ARGO-026, the name is a pattern that matches several; CMD-ARGO-029, the
+            object or the pointer does not exist; CMD-ARGO-036, no layer has the value.
     """
     with open_session(options or Options()) as session:
         chosen = selected(session, tree, (application,))
         if len(chosen.applications) != 1:
             raise UsageError(
                 "CMD-ARGO-026",
-                f"{application!r} fits {len(chosen.applications)} Applications",
+                f"{application!r} matches {len(chosen.applications)} Applications",
                 hint="name one, as NAMESPACE/NAME",
             )
         with rendering(session, chosen.listing) as opened:
-            made = explain_application(chosen.applications[0], chosen.listing, opened, session.found)
+            made = explain_application(chosen.applications[0], chosen.listing, opened, session.diagnostics)
         shown = made.application
         if made.error is not None:
-            session.found.take(made.error, Subject(application=made.application.name))
+            session.diagnostics.take(made.error, Subject(application=made.application.name))
         if value:
             shown = replace(shown, value=explain_value(made.layers, value))
         if object_ and made.error is None:
@@ -344,18 +344,18 @@ def explain(
         return Explanation(after_rendering(session, chosen), shown)
 
 
-def _found(options: Options) -> Diagnostics:
+def _collector(options: Options) -> Diagnostics:
     return Diagnostics(STRICT if options.reporting.strict else ())
 
 
-def _untested(lost: Lost) -> Outcome:
-    """The outcome of a definition that is lost: what it makes is not tested."""
+def _untested(lost: LostDefinition) -> Outcome:
+    """Return the outcome of a lost definition, whose Applications are not tested."""
     name = lost.label if lost.kind == "Application" else f"{lost.kind} {lost.label}"
     return Outcome(name, "UNKNOWN", 0, (lost.reason,))
 
 
 def _changed(verdict: comparing.Verdict, difference: comparing.Difference) -> ApplicationChange:
-    """What became of an Application, with its objects as reports have them: secrets masked."""
+    """Return the change of an Application, with its objects as in reports: secrets are masked."""
     return ApplicationChange(
         verdict.name,
         verdict.state,
@@ -367,7 +367,7 @@ def _changed(verdict: comparing.Verdict, difference: comparing.Difference) -> Ap
 
 
 def _described(application: Application, listing: Listed) -> ListedApplication:
-    """An Application of a listing with where it is from."""
+    """Return an Application of a listing, with its origin."""
     controller = listing.settings
     return ListedApplication(
         name=application.name,
@@ -389,4 +389,4 @@ def _rendered(session: Session, chosen: Selection, stage: Stage = "desired") -> 
     options = session.options
     render_options = RenderOptions(options.shown, stage, options.kubernetes.cluster_scoped, options.effort.jobs)
     with rendering(session, chosen.listing) as opened:
-        return tuple(render_applications(chosen.applications, opened, render_options, session.found))
+        return tuple(render_applications(chosen.applications, opened, render_options, session.diagnostics))

@@ -1,4 +1,4 @@
-"""Everything that can be found without comparing: all Applications rendered, and their ignore rules read."""
+"""Diagnosing without comparing: render all Applications, and read their ignore rules."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from commodore.base.errors import CommodoreError
 
 
 def check_all(session: Session, chosen: Selection, *, plugins: bool = False) -> None:
-    """Render the Applications that count and read their ignore rules; what does not work is reported.
+    """Render the selected Applications and read their ignore rules; errors are reported.
 
     Args:
-        plugins: only Applications that a plugin renders, as far as their sources say so.
+        plugins: only Applications whose sources name a plugin.
     """
-    listing, diagnostics = chosen.listing, session.found
+    listing, diagnostics = chosen.listing, session.diagnostics
     applications = chosen.applications
     if plugins:
         applications = tuple(
@@ -29,7 +29,7 @@ def check_all(session: Session, chosen: Selection, *, plugins: bool = False) -> 
             for application in applications
             if any(source.plugin is not None for source in application.sources)
         )
-    listing.report_failures(diagnostics, but=applications)
+    listing.report_failures(diagnostics, exclude=applications)
     Projects(listing.settings, diagnostics)
     with rendering(session, listing) as opened:
         for application, rendered in opened.renderer.render_all(applications, session.options.effort.jobs):
@@ -49,11 +49,11 @@ def check_all(session: Session, chosen: Selection, *, plugins: bool = False) -> 
 
 
 def _report_missed(application: Application, listing: Listing, session: Session) -> None:
-    """Report whether the annotation `manifest-generate-paths` misses files that an Application reads."""
+    """Report files that an Application reads and its annotation `manifest-generate-paths` lacks."""
     paths = generate_paths(application, listing.own)
     if not paths:
         return
     reads = reads_of(application, listing.settings, listing.own, session.context.limits)
     files = files_read(reads, next(iter(listing.own.values())).root)
     if missed := missed_by(paths, files, listing.label(application), application):
-        session.found.add(missed)
+        session.diagnostics.add(missed)

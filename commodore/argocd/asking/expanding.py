@@ -1,4 +1,4 @@
-"""What ApplicationSets make: those of files that are named, or else those that a tree defines."""
+"""Expanding the ApplicationSets of named files, or else of a tree."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from commodore.base.printable import some_of
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """ApplicationSets, and the Applications that they make in the order of their generators."""
+    """ApplicationSets, and their Applications in the order of the generators."""
 
     sets: tuple[ApplicationSet, ...]
     made: tuple[Generated, ...]
 
 
 def expand_sets(session: Session, tree: Tree, names: Sequence[str] = ()) -> Expanded:
-    """The ApplicationSets that are named, all if none is, with what they make. What goes wrong is reported.
+    """Expand the ApplicationSets with the names, or all. Errors are reported.
 
     Raises:
-        UsageError: CMD-ARGO-022, a name fits no ApplicationSet.
+        UsageError: CMD-ARGO-022, a name matches no ApplicationSet.
         CommodoreError: a file or the tree cannot be read.
     """
     if session.options.search.appset:
@@ -39,13 +39,13 @@ def expand_sets(session: Session, tree: Tree, names: Sequence[str] = ()) -> Expa
     known = {appset.name for appset in expanded.sets}
     chosen = _chosen(expanded.sets, names) if names else known
     return Expanded(
-        tuple(one for one in expanded.sets if one.name in chosen),
-        tuple(one for one in expanded.made if one.set in chosen),
+        tuple(appset for appset in expanded.sets if appset.name in chosen),
+        tuple(made for made in expanded.made if made.set in chosen),
     )
 
 
 def _of_files(session: Session) -> Expanded:
-    settings, context, diagnostics = given_settings(session), session.context, session.found
+    settings, context, diagnostics = given_settings(session), session.context, session.diagnostics
     sets = read_sets(session.options.search.appset, context.limits)
     with open_sources(settings, session.repo_map, session.capabilities, context, Diagnostics()) as opened:
         expander = Expander(settings, opened.repositories.tree, session.facts, context, diagnostics, previewed=True)
@@ -61,7 +61,7 @@ def _chosen(sets: Iterable[ApplicationSet], select: Sequence[str]) -> set[str]:
         if not fits:
             raise UsageError(
                 "CMD-ARGO-022",
-                f"no ApplicationSet fits {text!r}",
+                f"no ApplicationSet matches {text!r}",
                 hint=did_you_mean(text.rpartition("/")[2], names) or f"there are {some_of(sorted(names)) or 'none'}",
             )
         chosen |= fits

@@ -1,4 +1,4 @@
-"""Why an Application is there, where its sources come from, and what they read and give."""
+"""Explaining an Application: its origin, the origins of its sources, the files they read, and their objects."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from commodore.core.sources.git import redact
 
 @dataclass(frozen=True, slots=True)
 class ListedSource:
-    """A source as it is written, without credentials in its URL.
+    """A source as written, without credentials in its URL.
 
     Attributes:
         index: its number, from 1.
@@ -45,10 +45,10 @@ class ExplainedSource(ListedSource):
     """A source.
 
     Attributes:
-        origin: where it is taken from, in words.
-        type: such as `Helm` or `Directory`; empty if that is not known.
-        overrides: the files that change it.
-        commit: of its files; left out if they are not looked at.
+        origin: the origin of its files, in words.
+        type: such as `Helm` or `Directory`; empty if it is unknown.
+        overrides: the files that override it.
+        commit: the commit of its files; left out if they are not read.
     """
 
     origin: str
@@ -59,14 +59,14 @@ class ExplainedSource(ListedSource):
 
 @dataclass(frozen=True, slots=True)
 class ExplainedApplication:
-    """An Application, what leads to it, and what it is made of.
+    """An Application, with its origin and its content.
 
     Attributes:
-        chain: what leads to it, the outermost first, in words.
-        commands: those that would give the same from the root of the repository.
-        reads: paths of the repository.
-        value: if it is asked for, which layers set a value of its charts.
-        object: if it is asked for, one object after each stage.
+        chain: the definitions that lead to it, the outermost first, in words.
+        commands: the commands that give the same result from the root of the repository.
+        reads: the paths that it reads in the repository.
+        value: if requested, the layers that set a value of its charts.
+        object: if requested, an object after each stage.
     """
 
     name: str
@@ -84,14 +84,14 @@ class ExplainedApplication:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """One Application.
+    """An Application, with its intermediate results.
 
     Attributes:
-        application: what it is and where it is from.
-        objects: what Argo CD compares with the cluster; empty if it does not render.
-        stages: the objects after each stage, the last ones the same.
-        error: why it does not render.
-        layers: the values of its charts, those first that count least.
+        application: the explained Application.
+        objects: the objects as Argo CD compares them with the cluster; empty if it does not render.
+        stages: the objects after each stage; the last stage has `objects`.
+        error: the error if it does not render.
+        layers: the values of its charts, in ascending precedence.
     """
 
     application: ExplainedApplication
@@ -104,7 +104,7 @@ class Explained:
 def explain_application(
     application: Application, listing: Listing, opened: Opened, diagnostics: Diagnostics
 ) -> Explained:
-    """An Application with the chain that leads to it, and its sources with all that they read of the repository."""
+    """Explain an Application: the chain that leads to it, and its sources with the files that they read."""
     label = listing.label(application)
     trace = Trace(layers=[])
     error: CommodoreError | None = None
@@ -137,12 +137,12 @@ def explain_application(
 
 
 def listed_source(index: int, source: Source) -> ListedSource:
-    """A source, as lists show it."""
+    """Return a source for lists."""
     return ListedSource(index, redact(source.repo_url), source.path, source.chart, source.revision, source.ref)
 
 
 def _chain(label: str, application: Application, listing: Listing) -> list[str]:
-    """What leads to an Application, the outermost first."""
+    """Return the definitions that lead to an Application, the outermost first."""
     known = {listing.label(listed): listed for listed in listing.applications}
     steps: list[str] = []
     seen: set[str] = set()
@@ -164,7 +164,7 @@ def _chain(label: str, application: Application, listing: Listing) -> list[str]:
 
 
 def _source(application: Application, index: int, source: Source, listing: Listing, opened: Opened) -> ExplainedSource:
-    explained = ExplainedSource(**asdict(listed_source(index, source)), origin=_where(source, listing, opened))
+    explained = ExplainedSource(**asdict(listed_source(index, source)), origin=_origin_of(source, listing, opened))
     if source.chart or not source.path:
         return replace(explained, type="Helm" if source.chart else "")
     try:
@@ -174,11 +174,11 @@ def _source(application: Application, index: int, source: Source, listing: Listi
         given, files = overridden(source, folder, tree.root, instance, opened.renderer.context.limits)
         kind = source_type(given, folder, listing.settings)
     except CommodoreError:
-        return explained  # rendering says so
+        return explained  # reported by rendering
     return replace(explained, type=kind, overrides=files, commit=tree.revision)
 
 
-def _where(source: Source, listing: Listing, opened: Opened) -> str:
+def _origin_of(source: Source, listing: Listing, opened: Opened) -> str:
     if source.chart:
         return "its chart repository, or the cache"
     mapped = opened.repositories.repo_map.find(source.repo_url)

@@ -1,4 +1,4 @@
-"""Where an object of an Application, or a field of it, comes from: what it was after each stage."""
+"""Explaining an object of an Application, or a field of it, by its values after each stage."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SourcedObject:
 
     Attributes:
         source: the number of its source, from 1.
-        origin: its file or template; empty if that is not known.
+        origin: its file or template; empty if it is unknown.
     """
 
     source: int
@@ -40,9 +40,9 @@ class ObjectStage:
 
     Attributes:
         stage: `rendered`, `tracked`, or `desired`.
-        changes: what differs from the stage before, in words; left out if a pointer is given.
-        present: with a pointer, whether there is a value.
-        value: with a pointer, the value; null if there is none.
+        changes: the differences from the previous stage, in words; left out if a pointer is given.
+        present: with a pointer, true if it has a value.
+        value: with a pointer, the value; null if it is not present.
     """
 
     stage: str
@@ -56,7 +56,7 @@ class ExplainedObject(SourcedObject):
     """An object after each stage, without secrets.
 
     Attributes:
-        pointer: the JSON pointer that is looked at; empty for the whole object.
+        pointer: the JSON pointer; empty for the whole object.
     """
 
     pointer: str
@@ -64,14 +64,14 @@ class ExplainedObject(SourcedObject):
 
 
 def explain_object(stages: Stages, text: str) -> ExplainedObject:
-    """One object after each stage, without secrets.
+    """Explain an object after each stage, without secrets.
 
     Args:
-        stages: the names of the stages with the objects after each, the last ones as Argo CD compares them.
-        text: `KIND/NAME` or `KIND/NAMESPACE/NAME`, and perhaps `/` and a JSON pointer.
+        stages: the names of the stages with the objects after each; the last as Argo CD compares them.
+        text: `KIND/NAME` or `KIND/NAMESPACE/NAME`, optionally with `/` and a JSON pointer.
 
     Raises:
-        InputError: CMD-ARGO-029, there is no such object, or nothing at the pointer in any stage.
+        InputError: CMD-ARGO-029, the object does not exist, or has no value at the pointer in any stage.
     """
     match = _find(stages[-1][1], text)
     if match is None:
@@ -90,7 +90,7 @@ def explain_object(stages: Stages, text: str) -> ExplainedObject:
         if all(value is ABSENT for _, value in values):
             raise InputError(
                 "CMD-ARGO-029",
-                f"{_name(key)} has nothing at {pointer}",
+                f"{_name(key)} has no value at {pointer}",
                 hint="a pointer is a path such as /spec/replicas",
             )
         shown = [
@@ -105,7 +105,7 @@ def explain_object(stages: Stages, text: str) -> ExplainedObject:
 
 
 def _find(objects: Sequence[Rendered], text: str) -> tuple[Rendered, str] | None:
-    """The object that a text begins with, the longest name first, and the pointer after it."""
+    """Return the object with the longest name that a text begins with, and the pointer after it."""
     fits: dict[int, tuple[Rendered, str]] = {}
     for rendered in objects:
         key = key_of(rendered.data)
@@ -120,7 +120,7 @@ def _name(key: ObjectKey) -> str:
 
 
 def _version(objects: Sequence[Rendered], rendered: Rendered, masks: Masks) -> Mapping[str, Any] | None:
-    """The object as it was after a stage, before its namespace was set perhaps; of several the last one counts."""
+    """Return the object after a stage, where it may have no namespace yet; of several objects the last."""
     key = key_of(rendered.data)
     same = [
         earlier

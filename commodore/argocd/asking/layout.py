@@ -1,4 +1,4 @@
-"""What Applications render to, as files of a folder."""
+"""Writing rendered Applications to a stream or to files of a folder."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from commodore.base.yaml.kube_yaml import write_documents
 
 Layout = Literal["app", "object"]
 MARKER = ".commodore-rendered"
-"""The file that says that a folder was made here, and may be replaced."""
+"""The file that marks a folder as written by this program, so that it may be replaced."""
 
 
 def stream(applications: Iterable[RenderedApplication]) -> str:
-    """Objects as one YAML stream; a comment before each says which Application and source it is of, and which file."""
+    """Return objects as a YAML stream, each with a comment that names its Application, source and file."""
     return "---\n".join(_documents(applications))
 
 
@@ -36,29 +36,29 @@ def _documents(applications: Iterable[RenderedApplication]) -> Iterator[str]:
 def write_layout(
     applications: Iterable[RenderedApplication], folder: Path, layout: Layout, own: Mapping[str, Tree]
 ) -> int:
-    """Replace a folder by the objects of Applications. Returns the number of files.
+    """Replace a folder by the objects of Applications. Return the number of files.
 
     Args:
-        layout: `app`, a file for each Application; `object`, one for each object.
-        own: the tree that is looked at, by what it stands for; the folder must not be in it.
+        layout: `app` for a file per Application; `object` for a file per object.
+        own: the rendered tree, by the repositories that it replaces; the folder must not be in it.
 
     Raises:
-        PolicyError: CMD-ARGO-012, the folder is in the tree, or holds it.
-        UsageError: CMD-ARGO-031, the folder holds what was not made here.
-        EnvironmentFault: the operating system refused.
+        PolicyError: CMD-ARGO-012, the folder is in the tree, or contains it.
+        UsageError: CMD-ARGO-031, the folder has files of others.
+        EnvironmentFault: it cannot be written.
     """
     for tree in own.values():
         if is_inside(folder, tree.root) or is_inside(tree.root, folder):
             raise PolicyError(
                 "CMD-ARGO-012",
-                f"the folder {folder} is in the tree that is rendered, or holds it",
+                f"the folder {folder} is in the rendered tree, or contains it",
                 hint="choose a folder elsewhere",
             )
     if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / MARKER).is_file())):
         raise UsageError(
             "CMD-ARGO-031",
-            f"{folder} holds what this command has not made",
-            hint="name a folder that is empty, or not there yet",
+            f"{folder} has files that this command did not write",
+            hint="name an empty or new folder",
         )
     files = dict(_files(applications, layout))
     with staging(folder.absolute().parent, f".{folder.name}-", None) as scratch:
@@ -75,7 +75,7 @@ def write_layout(
 
 
 def _files(applications: Iterable[RenderedApplication], layout: Layout) -> Iterator[tuple[str, str]]:
-    """Paths with their contents; names that differ in the case of letters alone get a number."""
+    """Yield paths and contents. Names that differ only in case get a number."""
     taken: dict[str, int] = {}
     for application in applications:
         if layout == "app":
@@ -96,7 +96,7 @@ def _name(key: ObjectKey, data: Mapping[str, object]) -> str:
 
 
 def _part(text: str) -> str:
-    """A text as a name of a file, in lower case."""
+    """Return a text as a file name, in lower case."""
     return "".join(character if character.isalnum() or character in "-._" else "~" for character in text.lower())[
         :200
     ].lstrip(".")

@@ -1,4 +1,4 @@
-"""What is looked at, and how: the options that programs and the command line share."""
+"""The options of operations, shared by the API and the command line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from commodore.argocd.acquiring import Mapped, Providers, parse_repo_map
+from commodore.argocd.acquiring import MappedRepository, Providers, parse_repo_map
 from commodore.argocd.checking import Checks
 from commodore.argocd.comparing import ComparisonOptions, Considered
 from commodore.argocd.configuration import Followed, Installation
@@ -21,11 +21,11 @@ from commodore.base.limits import DEFAULT_LIMITS
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The files of a repository: a folder as it lies, or a commit.
+    """The files of a repository: a folder, or a commit.
 
     Attributes:
-        path: the folder in which Applications are looked for. If it is in a checkout, sources may lie anywhere in it.
-        revision: a branch, tag or commit of the repository around it; empty for the folder as it lies.
+        path: the folder that is searched for Applications. In a checkout, sources may be anywhere in it.
+        revision: a branch, tag or commit of the repository around it; empty for the files of the folder.
     """
 
     path: Path
@@ -33,37 +33,37 @@ class Tree:
 
     @classmethod
     def folder(cls, path: Path | str) -> Tree:
-        """A folder as it lies."""
+        """Return the tree of a folder."""
         return cls(Path(path))
 
     @classmethod
     def commit(cls, repository: Path | str, revision: str) -> Tree:
-        """A commit of a local repository, checked out or bare, which stays untouched."""
+        """Return the tree of a commit of a local repository, which may be bare. It is only read."""
         return cls(Path(repository), revision)
 
 
 def compared(
     target: Tree, base: str = "", folder: Path | None = None, repository: Path | None = None
 ) -> tuple[Tree | None, Tree]:
-    """The trees of a comparison: the base, None for where the target left the default branch, and the target.
+    """Return the trees of a comparison: the base, None for the merge base with the default branch, and the target.
 
     Args:
-        base: the revision to compare with, or a range such as `main..feature`, which names the target, too.
-        folder: to compare with instead.
-        repository: that of `base`; None for that of the target.
+        base: the revision to compare with, or a range such as `main..feature`, which includes the target.
+        folder: the folder to compare with instead.
+        repository: the repository of `base`; None for that of the target.
 
     Raises:
         UsageError: CMD-ARGO-023, more than two trees are named.
     """
     if base and folder is not None:
-        raise _several("--base and --base-path both say what to compare with")
+        raise _several("--base and --base-path both set the base")
     if folder is not None:
         return Tree(folder), target
     first, dots, second = base.partition("..")
     if dots and target.revision:
-        raise _several(f"--base {base} and --ref both say what is compared")
+        raise _several(f"--base {base} and --ref both set the target")
     if second.startswith("."):
-        raise _several(f"--base {base} is not a range of two dots")
+        raise _several(f"--base {base}: expected BASE..TARGET")
     if dots:
         first, target = first or "HEAD", replace(target, revision=second or "HEAD")
     return (Tree(repository or target.path, first) if first else None), target
@@ -75,12 +75,12 @@ def _several(message: str) -> UsageError:
 
 @dataclass(frozen=True, slots=True)
 class Plugins:
-    """Options: what becomes of the sources of config management plugins.
+    """Options: rendering sources of config management plugins.
 
     Attributes:
-        plugin_policy: a file that says it.
-        enable_plugins: whether programs run that the policy names.
-        avp: whether the usual plugins for secrets of Vault are rendered with their placeholders.
+        plugin_policy: the policy file.
+        enable_plugins: True to run the programs of the policy.
+        avp: True to render the usual plugins for secrets of Vault with their placeholders.
     """
 
     plugin_policy: Path | None = None
@@ -90,12 +90,12 @@ class Plugins:
 
 @dataclass(frozen=True, slots=True)
 class Kubernetes:
-    """Options: what is known of the clusters.
+    """Options: capabilities of the clusters.
 
     Attributes:
-        kube_version, api_version: what charts are told of them.
-        api_versions_from_tree: whether charts that ask are told of the APIs of CustomResourceDefinitions in the tree.
-        cluster_scoped: further kinds without namespace, as `GROUP/KIND`.
+        kube_version, api_version: the versions that charts see.
+        api_versions_from_tree: True to add the APIs of CustomResourceDefinitions in the tree.
+        cluster_scoped: further cluster-scoped kinds, as `GROUP/KIND`.
     """
 
     kube_version: str = ""
@@ -106,14 +106,14 @@ class Kubernetes:
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """Options: what is asked of servers, and how.
+    """Options: access to servers.
 
     Attributes:
-        repo_map: folders that stand for repositories, by URL; or texts, as `--repo-map` has them.
+        repo_map: folders that replace repositories, by URL; or values of `--repo-map`.
         credentials: a file with credentials of servers.
-        ambient_credentials: whether servers are asked with what git and others would use of the user's own.
-        refresh: what is asked anew though the cache has it: `git`, `charts`, `remotes`, `oci`, `all`.
-        providers: what is given in place of the network.
+        ambient_credentials: True to use the user's own credentials of git and other tools.
+        refresh: inputs that are fetched even if they are cached: `git`, `charts`, `remotes`, `oci`, `all`.
+        providers: providers that replace the network.
     """
 
     repo_map: Mapping[str, Path] | tuple[str, ...] = ()
@@ -122,25 +122,25 @@ class Servers:
     refresh: tuple[str, ...] = ()
     providers: Providers = field(default_factory=Providers)
 
-    def mapped(self) -> list[Mapped]:
-        """The folders that stand for repositories.
+    def mapped(self) -> list[MappedRepository]:
+        """Return the folders that replace repositories.
 
         Raises:
-            UsageError: CMD-ARGO-020, a text has another form, or names a missing folder.
+            UsageError: CMD-ARGO-020, a text is invalid, or has a missing folder.
         """
         if isinstance(self.repo_map, Mapping):
-            return [Mapped(url, folder) for url, folder in self.repo_map.items()]
+            return [MappedRepository(url, folder) for url, folder in self.repo_map.items()]
         return parse_repo_map(self.repo_map)
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """Options: how much is done at once, how long, and again.
+    """Options: parallelism, timeouts and the cache.
 
     Attributes:
-        jobs: how many Applications are rendered at the same time; 0 for one per usable CPU.
-        reuse: use what helm and kustomize wrote before, and keep what they write.
-        timeout: how many seconds a source may take to render.
+        jobs: the number of Applications rendered in parallel; 0 for one per usable CPU.
+        reuse: True to cache the output of helm and kustomize.
+        timeout: the time limit for rendering a source, in seconds.
     """
 
     jobs: int = 0
@@ -150,13 +150,13 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class Reporting:
-    """Options: what is reported, and how badly.
+    """Options: diagnostics and their severity.
 
     Attributes:
-        events: tell of all that Applications need where it came from (CMD-ARGO-330), which differs between runs.
-        strict: make errors of diagnostics that say that something could not be honoured.
-        allow_unknown: make no error of what is unknown: definitions that cannot be read or expanded, Applications that
-            do not render.
+        events: report the origin of every input of Applications (CMD-ARGO-330), which differs between runs.
+        strict: report unsupported or ignored things as errors.
+        allow_unknown: do not report unknown results as errors: definitions that cannot be read or expanded,
+            Applications that do not render.
     """
 
     events: bool = False
@@ -166,11 +166,11 @@ class Reporting:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a tree is looked at, in parts; the defaults are those of the commands. See `having` for single options.
+    """The options of an operation, in groups. The defaults are those of the commands. See `having` to set options.
 
     Attributes:
-        select: the Applications that count, as `--select` has it.
-        context: who listens, limits, whether there is network access, and what cancels.
+        select: an expression of `--select` for Applications.
+        context: listeners, limits, network access and cancellation.
     """
 
     search: Search = field(default_factory=Search)
@@ -189,10 +189,10 @@ class Options:
     context: Context = field(default_factory=lambda: Context(ignore, DEFAULT_LIMITS))
 
     def having(self, **values: Any) -> Options:
-        """The same with single options by the names that they have on the command line, such as `kube_version`.
+        """Return a copy with options set by their names on the command line, such as `kube_version`.
 
         Raises:
-            TypeError: there is no such option.
+            TypeError: an option is unknown.
         """
         changed: dict[str, Any] = {}
         for part in fields(self):
@@ -208,10 +208,10 @@ class Options:
 
     @classmethod
     def names(cls) -> frozenset[str]:
-        """The names of all single options."""
+        """Return the names of all options."""
         parts = [getattr(cls(), name) for name in _PARTS]
         return frozenset(option.name for part in (*parts, cls()) for option in fields(part)) - {*_PARTS, "context"}
 
 
 _PARTS = frozenset(part.name for part in fields(Options) if part.name not in ("context", "installation", "select"))
-"""The parts of which single options have a name of their own."""
+"""The groups whose options are set by name."""

@@ -1,4 +1,4 @@
-"""Applications rendered for those who ask: checked, without what is not wanted, in an order that does not change."""
+"""Rendering Applications for results: checked, filtered, and in a stable order."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Stage = Literal["desired", "manifests"]
 
 @dataclass(frozen=True, slots=True)
 class RenderedApplication:
-    """What an Application renders to.
+    """A rendered Application.
 
     Attributes:
         name: `namespace/name`.
-        objects: what Argo CD compares with the cluster; if it does not render, what those of its sources give that do.
-        error: why it does not render.
-        instance: what tracking calls it.
+        objects: the objects as Argo CD compares them with the cluster; after an error, those of the other sources.
+        error: the error if it does not render.
+        instance: its instance name in tracking.
     """
 
     name: str
@@ -36,18 +36,18 @@ class RenderedApplication:
 
     @property
     def partial(self) -> bool:
-        """Whether objects are there, and others are missing."""
+        """True if only some sources are rendered."""
         return self.error is not None and bool(self.objects)
 
 
 @dataclass(frozen=True, slots=True)
 class RenderOptions:
-    """How Applications are rendered for those who ask.
+    """Options of rendering Applications for results.
 
     Attributes:
-        stage: `desired`, what Argo CD compares with the cluster; `manifests`, what the sources give, with tracking.
-        cluster_scoped: further kinds without namespace, as `GROUP/KIND`.
-        jobs: how many Applications are rendered at the same time; 0 for one per usable CPU.
+        stage: `desired`, as compared with the cluster; `manifests`, as rendered from sources, with tracking.
+        cluster_scoped: further cluster-scoped kinds, as `GROUP/KIND`.
+        jobs: the number of Applications rendered in parallel; 0 for one per usable CPU.
     """
 
     shown: ObjectFilter
@@ -59,7 +59,7 @@ class RenderOptions:
 def render_applications(
     applications: Sequence[Application], opened: Opened, options: RenderOptions, diagnostics: Diagnostics
 ) -> Iterator[RenderedApplication]:
-    """Applications in their order with the objects that count. What fails is reported."""
+    """Yield rendered Applications in their order, with the selected objects. Errors are reported."""
     settings = opened.settings
     projects = Projects(settings, diagnostics)
     stripped = pointers(options.shown.strip, "strip")

@@ -1,4 +1,4 @@
-"""What the functions of `api` give."""
+"""The results of the functions of `api`."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _TITLE = "Argo CD changes"
 
 @dataclass(frozen=True, slots=True)
 class ListedOrigin(Origin):
-    """What an Application is from: a file, an ApplicationSet with its generator, or the Application that renders it.
+    """The origin of an Application: a file, an ApplicationSet with its generator, or the Application that renders it.
 
     Attributes:
-        file, line: the place of what defines it.
+        file, line: the place of the definition.
     """
 
     file: str = ""
@@ -47,10 +47,10 @@ class ListedOrigin(Origin):
 
 @dataclass(frozen=True, slots=True)
 class ListedApplication:
-    """An Application.
+    """An Application of a listing.
 
     Attributes:
-        instance: what tracking calls it.
+        instance: its instance name in tracking.
     """
 
     name: str
@@ -64,11 +64,11 @@ class ListedApplication:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What every result has.
+class Result:
+    """The base of all results.
 
     Attributes:
-        diagnostics: what was found, sorted.
+        diagnostics: the diagnostics, sorted.
     """
 
     json_properties: ClassVar[tuple[str, ...]] = ("partial",)
@@ -77,12 +77,12 @@ class Found:
 
     @property
     def partial(self) -> bool:
-        """Whether something failed, so that there may be more than the result says."""
+        """True if errors make the result incomplete."""
         return is_partial(self.diagnostics)
 
 
 @dataclass(frozen=True, slots=True)
-class Listing(Found):
+class Listing(Result):
     """The Applications that a tree defines, by namespace and name."""
 
     applications: tuple[ListedApplication, ...]
@@ -94,14 +94,14 @@ def _bare(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """An Application that an ApplicationSet makes.
+    """An Application that an ApplicationSet generates.
 
     Attributes:
-        set: the ApplicationSet, as `namespace/name`; for machines its name alone.
-        generator: where its generator is in the set.
+        set: the ApplicationSet, as `namespace/name`; in documents only its name.
+        generator: the path of its generator in the ApplicationSet.
         application: the object.
-        element: which parameter set of the generator it is, from 0.
-        parameters: that set.
+        element: the index of the parameter set of the generator, from 0.
+        parameters: the parameter set.
     """
 
     set: str = field(metadata={"json": _bare})
@@ -112,14 +112,14 @@ class Expansion:
 
 
 @dataclass(frozen=True, slots=True)
-class Expansions(Found):
-    """What ApplicationSets make, in the order of their generators."""
+class Expansions(Result):
+    """The Applications of ApplicationSets, in the order of the generators."""
 
     applications: tuple[Expansion, ...]
     _sets: tuple[ApplicationSet, ...] = field(repr=False, compare=False, metadata={"json": False})
 
     def needed_facts(self) -> dict[str, Any]:
-        """The content of a facts file with what the generators ask of clusters, forges and plugins, to be filled in."""
+        """Return a facts file to fill in, with the queries of generators to clusters, forges and plugins."""
         from commodore.argocd.appsets import needed_facts
 
         return needed_facts(self._sets)
@@ -131,9 +131,9 @@ class RenderedObject:
 
     Attributes:
         source: the number of its source, from 1.
-        origin: its file or template; empty if that is not known.
-        partial: whether other sources of the Application do not render.
-        hook: the phases in which it runs; None if it is no hook.
+        origin: its file or template; empty if it is unknown.
+        partial: true if other sources of the Application do not render.
+        hook: the phases in which it runs; None if it is not a hook.
     """
 
     application: str
@@ -146,8 +146,8 @@ class RenderedObject:
 
 
 @dataclass(frozen=True, slots=True)
-class Rendering(Found):
-    """The objects that Applications render to, by namespace and name."""
+class Rendering(Result):
+    """Rendered Applications, by namespace and name."""
 
     json_properties: ClassVar[tuple[str, ...]] = ("objects", "partial")
 
@@ -172,14 +172,14 @@ class Rendering(Found):
         ]
 
     def stream(self) -> str:
-        """All objects as one YAML stream, each with a comment of its Application, source and file."""
+        """Return all objects as a YAML stream, each with a comment that names its Application, source and file."""
         return stream(self.applications)
 
     def write(self, folder: Path, layout: Layout = "app") -> int:
-        """Replace a folder by the objects. Returns the number of files.
+        """Replace a folder by the objects. Return the number of files.
 
         Args:
-            layout: `app`, a file for each Application; `object`, one for each object.
+            layout: `app` for a file per Application; `object` for a file per object.
 
         Raises:
             CommodoreError: see `write_layout`.
@@ -188,22 +188,22 @@ class Rendering(Found):
 
 
 @dataclass(frozen=True, slots=True)
-class Report(Found):
-    """What came of testing each Application."""
+class Report(Result):
+    """The outcomes of testing Applications."""
 
     applications: tuple[Outcome, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ApplicationChange:
-    """What becomes of an Application.
+    """The change of an Application.
 
     Attributes:
         name: `namespace/name`.
-        note: why it is unknown.
+        note: the reason if it is unknown.
         dangers: names of dangers, such as `deletes-volume`.
-        objects: those that differ, with their fields, in the order of reports.
-        flags: the dangers, each with its object and what it is about.
+        objects: the objects that differ, with their fields, in the order of reports.
+        flags: the dangers, each with its object and a message.
     """
 
     name: str
@@ -215,12 +215,12 @@ class ApplicationChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference(Found):
-    """What differs between two trees. Secrets are masked in all of it.
+class Difference(Result):
+    """The differences between two trees. Secrets are masked.
 
     Attributes:
-        base, target: what people call the trees.
-        applications: all that were looked at, by name.
+        base, target: the displayed names of the trees.
+        applications: all compared Applications, by name.
         dangers: the names of all dangers, the worst first.
     """
 
@@ -228,75 +228,75 @@ class Difference(Found):
     target: str
     applications: tuple[ApplicationChange, ...]
     dangers: tuple[str, ...]
-    _found: comparing.Difference = field(repr=False, compare=False)
+    _difference: comparing.Difference = field(repr=False, compare=False)
     _sides: tuple[Side, Side] = field(repr=False, compare=False)
 
     @property
     def partial(self) -> bool:
-        """Whether something failed, so that there may be more differences."""
+        """True if errors make the comparison incomplete."""
         return is_partial(self.diagnostics) or any(application.state == "unknown" for application in self.applications)
 
     @property
     def changed(self) -> bool:
-        """Whether anything differs."""
-        return bool(self._found.review.groups)
+        """True if anything differs."""
+        return bool(self._difference.review.groups)
 
     @property
     def review(self) -> Review:
-        """The differences as reports have them, grouped."""
-        return self._found.review
+        """The differences, grouped as in reports."""
+        return self._difference.review
 
     def text(self) -> str:
-        """The report as `argocd diff` prints it, without colours."""
-        return "\n".join(line.text for line in text_report(self._found.review))
+        """Return the report as `argocd diff` prints it, without colours."""
+        return "\n".join(line.text for line in text_report(self._difference.review))
 
     def markdown(self, budget: int = COMMENT_BYTES, whole: str = "") -> str:
-        """The report for a comment of a pull request.
+        """Return the report for a comment of a pull request.
 
         Args:
-            budget: the most bytes.
-            whole: where the whole report is, which a cut one names.
+            budget: the maximum number of bytes.
+            whole: the place of the whole report, which a truncated report names.
         """
-        return markdown_report(self._found.review, title=_TITLE, budget=budget, whole=whole)
+        return markdown_report(self._difference.review, title=_TITLE, budget=budget, whole=whole)
 
     def html(self) -> str:
-        """The report as one HTML file."""
-        return html_report(self._found.review, title=_TITLE)
+        """Return the report as an HTML file."""
+        return html_report(self._difference.review, title=_TITLE)
 
     def sarif(self) -> str:
-        """Dangers and diagnostics as a SARIF log, as code scanning of forges takes it."""
-        return as_sarif(self.diagnostics, self._sides[1].root, self._found)
+        """Return dangers and diagnostics as a SARIF log, for code scanning of forges."""
+        return as_sarif(self.diagnostics, self._sides[1].root, self._difference)
 
     def as_plain(self) -> DifferenceRecord:
-        """The difference for machines; see `commodore.base.documents.plain`."""
-        return difference_record(self._found, self._sides, self.diagnostics, partial=self.partial)
+        """Return the difference for documents; see `commodore.base.documents.plain`."""
+        return difference_record(self._difference, self._sides, self.diagnostics, partial=self.partial)
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnosis(Found):
-    """Everything that is found while a tree is read."""
+class Diagnosis(Result):
+    """The diagnostics of reading a tree."""
 
     _root: Path = field(repr=False, compare=False, metadata={"json": False})
 
     def sarif(self) -> str:
-        """The diagnostics as a SARIF log."""
+        """Return the diagnostics as a SARIF log."""
         return as_sarif(self.diagnostics, self._root)
 
 
 @dataclass(frozen=True, slots=True)
-class Normalized(Found):
-    """Objects without what does not count in comparisons."""
+class Normalized(Result):
+    """Objects without the fields that comparisons ignore."""
 
     objects: tuple[Mapping[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Version(Found):
-    """The version of Argo CD that is followed, and the tools and languages that render.
+class Version(Result):
+    """The followed version of Argo CD, and the tools and libraries that render.
 
     Attributes:
         commodore: the version of this program.
-        libraries: the versions of libraries by language; None for those that are not installed.
+        libraries: the versions of libraries by language; None for a library that is not installed.
     """
 
     commodore: str
@@ -308,11 +308,11 @@ class Version(Found):
 
 @dataclass(frozen=True, slots=True)
 class RunImages:
-    """The images that a commit renders of an Application.
+    """The images of an Application at a commit.
 
     Attributes:
-        revisions: of its sources, the commit for those in the repository itself.
-        problem: why they are unknown.
+        revisions: the revisions of its sources; the commit for sources in the repository itself.
+        problem: the reason if they are unknown.
     """
 
     images: tuple[str, ...] = ()
@@ -321,21 +321,21 @@ class RunImages:
 
 
 @dataclass(frozen=True, slots=True)
-class Images(Found):
-    """Images with the objects that name them."""
+class Images(Result):
+    """Images with the objects that use them."""
 
     images: tuple[Use, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SettingValue:
-    """A setting that counts: a key of a ConfigMap.
+    """An effective setting: a key of a ConfigMap.
 
     Attributes:
         value: as written.
-        level: what kind of place it is from.
+        level: the kind of its origin.
         place: its file and line; None for a default.
-        overridden: the places of values of lower levels that it replaces.
+        overridden: the places of the values of lower levels that it replaces.
     """
 
     config_map: str
@@ -347,13 +347,13 @@ class SettingValue:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings(Found):
+class Settings(Result):
     """The settings of the installation.
 
     Attributes:
-        namespace: that of Argo CD.
-        clusters: those that cluster Secrets describe, without their credentials.
-        repositories: those that Secrets and values of the chart describe, likewise.
+        namespace: the namespace of Argo CD.
+        clusters: the clusters of Secrets, without credentials.
+        repositories: the repositories of Secrets and values of the chart, without credentials.
     """
 
     namespace: str
@@ -363,7 +363,7 @@ class Settings(Found):
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation(Found):
-    """Why an Application is there, and what it is made of."""
+class Explanation(Result):
+    """An Application, with its origin and its content."""
 
     application: ExplainedApplication

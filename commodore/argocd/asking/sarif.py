@@ -1,4 +1,4 @@
-"""Dangers and diagnostics as a SARIF log: each at the file and line that define what it is about."""
+"""Dangers and diagnostics as a SARIF log, each at the file and line of its subject."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SEVERITIES: dict[Danger, Severity] = {"critical": "error", "high": "error", "me
 
 
 def as_sarif(diagnostics: Iterable[Diagnostic], root: Path, difference: Difference | None = None) -> str:
-    """Diagnostics, and the dangers of a difference.
+    """Return diagnostics, and the dangers of a difference, as a SARIF log.
 
     Args:
         root: the root of the repository.

@@ -1,4 +1,4 @@
-"""One analysis: its options, a folder of its own while it is open, and what it has found."""
+"""The session of an operation: its options, a scratch folder, and its diagnostics."""
 
 from __future__ import annotations
 
@@ -43,40 +43,40 @@ from commodore.core.sources.git import find_root
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What answering a question needs. Nothing of it outlives `open_session`.
+    """The state of an operation. It is valid only within `open_session`.
 
     Attributes:
-        scratch: a folder of its own.
-        found: collects what does not fail.
-        facts: what generators of ApplicationSets would ask for.
-        policy: what becomes of the sources of plugins.
-        kept: what is closed at the end.
+        scratch: a temporary folder.
+        diagnostics: collects warnings and errors.
+        facts: replace the answers to generators of ApplicationSets.
+        policy: the rules for sources of plugins.
+        closing: closed at the end.
     """
 
     options: Options
     context: Context
     scratch: Path
-    found: Diagnostics
+    diagnostics: Diagnostics
     repo_map: RepoMap
     facts: Facts
     policy: tuple[PluginRule, ...]
-    kept: contextlib.ExitStack
+    closing: contextlib.ExitStack
 
     @property
     def capabilities(self) -> Capabilities:
-        """What charts are told of clusters."""
+        """The capabilities of clusters, as charts see them."""
         given = self.options.kubernetes
         return Capabilities(given.kube_version, given.api_version, self.facts.clusters, given.api_versions_from_tree)
 
 
 @contextlib.contextmanager
 def open_session(options: Options) -> Iterator[Session]:
-    """Begin an analysis.
+    """Open the session of an operation.
 
     Raises:
-        UsageError: CMD-ARGO-020, an entry of the map is wrong; CMD-ARGO-033, the fixed time is no time; CMD-ARGO-034,
-            something is to be asked anew offline.
-        CommodoreError: a file that the options name cannot be read.
+        UsageError: CMD-ARGO-020, an entry of the map is invalid; CMD-ARGO-033, the fixed time is invalid; CMD-ARGO-034,
+            inputs are to be refreshed offline.
+        CommodoreError: a file of the options cannot be read.
     """
     given, effort, servers = options.context, options.effort, options.servers
     limits = given.limits if effort.reuse and not options.checks.twice else replace(given.limits, result_bytes=0)
@@ -85,34 +85,32 @@ def open_session(options: Options) -> Iterator[Session]:
     diagnostics = Diagnostics(STRICT if options.reporting.strict else ())
     context = replace(given, limits=limits)
     if options.reporting.events:
-        context = context.with_announce(_telling_origins(given.announce, diagnostics))
+        context = context.with_announce(_reporting_origins(given.announce, diagnostics))
     if servers.refresh and given.offline:
-        raise UsageError(
-            "CMD-ARGO-034", "--refresh asks servers, and --offline asks none", hint="leave one of them out"
-        )
+        raise UsageError("CMD-ARGO-034", "--refresh and --offline exclude each other", hint="leave one of them out")
     repo_map = RepoMap(servers.mapped(), servers.providers, servers.refresh)
     entries = read_credentials(servers.credentials, limits) if servers.credentials is not None else ()
-    with contextlib.ExitStack() as kept:
-        scratch = kept.enter_context(temporary_folder())
+    with contextlib.ExitStack() as closing:
+        scratch = closing.enter_context(temporary_folder())
         access = Credentials(entries, scratch / "git", context, ambient=servers.ambient_credentials)
         context = replace(context, access=access)
         _report_cache(diagnostics)
-        yield Session(options, context, scratch, diagnostics, repo_map, _facts(options), _policy(options), kept)
+        yield Session(options, context, scratch, diagnostics, repo_map, _facts(options), _policy(options), closing)
 
 
 @dataclass(frozen=True, slots=True)
 class Subjects:
-    """The Applications, as `namespace/name`, and the ApplicationSets that a question is about."""
+    """The Applications, as `namespace/name`, and the ApplicationSets of an operation."""
 
     applications: frozenset[str]
     sets: frozenset[str]
 
     @classmethod
     def of(cls, names: Sequence[str], origins: Mapping[str, Origin | None]) -> Subjects | None:
-        """What is asked about if all Applications are named exactly; None for everything.
+        """Return the subjects if all Applications are named exactly; None for everything.
 
         Args:
-            origins: how the Applications were found, by `namespace/name`.
+            origins: the origins of the Applications, by `namespace/name`.
         """
         if not names or not all(map(is_exact, names)):
             return None
@@ -122,7 +120,7 @@ class Subjects:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The Applications of a listing that a question is about."""
+    """The selected Applications of a listing."""
 
     listing: Listing
     applications: tuple[Application, ...]
@@ -130,10 +128,10 @@ class Selection:
 
 
 def listed(session: Session, tree: Tree, names: Sequence[str] = ()) -> Listing:
-    """The Applications and settings of a tree, or of the files that the options name.
+    """List the Applications and settings of a tree, or of the files in the options.
 
     Args:
-        names: the Applications that are looked for; if these are known, others are not rendered to look for more.
+        names: the requested Applications; once all are known, others are not rendered to discover more.
     """
     at = search_root(session, tree.path)
     if tree.revision and not at.search.app:
@@ -142,14 +140,14 @@ def listed(session: Session, tree: Tree, names: Sequence[str] = ()) -> Listing:
 
 
 def listing_of(session: Session, root: SearchRoot) -> Listing:
-    """The Applications and settings of a folder. What renders them stays open as long as the session."""
+    """List the Applications and settings of a folder. The renderer stays open until the end of the session."""
     collected = Diagnostics()
     with stage(session.context.announce, "looking for Applications"):
         opening = open_listing(root, session.context, collected, session.repo_map, session.capabilities)
-        listing = session.kept.enter_context(opening)
+        listing = session.closing.enter_context(opening)
     lost = {definition.reason for definition in listing.lost} if session.options.reporting.allow_unknown else set()
     sets = {reason.subject.set for reason in lost} - {""}
-    session.found.join(
+    session.diagnostics.join(
         collected,
         lambda diagnostic: diagnostic.lowered() if diagnostic in lost or diagnostic.subject.set in sets else diagnostic,
     )
@@ -157,10 +155,10 @@ def listing_of(session: Session, root: SearchRoot) -> Listing:
 
 
 def selected(session: Session, tree: Tree, names: Sequence[str] = ()) -> Selection:
-    """The Applications of a tree that the options choose, and of these those with the names, if there are any.
+    """Return the Applications of a tree that match the options and the names, if there are any.
 
     Raises:
-        CommodoreError: the tree cannot be read, or a name fits no Application.
+        CommodoreError: the tree cannot be read, or a name matches no Application.
     """
     listing = listed(session, tree, names)
     settings = listing.settings
@@ -168,7 +166,7 @@ def selected(session: Session, tree: Tree, names: Sequence[str] = ()) -> Selecti
         listing.applications,
         names,
         controller=settings.namespace,
-        narrowing=parse_select(session.options.select),
+        application_filter=parse_select(session.options.select),
         clusters=settings.clusters,
         lost=listing.unseen,
     )
@@ -180,34 +178,34 @@ def selected(session: Session, tree: Tree, names: Sequence[str] = ()) -> Selecti
 
 @contextlib.contextmanager
 def rendering(session: Session, listing: Listing, diagnostics: Diagnostics | None = None) -> Iterator[Opened]:
-    """What renders the Applications of a listing.
+    """Open the renderer of the Applications of a listing.
 
     Args:
-        found: collects what does not fail, instead of the session's own.
+        diagnostics: collects warnings and errors, instead of those of the session.
     """
-    collected = session.found if diagnostics is None else diagnostics
+    collected = session.diagnostics if diagnostics is None else diagnostics
     with stage(session.context.announce, "rendering"):
         yield listing.to_render(collected)
     report_unused(session.repo_map, collected)
 
 
 def given_settings(session: Session) -> ArgoSettings:
-    """The settings of the files that the options name, without any tree."""
+    """Return the settings of the files in the options, without a tree."""
     root = search_root(session, Path())
     profile = choose_profile(root.followed.argocd_version, {}, Diagnostics())
-    return root.candidates(profile, session.context.limits, session.found).settings()
+    return root.candidates(profile, session.context.limits, session.diagnostics).settings()
 
 
 def compare(
     session: Session, base: Tree | None, target: Tree, names: Sequence[str] = ()
 ) -> tuple[tuple[Side, Side], comparing.Difference, tuple[Diagnostic, ...]]:
-    """Two trees, what differs between them, and what was found.
+    """Return two trees, their differences, and the diagnostics.
 
     Args:
-        base: None for the commit where the target left the default branch of `origin`.
+        base: None for the merge base of the target and the default branch of `origin`.
 
     Raises:
-        InputError: CMD-ARGO-001, 003, 004, 005, a tree is not there.
+        InputError: CMD-ARGO-001, 003, 004, 005, a tree does not exist.
     """
     options = session.options
     sides = find_sides(session, base, target)
@@ -222,13 +220,13 @@ def compare(
         capabilities=session.capabilities,
     )
     with stage(session.context.announce, "comparing"):
-        difference = comparing.diff(*sides, request, session.repo_map, session.context, session.found)
+        difference = comparing.diff(*sides, request, session.repo_map, session.context, session.diagnostics)
     subjects = Subjects.of(names, {verdict.name: verdict.origin for verdict in difference.applications})
     return sides, difference, diagnostics(session, subjects)
 
 
 def find_sides(session: Session, base: Tree | None, target: Tree) -> tuple[Side, Side]:
-    """The two trees of a comparison. They stand for the same repositories: the remotes of either one.
+    """Find the two trees of a comparison. Both replace the same repositories: the remotes of both.
 
     Args:
         base: see `compare`.
@@ -249,36 +247,36 @@ def find_sides(session: Session, base: Tree | None, target: Tree) -> tuple[Side,
 
 
 def diagnostics(session: Session, subjects: Subjects | None = None) -> tuple[Diagnostic, ...]:
-    """What was found so far.
+    """Return the diagnostics of the session.
 
     Args:
-        subjects: what is found of others is left out.
+        subjects: diagnostics of others are left out.
     """
-    collected = session.found.found()
+    collected = session.diagnostics.found()
     return collected if subjects is None else tuple(_concerning(collected, subjects))
 
 
 def after_listing(session: Session, selection: Selection) -> tuple[Diagnostic, ...]:
-    """What was found by a question that renders only to find Applications."""
-    selection.listing.report_failures(session.found)
-    report_unused(session.repo_map, session.found)
+    """Return the diagnostics of an operation that renders only to discover Applications."""
+    selection.listing.report_failures(session.diagnostics)
+    report_unused(session.repo_map, session.diagnostics)
     return diagnostics(session, selection.subjects)
 
 
 def after_rendering(session: Session, selection: Selection) -> tuple[Diagnostic, ...]:
-    """What was found by a question that renders its Applications anyway."""
-    selection.listing.report_failures(session.found, but=selection.applications)
+    """Return the diagnostics of an operation that renders its Applications."""
+    selection.listing.report_failures(session.diagnostics, exclude=selection.applications)
     return diagnostics(session, selection.subjects)
 
 
 def search_root(session: Session, folder: Path, compared: Collection[Path] = ()) -> SearchRoot:
-    """Where Applications and settings are looked for.
+    """Return the folder and the options of discovery.
 
     Args:
-        compared: the paths of two trees of which the folder is one.
+        compared: the paths of both trees of a comparison.
 
     Raises:
-        PolicyError: CMD-ARGO-324, the credentials are in the repository around the folder.
+        PolicyError: CMD-ARGO-324, the file of credentials is in the repository around the folder.
     """
     options = session.options
     _check_credentials(session, folder)
@@ -303,15 +301,15 @@ def _report_cache(diagnostics: Diagnostics) -> None:
         diagnostics.add(
             Diagnostic(
                 "CMD-ARGO-331",
-                f"nothing is kept for the next run: the cache {folder} cannot be written to: {why}",
+                f"the cache {folder} cannot be written to, so nothing is cached: {why}",
                 "warning",
-                "make room there, or let XDG_CACHE_HOME name a folder that you may write to",
+                "free disk space, or set XDG_CACHE_HOME to a writable folder",
             )
         )
 
 
 def _check_credentials(session: Session, folder: Path) -> None:
-    """Refuse credentials of the tree itself, which a change of it could lead elsewhere.
+    """Refuse credentials in the tree itself, which a change could use for other servers.
 
     Raises:
         PolicyError: CMD-ARGO-324.
@@ -323,8 +321,8 @@ def _check_credentials(session: Session, folder: Path) -> None:
     if Path(os.path.realpath(file)).is_relative_to(os.path.realpath(root)):
         raise PolicyError(
             "CMD-ARGO-324",
-            f"the credentials in {file} are in the repository that is looked at",
-            hint="keep them elsewhere",
+            f"the credentials in {file} are in the analysed repository",
+            hint="move them elsewhere",
         )
 
 
@@ -341,7 +339,7 @@ def _moment(text: str) -> datetime:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise UsageError(
-            "CMD-ARGO-033", f"fixed-time {text!r} is no time", hint="write it as 2026-01-31T12:00:00Z"
+            "CMD-ARGO-033", f"invalid fixed-time {text!r}", hint="write it as 2026-01-31T12:00:00Z"
         ) from None
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
@@ -353,32 +351,32 @@ def _policy(options: Options) -> tuple[PluginRule, ...]:
 
 
 def _allowed_plugins(session: Session, folder: Path, compared: Iterable[Path]) -> tuple[PluginRule, ...]:
-    """What becomes of the sources of plugins. Programs run if they are enabled, and if neither they nor the policy
-    are of what is looked at: a change cannot allow itself anything.
+    """Return the rules for sources of plugins. Programs run if they are enabled, and neither they nor the policy are in
+    the analysed trees, so that a change cannot allow itself anything.
     """
     options, rules = session.options, session.policy
     if not options.plugins.enable_plugins or all(rule.program is None for rule in rules):
         return rules
     mapped = (repository.folder for repository in options.servers.mapped())
     places = (folder, *compared, *mapped, *options.search.app, *options.search.appset)
-    looked_at = [_checkout(place) for place in places]
-    return tuple(_allowed(rule, looked_at) for rule in rules)
+    analysed = [_checkout(place) for place in places]
+    return tuple(_allowed(rule, analysed) for rule in rules)
 
 
 def _checkout(path: Path) -> Path:
-    """The checkout or bare repository that holds a path; the path itself if there is none."""
+    """Return the root of the checkout that contains a path, or the path."""
     real = Path(os.path.realpath(path))
     return next((folder for folder in (real, *real.parents) if (folder / ".git").exists()), real)
 
 
-def _allowed(rule: PluginRule, looked_at: Sequence[Path]) -> PluginRule:
-    """A rule whose program may be run, unless it or its policy lies in what is looked at."""
+def _allowed(rule: PluginRule, analysed: Sequence[Path]) -> PluginRule:
+    """Return a rule that may run its program, unless the program or the policy is in an analysed tree."""
     if rule.program is None or rule.place is None:
         return rule
     for what, path in (("the policy", rule.place.place), ("its program", rule.program.generate[0])):
         forms = (Path(os.path.abspath(path)), Path(os.path.realpath(path)))
-        if any(form.is_relative_to(place) for form in forms for place in looked_at):
-            return replace(rule, refusal=f"{what} lies in what is looked at")
+        if any(form.is_relative_to(place) for form in forms for place in analysed):
+            return replace(rule, refusal=f"{what} is in an analysed tree")
     return replace(rule, refusal="")
 
 
@@ -391,8 +389,8 @@ _WAYS = {
 }
 
 
-def _telling_origins(announce: Announce, diagnostics: Diagnostics) -> Announce:
-    """A listener that also adds to the diagnostics where things came from."""
+def _reporting_origins(announce: Announce, diagnostics: Diagnostics) -> Announce:
+    """Return a listener that also reports the origins of inputs as diagnostics."""
 
     def on_event(event: Event) -> None:
         announce(event)
@@ -409,7 +407,7 @@ _OF_FILES = frozenset(("CMD-ARGO-101", "CMD-ARGO-102"))
 
 
 def _concerning(diagnostics: Iterable[Diagnostic], subjects: Subjects) -> Iterator[Diagnostic]:
-    """What concerns these Applications, or no others. What fails in the sets that make them is no error of theirs."""
+    """Yield diagnostics of the subjects, or of nothing else. Errors of their ApplicationSets are lowered."""
     for diagnostic in diagnostics:
         if diagnostic.subject.application or diagnostic.code in _OF_FILES:
             if diagnostic.subject.application in subjects.applications:

@@ -12,7 +12,7 @@ from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.model import IN_CLUSTER, IN_CLUSTER_SERVER, Cluster
 from commodore.argocd.model.application import Application
 from commodore.argocd.model.fields import Fields
-from commodore.argocd.model.project import Allowed, KindRule, Project, read_project
+from commodore.argocd.model.project import AllowedDestination, KindRule, Project, read_project
 from commodore.argocd.rendering import Rendered
 from commodore.base.diagnostics import Diagnostic, Diagnostics, Severity, Subject
 from commodore.base.errors import InputError, Location, did_you_mean
@@ -172,7 +172,7 @@ def allows_destination(project: Project, server: str, name: str, namespace: str)
     return allowed
 
 
-def _denies(destination: Allowed, by_server: bool, by_name: bool, in_namespace: bool) -> bool:
+def _denies(destination: AllowedDestination, by_server: bool, by_name: bool, in_namespace: bool) -> bool:
     return (
         (destination.name.startswith("!") and not by_name)
         or (destination.server.startswith("!") and not by_server and in_namespace)

@@ -27,8 +27,8 @@ from commodore.argocd.comparing.sides import Side
 from commodore.argocd.comparing.unknown import failed_verdict, join, lost_verdicts, report_failure, report_unknown
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.discovery import (
+    ApplicationFilter,
     Listing,
-    Narrowing,
     Origin,
     names_fit,
     open_listing,
@@ -125,7 +125,7 @@ class Wanted:
     """
 
     names: tuple[str, ...] = ()
-    narrowing: Narrowing = field(default_factory=Narrowing)
+    narrowing: ApplicationFilter = field(default_factory=ApplicationFilter)
     shown: ObjectFilter = field(default_factory=ObjectFilter)
     considered: Considered = field(default_factory=Considered)
     options: ComparisonOptions = field(default_factory=ComparisonOptions)
@@ -159,7 +159,7 @@ def diff(
             for side, one in zip((base, target), collected, strict=True)
         ]
         for listing, one in zip(listings, collected, strict=True):
-            listing.report_failures(one, but=listing.applications)
+            listing.report_failures(one, exclude=listing.applications)
         known = _labelled(listings[0]), _labelled(listings[1])
         if wanted.options.follow_renames:
             known = _as_called_now(*known), known[1]

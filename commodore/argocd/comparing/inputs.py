@@ -16,7 +16,7 @@ from commodore.argocd.comparing.owners import ChangedFiles
 from commodore.argocd.comparing.reads import Reads, reads_of, texts_of
 from commodore.argocd.comparing.sides import Side
 from commodore.argocd.configuration import ArgoSettings
-from commodore.argocd.discovery import Listing, Lost
+from commodore.argocd.discovery import Listing, LostDefinition
 from commodore.argocd.model import IN_CLUSTER
 from commodore.argocd.model.application import Application, read_application
 from commodore.argocd.rendering import Opened
@@ -113,7 +113,7 @@ class Inputs:
             files |= self._read_by(_reads(application, tree, self._limits))
         return InputChange(tuple(sorted(files)), other)
 
-    def of_lost(self, old: Lost | None, new: Lost | None) -> InputChange:
+    def of_lost(self, old: LostDefinition | None, new: LostDefinition | None) -> InputChange:
         """How the inputs of a definition differ that is lost on a side or on both."""
         if self.settings_differ:
             return _SETTINGS
@@ -158,7 +158,7 @@ def _reads(application: Application, tree: OpenTree, limits: Limits) -> Reads | 
         return None
 
 
-def reads_of_lost(lost: Lost, tree: OpenTree, limits: Limits) -> Reads | None:
+def reads_of_lost(lost: LostDefinition, tree: OpenTree, limits: Limits) -> Reads | None:
     """What a definition that is lost, or the Applications that it makes, read of the tree; None if that is not known.
 
     An Application may be sound but for its name; the template of an ApplicationSet names folders, or the begins of
@@ -182,7 +182,7 @@ def reads_of_lost(lost: Lost, tree: OpenTree, limits: Limits) -> Reads | None:
     return whole
 
 
-def _of_spec(spec: Mapping[str, Any], lost: Lost, tree: OpenTree, limits: Limits) -> Reads | None:
+def _of_spec(spec: Mapping[str, Any], lost: LostDefinition, tree: OpenTree, limits: Limits) -> Reads | None:
     sound = {**spec, "destination": {"name": IN_CLUSTER}, "project": "default"}
     try:
         application = read_application({"metadata": {"name": "lost"}, "spec": sound}, lost.place)
@@ -191,7 +191,7 @@ def _of_spec(spec: Mapping[str, Any], lost: Lost, tree: OpenTree, limits: Limits
     return _reads(application, tree, limits)
 
 
-def _of_template(part: Mapping[str, Any], lost: Lost, tree: OpenTree, limits: Limits) -> Reads | None:
+def _of_template(part: Mapping[str, Any], lost: LostDefinition, tree: OpenTree, limits: Limits) -> Reads | None:
     """What the sources of a template read, or a git generator."""
     sources = part.get("sources") or [part.get("source", part)]
     if not isinstance(sources, list) or not all(isinstance(one, Mapping) for one in sources):

@@ -1,11 +1,11 @@
-"""The settings of an Argo CD installation, from the files that hold them."""
+"""The settings of an Argo CD installation, read from files."""
 
 from __future__ import annotations
 
 from commodore.argocd.configuration.chart_values import objects_of_values
 from commodore.argocd.configuration.customisations import IgnoredFields, ResourceOverride
 from commodore.argocd.configuration.installation import Installation, read_installation
-from commodore.argocd.configuration.model import ArgoSettings, Provenanced
+from commodore.argocd.configuration.model import ArgoSettings, LocatedValue
 from commodore.argocd.configuration.plugin_policy import read_policy
 from commodore.argocd.configuration.profiles import NEWEST, Followed, Profile, choose_profile
 from commodore.argocd.configuration.read import Candidates, read_candidates, read_file, read_settings
@@ -18,7 +18,7 @@ __all__ = [
     "Installation",
     "NEWEST",
     "Profile",
-    "Provenanced",
+    "LocatedValue",
     "ResourceOverride",
     "choose_profile",
     "objects_of_values",

@@ -1,4 +1,4 @@
-"""What values of the chart `argo-cd` say of an installation, as the objects that the chart makes of them."""
+"""The settings in values of the chart `argo-cd`, as the objects that the chart renders from them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from commodore.base.yaml import dump
 
 
 def objects_of_values(values: Any) -> Iterator[dict[str, Any]]:
-    """ConfigMaps and Secrets of clusters, as far as they count here; none if these are no values of that chart.
+    """Yield the ConfigMaps and the Secrets of clusters and repositories; none if the values are of another chart.
 
     Args:
-        values: a document; the values stand at its top, or below `argo-cd` if that chart is a dependency.
+        values: a document; the values are at its top level, or below `argo-cd` if that chart is a dependency.
     """
     if not isinstance(values, Mapping) or "kind" in values:
         return
@@ -22,7 +22,7 @@ def objects_of_values(values: Any) -> Iterator[dict[str, Any]]:
         if not isinstance(whole, Mapping):
             continue
         configs, server = _map(whole, "configs"), _map(whole, "server")
-        config = {**_map(server, "config"), **_map(configs, "cm")}  # the former of old charts
+        config = {**_map(server, "config"), **_map(configs, "cm")}  # `server.config` in old versions of the chart
         yield from _config_map(CONFIG, config)
         yield from _config_map(PARAMETERS, _map(configs, "params"))
         yield from _clusters(configs.get("clusterCredentials"))
@@ -42,14 +42,14 @@ def _config_map(name: str, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]
 
 
 def _text(value: Any) -> str:
-    """A value as the chart writes it: texts as they are, others as YAML."""
+    """Return a value as the chart writes it: texts unchanged, others as YAML."""
     if isinstance(value, str):
         return value
     return "" if value is None else dump(value).rstrip("\n")
 
 
 def _repositories(given: Any, kind: str) -> Iterator[dict[str, Any]]:
-    """The Secrets of repositories, without credentials, from a map."""
+    """Yield the Secrets of repositories, without credentials, from a map."""
     for repository in given.values() if isinstance(given, Mapping) else ():
         if isinstance(repository, Mapping) and isinstance(repository.get("url"), str):
             known = ("url", "name", "type", "project", "enableOCI")
@@ -58,7 +58,7 @@ def _repositories(given: Any, kind: str) -> Iterator[dict[str, Any]]:
 
 
 def _clusters(given: Any) -> Iterator[dict[str, Any]]:
-    """The Secrets of clusters, from a map by name, or from a list in old charts."""
+    """Yield the Secrets of clusters, from a map by name, or from a list in old versions of the chart."""
     named = given.items() if isinstance(given, Mapping) else ()
     listed = given if isinstance(given, list) else ()
     entries = [{"name": key, **value} for key, value in named if isinstance(value, Mapping)]

@@ -1,4 +1,4 @@
-"""`resource.customizations` of `argocd-cm`, in one piece and in split keys."""
+"""`resource.customizations` of `argocd-cm`, in a single key and in split keys."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ TYPES = ("health", "useOpenLibs", "actions", "ignoreDifferences", "ignoreResourc
 
 @dataclass(frozen=True, slots=True)
 class IgnoredFields:
-    """What is left out of comparisons: JSON pointers, jq expressions, managers of fields.
+    """Rules for fields that comparisons ignore: JSON pointers, jq expressions, field managers.
 
     Attributes:
-        place: where they are set; rules of two places may be the same.
+        place: the place of the rules, which equality ignores.
     """
 
     pointers: tuple[str, ...] = ()
@@ -31,11 +31,11 @@ class IgnoredFields:
 
 @dataclass(frozen=True, slots=True)
 class ResourceOverride:
-    """What an installation says of one kind of objects.
+    """The customisation of a kind of objects.
 
     Attributes:
-        known_types: pairs of a field's path, with dots, and the name of its type.
-        health: a Lua script; empty if there is none.
+        known_types: pairs of the path of a field, with dots, and the name of its type.
+        health: a Lua script; empty for the built-in health check.
     """
 
     ignored: IgnoredFields = IgnoredFields()
@@ -45,10 +45,10 @@ class ResourceOverride:
 
 
 def read_ignored(fields: Fields) -> IgnoredFields:
-    """The rules of a map with `jsonPointers`, `jqPathExpressions` and `managedFieldsManagers`.
+    """Read the rules of a map with `jsonPointers`, `jqPathExpressions` and `managedFieldsManagers`.
 
     Raises:
-        InputError: CMD-ARGO-103, one has a wrong type.
+        InputError: CMD-ARGO-103, a field has a wrong type.
     """
     return IgnoredFields(
         fields.texts("jsonPointers"),
@@ -59,11 +59,11 @@ def read_ignored(fields: Fields) -> IgnoredFields:
 
 
 def read_overrides(config: Mapping[str, tuple[str, Location]], diagnostics: Diagnostics) -> dict[str, ResourceOverride]:
-    """All customisations of `argocd-cm`, by `group/Kind` or `Kind`; those in keys of their own win.
+    """Read all customisations of `argocd-cm`, by `group/Kind` or `Kind`; split keys take precedence.
 
     Args:
         config: values of `argocd-cm` by key, with their places.
-        found: collects keys that say nothing (CMD-ARGO-127) and values that cannot be read.
+        diagnostics: collects unknown keys (CMD-ARGO-127) and values that cannot be read.
     """
     overrides: dict[str, ResourceOverride] = {}
     for name, kind, value, place in _parts(config, diagnostics):
@@ -77,7 +77,7 @@ def read_overrides(config: Mapping[str, tuple[str, Location]], diagnostics: Diag
 def _parts(
     config: Mapping[str, tuple[str, Location]], diagnostics: Diagnostics
 ) -> Iterator[tuple[str, str, Any, Location]]:
-    """Name, type, value and place of every piece, those of the joint form first."""
+    """Yield name, type, value and place of every customisation, those of the single key first."""
     whole, place = config.get(PREFIX, ("", Location("argocd-cm")))
     try:
         for document in read_documents(whole, place=PREFIX):
@@ -95,7 +95,7 @@ def _parts(
             diagnostics.add(
                 Diagnostic(
                     "CMD-ARGO-127",
-                    f"{key} is no customisation that Argo CD knows",
+                    f"unknown customisation {key}",
                     "warning",
                     hint=did_you_mean(kind, TYPES) or f"the second part is one of {', '.join(TYPES)}",
                     locations=(place,),
@@ -127,7 +127,7 @@ def _with(override: ResourceOverride, kind: str, value: Any, place: Location) ->
 
 
 def _data(value: Any, kind: str) -> Any:
-    """The data of a value that holds YAML as text, or is data already."""
+    """Return the data of a value that is YAML text, or data."""
     if not isinstance(value, str):
         return value
     return next(read_documents(value, place=kind), {} if kind != "knownTypeFields" else [])

@@ -1,4 +1,4 @@
-"""The description of an installation: files with its objects, single ConfigMaps, single keys."""
+"""The description of an installation: files with objects or ConfigMaps, and single keys."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ _SHIPPED: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("cilium.io",), _CILIUM),
     (_KYVERNO, (*(name for report in _REPORTS for name in (report, f"Cluster{report}")), "UpdateRequest")),
 )
-"""The kinds that the manifests of Argo CD 3 exclude in the ConfigMap that they come with."""
+"""The kinds that the ConfigMap in the manifests of Argo CD 3 excludes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """What is given of an installation. It counts more than what the tree says of it.
+    """The description of an installation. It takes precedence over the tree.
 
     Attributes:
-        namespace: that of Argo CD.
-        application_namespaces: patterns of the namespaces in which Applications count in addition to it.
-        objects: YAML files with its objects: ConfigMaps, an ArgoCD of the operator, cluster Secrets, AppProjects.
+        namespace: the namespace of Argo CD.
+        application_namespaces: patterns of further namespaces for Applications.
+        objects: YAML files with objects: ConfigMaps, an ArgoCD of the operator, cluster Secrets, AppProjects.
         values: files with values of the Argo CD chart.
-        argocd_cm, argocd_cmd_params_cm: files with these ConfigMaps, or with their data alone.
-        repository_secrets: files with Secrets of repositories, of which no credentials are read.
-        kustomize_build_options: words for `kustomize build`.
-        shipped_defaults: whether kinds are excluded that the manifests of Argo CD exclude, unless a setting says which.
-        place: what reports call it.
+        argocd_cm, argocd_cmd_params_cm: files with these ConfigMaps, or with their data only.
+        repository_secrets: files with Secrets of repositories; credentials are not read.
+        kustomize_build_options: options of `kustomize build`.
+        shipped_defaults: True to exclude the kinds that the manifests of Argo CD exclude, unless a setting is given.
+        place: its name in reports.
     """
 
     namespace: str = ""
@@ -69,13 +69,13 @@ class Installation:
     def candidates(
         self, profile: Profile, plugins: Sequence[PluginRule], limits: Limits, diagnostics: Diagnostics
     ) -> Candidates:
-        """The settings of it, as the first of those that may count.
+        """Return the settings as the first candidates, which take precedence.
 
         Args:
-            plugins: what becomes of the sources of plugins, which counts more than definitions in files.
+            plugins: the rules for sources of plugins, which take precedence over definitions in files.
 
         Raises:
-            InputError: CMD-ARGO-101, a file cannot be read; CMD-ARGO-103, it holds something else; see
+            InputError: CMD-ARGO-101, a file cannot be read; CMD-ARGO-103, it holds another object; see
                 `read_candidates` and `take_values`.
         """
         candidates = Candidates(diagnostics, profile=profile, namespace=self.namespace, defaults=self._defaults())
@@ -104,7 +104,7 @@ class Installation:
         candidates.config_map(Fields.of(config_map, "", Location(self.place)), "option")
 
     def _defaults(self) -> dict[str, str]:
-        """The values of keys of `argocd-cm` that no setting has."""
+        """Return defaults of keys of `argocd-cm`, in addition to those of Argo CD."""
         if not self.shipped_defaults:
             return {}
         entries = [{"apiGroups": [*groups], "kinds": [*kinds], "clusters": ["*"]} for groups, kinds in _SHIPPED]
@@ -112,9 +112,9 @@ class Installation:
 
 
 def read_installation(file: Path, limits: Limits) -> Installation:
-    """The description of an installation, as docs/reference/installation-schema.json has it.
+    """Read the description of an installation, see docs/reference/installation-schema.json.
 
-    Paths in it are relative to its folder. Those of a file in a git repository, which others may write, stay in there.
+    Paths in it are relative to its folder. In a git repository, which others may write to, they must not leave it.
 
     Raises:
         InputError: CMD-ARGO-101, it cannot be read; CMD-ARGO-112, it is not a description of an installation.
@@ -125,9 +125,9 @@ def read_installation(file: Path, limits: Limits) -> Installation:
         documents = list(read_placed_documents(read_file(file, limits), place=str(file), problems=problems))
         if problems:
             message, line = problems[0]
-            raise _wrong(message, "write each key once", Location(str(file), line))
+            raise _invalid(message, "write each key once", Location(str(file), line))
         if len(documents) != 1:
-            raise _wrong(f"{file} has {len(documents)} documents", "an installation is one document", place)
+            raise _invalid(f"{file} has {len(documents)} documents", "an installation is one document", place)
         value, line = documents[0]
         fields = Fields.of(value, "", Location(str(file), line))
 
@@ -137,7 +137,7 @@ def read_installation(file: Path, limits: Limits) -> Installation:
         for path, hint in fields.unknown(
             [option.name for option in dataclasses.fields(Installation) if option.name != "place"]
         ):
-            raise _wrong(f"unknown field {path}", hint or _OBJECTS, fields.place_of(path))
+            raise _invalid(f"unknown field {path}", hint or _OBJECTS, fields.place_of(path))
         return Installation(
             namespace=fields.text("namespace"),
             shipped_defaults=fields.flag("shipped_defaults"),
@@ -153,26 +153,28 @@ def read_installation(file: Path, limits: Limits) -> Installation:
     except InputError as error:
         if error.code in ("CMD-ARGO-101", "CMD-ARGO-112"):
             raise
-        raise _wrong(error.message, error.hint, *error.locations) from error
+        raise _invalid(error.message, error.hint, *error.locations) from error
 
 
 def _in_repository(file: Path, text: str, place: Location) -> Path:
     path, real = file.parent / text, os.path.realpath(file)
     root = next((parent for parent in Path(real).parents if (parent / ".git").exists()), None)
     if root is not None and not Path(os.path.realpath(path)).is_relative_to(root):
-        raise _wrong(f"the path {text!r} leads out of the repository", "--argocd-settings names files elsewhere", place)
+        raise _invalid(
+            f"the path {text!r} is outside of the repository", "name files elsewhere with --argocd-settings", place
+        )
     return path
 
 
 _OBJECTS = "files with Kubernetes objects of the installation are listed below objects"
 
 
-def _wrong(message: str, hint: str, *places: Location) -> InputError:
+def _invalid(message: str, hint: str, *places: Location) -> InputError:
     return InputError("CMD-ARGO-112", message, hint=hint, locations=places)
 
 
 def _config_map(value: Any, name: str, place: Location) -> dict[str, Any]:
-    """The ConfigMap that a file holds, or of which it holds the data alone."""
+    """Return the ConfigMap of a file that holds the ConfigMap, or only its data."""
     fields = Fields.of(value, "", place)
     metadata = fields.fields("metadata")
     if not fields.text("kind"):
@@ -180,8 +182,8 @@ def _config_map(value: Any, name: str, place: Location) -> dict[str, Any]:
     if fields.text("kind") != "ConfigMap" or metadata.text("name") not in ("", name):
         raise InputError(
             "CMD-ARGO-103",
-            f"the file holds no ConfigMap {name}",
-            hint="it is that ConfigMap, or its data",
+            f"the file must hold the ConfigMap {name}",
+            hint="write that ConfigMap, or its data",
             locations=[place],
         )
     return {**fields.data, "metadata": {**metadata.data, "name": name}}
@@ -193,7 +195,7 @@ def _secret(value: Any, place: Location) -> Fields:
     if fields.text("kind") != "Secret" or kind not in REPOSITORY_TYPES:
         raise InputError(
             "CMD-ARGO-103",
-            "the file holds something else than Secrets of repositories",
+            "the file must hold only Secrets of repositories",
             hint=f"they have the label {SECRET_TYPE}: repository, or repo-creds",
             locations=[place],
         )

@@ -1,4 +1,4 @@
-"""The tools that are installed, beside those that the version of Argo CD has that is followed."""
+"""The installed tools, compared with those of the followed version of Argo CD."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from commodore.core.tools import Tool, ToolOrigin, locate_tool, profile_toolbox,
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """One tool.
+    """A tool.
 
     Attributes:
         wanted: the version that Argo CD runs.
-        version: the version that is there; empty if there is none, or it does not say it.
-        path: the program; None if there is none.
+        version: the installed version; empty if it is not installed, or does not print its version.
+        path: the program; None if it is not installed.
     """
 
     json_properties: ClassVar = ("same",)
@@ -32,17 +32,17 @@ class Installed:
 
     @property
     def same(self) -> bool:
-        """Whether it is that version."""
+        """True if the version that Argo CD runs is installed."""
         return tool_version(self.version) == tool_version(self.wanted)
 
     @property
     def is_close(self) -> bool:
-        """Whether it is that version but for the last number."""
+        """True if major and minor version are equal to those of Argo CD."""
         return self.version.removeprefix("v").split(".")[:2] == self.wanted.split(".")[:2]
 
 
 def installed_tools(profile: Profile, context: Context) -> Iterator[Installed]:
-    """The tools of a profile as they are here. Each program is asked for its version once."""
+    """Yield the installed tools of a profile. Each program is run once for its version."""
     box = profile_toolbox(profile.name)
     for name, expected in sorted(profile.tools.items()):
         own = box.holds(name)
@@ -55,22 +55,22 @@ def installed_tools(profile: Profile, context: Context) -> Iterator[Installed]:
 
 
 def check_tool_versions(profile: Profile, context: Context, diagnostics: Diagnostics, *, exact: bool = False) -> None:
-    """Report tools of another version than Argo CD runs; a warning if more than the last number differs.
+    """Report tools of another version than Argo CD runs; a warning if the major or minor version differs.
 
     Args:
-        exact: make it an error whatever differs.
+        exact: report every difference as an error.
     """
     for tool in installed_tools(profile, context):
-        if tool.same or tool.path is None:  # what needs a missing tool says so
+        if tool.same or tool.path is None:  # a missing tool is reported where it is needed
             continue
-        has = f"is {tool.version}" if tool.version else "does not say its version"
-        told = Diagnostic(
+        has = f"is {tool.version}" if tool.version else "does not print its version"
+        difference = Diagnostic(
             "CMD-ARGO-413",
             f"{tool.name} {has}; Argo CD {profile.name} runs {tool.wanted}",
             "warning",
-            f"install it beside the other one: commodore tool install {tool.name} --argocd {profile.name}",
+            f"install it in addition: commodore tool install {tool.name} --argocd {profile.name}",
         )
         if exact:
-            diagnostics.add(replace(told, severity="error", family="environment"))
+            diagnostics.add(replace(difference, severity="error", family="environment"))
             continue
-        diagnostics.add(replace(told, severity="info", hint="") if tool.is_close else told)
+        diagnostics.add(replace(difference, severity="info", hint="") if tool.is_close else difference)

@@ -1,4 +1,4 @@
-"""The keys of Argo CD's ConfigMaps: which of them there are, and on which lines of a file they stand."""
+"""The keys of Argo CD's ConfigMaps, and their lines in files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from commodore.argocd.configuration.model import DEFAULTS, PARAMETER_DEFAULTS, Provenanced
+from commodore.argocd.configuration.model import DEFAULTS, PARAMETER_DEFAULTS, LocatedValue
 from commodore.base.diagnostics import Diagnostic
 
 _FIXED = (
@@ -28,9 +28,9 @@ _FIXED = (
 )
 _KEYS = frozenset((*DEFAULTS, *_FIXED))
 _OPEN = ("kustomize.buildOptions.", "kustomize.path.", "kustomize.version.", "resource.customizations.")
-"""Prefixes of keys that go on with a version or a kind."""
+"""Prefixes of keys that end with a version or a kind."""
 _CLOSED = ("application.", "helm.", "jsonnet.", "kustomize.", "resource.")
-"""Prefixes of which all keys are known. Logins, servers and the user interface have theirs under others."""
+"""Prefixes whose keys are all known. Those of logins, servers and the user interface are not listed."""
 _PARAMETERS = frozenset(
     (
         *PARAMETER_DEFAULTS,
@@ -44,11 +44,11 @@ _TABLES = {CONFIG: _KEYS, PARAMETERS: _PARAMETERS}
 _SHOWN = 80
 
 
-def unknown_keys(name: str, table: Mapping[str, Provenanced]) -> Iterator[Diagnostic]:
-    """What is reported of keys of a ConfigMap that Argo CD does not have, see `is_misspelt`.
+def unknown_keys(name: str, table: Mapping[str, LocatedValue]) -> Iterator[Diagnostic]:
+    """Yield diagnostics for unknown keys of a ConfigMap, see `is_misspelt`.
 
     Args:
-        name: of the ConfigMap.
+        name: the name of the ConfigMap.
     """
     for key in sorted(table):
         if not is_misspelt(name, key):
@@ -57,7 +57,7 @@ def unknown_keys(name: str, table: Mapping[str, Provenanced]) -> Iterator[Diagno
         hint = meant or next(iter(difflib.get_close_matches(key, sorted(_TABLES[name]), 1)), "")
         yield Diagnostic(
             "CMD-ARGO-122",
-            f"{name} has the key {key[:_SHOWN]!r}, which Argo CD does not know, so it sets nothing",
+            f"{name} has the unknown key {key[:_SHOWN]!r}, which has no effect",
             "warning" if meant else "info",
             f"did you mean {hint!r}?" if hint else "leave it out",
             locations=(place,) if place is not None else (),
@@ -65,8 +65,8 @@ def unknown_keys(name: str, table: Mapping[str, Provenanced]) -> Iterator[Diagno
 
 
 def is_misspelt(name: str, key: str) -> bool:
-    """Indicate that a key is close to one that Argo CD has, or under a prefix of which all are known. Others are not
-    judged: another version of Argo CD may have more.
+    """Check if a key is similar to a known key, or has a prefix whose keys are all known. Others are not reported, as
+    another version of Argo CD may have further keys.
     """
     if key in _TABLES[name] or key.startswith(_OPEN):
         return False
@@ -74,18 +74,18 @@ def is_misspelt(name: str, key: str) -> bool:
 
 
 def is_used(name: str, key: str) -> bool:
-    """Indicate that a key of a ConfigMap counts here, or is one that `unknown_keys` reports."""
+    """Check if a key of a ConfigMap is used, or reported by `unknown_keys`."""
     defaults = DEFAULTS if name == CONFIG else PARAMETER_DEFAULTS
     return key in defaults or key.startswith(("resource.customizations", "kustomize.")) or is_misspelt(name, key)
 
 
 def _meant(name: str, key: str) -> str:
-    """The key that is a letter away; empty if there is none."""
+    """Return the known key that differs by a letter; empty without a match."""
     return next((known for known in sorted(_TABLES[name]) if _is_close(key, known)), "")
 
 
 def _is_close(text: str, other: str) -> bool:
-    """Indicate that texts differ in case or in a letter that is missing, added, changed or swapped with the next."""
+    """Check if texts differ in case or by a letter that is missing, added, changed or swapped with the next."""
     if text.casefold() == other.casefold():
         return True
     start = next((at for at, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other)))
@@ -95,11 +95,11 @@ def _is_close(text: str, other: str) -> bool:
 
 
 def key_lines(content: bytes, line: int, keys: Iterable[str]) -> dict[str, int]:
-    """The lines of keys of a document.
+    """Return the lines of keys of a document.
 
     Args:
         content: the whole file.
-        line: that on which the document begins.
+        line: the first line of the document.
     """
     lines: dict[str, int] = {}
     start = 0

@@ -1,4 +1,4 @@
-"""The settings of an Argo CD installation as far as they change what is rendered or compared."""
+"""The settings of an Argo CD installation that affect rendering and comparing."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from commodore.argocd.model.repository import KnownRepository
 from commodore.base.errors import Location
 
 Level = Literal["option", "tree", "chart", "default"]
-"""What a value comes from, the strongest first: a file given as an option, a ConfigMap of the tree, values of the
-Argo CD chart, the defaults of Argo CD.
+"""The origin of a value, by precedence: a file given as an option, a ConfigMap of the tree, values of the Argo CD
+chart, the defaults of Argo CD.
 """
 
 DEFAULTS: Mapping[str, str] = {
@@ -33,7 +33,7 @@ DEFAULTS: Mapping[str, str] = {
     "resource.sensitive.mask.annotations": "",
     "globalProjects": "",
 }
-"""The keys of `argocd-cm` that are honoured, with their defaults."""
+"""The supported keys of `argocd-cm`, with their defaults."""
 
 PARAMETER_DEFAULTS: Mapping[str, str] = {
     "application.namespaces": "",
@@ -47,18 +47,18 @@ PARAMETER_DEFAULTS: Mapping[str, str] = {
     "applicationsetcontroller.allowed.scm.providers": "",
     "applicationsetcontroller.namespaces": "",
 }
-"""The same of `argocd-cmd-params-cm`."""
+"""The supported keys of `argocd-cmd-params-cm`, with their defaults."""
 
 
 @dataclass(frozen=True, slots=True)
-class Provenanced:
-    """A value, and where it comes from.
+class LocatedValue:
+    """A value with its origin.
 
     Attributes:
         value: as written.
-        level: what kind of place that is.
+        level: the kind of origin.
         place: file and line; None for a default.
-        overridden: the places of values of lower levels that it replaces.
+        overridden: the places of the values of lower levels that it replaces.
     """
 
     value: str
@@ -69,21 +69,21 @@ class Provenanced:
 
 @dataclass(frozen=True)
 class ArgoSettings:
-    """One installation.
+    """The settings of an installation.
 
     Attributes:
-        namespace: of the controller; Applications elsewhere are called `<namespace>_<name>`.
-        config: `argocd-cm` by key, with the defaults of those in `DEFAULTS`.
+        namespace: the namespace of the controller; instances elsewhere are named `<namespace>_<name>`.
+        config: `argocd-cm` by key, with the defaults in `DEFAULTS`.
         parameters: `argocd-cmd-params-cm` likewise.
-        overrides: `resource.customizations`, by `group/Kind`; of the core group just `Kind`.
+        overrides: `resource.customizations`, by `group/Kind`; `Kind` for the core group.
         profile: the version of Argo CD that is followed.
-        plugins: what becomes of the sources of config management plugins, the strongest first.
-        repositories: those that are known, the strongest first.
+        plugins: the rules for sources of config management plugins, the highest precedence first.
+        repositories: the known repositories, the highest precedence first.
     """
 
     namespace: str = "argocd"
-    config: Mapping[str, Provenanced] = field(default_factory=lambda: with_defaults({}, DEFAULTS))
-    parameters: Mapping[str, Provenanced] = field(default_factory=lambda: with_defaults({}, PARAMETER_DEFAULTS))
+    config: Mapping[str, LocatedValue] = field(default_factory=lambda: with_defaults({}, DEFAULTS))
+    parameters: Mapping[str, LocatedValue] = field(default_factory=lambda: with_defaults({}, PARAMETER_DEFAULTS))
     clusters: tuple[Cluster, ...] = ()
     overrides: Mapping[str, ResourceOverride] = field(default_factory=dict)
     projects: tuple[tuple[Mapping[str, Any], Location], ...] = ()
@@ -92,22 +92,22 @@ class ArgoSettings:
     repositories: tuple[KnownRepository, ...] = ()
 
     def __getitem__(self, key: str) -> str:
-        """A value of `argocd-cm`; empty if it is not set and has no default."""
+        """Return a value of `argocd-cm`; empty if it is not set and has no default."""
         setting = self.config.get(key)
         return setting.value if setting is not None else ""
 
     def parameter(self, key: str) -> str:
-        """A value of `argocd-cmd-params-cm`, as `[]` of `argocd-cm`."""
+        """Return a value of `argocd-cmd-params-cm`; empty if it is not set and has no default."""
         setting = self.parameters.get(key)
         return setting.value if setting is not None else ""
 
     def enabled(self, tool: str) -> bool:
-        """Whether `kustomize`, `helm` or `jsonnet` is switched on."""
+        """Check if `kustomize`, `helm` or `jsonnet` is enabled."""
         return self[f"{tool}.enable"] == "true"
 
     @property
     def tracking_method(self) -> str:
-        """`annotation`, `label` or `annotation+label`; what is none of these counts as `annotation`."""
+        """`annotation`, `label` or `annotation+label`; other values count as `annotation`."""
         method = self["application.resourceTrackingMethod"]
         return method if method in ("label", "annotation+label") else "annotation"
 
@@ -121,16 +121,16 @@ class ArgoSettings:
 
     @property
     def value_file_schemes(self) -> frozenset[str]:
-        """The URL schemes of value files that may be fetched."""
+        """The allowed URL schemes of value files."""
         return frozenset(part.strip() for part in self["helm.valuesFileSchemes"].split(",") if part.strip())
 
     @property
     def new_git_file_globbing(self) -> bool:
-        """Whether git generators match files by `**` and `*` instead of git's pathspecs."""
+        """True if git generators match files by `**` and `*` instead of git's pathspecs."""
         return self.parameter("applicationsetcontroller.enable.new.git.file.globbing") == "true"
 
     def chart_repository(self, name: str) -> str:
-        """The URL of the repository of charts with a name, with its scheme; empty if none is known."""
+        """Return the URL, with scheme, of the chart repository with a name; empty if it is unknown."""
         known = (
             repository
             for repository in self.repositories
@@ -142,26 +142,26 @@ class ArgoSettings:
         return match.url if "://" in match.url else f"oci://{match.url}"
 
     def kustomize_versions(self) -> tuple[str, ...]:
-        """The versions of kustomize that are registered beside the built-in one."""
+        """Return the versions of kustomize that are registered in addition to the built-in version."""
         prefixes = ("kustomize.version.", "kustomize.path.")
         return tuple(
             sorted({key.removeprefix(prefix) for key in self.config for prefix in prefixes if key.startswith(prefix)})
         )
 
     def build_options(self, version: str = "") -> str:
-        """The options of `kustomize build`, of a registered version or the built-in one."""
+        """Return the options of `kustomize build`, for a registered version or the built-in version."""
         return self[f"kustomize.buildOptions.{version}"] or self["kustomize.buildOptions"]
 
     def label(self, namespace: str, name: str) -> str:
-        """`namespace/name` of an Application, in the controller's namespace if it names none."""
+        """Return `namespace/name` of an Application; the default is the namespace of the controller."""
         return f"{namespace or self.namespace}/{name}"
 
     def instance_name(self, namespace: str, name: str) -> str:
-        """What an Application is called in tracking and as instance."""
+        """Return the instance name of an Application, as used for tracking."""
         return name if namespace in ("", self.namespace) else f"{namespace}_{name}"
 
-    def rows(self) -> Iterator[tuple[str, str, Provenanced]]:
-        """Every value that counts here: ConfigMap, key, value. Others may be secrets of logins."""
+    def rows(self) -> Iterator[tuple[str, str, LocatedValue]]:
+        """Yield ConfigMap, key and value of the supported settings. Others may be secrets of logins."""
         for key in sorted(self.config):
             if key in DEFAULTS or key.startswith(("kustomize.", "resource.customizations")):
                 yield "argocd-cm", key, self.config[key]
@@ -169,6 +169,6 @@ class ArgoSettings:
             yield "argocd-cmd-params-cm", key, self.parameters[key]
 
 
-def with_defaults(given: Mapping[str, Provenanced], defaults: Mapping[str, str]) -> dict[str, Provenanced]:
-    """The values with the defaults of those that are not given."""
-    return {**{key: Provenanced(value, "default") for key, value in defaults.items()}, **given}
+def with_defaults(given: Mapping[str, LocatedValue], defaults: Mapping[str, str]) -> dict[str, LocatedValue]:
+    """Return values with defaults for missing keys."""
+    return {**{key: LocatedValue(value, "default") for key, value in defaults.items()}, **given}

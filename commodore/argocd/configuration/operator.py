@@ -1,4 +1,4 @@
-"""What an `ArgoCD` object says of an installation, as the ConfigMaps that the Argo CD operator makes of it."""
+"""The settings of an `ArgoCD` object, as the ConfigMaps that the Argo CD operator creates from it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _TEXTS = {
     "resourceInclusions": "resource.inclusions",
     "resourceTrackingMethod": "application.resourceTrackingMethod",
 }
-"""Fields of the specification that are texts of `argocd-cm`."""
+"""Fields of the specification, and their keys in `argocd-cm`."""
 _IGNORED = ("jsonPointers", "jqPathExpressions", "managedFieldsManagers")
 
 
 def config_maps_of(value: Any, place: Location) -> Iterator[dict[str, Any]]:
-    """The ConfigMaps `argocd-cm` and `argocd-cmd-params-cm`, as far as they count here.
+    """Yield the ConfigMaps `argocd-cm` and `argocd-cmd-params-cm`, with the supported settings.
 
     Raises:
         InputError: CMD-ARGO-103, a field has a wrong type.

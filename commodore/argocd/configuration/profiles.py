@@ -1,4 +1,4 @@
-"""The versions of Argo CD that can be followed: which tools each runs, and what it does not know yet."""
+"""The supported versions of Argo CD: the tools that each runs, and its features."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _VERSION = re.compile(r"v?(\d+)\.(\d+)(?:[.+-].*)?")
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """Options: the version of Argo CD that is followed.
+    """Options: the version of Argo CD to follow.
 
     Attributes:
-        argocd_version: if empty, the one that the tree installs, else the newest one.
-        base_argocd_version: that of the base of a comparison; empty for the same version.
-        exact_tools: make it an error if a tool has another version than Argo CD runs.
+        argocd_version: if empty, the version that the tree installs, else the newest.
+        base_argocd_version: the version for the base of a comparison; empty for the same version.
+        exact_tools: report an error if a tool has another version than Argo CD runs.
     """
 
     argocd_version: str = ""
@@ -33,8 +33,8 @@ class Profile:
 
     Attributes:
         number: major and minor.
-        tools: the versions of the programs that it runs.
-        released: whether it can be what is meant by the newest one.
+        tools: the versions of the programs that it runs, by name.
+        released: True if it can be the newest version.
     """
 
     number: tuple[int, int]
@@ -43,47 +43,47 @@ class Profile:
 
     @property
     def name(self) -> str:
-        """As users write it, `3.4`."""
+        """The version as users write it, such as `3.4`."""
         return ".".join(map(str, self.number))
 
     @property
     def skips_marked_files(self) -> bool:
-        """Whether files with the mark `+argocd:skip-file-rendering` are left out of directories."""
+        """True if files with the mark `+argocd:skip-file-rendering` are left out of directories."""
         return self.number >= (3, 1)
 
     @property
     def plain_kube_version(self) -> bool:
-        """Whether versions of Kubernetes are made three numbers before tools get them."""
+        """True if versions of Kubernetes are passed to tools as three numbers."""
         return self.number >= (3, 1)
 
     @property
     def overrides_kustomize_version(self) -> bool:
-        """Whether override files may choose the version of kustomize."""
+        """True if override files may set the version of kustomize."""
         return self.number >= (3, 2)
 
     @property
     def globs_value_files(self) -> bool:
-        """Whether entries of value files may be patterns."""
+        """True if entries of value files may be patterns."""
         return self.number >= (3, 4)
 
     @property
     def resolves_matrix_values(self) -> bool:
-        """Whether `values` of the second generator of a matrix are rendered with what the first one gives."""
+        """True if `values` of the second generator of a matrix may use parameters of the first."""
         return self.number >= (3, 4)
 
     @property
     def has_tag_prefixes(self) -> bool:
-        """Whether sources may say what tags begin with that are versions."""
+        """True if sources may set the prefix of tags that are versions."""
         return self.number >= (3, 5)
 
     @property
     def has_unfiltered_directories(self) -> bool:
-        """Whether directories may take files of every name."""
+        """True if directories may include files with any name."""
         return self.number >= (3, 6)
 
     @property
     def has_helm_4(self) -> bool:
-        """Whether sources may ask for helm 4."""
+        """True if sources may choose helm 4."""
         return self.number >= (3, 5)
 
 
@@ -104,15 +104,15 @@ NEWEST = max((profile for profile in PROFILES if profile.released), key=lambda p
 
 
 def choose_profile(written: str, pinned: Mapping[str, Location], diagnostics: Diagnostics) -> Profile:
-    """The profile that an option names, else the one that a tree pins, else the newest that is released.
+    """Return the profile of an option, else that of the version that a tree installs, else the newest released.
 
     Args:
         written: the option, such as `3.4` or `v3.4.1`; empty if it is not given.
         pinned: the versions of Argo CD that the files of a tree install, with their places.
-        found: collects what is assumed.
+        diagnostics: collects assumptions.
 
     Raises:
-        UsageError: CMD-ARGO-027, the option is no version.
+        UsageError: CMD-ARGO-027, the option is not a version.
     """
     if written:
         return _nearest(written, (), diagnostics)
@@ -134,9 +134,9 @@ def choose_profile(written: str, pinned: Mapping[str, Location], diagnostics: Di
     diagnostics.add(
         Diagnostic(
             "CMD-ARGO-910",
-            f"nothing says which version of Argo CD is meant, so {NEWEST.name} is followed",
+            f"the version of Argo CD is unknown, so {NEWEST.name} is followed",
             "info",
-            "say it by --argocd-version",
+            "set it by --argocd-version",
         )
     )
     return NEWEST
@@ -146,7 +146,7 @@ def _number(text: str) -> tuple[int, int]:
     parts = _VERSION.fullmatch(text.strip())
     if parts is None:
         raise UsageError(
-            "CMD-ARGO-027", f"{text[:80]!r} is no version of Argo CD", hint=f"write it as {NEWEST.name} or v3.4.1"
+            "CMD-ARGO-027", f"{text[:80]!r} is not a version of Argo CD", hint=f"write it as {NEWEST.name} or v3.4.1"
         )
     return int(parts[1]), int(parts[2])
 
@@ -163,9 +163,9 @@ def _nearest(text: str, places: tuple[Location, ...], diagnostics: Diagnostics) 
         diagnostics.add(
             Diagnostic(
                 "CMD-ARGO-910",
-                f"Argo CD {text} is not known here, so {chosen.name} is followed",
+                f"Argo CD {text} is not supported, so {chosen.name} is followed",
                 "warning",
-                f"known are {known}",
+                f"supported are {known}",
                 locations=places,
             )
         )

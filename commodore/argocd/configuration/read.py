@@ -1,4 +1,4 @@
-"""Reading what an installation has from files that are given for it."""
+"""Reading the settings of an installation from files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from commodore.argocd.configuration.model import (
     PARAMETER_DEFAULTS,
     ArgoSettings,
     Level,
-    Provenanced,
+    LocatedValue,
     with_defaults,
 )
 from commodore.argocd.configuration.operator import KIND as OPERATED
@@ -33,49 +33,49 @@ from commodore.base.yaml.kube_yaml import read_documents, read_placed_documents
 
 _SHOWN_PLACES = 10
 PLUGIN = "plugin.yaml"
-"""The key of a ConfigMap that holds the definition of a plugin."""
+"""The key of a ConfigMap with the definition of a plugin."""
 
 
 @dataclass
 class Candidates:
-    """What may become the settings of an installation, gathered from files of one or several levels.
+    """Candidates for the settings of an installation, collected from files of several levels.
 
-    Levels are added from the strongest to the weakest; a key that is there already is kept.
+    Levels are added in descending precedence; a key that is set already is kept.
 
     Attributes:
-        defaults: of keys of `argocd-cm`, beside those of Argo CD.
-        differing: the places of keys that one level gives several times, differently, the one that counts first.
-        lines: those of keys of documents, by the places of these.
+        defaults: defaults of keys of `argocd-cm`, in addition to those of Argo CD.
+        conflicts: the places of keys that a level sets to several values, the effective one first.
+        lines: the lines of keys, by the places of their documents.
     """
 
-    found: Diagnostics
+    diagnostics: Diagnostics
     namespace: str = ""
-    config: dict[str, Provenanced] = field(default_factory=dict)
-    parameters: dict[str, Provenanced] = field(default_factory=dict)
+    config: dict[str, LocatedValue] = field(default_factory=dict)
+    parameters: dict[str, LocatedValue] = field(default_factory=dict)
     clusters: dict[str, Cluster] = field(default_factory=dict)
     projects: list[tuple[Mapping[str, Any], Location]] = field(default_factory=list)
     profile: Profile = NEWEST
     plugins: list[PluginRule] = field(default_factory=list)
     repositories: dict[tuple[bool, str], KnownRepository] = field(default_factory=dict)
     defaults: dict[str, str] = field(default_factory=dict)
-    differing: dict[str, list[Location]] = field(default_factory=dict)
+    conflicts: dict[str, list[Location]] = field(default_factory=dict)
     lines: dict[Location, dict[str, int]] = field(default_factory=dict)
 
     def config_map(self, fields: Fields, level: Level) -> None:
-        """Take in a ConfigMap `argocd-cm` or `argocd-cmd-params-cm`."""
+        """Add a ConfigMap `argocd-cm` or `argocd-cmd-params-cm`."""
         metadata = fields.fields("metadata")
         table = self.config if metadata.text("name") == CONFIG else self.parameters
         if metadata.text("name") == CONFIG and not self.namespace:
             self.namespace = metadata.text("namespace")
         for key, value in fields.text_map("data").items():
-            self._take(table, key, Provenanced(value, level, self._place_of(key, fields.place)))
+            self._take(table, key, LocatedValue(value, level, self._place_of(key, fields.place)))
 
     def _place_of(self, key: str, place: Location) -> Location:
         line = self.lines.get(place, {}).get(key)
         return Location(place.place, line) if line is not None else place
 
     def secret(self, fields: Fields) -> None:
-        """Take in a Secret, if it is that of a cluster or a repository."""
+        """Add a Secret, if it is that of a cluster or a repository."""
         kind = fields.fields("metadata").text_map("labels").get(SECRET_TYPE)
         if kind == "cluster":
             cluster = read_cluster(fields.data, fields.place)
@@ -85,15 +85,12 @@ class Candidates:
             self.repositories.setdefault((known.template, known.url), known)
 
     def operated(self, value: Any, place: Location, level: Level) -> None:
-        """Take in an `ArgoCD`, from which the operator makes ConfigMaps."""
+        """Add an `ArgoCD`, from which the operator creates ConfigMaps."""
         for config_map in config_maps_of(value, place):
             self.config_map(Fields.of(config_map, "", place), level)
 
     def take(self, value: Mapping[str, Any], place: Location, level: Level = "tree") -> None:
-        """Take in an object that has settings. What is wrong with it is reported.
-
-        AppProjects count once by name.
-        """
+        """Add an object with settings. Errors in it are reported. Of AppProjects with equal names, the first counts."""
         kind = value.get("kind")
         try:
             fields = Fields.of(value, "", place)
@@ -113,7 +110,7 @@ class Candidates:
             elif kind == "Secret":
                 self._secret_of_tree(fields)
         except InputError as error:
-            self.found.take(error)
+            self.diagnostics.take(error)
 
     def _secret_of_tree(self, fields: Fields) -> None:
         try:
@@ -121,29 +118,29 @@ class Candidates:
         except InputError as error:
             if fields.fields("metadata").text_map("labels").get(SECRET_TYPE) not in REPOSITORY_TYPES:
                 raise
-            message = f"the Secret of a repository says nothing that can be read: {error.message}"
-            self.found.add(Diagnostic("CMD-ARGO-124", message, "info", locations=(fields.place,)))
+            message = f"the Secret of a repository cannot be read: {error.message}"
+            self.diagnostics.add(Diagnostic("CMD-ARGO-124", message, "info", locations=(fields.place,)))
 
     def settings(self, namespace: str = "") -> ArgoSettings:
-        """The settings, with defaults for what was not found."""
+        """Return the settings, with defaults for missing keys."""
         places = {key: (setting.value, setting.place or Location(CONFIG)) for key, setting in self.config.items()}
-        _check(self.config, self.found)
+        _check(self.config, self.diagnostics)
         for diagnostic in (*unknown_keys(CONFIG, self.config), *unknown_keys(PARAMETERS, self.parameters)):
-            self.found.add(diagnostic)
-        self._report_differing()
+            self.diagnostics.add(diagnostic)
+        self._report_conflicts()
         return ArgoSettings(
             namespace=namespace or self.namespace or "argocd",
             config=with_defaults(self.config, {**DEFAULTS, **self.defaults}),
             parameters=with_defaults(self.parameters, PARAMETER_DEFAULTS),
             clusters=tuple(sorted(self.clusters.values(), key=lambda cluster: (cluster.name, cluster.server))),
-            overrides=read_overrides(places, self.found),
+            overrides=read_overrides(places, self.diagnostics),
             projects=tuple(self.projects),
             profile=self.profile,
             plugins=tuple(self.plugins),
             repositories=tuple(self.repositories.values()),
         )
 
-    def _take(self, table: dict[str, Provenanced], key: str, new: Provenanced) -> None:
+    def _take(self, table: dict[str, LocatedValue], key: str, new: LocatedValue) -> None:
         known = table.get(key)
         if known is None:
             table[key] = new
@@ -152,22 +149,22 @@ class Candidates:
         assert new.place is not None
         if known.level != new.level:
             overridden = (*known.overridden, new.place)
-            table[key] = Provenanced(known.value, known.level, known.place, overridden)
+            table[key] = LocatedValue(known.value, known.level, known.place, overridden)
         elif known.value != new.value:
-            self.differing.setdefault(key, [known.place]).append(new.place)
+            self.conflicts.setdefault(key, [known.place]).append(new.place)
 
-    def _report_differing(self) -> None:
-        """Report the settings that are given several times: those of the same places together."""
+    def _report_conflicts(self) -> None:
+        """Report the settings with conflicting values, those of the same places together."""
         together: dict[tuple[Location, ...], list[str]] = {}
-        for key, places in self.differing.items():
+        for key, places in self.conflicts.items():
             together.setdefault(tuple(places), []).append(key)
         for where, keys in together.items():
             what = f"the setting {keys[0]} is" if len(keys) == 1 else f"the settings {some_of(keys)} are"
             times = "twice" if len(where) == 2 else f"{len(where)} times"
-            self.found.add(
+            self.diagnostics.add(
                 Diagnostic(
                     "CMD-ARGO-120",
-                    f"{what} given {times} with different values; the first one counts",
+                    f"{what} set {times} to different values; the first one counts",
                     "warning",
                     hint="keep one of them, or leave the others out by ignore-path in .commodore.yaml",
                     locations=where[:_SHOWN_PLACES],
@@ -176,11 +173,11 @@ class Candidates:
 
 
 def lines_of(content: bytes, value: Any, line: int) -> dict[str, int]:
-    """The lines of the settings of an object, if it is one of Argo CD's ConfigMaps.
+    """Return the lines of the settings of an object, if it is one of Argo CD's ConfigMaps.
 
     Args:
         content: the file.
-        line: that on which the document begins.
+        line: the first line of the document.
     """
     if not isinstance(value, Mapping) or value.get("kind") != "ConfigMap":
         return {}
@@ -190,18 +187,18 @@ def lines_of(content: bytes, value: Any, line: int) -> dict[str, int]:
 
 
 def read_settings(files: Iterable[Path], limits: Limits, diagnostics: Diagnostics) -> ArgoSettings:
-    """The settings of an installation from files alone, see `read_candidates`."""
+    """Read the settings of an installation from files only, see `read_candidates`."""
     return read_candidates(files, limits, diagnostics).settings()
 
 
 def read_candidates(
     files: Iterable[Path], limits: Limits, diagnostics: Diagnostics, candidates: Candidates | None = None
 ) -> Candidates:
-    """What YAML streams of an installation's objects say: ConfigMaps, ArgoCDs, cluster Secrets, AppProjects.
+    """Read YAML streams with objects of an installation: ConfigMaps, ArgoCDs, cluster Secrets, AppProjects.
 
     Args:
-        found: collects conflicts and values that mean nothing.
-        candidates: what counts more than the files, to which they are added.
+        diagnostics: collects conflicts and invalid values.
+        candidates: candidates that take precedence over the files, to which they are added.
 
     Raises:
         InputError: CMD-ARGO-101, a file cannot be read; CMD-ARGO-103, an object in it is of another kind, or a field
@@ -218,7 +215,7 @@ def read_candidates(
 
 
 def take_values(candidates: Candidates, files: Iterable[Path], limits: Limits) -> None:
-    """Take in what files with values of the Argo CD chart say, as if it was given by options.
+    """Add the settings of files with values of the Argo CD chart, at the level of options.
 
     Raises:
         InputError: CMD-ARGO-101, a file cannot be read.
@@ -246,14 +243,14 @@ def _add(candidates: Candidates, value: Any, place: Location) -> None:
     else:
         raise InputError(
             "CMD-ARGO-103",
-            f"{kind or 'an object without kind'} {name!r} is no setting of Argo CD",
+            f"{kind or 'an object without kind'} {name!r} is not a setting of Argo CD",
             hint=f"the file holds ConfigMaps {CONFIG} and {PARAMETERS}, ArgoCDs, Secrets of clusters and AppProjects",
             locations=[place],
         )
 
 
 def read_file(file: Path, limits: Limits) -> bytes:
-    """The content of a file that is given as an option or lies in a tree.
+    """Return the content of a file that is named by an option or in a tree.
 
     Raises:
         InputError: CMD-ARGO-101, it cannot be read or is too large.
@@ -278,7 +275,7 @@ def read_file(file: Path, limits: Limits) -> bytes:
 _METHODS = ("annotation", "label", "annotation+label")
 
 
-def _check(config: Mapping[str, Provenanced], diagnostics: Diagnostics) -> None:
+def _check(config: Mapping[str, LocatedValue], diagnostics: Diagnostics) -> None:
     method = config.get("application.resourceTrackingMethod")
     if method is not None and method.value not in _METHODS:
         diagnostics.add(

@@ -1,13 +1,13 @@
-"""Which Applications and settings a tree holds."""
+"""Discovering the Applications and settings of a tree."""
 
 from __future__ import annotations
 
 from commodore.argocd.discovery.listing import Listing, open_listing, read_applications, report_unused
-from commodore.argocd.discovery.model import Lost, LostKind, Origin
+from commodore.argocd.discovery.model import LostDefinition, LostKind, Origin
 from commodore.argocd.discovery.own import remotes_of
 from commodore.argocd.discovery.root import Search, SearchRoot
 from commodore.argocd.discovery.select import (
-    Narrowing,
+    ApplicationFilter,
     is_exact,
     may_be_meant,
     names_fit,
@@ -18,9 +18,9 @@ from commodore.argocd.discovery.served import served_by
 
 __all__ = [
     "Listing",
-    "Lost",
+    "LostDefinition",
     "LostKind",
-    "Narrowing",
+    "ApplicationFilter",
     "Origin",
     "Search",
     "SearchRoot",

@@ -1,4 +1,4 @@
-"""What discovery asks of the later stages: expand ApplicationSets, look at sources, render Applications."""
+"""The later stages, as discovery uses them: expand ApplicationSets, scan sources, render Applications."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Chain:
-    """What a search for Applications asks of the stages that come after it.
+class LaterStages:
+    """The stages after discovery that a search for Applications uses.
 
     Args:
-        facts: what generators of ApplicationSets would ask for.
+        facts: replace the answers to generators of ApplicationSets.
         scanned: the files of the tree that were read as manifests.
-        found: collects what is wrong with ApplicationSets.
-        jobs: how many Applications are rendered at the same time; 0 for one per usable CPU.
+        diagnostics: collects errors of ApplicationSets.
+        jobs: the number of Applications rendered in parallel; 0 for one per usable CPU.
 
     Attributes:
-        sets, generated: the ApplicationSets that were expanded, and what they made.
+        sets, generated: the expanded ApplicationSets, and their Applications.
     """
 
     opened: Opened
     facts: Facts
     scanned: frozenset[str]
-    found: Diagnostics
+    diagnostics: Diagnostics
     jobs: int
     sets: list[ApplicationSet] = field(default_factory=list)
     generated: list[Generated] = field(default_factory=list)
@@ -48,10 +48,12 @@ class Chain:
         from commodore.argocd.appsets import Expander
 
         opened = self.opened
-        return Expander(opened.settings, opened.repositories.tree, self.facts, opened.renderer.context, self.found)
+        return Expander(
+            opened.settings, opened.repositories.tree, self.facts, opened.renderer.context, self.diagnostics
+        )
 
     def expand(self, value: Mapping[str, Any], place: Location) -> Iterable[tuple[Mapping[str, Any], str]]:
-        """The Applications of an ApplicationSet, each with the place of its generator. What is wrong is reported."""
+        """Return the Applications of an ApplicationSet, each with the path of its generator. Errors are reported."""
         from commodore.argocd.appsets import read_set
 
         try:
@@ -60,18 +62,18 @@ class Chain:
             self.sets.append(appset)
             made = self._expander.expand(appset)
         except CommodoreError as error:
-            self.found.take(error, Subject(set=str(value["metadata"]["name"])), place=place)
+            self.diagnostics.take(error, Subject(set=str(value["metadata"]["name"])), place=place)
             return []
         self.generated += made
         return [(each.data, each.path) for each in made if each.is_named]
 
     def may_define(self, application: Application, *, settings: bool = False) -> bool:
-        """Indicate if what an Application renders may hold objects of Argo CD.
+        """Check if an Application may render objects of Argo CD.
 
-        Only sources in the tree itself and in mapped repositories are looked at.
+        Only sources in the tree itself and in mapped repositories are scanned.
 
         Args:
-            settings: whether only settings of Argo CD count, and only where its files show them.
+            settings: True to count only settings of Argo CD that are visible in its files.
         """
         known, repositories, limits = (
             self.opened.settings,
@@ -88,7 +90,7 @@ class Chain:
                 given, _ = overridden(source, folder, tree.root, instance, limits)
                 kind = source_type(given, folder, known)
             except CommodoreError:
-                continue  # rendering the Application says so
+                continue  # reported when the Application is rendered
             if settings and not holds_settings(kind, folder, tree.root, self.scanned):
                 continue
             if may_define(given, kind, folder, tree.root, self.scanned):
@@ -98,7 +100,7 @@ class Chain:
     def render(
         self, applications: Sequence[Application]
     ) -> Iterator[tuple[Application, Sequence[Mapping[str, Any]] | CommodoreError]]:
-        """Applications in their order with their objects, or why they cannot be rendered."""
+        """Yield Applications in their order with their objects, or the error of rendering."""
         for application, rendered in self.opened.renderer.render_all(applications, self.jobs):
             if isinstance(rendered, CommodoreError):
                 yield application, rendered

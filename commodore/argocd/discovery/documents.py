@@ -1,6 +1,6 @@
-"""Which documents of a file may define something of Argo CD: a look at bytes, so that others are not parsed.
+"""Selecting the documents of a file that may define objects of Argo CD by their bytes, before parsing.
 
-Only plain words are looked for: patterns take twenty times as long, and most files of a repository have none of them.
+Only plain words are searched: patterns take twenty times as long, and most files have none of the words.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-_GROUP = (b"argoproj.io/", b"argoproj.io\\/")  # the latter in JSON
+_GROUP = (b"argoproj.io/", b"argoproj.io\\/")  # the second in JSON
 _KINDS = (b"Application", b"AppProject", b"ConfigManagementPlugin", b"ArgoCD")
 _NAMES = (b"argocd-cm", b"secret-type", b"configs:", b'configs":', b"configs':")
 _OLD_VALUES = (b"config:", b'config":', b"config':")
@@ -16,7 +16,7 @@ _BEGIN = b"\n---"
 
 
 def of_interest(content: bytes) -> bytes:
-    """A YAML text without the documents that cannot define anything of Argo CD; the others stay on their lines."""
+    """Blank the documents that cannot define objects of Argo CD; the others keep their lines."""
     if not _may_define(content):
         return b""
     bounds = [0, *_begins(content), len(content)]
@@ -27,7 +27,7 @@ def of_interest(content: bytes) -> bytes:
 
 
 def _begins(content: bytes) -> Iterator[int]:
-    """Where documents begin but for the first: YAML has '---' at the begin of a line for nothing else."""
+    """Yield the offsets of all documents except the first: in YAML, only they begin with a line with '---'."""
     place = content.find(_BEGIN)
     while place >= 0:
         after = place + len(_BEGIN)

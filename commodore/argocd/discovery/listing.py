@@ -1,4 +1,4 @@
-"""The Applications and settings of a tree, listed with what renders them."""
+"""Listing the Applications and settings of a tree."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from commodore.argocd.configuration import (
     read_file,
 )
 from commodore.argocd.configuration.installed import check_tool_versions
-from commodore.argocd.discovery.chain import Chain
-from commodore.argocd.discovery.model import Discovered, Lost, Origin, Raw
+from commodore.argocd.discovery.chain import LaterStages
+from commodore.argocd.discovery.model import Discovered, LostDefinition, Origin, Raw
 from commodore.argocd.discovery.reach import defining_folders
-from commodore.argocd.discovery.rendered import Rounds
+from commodore.argocd.discovery.rendered import AppOfAppsSearch
 from commodore.argocd.discovery.root import SearchRoot
 from commodore.argocd.discovery.scan import Scanned, report_unknown_fields, scan
 from commodore.argocd.discovery.served import ServedApis
@@ -48,16 +48,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Applications and settings.
+    """The Applications and settings of a tree.
 
     Attributes:
-        opened: what gives their sources, and renders them.
-        own: the tree that was scanned, by the repositories that it stands for.
-        origins: how the Applications were found, by their `namespace/name`.
-        failures: why Applications could not be rendered to look for further ones, by their `namespace/name`.
-        sets: the ApplicationSets that are defined, as far as they can be read.
-        generated: what they make.
-        lost: what defines Applications and cannot be read or expanded.
+        opened: the sources of the Applications, and the renderer.
+        own: the scanned tree, by the repositories that it replaces.
+        origins: the origins of the Applications, by `namespace/name`.
+        failures: errors of rendering Applications to discover others, by `namespace/name`.
+        sets: the valid ApplicationSets.
+        generated: their Applications.
+        lost: definitions of Applications that cannot be read or expanded.
     """
 
     opened: Opened
@@ -67,18 +67,18 @@ class Listing:
     failures: Mapping[str, CommodoreError] = field(default_factory=dict)
     sets: tuple[ApplicationSet, ...] = ()
     generated: tuple[Generated, ...] = ()
-    lost: tuple[Lost, ...] = ()
+    lost: tuple[LostDefinition, ...] = ()
 
     @property
     def settings(self) -> ArgoSettings:
-        """The settings that count."""
+        """The effective settings."""
         return self.opened.settings
 
     def to_render(self, diagnostics: Diagnostics) -> Opened:
-        """What renders the Applications, told of the APIs that the tree shows.
+        """Return the renderer of the Applications, with the APIs that the tree defines.
 
         Args:
-            found: collects what does not fail.
+            diagnostics: collects warnings and errors.
         """
         capabilities = self.opened.renderer.capabilities
         if self.own:
@@ -88,27 +88,29 @@ class Listing:
         return self.opened.to_render(capabilities, diagnostics)
 
     @property
-    def unseen(self) -> tuple[Lost, ...]:
-        """All that may define Applications which are not listed: what is lost, and what Applications render."""
+    def unseen(self) -> tuple[LostDefinition, ...]:
+        """All definitions whose Applications are not listed: lost ones, and Applications that fail to render."""
         rendered = (
-            Lost("entry", f"what {label} renders", Location(label), Diagnostic.of(error, Subject(application=label)))
+            LostDefinition(
+                "entry", f"what {label} renders", Location(label), Diagnostic.of(error, Subject(application=label))
+            )
             for label, error in self.failures.items()
         )
         return (*self.lost, *rendered)
 
     def label(self, application: Application) -> str:
-        """An Application as `namespace/name`."""
+        """Return `namespace/name` of an Application."""
         return self.settings.label(application.namespace, application.name)
 
     def report_failures(self, diagnostics: Diagnostics, exclude: Iterable[Application] = ()) -> None:
-        """Report why Applications could not be rendered to look for further ones.
+        """Report Applications that failed to render during discovery.
 
         Args:
-            but: those that are rendered anyway, which tells it.
+            exclude: Applications that are rendered again, which reports it.
         """
-        left_out = {self.label(application) for application in exclude}
+        excluded = {self.label(application) for application in exclude}
         for label, error in self.failures.items():
-            if label not in left_out:
+            if label not in excluded:
                 diagnostics.take(error, Subject(application=label))
 
 
@@ -120,10 +122,10 @@ def open_listing(
     repo_map: RepoMap | None = None,
     capabilities: Capabilities | None = None,
 ) -> Iterator[Listing]:
-    """The Applications of the files that are named, or else those of a folder, with the settings that count.
+    """List the Applications of named files, or else of a folder, with the effective settings.
 
-    Those of a folder are in its files, made by ApplicationSets, and in what other Applications render. Repositories
-    stay open as long as the block runs.
+    Those of a folder are in its files, generated by ApplicationSets, and rendered by other Applications. Repositories
+    stay open until the block ends.
 
     Raises:
         CommodoreError: a file or the folder cannot be read, or there are too many Applications.
@@ -167,22 +169,22 @@ def _of_tree(
                 "CMD-ARGO-011",
                 f"{root.folder if root.tree is None else tree.name} defines no Applications",
                 "warning",
-                _where_to_look(root.folder, context.limits),
+                _suggested_entries(root.folder, context.limits),
             )
         )
     return replace(listing, own=own)
 
 
-def _where_to_look(folder: Path, limits: Limits) -> str:
-    """What to try if files define no Applications: a chart or a kustomization that seems to render some."""
+def _suggested_entries(folder: Path, limits: Limits) -> str:
+    """Return a hint if files define no Applications: charts that seem to render some."""
     seen = defining_folders(folder, limits)
     if not seen:
         return "choose another folder"
-    return f"render what defines them: {' or '.join(f'--entry {shlex.quote(folder)}' for folder in seen)}"
+    return f"render the charts that define them: {' or '.join(f'--entry {shlex.quote(folder)}' for folder in seen)}"
 
 
 def _check_caches(tree: Tree) -> None:
-    """Refuse a tree with a cache of this program in it, whose content would be taken for that of the repository.
+    """Refuse a tree that contains the cache, whose content would be read as files of the repository.
 
     Raises:
         PolicyError: CMD-ARGO-008.
@@ -192,68 +194,68 @@ def _check_caches(tree: Tree) -> None:
         raise PolicyError(
             "CMD-ARGO-008",
             f"the cache {cache} is in the tree {tree.name}",
-            hint="choose another place for it by XDG_CACHE_HOME",
+            hint="set XDG_CACHE_HOME to a folder elsewhere",
         )
 
 
-_ENTRY = "commodore:entry"  # the tree itself, for what options name
+_ENTRY = "commodore:entry"  # the URL of the tree itself, for entries of options
 _UNKNOWN_OFFLINE = frozenset(("CMD-ARGO-201", "CMD-ARGO-202", "CMD-ARGO-204"))  # of ApplicationSets
-_TRIES = 3  # how often settings that were rendered may change how things are rendered
+_TRIES = 3  # how often rendered settings may change rendering
 
 
 @dataclass
 class _Search:
-    """Looks for Applications until the settings that it finds are those that it works with."""
+    """Search Applications again until the settings that are rendered do not change."""
 
     root: SearchRoot
     tree: Tree
     opened: Opened
     context: Context
-    found: Diagnostics
+    diagnostics: Diagnostics
     profile: Profile = NEWEST
 
     def listing(self) -> Listing:
         scanned = self._scanned()
-        self.profile = choose_profile(self.root.followed.argocd_version, scanned.versions, self.found)
+        self.profile = choose_profile(self.root.followed.argocd_version, scanned.versions, self.diagnostics)
         if self.root.followed.exact_tools:
-            check_tool_versions(self.profile, self.context, self.found, exact=True)
+            check_tool_versions(self.profile, self.context, self.diagnostics, exact=True)
         rendered: list[Raw] = []
         settings = self._settings(scanned, rendered)
         for _ in range(_TRIES):
             collected = Diagnostics()
-            rounds = self._rounds(scanned, settings, rendered, collected)
-            after = self._settings(scanned, rounds.settings)
+            search = self._search(scanned, settings, rendered, collected)
+            after = self._settings(scanned, search.settings)
             if _values(after) == _values(settings):
                 break
-            settings, rendered = after, rounds.settings
+            settings, rendered = after, search.settings
         else:
             collected.add(
                 Diagnostic(
                     "CMD-ARGO-108",
-                    "the settings that Applications render change how they are rendered, again and again",
+                    "the settings that Applications render change in each round of rendering",
                     "warning",
-                    "give the settings with --installation",
+                    "set them with --installation",
                 )
             )
-        discovered = rounds.discovered
-        settings = _with_chart(rounds.candidates, scanned)
-        self.found.join(collected, _offline)
+        discovered = search.discovered
+        settings = _with_chart(search.candidates, scanned)
+        self.diagnostics.join(collected, _offline)
         return Listing(
             self.opened.with_settings(settings),
-            tuple(_watched(discovered.listed(), settings, self.found)),
+            tuple(_watched(discovered.listed(), settings, self.diagnostics)),
             {},
             {
                 discovered.label(application): discovered.origin(application)
                 for application in discovered.applications.values()
             },
-            rounds.failures,
-            tuple(rounds.chain.sets),
-            tuple(rounds.chain.generated),
-            (*scanned.lost, *_lost(rounds, collected)),
+            search.failures,
+            tuple(search.stages.sets),
+            tuple(search.stages.generated),
+            (*scanned.lost, *_lost(search, collected)),
         )
 
     def _scanned(self) -> Scanned:
-        """What the files define, but those that are not looked at."""
+        """Scan the files, except ignored ones."""
         limits = self.context.limits
         kept = usable(result_cache()) if limits.result_bytes else None
         names = self.opened.repositories.own.keys() - {repository_identity(_ENTRY)}
@@ -264,8 +266,8 @@ class _Search:
         ignored = PathPatterns(self.root.search.ignore_path)
         for diagnostic in collected.found():
             if not any(ignored.cover(place.place) for place in diagnostic.locations):
-                self.found.add(diagnostic)
-        return _looked_at(scanned, ignored, self.tree) if self.root.search.ignore_path else scanned
+                self.diagnostics.add(diagnostic)
+        return _without_ignored(scanned, ignored, self.tree) if self.root.search.ignore_path else scanned
 
     def _candidates(self, scanned: Scanned, rendered: Iterable[Raw], collected: Diagnostics) -> Candidates:
         candidates = self.root.candidates(self.profile, self.context.limits, collected)
@@ -275,22 +277,24 @@ class _Search:
         return candidates
 
     def _settings(self, scanned: Scanned, rendered: Iterable[Raw]) -> ArgoSettings:
-        """The settings, as far as they are known before anything is rendered."""
+        """Return the settings that are known before rendering."""
         candidates = self._candidates(scanned, rendered, Diagnostics())
         for value, place in scanned.objects:
             candidates.take(value, place)
         return _with_chart(candidates, scanned)
 
-    def _rounds(self, scanned: Scanned, settings: ArgoSettings, rendered: list[Raw], collected: Diagnostics) -> Rounds:
-        """One search with these settings."""
+    def _search(
+        self, scanned: Scanned, settings: ArgoSettings, rendered: list[Raw], collected: Diagnostics
+    ) -> AppOfAppsSearch:
+        """Search once with these settings."""
         opened = self.opened.with_settings(settings)
         facts, jobs = self.root.facts, self.root.jobs
-        chain = Chain(opened, facts, frozenset(scanned.files), collected, jobs)
+        stages = LaterStages(opened, facts, frozenset(scanned.files), collected, jobs)
         discovered = Discovered(settings.namespace, self.context.limits, dry=self.root.dry)
         candidates = self._candidates(scanned, rendered, collected)
-        rounds = Rounds(discovered, candidates, chain, self.root.search.rounds, collected, self.root.names)
-        rounds.run(scanned.objects, [self._entry(path, settings) for path in self.root.search.entry])
-        return rounds
+        search = AppOfAppsSearch(discovered, candidates, stages, self.root.search.rounds, collected, self.root.names)
+        search.run(scanned.objects, [self._entry(path, settings) for path in self.root.search.entry])
+        return search
 
     def _entry(self, path: str, settings: ArgoSettings) -> Application:
         below = os.path.relpath((self.root.folder / path).resolve(), self.tree.root)
@@ -301,13 +305,13 @@ class _Search:
         return read_application({"metadata": {"name": "entry"}, "spec": spec}, Location(path))
 
 
-def _lost(rounds: Rounds, collected: Diagnostics) -> Iterator[Lost]:
-    """What a search cannot read, expand or follow.
+def _lost(search: AppOfAppsSearch, collected: Diagnostics) -> Iterator[LostDefinition]:
+    """Yield the definitions that a search cannot read, expand or follow.
 
     Args:
-        collected: what was found during it.
+        collected: the diagnostics of the search.
     """
-    discovered = rounds.discovered
+    discovered = search.discovered
     yield from discovered.lost
     failures = {
         diagnostic.subject.set: _offline(diagnostic)
@@ -316,23 +320,23 @@ def _lost(rounds: Rounds, collected: Diagnostics) -> Iterator[Lost]:
     }
     for (namespace, name), (value, place) in discovered.sets.items():
         if reason := failures.get(name):
-            yield Lost("ApplicationSet", f"{namespace}/{name}", place, reason, value)
-    yield from rounds.lost
+            yield LostDefinition("ApplicationSet", f"{namespace}/{name}", place, reason, value)
+    yield from search.lost
     labels = {discovered.label(application) for application in discovered.applications.values()}
-    for label, error in rounds.failures.items():
+    for label, error in search.failures.items():
         if label not in labels:
-            yield Lost("entry", label, Location(label), Diagnostic.of(error, Subject(application=label)))
+            yield LostDefinition("entry", label, Location(label), Diagnostic.of(error, Subject(application=label)))
 
 
 def _offline(diagnostic: Diagnostic) -> Diagnostic:
-    """An error that is no more than a limit of working without a cluster as what it is."""
+    """Lower errors that are limits of working without a cluster to boundaries."""
     return diagnostic.lowered("boundary") if diagnostic.code in _UNKNOWN_OFFLINE else diagnostic
 
 
-def _looked_at(scanned: Scanned, ignored: PathPatterns, tree: Tree) -> Scanned:
+def _without_ignored(scanned: Scanned, ignored: PathPatterns, tree: Tree) -> Scanned:
     return Scanned(
-        [one for one in scanned.objects if not ignored.cover(one[1].place)],
-        [one for one in scanned.of_chart if not ignored.cover(one[1].place)],
+        [(value, place) for value, place in scanned.objects if not ignored.cover(place.place)],
+        [(value, place) for value, place in scanned.of_chart if not ignored.cover(place.place)],
         {file for file in scanned.files if not ignored.cover(os.path.relpath(file, tree.root))},
         {name: place for name, place in scanned.versions.items() if not ignored.cover(place.place)},
         scanned.lines,
@@ -343,7 +347,7 @@ def _looked_at(scanned: Scanned, ignored: PathPatterns, tree: Tree) -> Scanned:
 def _watched(
     applications: Iterable[Application], settings: ArgoSettings, diagnostics: Diagnostics
 ) -> Iterator[Application]:
-    """The Applications that Argo CD sees, as far as it is known where it looks; the others are reported."""
+    """Yield Applications in namespaces that Argo CD watches, if these are known; report the others."""
     known = settings.parameters["application.namespaces"]
     patterns = [pattern.strip() for pattern in known.value.split(",")]
     for application in applications:
@@ -354,7 +358,7 @@ def _watched(
         diagnostics.add(
             Diagnostic(
                 "CMD-ARGO-605",
-                f"Argo CD does not look at Applications in the namespace {application.namespace}, so this one is left out",
+                f"Argo CD does not watch Applications in the namespace {application.namespace}; this one is left out",
                 "warning",
                 "add the namespace to application.namespaces, or to application_namespaces of --installation",
                 subject=Subject(application=f"{application.namespace}/{application.name}"),
@@ -364,7 +368,7 @@ def _watched(
 
 
 def _with_chart(candidates: Candidates, scanned: Scanned) -> ArgoSettings:
-    """The settings, with those that values of the Argo CD chart say where nothing else does."""
+    """Return the settings, with values of the Argo CD chart at the lowest precedence."""
     for value, place in scanned.of_chart:
         candidates.take(value, place, "chart")
     return candidates.settings()
@@ -376,12 +380,12 @@ def _values(settings: ArgoSettings) -> list[tuple[str, str, str]]:
 
 
 def report_unused(repo_map: RepoMap, diagnostics: Diagnostics) -> None:
-    """Report entries of a map that nothing has used."""
+    """Report unused entries of a repository map."""
     for mapped in repo_map.unused():
         diagnostics.add(
             Diagnostic(
                 "CMD-ARGO-319",
-                f"--repo-map names a folder for {redact(mapped.url)}, which nothing asks for",
+                f"--repo-map has a folder for {redact(mapped.url)}, which is not used",
                 "warning",
                 "check the URL; user names, '.git' and the case of letters do not count",
             )
@@ -391,15 +395,15 @@ def report_unused(repo_map: RepoMap, diagnostics: Diagnostics) -> None:
 def read_applications(
     files: Iterable[Path], limits: Limits, diagnostics: Diagnostics, *, dry: bool = False
 ) -> list[Application]:
-    """The Applications of files, in their order. Kubernetes may refuse their names: Argo CD renders them, too.
+    """Read the Applications of files, in their order. Invalid names are accepted, as Argo CD renders them, too.
 
     Args:
-        found: collects such names (CMD-ARGO-103).
+        diagnostics: collects invalid names (CMD-ARGO-103).
         dry: see `read_application`.
 
     Raises:
-        InputError: CMD-ARGO-101, a file cannot be read; CMD-ARGO-103 and others, an Application is wrong or another
-            object is among them.
+        InputError: CMD-ARGO-101, a file cannot be read; CMD-ARGO-103 and others, an Application is invalid or an
+            object is of another kind.
     """
     applications = []
     for file in files:
@@ -409,7 +413,7 @@ def read_applications(
             if fields.text("kind") != "Application":
                 raise InputError(
                     "CMD-ARGO-103",
-                    f"{fields.text('kind') or 'an object without kind'} is no Application",
+                    f"{fields.text('kind') or 'an object without kind'} is not an Application",
                     hint="the file holds Applications of argoproj.io",
                     locations=[place],
                 )

@@ -1,4 +1,4 @@
-"""Which repository a tree is: its sources read the tree itself, so that a change is seen before it is pushed."""
+"""The repository of a tree: sources from it read the tree itself, so that changes are seen before they are pushed."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from commodore.core.sources.git import Git
 def own_repositories(
     folder: Path, urls: Iterable[str], context: Context, revisions: SelfRevisions = "branches"
 ) -> tuple[Tree, dict[str, Tree]]:
-    """The tree of a folder, and by `repository_identity` the repositories that it stands for.
+    """Return the tree of a folder, and by `repository_identity` the repositories that it replaces.
 
-    The tree is the whole checkout around the folder, or the folder if there is none. It stands for the remotes of the
-    checkout, and for the URLs given.
+    The tree is the whole checkout around the folder, or the folder outside of a checkout. It replaces the remotes of
+    the checkout, and the given URLs.
 
     Args:
-        revisions: which revisions of them it stands for.
+        revisions: the revisions of these that it replaces.
 
     Raises:
         CommodoreError: see `folder_tree`.
@@ -34,7 +34,7 @@ def own_repositories(
 
 
 def stands_for(tree: Tree, urls: Iterable[str]) -> dict[str, Tree]:
-    """A tree by the repositories that it stands for, whether they are written as https:// or for ssh."""
+    """Return a tree by the identities of the repositories that it replaces, for https:// and ssh."""
     names = {repository_identity(url).removeprefix("https://") for url in urls}
     return {form: tree for name in sorted(names) for form in (name, f"https://{name}")}
 
@@ -45,7 +45,7 @@ def _root(folder: Path, context: Context) -> Path | None:
 
 
 def remotes_of(root: Path, context: Context) -> list[str]:
-    """The URLs of a repository's remotes; none if it is no repository."""
+    """Return the URLs of the remotes of a repository; none if it is not a repository."""
     lines = _ask(["config", "--local", "--get-regexp", r"^remote\..*\.url$"], root, context).splitlines()
     return [line.partition(" ")[2] for line in lines]
 

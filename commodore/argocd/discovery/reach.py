@@ -1,4 +1,4 @@
-"""Whether the files of a source may hold objects of Argo CD: a look at bytes, before anything is rendered."""
+"""Scanning the bytes of files of a source for objects of Argo CD, before rendering."""
 
 from __future__ import annotations
 
@@ -20,20 +20,23 @@ from commodore.base.yaml.kube_yaml import read_documents
 
 _APPLICATION = re.compile(rb"^ *kind: *[\"']?Application(Set)?\b", re.MULTILINE)
 _IMPORT = re.compile(rb"""\bimport(?:str|bin)?\s*@?(?:"([^"\\]+)"|'([^'\\]+)')""")
-_NAMED = 3  # folders that a message names
-_PLAIN = (b"argoproj.io/", b"argocd-cm")  # one of them is in all that the pattern finds, many times as fast
+_NAMED = 3  # maximum number of folders in a message
+_PLAIN = (
+    b"argoproj.io/",
+    b"argocd-cm",
+)  # every match of the pattern has one of these; searching them is many times faster
 _SETTINGS = re.compile(rb"argocd-cm\b|argocd-cmd-params-cm\b|argocd\.argoproj\.io/secret-type|\bkind: *AppProject\b")
 _WORDS = re.compile(rb"(?<![.\w])argoproj\.io/|argocd-cm\b|argocd-cmd-params-cm\b|argocd\.argoproj\.io/secret-type")
 
 
 def may_define(source: Source, kind: SourceType, folder: Path, root: Path, scanned: frozenset[str]) -> bool:
-    """Whether rendering a source may give objects of Argo CD that the files which were scanned do not show.
+    """Check if a source may render objects of Argo CD that are not in the scanned files.
 
-    What cannot be told from bytes counts as true: value files from elsewhere, packed or missing parts of charts, remote
+    Cases that bytes cannot decide are true: value files from elsewhere, packed or missing parts of charts, remote
     bases, missing imports.
 
     Args:
-        folder: that of the source.
+        folder: the folder of the source.
         scanned: the files that were read as manifests.
     """
     if kind == "Directory":
@@ -50,7 +53,7 @@ def may_define(source: Source, kind: SourceType, folder: Path, root: Path, scann
 
 
 def holds_settings(kind: SourceType, folder: Path, root: Path, scanned: frozenset[str]) -> bool:
-    """Whether rendering a source certainly gives settings of Argo CD that the files which were scanned do not show.
+    """Check if a source renders settings of Argo CD that are not in the scanned files.
 
     Args:
         folder, scanned: see `may_define`.
@@ -61,8 +64,8 @@ def holds_settings(kind: SourceType, folder: Path, root: Path, scanned: frozense
 
 
 def defining_folders(folder: Path, limits: Limits) -> list[str]:
-    """The first folders below one with charts that seem to make Applications, by templates of their own or as the chart
-    `argocd-apps` does; relative to it.
+    """Return the first folders below a folder with charts that seem to render Applications, by their templates or by
+    the chart `argocd-apps`; relative to the folder.
     """
     folders: list[str] = []
     for name, entry in walk(folder, skip=is_git):
@@ -91,7 +94,7 @@ def _makes_applications(path: str) -> bool:
 
 
 def _jsonnet(files: list[str], folder: Path, root: Path, libraries: Iterable[str]) -> bool:
-    """Whether Jsonnet files or what they import say so; imports that are not found in the repository count as true."""
+    """Check Jsonnet files and their imports for words of Argo CD. Imports outside of the repository are true."""
     places = [str(folder), *(str(root / library.lstrip("/")) for library in libraries)]
     pending, seen = files, set[str]()
     while pending:
@@ -100,7 +103,7 @@ def _jsonnet(files: list[str], folder: Path, root: Path, libraries: Iterable[str
             continue
         seen.add(path)
         content = _content(path)
-        if not is_within(Path(path), root) or _says_words(content):
+        if not is_within(Path(path), root) or _contains_words(content):
             return True
         for match in _IMPORT.finditer(content):
             name = os.fsdecode(match[1] or match[2])
@@ -151,11 +154,11 @@ def _files(folder: Path) -> Iterator[str]:
 
 
 def _has_words(path: str) -> bool:
-    return _says_words(_content(path))
+    return _contains_words(_content(path))
 
 
 def _content(path: str) -> bytes:
-    """The content of a file, nothing if it cannot be read."""
+    """Return the content of a file; empty if it cannot be read."""
     try:
         with open(path, "rb") as file:
             return file.read()
@@ -163,7 +166,7 @@ def _content(path: str) -> bytes:
         return b""
 
 
-def _says_words(content: bytes) -> bool:
+def _contains_words(content: bytes) -> bool:
     return any(word in content for word in _PLAIN) and _WORDS.search(content) is not None
 
 

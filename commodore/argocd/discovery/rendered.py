@@ -1,4 +1,4 @@
-"""Applications that come out of rendering other Applications, round by round, with ApplicationSets in between."""
+"""Applications that other Applications render (app of apps), in rounds, with ApplicationSets in between."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 from commodore.argocd.configuration.operator import KIND as OPERATED
 from commodore.argocd.configuration.read import Candidates
-from commodore.argocd.discovery.chain import Chain
-from commodore.argocd.discovery.model import Discovered, Key, Lost, Origin, Raw
+from commodore.argocd.discovery.chain import LaterStages
+from commodore.argocd.discovery.model import Discovered, Key, LostDefinition, Origin, Raw
 from commodore.argocd.discovery.scan import is_of_argo, take
 from commodore.argocd.discovery.select import is_exact, names_fit
 from commodore.argocd.model.application import Application, read_application
@@ -18,43 +18,43 @@ from commodore.base.errors import CommodoreError, InputError, Location
 
 
 @dataclass
-class Rounds:
-    """Looks for Applications in what Applications render, until a round finds nothing new.
+class AppOfAppsSearch:
+    """Search Applications among the rendered objects of Applications, until a round has no new ones.
 
     Args:
-        candidates: takes settings.
-        depth: the most rounds; 0 for none, with ApplicationSets expanded all the same.
-        names: the Applications that are looked for; when all are known, the others are rendered for settings alone.
+        candidates: collects settings.
+        depth: the maximum number of rounds; with 0, ApplicationSets are still expanded.
+        names: the requested Applications; once all are known, others are rendered only for settings.
 
     Attributes:
-        failures: why an Application could not be rendered, by `namespace/name`.
-        settings: the ConfigMaps of Argo CD that were rendered.
-        lost: what Applications render that were not followed.
+        failures: errors of rendering Applications, by `namespace/name`.
+        settings: the rendered ConfigMaps of Argo CD.
+        lost: Applications that were not rendered because of the depth.
     """
 
     discovered: Discovered
     candidates: Candidates
-    chain: Chain
+    stages: LaterStages
     depth: int
-    found: Diagnostics
+    diagnostics: Diagnostics
     names: Sequence[str] = ()
     failures: dict[str, CommodoreError] = field(default_factory=dict)
     settings: list[Raw] = field(default_factory=list)
-    lost: list[Lost] = field(default_factory=list)
+    lost: list[LostDefinition] = field(default_factory=list)
     _only_settings: bool = False
     _expanded: set[Key] = field(default_factory=set)
     _seen: set[Key] = field(default_factory=set)
 
     def run(self, objects: Iterable[Raw], entries: Iterable[Application]) -> None:
-        """Take in what files define, and everything that follows from it.
+        """Add the objects of files, and the Applications that these define.
 
         Args:
-            entries: Applications that stand for folders that are rendered first; what they give counts most.
+            entries: Applications of folders that are rendered first; their objects take precedence.
 
         Raises:
             PolicyError: CMD-ARGO-217, there are too many Applications.
         """
-        for application, rendered in self.chain.render(tuple(entries)):
+        for application, rendered in self.stages.render(tuple(entries)):
             self._rendered(application, rendered, Origin("rendered"), label=f"the entry {application.sources[0].path}")
         for value, place in objects:
             self._take(value, place, Origin())
@@ -63,7 +63,7 @@ class Rounds:
             pending = self._fresh()
             if not pending:
                 return
-            for application, rendered in self.chain.render(pending):
+            for application, rendered in self.stages.render(pending):
                 label = self.discovered.label(application)
                 self._rendered(application, rendered, Origin("rendered", parent=label), label)
             self._expand()
@@ -71,14 +71,14 @@ class Rounds:
             names = ", ".join(self.discovered.label(application) for application in left[:3])
             reason = Diagnostic(
                 "CMD-ARGO-107",
-                f"after {self.depth} rounds of rendering, Applications are left that may define others: {names}",
+                f"after {self.depth} rounds of rendering, some Applications may still define others: {names}",
                 "warning",
-                "raise max-depth in .commodore.yaml, or see whether they define each other without end",
+                "raise max-depth in .commodore.yaml, or check if they define each other endlessly",
                 locations=tuple(application.place for application in left[:3]),
             )
-            self.found.add(reason)
+            self.diagnostics.add(reason)
             self.lost += (
-                Lost(
+                LostDefinition(
                     "Application",
                     f"what {self.discovered.label(application)} renders",
                     application.place,
@@ -89,7 +89,7 @@ class Rounds:
             )
 
     def _fresh(self) -> list[Application]:
-        """Applications that were not looked at and may define others."""
+        """Return Applications that were not rendered yet and may define others."""
         keys = sorted(self.discovered.applications.keys() - self._seen)
         self._seen |= set(keys)
         self._only_settings = self._has_all()
@@ -97,11 +97,11 @@ class Rounds:
         return [
             application
             for application in applications
-            if self.chain.may_define(application, settings=self._only_settings)
+            if self.stages.may_define(application, settings=self._only_settings)
         ]
 
     def _has_all(self) -> bool:
-        """Whether the Applications are known that are looked for, each by its very name."""
+        """Check if all requested Applications are known, each by its exact name."""
         labels = list(map(self.discovered.label, self.discovered.applications.values()))
         return bool(self.names) and all(
             is_exact(text) and any(names_fit([text], label) for label in labels) for text in self.names
@@ -117,8 +117,8 @@ class Rounds:
         if isinstance(rendered, CommodoreError):
             self.failures[label] = rendered
             if self._only_settings and not names_fit(self.names, label):
-                message = f"what {label} renders seems to hold settings of Argo CD, and is unknown: {rendered.message}"
-                self.found.add(Diagnostic("CMD-ARGO-109", message, "warning", rendered.hint))
+                message = f"{label} seems to render settings of Argo CD, which are unknown: {rendered.message}"
+                self.diagnostics.add(Diagnostic("CMD-ARGO-109", message, "warning", rendered.hint))
             return
         namespace = application.destination.namespace
         for value in rendered:
@@ -132,16 +132,16 @@ class Rounds:
         if value["kind"] in ("ConfigMap", OPERATED) and origin.kind == "rendered":
             self.settings.append((value, place))
         else:
-            take(value, place, origin, self.discovered, self.candidates, self.found)
+            take(value, place, origin, self.discovered, self.candidates, self.diagnostics)
 
     def _expand(self) -> None:
-        """Take in what ApplicationSets make; a set makes no other sets."""
+        """Add the Applications of ApplicationSets, which do not generate other ApplicationSets."""
         for key in sorted(self.discovered.sets.keys() - self._expanded):
             self._expanded.add(key)
             value, place = self.discovered.sets[key]
-            for data, generator in self.chain.expand(value, place):
+            for data, generator in self.stages.expand(value, place):
                 origin = Origin("set", set="/".join(filter(None, key)), generator=generator)
                 try:
-                    self.discovered.add(read_application(data, place), origin, self.found)
+                    self.discovered.add(read_application(data, place), origin, self.diagnostics)
                 except InputError as error:
-                    self.found.take(error, Subject(set=key[1]))
+                    self.diagnostics.take(error, Subject(set=key[1]))

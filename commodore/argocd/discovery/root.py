@@ -1,4 +1,4 @@
-"""Where Applications are looked for, and how."""
+"""Options of discovery, and the folder that is searched."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ from commodore.base.limits import Limits
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Options: how Applications are looked for.
+    """Options: discovery of Applications.
 
     Attributes:
-        app: files with Applications that count instead of a tree.
-        appset: files with ApplicationSets that are expanded instead of those of a tree.
-        self_url: URLs of the repository that the tree is of, in addition to those of its remotes.
-        self_revisions: at which revisions these mean the tree: empty, `HEAD`, the default branch and the branch of the
-            tree (`branches`); `all`; those that are its commit (`declared`). The local repository has the others.
-        discovery: `full`, also in what other Applications render; `static`, in files and ApplicationSets alone.
-        max_depth: how many rounds of rendering look for further Applications; 0 for none.
-        entry: folders below the tree's that are rendered first.
-        ignore_path: patterns of files and folders without Applications, from the root of the tree.
-        dry_sources: whether Applications that are hydrated stand for their dry source; None for comparisons alone.
-        facts: files that say what generators would ask of forges, clusters and plugins.
-        fixed_time: the time that templates of ApplicationSets get, as ISO 8601 has it; empty for that of the clock of
-            the providers, or for nothing.
+        app: files with Applications to use instead of a tree.
+        appset: files with ApplicationSets to expand instead of those of a tree.
+        self_url: URLs of the repository of the tree, in addition to its remotes.
+        self_revisions: the revisions that are read from the tree: empty, `HEAD`, the default branch and the branch of
+            the tree (`branches`); `all`; revisions of its commit (`declared`). Others are read from the local
+            repository.
+        discovery: `full`, also in objects that Applications render; `static`, only in files and ApplicationSets.
+        max_depth: the maximum number of rounds of rendering to discover Applications; 0 for none.
+        entry: folders, relative to the searched folder, that are rendered first.
+        ignore_path: patterns of ignored files and folders, relative to the root of the tree.
+        dry_sources: True to use the dry source of hydrated Applications; None for comparisons only.
+        facts: files with the answers of forges, clusters and plugins to generators.
+        fixed_time: the time in templates of ApplicationSets, in ISO 8601; empty to use the clock of the providers, if
+            there is one.
     """
 
     app: tuple[Path, ...] = ()
@@ -51,7 +52,7 @@ class Search:
 
     @property
     def rounds(self) -> int:
-        """The most rounds of rendering that look for further Applications."""
+        """The maximum number of rounds of rendering to discover Applications."""
         return self.max_depth if self.discovery == "full" else 0
 
 
@@ -60,15 +61,14 @@ class SearchRoot:
     """A folder that is searched.
 
     Attributes:
-        installation: counts more than what is in the folder.
-        tree_urls: URLs that mean the tree at every revision, as `--repo-map URL=@`.
-        facts: what generators of ApplicationSets would ask for.
-        jobs: how many Applications are rendered at the same time; 0 for one per usable CPU.
-        plugins: what becomes of the sources of plugins, which counts more than definitions in the folder.
-        dry: whether Applications that are hydrated stand for their dry source.
-        tree: the tree that the folder is in and that stands for `search.self_url` alone; if None, the checkout around
-            it.
-        names: the Applications that are looked for, see `Rounds`; all if there are none.
+        installation: settings that take precedence over those in the folder.
+        tree_urls: URLs that the tree replaces at every revision, as `--repo-map URL=@`.
+        facts: replace the answers to generators of ApplicationSets.
+        jobs: the number of Applications rendered in parallel; 0 for one per usable CPU.
+        plugins: the rules for sources of plugins, which take precedence over definitions in the folder.
+        dry: True to use the dry source of hydrated Applications.
+        tree: the tree of the folder, which replaces only `search.self_url`; if None, the checkout around the folder.
+        names: the requested Applications, see `AppOfAppsSearch`; empty for all.
     """
 
     folder: Path
@@ -84,11 +84,11 @@ class SearchRoot:
     names: tuple[str, ...] = ()
 
     def candidates(self, profile: Profile, limits: Limits, diagnostics: Diagnostics) -> Candidates:
-        """What is given of the installation; see `Installation.candidates`."""
+        """Return the settings of the installation; see `Installation.candidates`."""
         return self.installation.candidates(profile, self.plugins, limits, diagnostics)
 
     def own(self, context: Context) -> tuple[Tree, Mapping[str, Tree]]:
-        """The tree of the folder, and the repositories that it stands for; see `own_repositories`."""
+        """Return the tree of the folder, and the repositories that it replaces; see `own_repositories`."""
         urls = self.search.self_url
         if self.tree is not None:
             tree, own = self.tree, stands_for(self.tree, urls)

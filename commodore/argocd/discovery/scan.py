@@ -1,4 +1,4 @@
-"""Reading what the files of a tree define. Nothing is rendered."""
+"""Reading definitions from the files of a tree, without rendering."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from commodore.argocd.configuration.keys import CONFIG, PARAMETERS
 from commodore.argocd.configuration.operator import KIND as OPERATED
 from commodore.argocd.configuration.read import PLUGIN, Candidates, lines_of
 from commodore.argocd.discovery.documents import of_interest
-from commodore.argocd.discovery.model import Discovered, Lost, Origin, Raw
+from commodore.argocd.discovery.model import Discovered, LostDefinition, Origin, Raw
 from commodore.argocd.model.application import GROUP, Application, read_application
 from commodore.argocd.model.cluster import SECRET_TYPE
 from commodore.argocd.model.fields import Fields
@@ -38,14 +38,14 @@ _INSTALLED = re.compile(
 
 @dataclass
 class Scanned:
-    """What the files of a folder define.
+    """The definitions in the files of a folder.
 
     Attributes:
-        objects: those that Argo CD reads, as written.
-        of_chart: those that the chart of Argo CD makes of values.
-        files: the paths of the files that were looked at.
+        objects: the objects that Argo CD reads, as written.
+        of_chart: the objects that the chart of Argo CD renders from values.
+        files: the paths of the scanned files.
         versions: the versions of Argo CD that they install, such as `3.1.2`, each with a place.
-        lines: those of settings, by the places of the documents that have them.
+        lines: the lines of settings, by the places of their documents.
         lost: files that seem to define Applications and cannot be read.
     """
 
@@ -54,11 +54,11 @@ class Scanned:
     files: set[str] = field(default_factory=set)
     versions: dict[str, Location] = field(default_factory=dict)
     lines: dict[Location, dict[str, int]] = field(default_factory=dict)
-    lost: list[Lost] = field(default_factory=list)
+    lost: list[LostDefinition] = field(default_factory=list)
 
 
 def scan(tree: Tree, folder: Path, parsed: ParsedFiles, limits: Limits, diagnostics: Diagnostics) -> Scanned:
-    """The objects of Argo CD in the files below a folder of a tree. Files that cannot be read are reported."""
+    """Scan the files below a folder of a tree for objects of Argo CD. Unreadable files are reported."""
     scanned = Scanned()
     kustomizations: list[tuple[Path, bytes]] = []
     ignored = tree.ignored.paths() if tree.ignored is not None else frozenset()
@@ -91,7 +91,7 @@ def scan(tree: Tree, folder: Path, parsed: ParsedFiles, limits: Limits, diagnost
 
 
 def _report_ignored(content: bytes, name: str, parsed: ParsedFiles, diagnostics: Diagnostics) -> None:
-    """Report a file that git ignores, if it defines something."""
+    """Report a file that git ignores, if it has definitions."""
     seen = Scanned()
     if content:
         _read(content, name, parsed, seen, Diagnostics())
@@ -100,7 +100,7 @@ def _report_ignored(content: bytes, name: str, parsed: ParsedFiles, diagnostics:
         diagnostics.add(
             Diagnostic(
                 "CMD-ARGO-009",
-                f"git ignores {name}, so Argo CD does not have what it defines, which is left out: {some_of(kinds)}",
+                f"git ignores {name}, so Argo CD does not have its definitions, which are left out: {some_of(kinds)}",
                 "warning",
                 "track it with git, or leave it out with ignore-path in .commodore.yaml",
                 locations=(Location(name),),
@@ -109,7 +109,7 @@ def _report_ignored(content: bytes, name: str, parsed: ParsedFiles, diagnostics:
 
 
 def _take_versions(content: bytes, name: str, scanned: Scanned) -> None:
-    if b"argoproj/argo" not in content:  # many times as fast as the pattern
+    if b"argoproj/argo" not in content:  # many times faster than the pattern
         return
     for match in _INSTALLED.finditer(content):
         version = (match[1] or match[2] or match[3]).decode()
@@ -124,10 +124,10 @@ def _files(
     diagnostics: Diagnostics,
     kustomizations: list[tuple[Path, bytes]],
 ) -> Iterator[Path]:
-    """The files that may define something: no templates of charts, no patches of kustomizations, none too large.
+    """Yield the files that may have definitions: no templates of charts, no patches of kustomizations, none too large.
 
     Args:
-        kustomizations: takes the kustomizations with their contents.
+        kustomizations: receives the kustomizations with their contents.
     """
     patches: set[str] = set()
     kept: list[Path] = []
@@ -190,7 +190,7 @@ def _read(content: bytes, name: str, parsed: ParsedFiles, scanned: Scanned, diag
 
 
 def objects_of(value: Any) -> Iterator[Mapping[str, Any]]:
-    """The objects of a document: itself, or the items of a list."""
+    """Yield the objects of a document: the document, or the items of a list."""
     if not isinstance(value, Mapping) or not isinstance(value.get("kind"), str):
         return
     items = value.get("items")
@@ -202,7 +202,7 @@ def objects_of(value: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def is_of_argo(value: Mapping[str, Any]) -> bool:
-    """Whether an object is one that `take` takes."""
+    """Check if `take` accepts an object."""
     kind = value["kind"]
     if kind in ("Application", "ApplicationSet", "AppProject", "ConfigManagementPlugin", OPERATED):
         return _group(value) == GROUP
@@ -223,7 +223,7 @@ def take(
     candidates: Candidates,
     diagnostics: Diagnostics,
 ) -> None:
-    """Sort one object of Argo CD in. What is wrong with it is reported.
+    """Add an object of Argo CD to the definitions or settings. Errors in it are reported.
 
     Raises:
         PolicyError: see `Discovered.add`.
@@ -247,7 +247,7 @@ def take(
 
 
 def report_unknown_fields(application: Application, label: str, diagnostics: Diagnostics) -> None:
-    """Report what an Application says that Argo CD's type of it does not have: misspelt fields above all."""
+    """Report fields of an Application that its type does not have, which are mostly misspelt."""
     for path, hint in unknown_fields(application.data.get("spec"), SPEC, "spec"):
         diagnostics.add(
             Diagnostic(
@@ -266,15 +266,15 @@ def _group(value: Mapping[str, Any]) -> str:
 
 
 def _unread(scanned: Scanned, diagnostics: Diagnostics, name: str, error: InputError) -> None:
-    """Report a file that defines Applications, or may do so, and cannot be read."""
+    """Report and record a file that may define Applications and cannot be read."""
     reason = Diagnostic.of(error)
     diagnostics.add(reason)
-    scanned.lost.append(Lost("file", name, error.locations[0], reason))
+    scanned.lost.append(LostDefinition("file", name, error.locations[0], reason))
 
 
 def _report_unparsed(scanned: Scanned, diagnostics: Diagnostics, name: str, error: InputError, content: bytes) -> None:
-    """Report a file that is not YAML: an error if it seems to define something of Argo CD, and to be no template of
-    another program; else a warning or a remark.
+    """Report a file that is not valid YAML: as an error if it seems to have definitions and not to be a template of
+    another program, else as a warning or an info.
     """
     why, places = error.message, error.locations
     is_template = b"{{" in content
@@ -285,7 +285,7 @@ def _report_unparsed(scanned: Scanned, diagnostics: Diagnostics, name: str, erro
                 "CMD-ARGO-102",
                 f"{name} seems to be a template of Applications, and is not read: {why}",
                 "warning",
-                "look at what is made of it, and leave it out with ignore-path in .commodore.yaml",
+                "analyse its rendered form, and leave it out with ignore-path in .commodore.yaml",
                 locations=places,
             )
         )

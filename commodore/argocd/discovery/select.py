@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from commodore.argocd.appsets.selectors import selects
-from commodore.argocd.discovery.model import Lost
+from commodore.argocd.discovery.model import LostDefinition
 from commodore.argocd.model.application import Application
 from commodore.argocd.model.cluster import Cluster
 from commodore.base.errors import InputError, UsageError, did_you_mean
@@ -23,12 +23,12 @@ _THERE = re.compile(rf"(?P<no>!?)\s*(?P<key>{_KEY})")
 
 
 @dataclass(frozen=True, slots=True)
-class Narrowing:
-    """Which Applications count, beside their names; what is empty fits all.
+class ApplicationFilter:
+    """A filter of Applications by other criteria than their names; empty fields match all.
 
     Attributes:
-        project: a pattern of projects.
-        labels: a selector of labels, as `parse_selector` gives it.
+        project: a pattern of the project.
+        labels: a label selector, as returned by `parse_selector`.
         cluster: the address of the destination, or a pattern of its name.
         namespace: a pattern of the namespace of the destination.
     """
@@ -39,20 +39,20 @@ class Narrowing:
     namespace: str = ""
 
     def fits(self, application: Application, clusters: tuple[Cluster, ...] = ()) -> bool:
-        """Whether an Application counts.
+        """Check if an Application matches.
 
         Args:
-            clusters: those that are known, each by its name and address.
+            clusters: the known clusters.
         """
         destination = application.destination
         return (
             fnmatch.fnmatchcase(application.project, self.project or "*")
             and selects(self.labels, application.labels, application.place)
             and fnmatch.fnmatchcase(destination.namespace, self.namespace or "*")
-            and (not self.cluster or self._goes_there(application, clusters))
+            and (not self.cluster or self._matches_cluster(application, clusters))
         )
 
-    def _goes_there(self, application: Application, clusters: tuple[Cluster, ...]) -> bool:
+    def _matches_cluster(self, application: Application, clusters: tuple[Cluster, ...]) -> bool:
         address = application.destination.address(clusters)
         names = {cluster.name for cluster in clusters if cluster.server == address} | {application.destination.name}
         requested = self.cluster.rstrip("/")
@@ -62,15 +62,15 @@ class Narrowing:
 _FIELD = re.compile(r"(?P<field>project|cluster|namespace)\s*(?P<operator>==?|!=|\bin\b|\bnotin\b)\s*(?P<value>.*)")
 
 
-def parse_select(text: str) -> Narrowing:
-    """The Applications that an expression chooses: terms with commas between them, all of which must hold.
+def parse_select(text: str) -> ApplicationFilter:
+    """Parse an expression that selects Applications: comma-separated terms, all of which must match.
 
-    `project=GLOB`, `cluster=NAME|URL` and `namespace=GLOB` are of the Application and its destination. All other terms
-    are of its labels, as kubectl has them: `team=a`, `tier!=test`, `env in (dev,prod)`, `!old`; `label:` before one
-    says so of a label with one of the three names.
+    `project=GLOB`, `cluster=NAME|URL` and `namespace=GLOB` match the Application and its destination. All other terms
+    match its labels, as in kubectl: `team=a`, `tier!=test`, `env in (dev,prod)`, `!old`; the prefix `label:` is for a
+    label with one of the three names.
 
     Raises:
-        UsageError: CMD-ARGO-028, it is not such an expression.
+        UsageError: CMD-ARGO-028, the expression is invalid.
     """
     fields: dict[str, str] = {}
     labels = []
@@ -81,19 +81,19 @@ def parse_select(text: str) -> Narrowing:
         elif match["operator"].strip("=") or not match["value"] or match["field"] in fields:
             raise UsageError(
                 "CMD-ARGO-028",
-                f"--select {text!r}: {part!r} does not say which {match['field']} counts",
+                f"--select {text!r}: {part!r} must select a {match['field']}",
                 hint=f"write {match['field']}=PATTERN once, or label:{part} if a label is meant",
             )
         else:
             fields[match["field"]] = match["value"]
-    return Narrowing(labels=parse_selector(",".join(labels)), **fields)
+    return ApplicationFilter(labels=parse_selector(",".join(labels)), **fields)
 
 
 def parse_selector(text: str) -> dict[str, Any] | None:
-    """A selector of labels as kubectl takes it (`a=b,c!=d,e in (f,g),!h`), as Kubernetes writes it; None if empty.
+    """Parse a label selector of kubectl (`a=b,c!=d,e in (f,g),!h`) to the form of Kubernetes; None if empty.
 
     Raises:
-        UsageError: CMD-ARGO-028, it is none.
+        UsageError: CMD-ARGO-028, the selector is invalid.
     """
     if not text.strip():
         return None
@@ -113,7 +113,7 @@ def _requirement(part: str, whole: str) -> dict[str, Any]:
     if match := _THERE.fullmatch(part):
         return {"key": match["key"], "operator": "DoesNotExist" if match["no"] else "Exists"}
     raise UsageError(
-        "CMD-ARGO-028", f"{whole!r} is not a selector of labels", hint="write it as team=a,tier!=test,env in (dev,prod)"
+        "CMD-ARGO-028", f"invalid label selector {whole!r}", hint="write it as team=a,tier!=test,env in (dev,prod)"
     )
 
 
@@ -122,27 +122,27 @@ def select(
     names: Sequence[str],
     *,
     controller: str,
-    narrowing: Narrowing = Narrowing(),
+    application_filter: ApplicationFilter = ApplicationFilter(),
     clusters: tuple[Cluster, ...] = (),
-    lost: Sequence[Lost] = (),
+    lost: Sequence[LostDefinition] = (),
 ) -> list[Application]:
-    """The Applications that are named, in their order; all if none is named.
+    """Return the Applications with the names, in their order; all if there are no names.
 
     Args:
-        wanted: `NAME` or `NAMESPACE/NAME`, or patterns of these with `*` and `?`.
-        controller: the namespace of Applications that name none.
-        narrowing: which of them count.
-        clusters: those that are known.
-        lost: what defines Applications and cannot be read or expanded.
+        names: `NAME` or `NAMESPACE/NAME`, or patterns of these with `*` and `?`.
+        controller: the default namespace of Applications.
+        application_filter: a filter of the Applications.
+        clusters: the known clusters.
+        lost: definitions of Applications that cannot be read or expanded.
 
     Raises:
-        InputError: CMD-ARGO-006, a name fits none, or one that cannot be read; CMD-ARGO-007, an exact name fits several
-            namespaces.
+        InputError: CMD-ARGO-006, a name matches none, or a definition that cannot be read; CMD-ARGO-007, an exact name
+            matches in several namespaces.
     """
     places = {
         id(application): f"{application.namespace or controller}/{application.name}" for application in applications
     }
-    kept = [application for application in applications if narrowing.fits(application, clusters)]
+    kept = [application for application in applications if application_filter.fits(application, clusters)]
     if not names:
         return kept
     chosen = {id(application) for text in names for application in _named(text, kept, places, lost)}
@@ -150,24 +150,24 @@ def select(
 
 
 def is_exact(text: str) -> bool:
-    """Whether a text names one Application: it is not a pattern."""
+    """Check if a text is a name, not a pattern."""
     return not any(character in text for character in "*?[")
 
 
 def names_fit(names: Sequence[str], label: str) -> bool:
-    """Whether an Application, as `namespace/name`, is among those that names or patterns of them choose."""
+    """Check if an Application, as `namespace/name`, matches a name or a pattern."""
     return any(fnmatch.fnmatchcase(label, text if "/" in text else f"*/{text}") for text in names)
 
 
-def may_be_meant(lost: Lost, names: Sequence[str]) -> bool:
-    """Whether a lost definition may be of an Application that is named: an exact name is that of one that is known."""
+def may_be_meant(lost: LostDefinition, names: Sequence[str]) -> bool:
+    """Check if a lost definition may define an Application with one of the names. Exact names are known already."""
     if not names or (lost.kind == "Application" and names_fit(names, lost.label)):
         return True
     return lost.kind != "Application" and not all(map(is_exact, names))
 
 
 def _named(
-    text: str, kept: Sequence[Application], places: Mapping[int, str], lost: Sequence[Lost]
+    text: str, kept: Sequence[Application], places: Mapping[int, str], lost: Sequence[LostDefinition]
 ) -> Iterator[Application]:
     fits = [application for application in kept if names_fit([text], places[id(application)])]
     if not fits:
@@ -181,7 +181,7 @@ def _named(
     yield from fits
 
 
-def _no_fit(text: str, names: Sequence[str], lost: Sequence[Lost]) -> InputError:
+def _no_fit(text: str, names: Sequence[str], lost: Sequence[LostDefinition]) -> InputError:
     for definition in lost:
         if definition.kind == "Application" and names_fit([text], definition.label):
             return InputError(

@@ -1,4 +1,4 @@
-"""The APIs of CustomResourceDefinitions that the files of a tree hold, for charts that ask what a cluster has."""
+"""The APIs of CustomResourceDefinitions in the files of a tree, for charts that check the APIs of a cluster."""
 
 from __future__ import annotations
 
@@ -25,45 +25,45 @@ _GROUP = "apiextensions.k8s.io/"
 
 @dataclass
 class ServedApis:
-    """What the clusters of Applications serve by the CustomResourceDefinitions in a tree, as far as files show it.
+    """The APIs that clusters serve, by the CustomResourceDefinitions in the files of a tree.
 
-    Those below the folder of a source count for the clusters that its Applications go to, others for all. The files
-    are looked at when it is first asked for.
+    Those below the folder of a source are for the clusters of its Applications, others for all. The files are scanned
+    on first use.
 
     Args:
-        own: the tree, by the repositories that it stands for.
-        clusters: those that are known.
+        own: the tree, by the repositories that it replaces.
+        clusters: the known clusters.
     """
 
     own: Mapping[str, Tree]
     applications: Sequence[Application]
     clusters: tuple[Cluster, ...]
     limits: Limits
-    _found: dict[str, tuple[str, ...]] | None = None
+    _served: dict[str, tuple[str, ...]] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def of(self, address: str) -> tuple[str, ...]:
-        """The APIs of a cluster, `GROUP/VERSION` and `GROUP/VERSION/KIND`, sorted.
+        """Return the APIs of a cluster, `GROUP/VERSION` and `GROUP/VERSION/KIND`, sorted.
 
         Args:
-            address: of the cluster.
+            address: the address of the cluster.
         """
         with self._lock:
-            if self._found is None:
-                self._found = self._look()
+            if self._served is None:
+                self._served = self._scan()
             apis: set[str] = set()
-            for path, served in self._found.items():
+            for path, served in self._served.items():
                 addresses = self._addresses(path)
                 if not addresses or address in addresses:
                     apis |= set(served)
             return tuple(sorted(apis))
 
-    def _look(self) -> dict[str, tuple[str, ...]]:
+    def _scan(self) -> dict[str, tuple[str, ...]]:
         roots = {tree.root for tree in self.own.values()}
         return {str(path): served for root in sorted(roots) for path, served in _files(root, self.limits)}
 
     def _addresses(self, path: str) -> set[str]:
-        """The clusters that Applications go to of which a source has a file in its folder."""
+        """Return the destination clusters of Applications with a source whose folder contains a file."""
         addresses = set()
         for application in self.applications:
             for source in application.sources:
@@ -74,14 +74,14 @@ class ServedApis:
 
 
 def _files(root: Path, limits: Limits) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """The files below a folder with CustomResourceDefinitions, and the APIs that these serve."""
+    """Yield the files below a folder with CustomResourceDefinitions, and their APIs."""
     for _, entry in walk(root, skip=is_git):
         if entry.is_file() and not entry.is_symlink() and (served := served_by(Path(entry.path), limits)):
             yield Path(entry.path), served
 
 
 def served_by(file: Path, limits: Limits) -> tuple[str, ...]:
-    """The APIs that the CustomResourceDefinitions of a file serve; none of templates, and of what cannot be read."""
+    """Return the APIs of the CustomResourceDefinitions of a file; none for templates and unreadable files."""
     try:
         if not file.name.endswith(ENDINGS) or file.stat().st_size > limits.argocd_scanned_bytes:
             return ()

@@ -1,4 +1,4 @@
-"""The objects of Argo CD as they are written: Applications, clusters. Reading them checks types, not sense."""
+"""The objects of Argo CD as written, such as Applications and clusters. Reading them checks only types."""
 
 from __future__ import annotations
 

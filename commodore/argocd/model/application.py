@@ -1,4 +1,4 @@
-"""An Application as it is written."""
+"""Applications as written."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _REF = re.compile(r"[a-zA-Z0-9_-]+")
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where an Application goes: one of `server` and `name` is given."""
+    """The destination of an Application: `server` or `name`, and a namespace."""
 
     server: str = ""
     name: str = ""
     namespace: str = ""
 
     def address(self, clusters: tuple[Cluster, ...]) -> str:
-        """The address of its API server, as far as it is known; `in-cluster` is that of Argo CD itself."""
+        """Return the address of its API server, empty if it is unknown; `in-cluster` is the cluster of Argo CD."""
         if self.server:
             return self.server
         known = {cluster.name: cluster.server for cluster in clusters}
@@ -36,7 +36,7 @@ class Destination:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRule:
-    """One entry of `ignoreDifferences`. An empty name or namespace stands for all."""
+    """An entry of `ignoreDifferences`. An empty name or namespace matches all."""
 
     group: str
     kind: str
@@ -50,10 +50,10 @@ class IgnoreRule:
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """One Application.
+    """An Application.
 
     Attributes:
-        several: whether it has `sources`, to which further rules apply.
+        several: True if it has `sources`, to which further rules apply.
         data: the object as written.
     """
 
@@ -71,11 +71,11 @@ class Application:
 
 
 def read_application(value: Any, place: Location, *, dry: bool = False, any_name: bool = False) -> Application:
-    """An Application from its object.
+    """Read an Application from its object.
 
     Args:
-        dry: take the dry source of one that is hydrated, instead of what was hydrated.
-        any_name: accept names that Kubernetes refuses, but for those that lead elsewhere as a part of a path.
+        dry: use the dry source of a hydrated Application, instead of the hydrated branch.
+        any_name: accept names that Kubernetes refuses, except names that are unsafe as a part of a path.
 
     Raises:
         InputError: CMD-ARGO-103, a field is missing or has a wrong type.
@@ -107,21 +107,21 @@ NAME_FORM = "names are lower case letters, digits, '-' and '.', at most 253 of t
 
 
 def is_name(text: str) -> bool:
-    """Whether Kubernetes accepts a text as the name of an object."""
+    """Check if Kubernetes accepts a text as the name of an object."""
     return len(text) <= _LONGEST_NAME and _NAME.fullmatch(text) is not None
 
 
 def misnamed(text: str, what: str) -> str:
-    """The message that a field has a name that Kubernetes refuses."""
+    """Return the message for a name that Kubernetes refuses."""
     return f"{what} is {text[:80]!r}, which Kubernetes refuses as a name"
 
 
 def check_application(application: Application) -> None:
-    """See that an Application can be rendered, as far as it says itself.
+    """Check the fields of an Application that rendering needs.
 
     Raises:
-        InputError: CMD-ARGO-301, 303, 304, a source names nothing to render or lacks something; CMD-ARGO-606, the
-            destination is none.
+        InputError: CMD-ARGO-301, 303, 304, a source is incomplete or has an invalid ref; CMD-ARGO-606, the
+            destination is invalid.
     """
     server, name = application.destination.server, application.destination.name
     if bool(server) == bool(name):

@@ -1,4 +1,4 @@
-"""What the Secrets of an installation say of clusters. Credentials are never read."""
+"""The clusters of an installation, from Secrets. Credentials are never read."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ IN_CLUSTER_SERVER = "https://kubernetes.default.svc"
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A cluster that Argo CD knows. `labels` and `annotations` are those of its Secret.
+    """A cluster of Argo CD. `labels` and `annotations` are those of its Secret.
 
     Attributes:
-        kube_version, api_versions: what charts are told of it, if facts say it.
+        kube_version, api_versions: the capabilities that charts see, from facts.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Cluster:
 
 
 def read_cluster(secret: Mapping[str, Any], place: Location) -> Cluster:
-    """The cluster of a Secret with the type `cluster`.
+    """Read the cluster of a Secret with the type `cluster`.
 
     Raises:
         InputError: CMD-ARGO-103, a field is missing or has the wrong type.
@@ -60,7 +60,7 @@ def read_cluster(secret: Mapping[str, Any], place: Location) -> Cluster:
 
 
 def secret_text(secret: Fields, key: str) -> str:
-    """One value of a Secret, plain or from base64; empty if it is absent."""
+    """Return a value of a Secret, plain or from base64; empty if it is absent."""
     plain = secret.fields("stringData").text(key)
     if plain:
         return plain

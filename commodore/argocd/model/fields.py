@@ -1,4 +1,4 @@
-"""The fields of Argo CD's objects and files, with errors that name file, line and field."""
+"""Typed access to the fields of Argo CD's objects and files, with errors that name file, line and field."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from commodore.base.yaml.kube_scalars import scalar_text
 
 
 class Fields(fields.Fields):
-    """A map of an object. `no` and `1.0` without quotes are texts as Kubernetes writes them."""
+    """A map of an object. Unquoted `no` and `1.0` are texts as Kubernetes writes them."""
 
     __slots__ = ()
     code: ClassVar[str] = "CMD-ARGO-103"

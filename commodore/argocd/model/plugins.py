@@ -1,4 +1,4 @@
-"""Config management plugins that need not be run: what they would give, this program can render itself."""
+"""Rules for config management plugins, and plugins that are rendered without running them."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _HARMLESS = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 
 
 @dataclass(frozen=True, slots=True)
 class PluginProgram:
-    """A program that renders sources, as a policy of the user has it.
+    """A program that renders sources, from the policy of the user.
 
     Attributes:
-        init: how it is called before `generate`, in the same folder; empty if it is not.
-        generate: how it is called for the manifests, which it writes to standard output.
-        post: how it is called with these as standard input, to write others; empty if it is not.
+        init: the command before `generate`, in the same folder; empty for none.
+        generate: the command that writes the manifests to standard output.
+        post: the command that reads these on standard input, and writes others; empty for none.
         digest: the SHA-256 of the program, in hex.
         env: the names of `plugin.env` that sources may set.
-        paths: files and folders of the repository that it sees beside the folder of the source.
-        seconds: how long `init`, `generate` and `post` may take.
+        paths: files and folders of the repository that it sees in addition to the folder of the source.
+        seconds: the time limits of `init`, `generate` and `post`.
     """
 
     init: tuple[str, ...]
@@ -43,18 +43,18 @@ class PluginProgram:
 
 @dataclass(frozen=True, slots=True)
 class PluginRule:
-    """What becomes of the sources of a plugin.
+    """A rule for the sources of a plugin.
 
     Attributes:
-        name: as sources name it.
-        engine: `native-kustomize` and `native-helm`: a source of that type; `avp`: one whose placeholders of secrets
-            stay as they are; `exec`: one that `program` renders; `container` is read and never run.
-        repositories: patterns of the repositories whose sources it is for; all if there are none.
-        options: words after `kustomize build .`.
-        base: the type that `avp` renders; empty for what lies in the folder.
-        crds: whether CRDs of charts are rendered.
-        program: what `exec` runs.
-        refusal: why it is not run; empty if it may be.
+        name: the name of the plugin.
+        engine: `native-kustomize` and `native-helm` render a source of that type; `avp` keeps placeholders of
+            secrets; `exec` runs `program`; `container` is read and never run.
+        repositories: patterns of repositories; empty for all.
+        options: further arguments of `kustomize build .`.
+        base: the type that `avp` renders; empty to detect it from the folder.
+        crds: True to render CRDs of charts.
+        program: the program of `exec`.
+        refusal: the reason why it must not run; empty if it may.
     """
 
     name: str
@@ -69,7 +69,7 @@ class PluginRule:
 
 
 def rule_of_definition(value: Mapping[str, Any], place: Location) -> PluginRule | None:
-    """The rule for a ConfigManagementPlugin that does nothing but a plain build; None for others.
+    """Return the rule for a ConfigManagementPlugin that is only a plain build; None for others.
 
     Raises:
         InputError: CMD-ARGO-103, a field is missing or has a wrong type.
@@ -90,7 +90,7 @@ def rule_of_definition(value: Mapping[str, Any], place: Location) -> PluginRule 
 
 
 def _plain_words(command: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The words of a command, of one in a shell, too, if nothing of the shell is used; None otherwise."""
+    """Return the arguments of a command, also of a shell that uses no shell syntax; None for others."""
     if len(command) == 3 and command[0] in _SHELLS and command[1] == "-c":
         text = command[2].strip().replace('"$ARGOCD_APP_NAME"', "$ARGOCD_APP_NAME")
         return tuple(text.split(" ")) if _HARMLESS.issuperset(text) and "  " not in text else None

@@ -1,4 +1,4 @@
-"""An AppProject as it is written."""
+"""AppProjects as written."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _RUNTIME = ("roles", "syncWindows", "orphanedResources", "signatureKeys", "desti
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
-    """One entry of `destinations`: patterns, each of which may begin with `!`."""
+class AllowedDestination:
+    """An entry of `destinations`: patterns, which may begin with `!`."""
 
     server: str
     name: str
@@ -23,7 +23,7 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class KindRule:
-    """One entry of a list of kinds: patterns. An empty name stands for all."""
+    """An entry of a list of kinds: patterns. An empty name matches all."""
 
     group: str
     kind: str
@@ -32,17 +32,17 @@ class KindRule:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """One AppProject.
+    """An AppProject.
 
     Attributes:
-        cluster_kinds, namespaced_kinds: the white lists; None if there is none.
-        scoped: whether only clusters of the project are destinations.
-        runtime: fields that say something only to a running Argo CD.
+        cluster_kinds, namespaced_kinds: the allowed kinds; None if they are not set.
+        scoped: True if only clusters of the project are allowed destinations.
+        runtime: fields that have an effect only in a running Argo CD.
     """
 
     name: str
     repositories: tuple[str, ...]
-    destinations: tuple[Allowed, ...]
+    destinations: tuple[AllowedDestination, ...]
     namespaces: tuple[str, ...]
     cluster_kinds: tuple[KindRule, ...] | None
     cluster_kinds_denied: tuple[KindRule, ...]
@@ -54,7 +54,7 @@ class Project:
     place: Location
 
     def joined(self, other: Project) -> Project:
-        """The project with the lists of a global one."""
+        """Return the project with the lists of a global project added."""
         return replace(
             self,
             repositories=self.repositories + other.repositories,
@@ -67,7 +67,7 @@ class Project:
 
 
 def read_project(value: Any, place: Location) -> Project:
-    """An AppProject from its object.
+    """Read an AppProject from its object.
 
     Raises:
         InputError: CMD-ARGO-103, a field is missing or has a wrong type.
@@ -78,7 +78,7 @@ def read_project(value: Any, place: Location) -> Project:
         name=metadata.required("name"),
         repositories=spec.texts("sourceRepos"),
         destinations=tuple(
-            Allowed(entry.text("server"), entry.text("name"), entry.text("namespace"))
+            AllowedDestination(entry.text("server"), entry.text("name"), entry.text("namespace"))
             for entry in spec.items("destinations")
         ),
         namespaces=spec.texts("sourceNamespaces"),

@@ -1,4 +1,4 @@
-"""What the Secrets of an installation say of repositories. Credentials are never read."""
+"""The repositories of an installation, from Secrets. Credentials are never read."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ REPOSITORY_TYPES = ("repository", "repo-creds", "repository-write", "repo-write-
 
 @dataclass(frozen=True, slots=True)
 class KnownRepository:
-    """A repository that Argo CD knows, or the beginning of the URLs of several.
+    """A repository of Argo CD, or a template for all URLs with a prefix.
 
     Attributes:
         type: `git`, `helm` or `oci`.
-        name: by which charts name it, if it has charts.
-        template: whether the URL is the beginning of others.
-        enable_oci: whether its charts are in a registry.
+        name: the name that charts use for it.
+        template: True if the URL is a prefix.
+        enable_oci: True if its charts are in an OCI registry.
     """
 
     url: str
@@ -35,7 +35,7 @@ class KnownRepository:
 
 
 def read_repository(secret: Mapping[str, Any], kind: str, place: Location) -> KnownRepository:
-    """The repository of a Secret.
+    """Read the repository of a Secret.
 
     Args:
         kind: one of `REPOSITORY_TYPES`.

@@ -1,4 +1,4 @@
-"""One source of an Application: a repository, a place in it, and how it is rendered."""
+"""Sources of Applications: a repository, a path in it, and options of rendering."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class HelmParameter:
 
 @dataclass(frozen=True, slots=True)
 class HelmOptions:
-    """`helm` of a source. `values_object` is None if it is not given; an empty one wins over `values`, too."""
+    """`helm` of a source. `values_object` is None if it is not set; an empty map overrides `values`, too."""
 
     release_name: str = ""
     namespace: str = ""
@@ -42,7 +42,7 @@ class HelmOptions:
 
 @dataclass(frozen=True, slots=True)
 class KustomizePatch:
-    """A patch as it is put into the kustomization: its data."""
+    """A patch as added to the kustomization."""
 
     data: Mapping[str, Any]
 
@@ -72,7 +72,7 @@ class KustomizeOptions:
 
     @property
     def edits(self) -> bool:
-        """Whether anything is changed in the kustomization before it is built."""
+        """True if the kustomization is edited before the build."""
         return bool(
             self.name_prefix
             or self.name_suffix
@@ -98,7 +98,7 @@ class DirectoryOptions:
     """`directory` of a source.
 
     Attributes:
-        every_name: whether files count whatever their names end with, in versions of Argo CD that know it.
+        every_name: True to include files with any extension, in versions of Argo CD that support it.
     """
 
     recurse: bool = False
@@ -119,11 +119,11 @@ class PluginOptions:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One source. Of the blocks, those that hold nothing but zero values are None.
+    """A source of an Application. Blocks with only zero values are None.
 
     Attributes:
-        data: the source as written, for overrides, which are laid over that.
-        tag_prefix: what tags of the repository begin with that are versions.
+        data: the source as written, to which overrides are applied.
+        tag_prefix: the prefix of tags that are versions.
     """
 
     repo_url: str
@@ -142,10 +142,10 @@ class Source:
     tag_prefix: str = ""
 
     def explicit_type(self) -> SourceType | None:
-        """The type that a block says.
+        """Return the type of the block that is set; None without a block.
 
         Raises:
-            InputError: CMD-ARGO-302, several blocks say different types.
+            InputError: CMD-ARGO-302, several blocks are set.
         """
         blocks: dict[SourceType, object] = {
             "Kustomize": self.kustomize,
@@ -153,15 +153,15 @@ class Source:
             "Directory": self.directory,
             "Plugin": self.plugin,
         }
-        said = [name for name, block in blocks.items() if block is not None]
-        if len(said) > 1:
+        types = [name for name, block in blocks.items() if block is not None]
+        if len(types) > 1:
             raise InputError(
                 "CMD-ARGO-302",
-                f"{self.field} has several types: {', '.join(said)}",
+                f"{self.field} has several types: {', '.join(types)}",
                 hint="keep one of helm, kustomize, directory and plugin",
                 locations=[self.place],
             )
-        return said[0] if said else None
+        return types[0] if types else None
 
 
 _NO_CONTENT = frozenset(
@@ -191,7 +191,7 @@ SOURCE_FIELDS = frozenset(
 
 
 def read_source(fields: Fields) -> Source:
-    """A source of an Application, or the `drySource` of a hydrated one.
+    """Read a source of an Application, or the `drySource` of a hydrated Application.
 
     Raises:
         InputError: CMD-ARGO-103, a field has a wrong type.
@@ -219,7 +219,7 @@ def read_source(fields: Fields) -> Source:
 
 
 def _has_values(data: Mapping[str, Any], uncounted: Collection[str] = ()) -> bool:
-    """Whether a block holds something else than zero values."""
+    """Check if a block has a value that is not a zero value."""
     return any(not _zero(key, value) for key, value in data.items() if key not in uncounted)
 
 
@@ -232,7 +232,7 @@ def _zero(key: str, value: Any) -> bool:
 
 
 def _helm(fields: Fields) -> HelmOptions:
-    parameters: dict[tuple[str, bool], HelmParameter] = {}  # a name may be given as it is and as a text
+    parameters: dict[tuple[str, bool], HelmParameter] = {}  # a name may be set with and without forceString
     for entry in fields.items("parameters"):
         parameter = HelmParameter(entry.required("name"), entry.text("value"), entry.flag("forceString"))
         parameters[parameter.name, parameter.force_string] = parameter
@@ -261,7 +261,7 @@ def _helm_version(fields: Fields) -> str:
     if version not in ("", "v3", "v4"):
         raise InputError(
             "CMD-ARGO-103",
-            f"{fields.at('version')} is {version!r}, which is no version of helm that Argo CD knows",
+            f"{fields.at('version')} is {version!r}, which is not a version of helm that Argo CD supports",
             hint="leave it out, or write v3 or v4",
             locations=[fields.place],
         )
@@ -304,7 +304,7 @@ def _count(fields: Fields) -> int:
 
 
 def _without_empty(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Without the fields that say nothing, as Argo CD writes them."""
+    """Return data without empty fields, as Argo CD writes it."""
     result: dict[str, Any] = {}
     for key, value in data.items():
         kept = _without_empty(value) if isinstance(value, Mapping) and key == "target" else value

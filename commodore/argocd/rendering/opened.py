@@ -39,8 +39,8 @@ class Opened:
             found: collects what does not fail from now on.
         """
         self.repositories.report_to(found)
-        found.join(self.charts.found)
-        self.charts.found = found
+        found.join(self.charts.diagnostics)
+        self.charts.diagnostics = found
         return replace(self, renderer=replace(self.renderer, capabilities=capabilities, found=found))
 
 
@@ -70,7 +70,7 @@ def open_sources(
     """
     with temporary_folder() as scratch:
         repositories = Repositories(context, repo_map, scratch, own, found)
-        charts = Charts(context, scratch, repo_map.providers, repo_map.wants_anew, found)
+        charts = Charts(context, scratch, repo_map.providers, repo_map.refreshes, found)
         renderer = Renderer(settings, repositories, charts, capabilities, context, scratch, found)
         try:
             yield Opened(settings, repositories, charts, renderer)

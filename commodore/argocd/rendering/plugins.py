@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from commodore.argocd.acquiring import repository_identity
-from commodore.argocd.configuration import ArgoSettings, Provenanced
+from commodore.argocd.configuration import ArgoSettings, LocatedValue
 from commodore.argocd.model.plugins import Base, PluginRule
 from commodore.argocd.model.sources import DirectoryOptions, HelmOptions, KustomizeOptions, Source
 from commodore.argocd.planning.kinds import detected_type
@@ -53,7 +53,7 @@ def as_native(source: Source, rule: PluginRule, folder: Path, settings: ArgoSett
     if kind == "Kustomize":
         config = {**settings.config}
         if rule.engine == "native-kustomize":
-            config["kustomize.buildOptions"] = Provenanced(" ".join(rule.options), "option", rule.place)
+            config["kustomize.buildOptions"] = LocatedValue(" ".join(rule.options), "option", rule.place)
         return replace(plain, kustomize=KustomizeOptions()), replace(settings, config=config)
     if kind == "Helm":
         return replace(plain, helm=HelmOptions(skip_crds=not rule.crds)), settings

@@ -150,7 +150,7 @@ def test_a_chart_that_was_published_again(
             for again in "ab":
                 scratch = tmp_path / f"{number}{again}"
                 scratch.mkdir()
-                charts = Charts(question.context, scratch, wants_anew=question.repo_map.wants_anew)
+                charts = Charts(question.context, scratch, refreshes=question.repo_map.refreshes)
                 folder = charts.chart(repository.site, "web", wanted).folder
                 found.append((folder / "values.yaml").read_text())
         repository.files.clear()
@@ -168,7 +168,7 @@ def test_a_chart_of_a_registry_that_was_pushed_again(tmp_path: Path) -> None:
             scratch = tmp_path / str(number)
             scratch.mkdir()
             with open_session(Options().having(refresh=anew)) as question:
-                charts = Charts(question.context, scratch, wants_anew=question.repo_map.wants_anew)
+                charts = Charts(question.context, scratch, refreshes=question.repo_map.refreshes)
                 folder = charts.chart(f"oci://{server.name}/team", "web", "1.2.3").folder
             found.append((folder / "values.yaml").read_text())
     assert found == ["a: 0\n", "a: 0\n", "a: 2\n"]
@@ -188,7 +188,7 @@ def test_a_range_means_offline_what_it_meant_before(repository: Repository, tmp_
     charts = Charts(offline, places[2])
     assert charts.chart(repository.site, "web", "1.*").version == "1.2.3"
     strict = Diagnostics(STRICT)
-    strict.join(charts.found)
+    strict.join(charts.diagnostics)
     (found,) = strict.found()
     assert (found.code, found.severity) == ("CMD-ARGO-321", "error")
     assert "UTC" in found.message

@@ -142,7 +142,7 @@ def test_a_branch_means_offline_what_it_meant_before(private: GitServer, tmp_pat
             repositories = Repositories(question.context, question.repo_map, question.scratch)
             assert repositories.tree(url, revision).revision == commit
             repositories.close()
-            codes.append([one.code for one in repositories.found.found()])
+            codes.append([one.code for one in repositories.diagnostics.found()])
     assert codes == [["CMD-ARGO-321"], []]
 
 
@@ -323,16 +323,19 @@ def test_what_is_left_of_the_users_configuration(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ({"url": "https://a.example.com", "passwort": SECRET}, "[0].passwort means nothing"),
-        ({"password": SECRET}, "[0].url is no URL"),
-        ({"url": f"https://bot:{SECRET}@a.example.com"}, "[0].url is no URL"),
-        ({"url": "file:///a", "password": SECRET}, "[0].url is no URL"),
+        ({"url": "https://a.example.com", "passwort": SECRET}, "unknown field [0].passwort"),
+        ({"password": SECRET}, "[0].url must be the URL"),
+        ({"url": f"https://bot:{SECRET}@a.example.com"}, "[0].url must be the URL"),
+        ({"url": "file:///a", "password": SECRET}, "[0].url must be the URL"),
         ({"url": "https://a.example.com", "passwordEnv": "UNSET"}, "names is not set"),
-        ({"url": "https://a.example.com", "tokenFile": "missing"}, "names no file"),
+        ({"url": "https://a.example.com", "tokenFile": "missing"}, "must be a readable file"),
         ({"url": "https://a.example.com", "password": SECRET, "tokenEnv": "HOME"}, "password and tokenEnv"),
-        ({"url": "ssh://git@a.example.com", "sshKeyFile": "credentials.yaml"}, "[0].sshKnownHostsFile names no file"),
+        (
+            {"url": "ssh://git@a.example.com", "sshKeyFile": "credentials.yaml"},
+            "[0].sshKnownHostsFile must be a readable",
+        ),
         ({"url": "a.example.com/x", "registryConfig": "credentials.yaml"}, "has no login for a.example.com"),
-        ({"url": ["https://a.example.com"]}, "no list of maps with texts"),
+        ({"url": ["https://a.example.com"]}, "must be a list of maps with texts"),
     ],
 )
 def test_a_file_that_is_wrong(entry: dict[str, Any], said: str, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commodore.argocd.acquiring import Mapped, Providers, RepoMap, parse_repo_map, repository_identity
+from commodore.argocd.acquiring import MappedRepository, Providers, RepoMap, parse_repo_map, repository_identity
 from commodore.base.errors import CommodoreError, UsageError
 from tests.argocd.conftest import Argo
 
@@ -35,7 +35,7 @@ def test_two_spellings_of_one_repository(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path)
     texts = [f"https://a/b={tmp_path}", f"https://A/b.git={tmp_path / 'link'}"]
     found = RepoMap(parse_repo_map(texts))
-    assert found.find("https://a/B") == Mapped("https://a/b", tmp_path)
+    assert found.find("https://a/B") == MappedRepository("https://a/b", tmp_path)
     assert found.unused() == []
 
     for other in (f"https://A/b.git={tmp_path.parent}", f"https://A/b.git={tmp_path}#v1"):
@@ -44,11 +44,11 @@ def test_two_spellings_of_one_repository(tmp_path: Path) -> None:
 
 
 def test_maps_with_other_providers_share_what_was_asked() -> None:
-    entries = RepoMap([Mapped("https://a/b", Path("/x"))], anew=["charts"])
+    entries = RepoMap([MappedRepository("https://a/b", Path("/x"))], refresh=["charts"])
     provided = entries.providing(Providers())
     assert provided.find("https://a/b") is not None
     assert entries.unused() == []
-    assert (provided.wants_anew("charts", 1), entries.wants_anew("charts", 1)) == (True, False)
+    assert (provided.refreshes("charts", 1), entries.refreshes("charts", 1)) == (True, False)
 
 
 @pytest.mark.parametrize("texts", [["https://a/b"], ["=x"], ["https://a/b=/none"]])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commodore.argocd.acquiring import Mapped, RepoMap, Repositories
+from commodore.argocd.acquiring import MappedRepository, RepoMap, Repositories
 from commodore.argocd.acquiring.tags import is_range, newest_tag
 from commodore.base.context import Context
 from commodore.base.errors import InputError
@@ -57,7 +57,9 @@ def test_repositories_at_ranges(tmp_path: Path) -> None:
     context = Context(ignore, DEFAULT_LIMITS)
 
     def content(revision: str) -> str:
-        repositories = Repositories(context, RepoMap([Mapped("https://x/y", folder, revision)]), tmp_path / revision)
+        repositories = Repositories(
+            context, RepoMap([MappedRepository("https://x/y", folder, revision)]), tmp_path / revision
+        )
         (tmp_path / revision).mkdir()
         try:
             return (repositories.tree("https://x/y", "").root / "a").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ import yaml
 
 from commodore.argocd import ArgoSettings, Diagnostics
 from commodore.argocd.appsets import Expander, Facts, Generated, read_facts, read_set
-from commodore.argocd.configuration import NEWEST, Profile, Provenanced
+from commodore.argocd.configuration import NEWEST, LocatedValue, Profile
 from commodore.argocd.model import Cluster
 from commodore.argocd.model.cluster import SECRET_TYPE
 from commodore.argocd.trees import Tree, folder_tree
@@ -63,7 +63,7 @@ class Sets:
 
     def expand(self, text: str) -> list[Generated]:
         """The Applications of a set; what goes wrong is in `found`."""
-        parameters = {key: Provenanced(value, "option") for key, value in self.parameters.items()}
+        parameters = {key: LocatedValue(value, "option") for key, value in self.parameters.items()}
         settings = ArgoSettings(clusters=tuple(self.clusters), parameters=parameters, profile=self.profile)
         expander = Expander(settings, self._repository, self.facts, Context(ignore, self.limits, True), self.found)
         value = next(read_documents(text, place="set.yaml"))

@@ -8,7 +8,7 @@ import pytest
 
 from commodore.argocd import ArgoSettings, Diagnostics
 from commodore.argocd.checking.projects import Projects, allows_destination, allows_kind, allows_repository
-from commodore.argocd.configuration.model import DEFAULTS, Provenanced, with_defaults
+from commodore.argocd.configuration.model import DEFAULTS, LocatedValue, with_defaults
 from commodore.argocd.model import Cluster
 from commodore.argocd.model.application import read_application
 from commodore.argocd.model.project import Project, read_project
@@ -114,7 +114,7 @@ def told(
 ) -> list[str]:
     """The codes about an Application of the project `p`, and those about projects themselves."""
     settings = ArgoSettings(
-        config=with_defaults({"globalProjects": Provenanced(config, "option")} if config else {}, DEFAULTS),
+        config=with_defaults({"globalProjects": LocatedValue(config, "option")} if config else {}, DEFAULTS),
         clusters=clusters,
         projects=tuple((one, PLACE) for one in projects),
     )

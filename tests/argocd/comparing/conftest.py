@@ -73,7 +73,7 @@ class Trees:
         with open_session(Options(context=context).having(self_url=(URL,), **options)) as session:
             trees = (Tree.folder(self.root / name) for name in ("base", "target"))
             self.sides, difference, _ = compare(session, *trees, names)
-        self.found = but_the_version(session.found)
+        self.found = but_the_version(session.diagnostics)
         return difference
 
     def states(self, names: Sequence[str] = (), **options: Any) -> dict[str, str]:

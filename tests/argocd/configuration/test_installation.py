@@ -67,7 +67,7 @@ def test_files_of_a_repository_stay_in_it(tmp_path: Path, field: str) -> None:
         file.write_text(f"{field}: [{path}]\n", encoding="utf-8")
         with pytest.raises(InputError) as caught:
             read_installation(file, DEFAULT_LIMITS)
-        assert (caught.value.code, "leads out" in caught.value.message) == ("CMD-ARGO-112", True)
+        assert (caught.value.code, "is outside" in caught.value.message) == ("CMD-ARGO-112", True)
 
 
 @pytest.mark.parametrize(

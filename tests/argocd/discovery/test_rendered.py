@@ -104,7 +104,7 @@ def test_what_holds_nothing_of_argo_cd_is_not_rendered(repo: Repo) -> None:
     repo.write(chart("{{ fail `told` }}# argoproj.io/v1alpha1"), "told")
     listing = repo.listing()
     assert list(listing.failures) == ["argocd/b"]
-    listing.report_failures(repo.found, but=[listing.applications[0]])
+    listing.report_failures(repo.found, exclude=[listing.applications[0]])
     (told,) = repo.found.found()
     assert (told.code, told.subject.application, "told" in told.message) == ("CMD-ARGO-405", "argocd/b", True)
 
@@ -190,12 +190,12 @@ def test_a_folder_without_applications_says_what_may_render_them(repo: Repo) -> 
     repo.write(chart("kind: Application\n", "# argoproj.io/\nkind: ApplicationSetting\n"), below="other")
     assert repo.listing().applications == ()
     (told,) = repo.found.found()
-    assert (told.code, told.hint) == ("CMD-ARGO-011", "render what defines them: --entry apps")
+    assert (told.code, told.hint) == ("CMD-ARGO-011", "render the charts that define them: --entry apps")
     assert [one.name for one in repo.listing(entry=("apps",)).applications] == ["web"]
     umbrella = "name: argocd\ndependencies: [{name: argocd-apps, repository: 'https://x'}]\n"
     repo.write({"Chart.yaml": umbrella}, below="system/argocd")
     repo.listing()
-    assert repo.found.found()[0].hint == "render what defines them: --entry apps or --entry system/argocd"
+    assert repo.found.found()[0].hint == "render the charts that define them: --entry apps or --entry system/argocd"
 
 
 def test_applications_of_jsonnet_that_is_imported(repo: Repo) -> None:
@@ -217,7 +217,7 @@ def test_applications_of_jsonnet_that_is_imported(repo: Repo) -> None:
 def test_a_repository_that_is_a_chart_of_applications(repo: Repo) -> None:
     repo.write({**chart(app("web")), "other.yaml": "# argoproj.io/\nspec:\n  kind: Application\n"})
     assert repo.listing().applications == ()
-    assert repo.found.found()[0].hint == "render what defines them: --entry ."
+    assert repo.found.found()[0].hint == "render the charts that define them: --entry ."
     assert [one.name for one in repo.listing(entry=(".",)).applications] == ["web"]
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from commodore.argocd import Diagnostics
 from commodore.argocd.configuration import Installation
-from commodore.argocd.discovery import Listing, Narrowing, Search, SearchRoot, open_listing, select
+from commodore.argocd.discovery import ApplicationFilter, Listing, Search, SearchRoot, open_listing, select
 from commodore.argocd.discovery.own import own_repositories
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError, PolicyError
@@ -246,7 +246,7 @@ def test_choosing(folder: Folder) -> None:
     listed = folder.listing().applications
 
     def chosen(*wanted: str, project: str = "") -> list[str]:
-        found = select(listed, wanted, controller="argocd", narrowing=Narrowing(project=project))
+        found = select(listed, wanted, controller="argocd", application_filter=ApplicationFilter(project=project))
         return [f"{one.namespace}/{one.name}" for one in found]
 
     assert chosen() == ["/api", "/web", "team/web"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from commodore.argocd.discovery import Narrowing
+from commodore.argocd.discovery import ApplicationFilter
 from commodore.argocd.discovery.select import parse_select, parse_selector
 from commodore.argocd.model import Cluster
 from commodore.argocd.model.application import read_application
@@ -23,7 +23,7 @@ def fits(own: dict[str, str] | None = None, destination: dict[str, str] | None =
             "source": {"repoURL": "https://git.example.com/a", "path": "."},
         },
     }
-    return Narrowing(**wanted).fits(read_application(value, Location("a.yaml")), CLUSTERS)
+    return ApplicationFilter(**wanted).fits(read_application(value, Location("a.yaml")), CLUSTERS)
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,10 @@ def test_an_expression_chooses_by_project_destination_and_labels() -> None:
     chosen = parse_select("project=web-*, team=a,env in (dev,prod),cluster==https://a.example.com,namespace=shop")
     assert (chosen.project, chosen.cluster, chosen.namespace) == ("web-*", "https://a.example.com", "shop")
     assert chosen.labels == parse_selector("team=a,env in (dev,prod)")
-    assert parse_select(" ") == Narrowing()
-    assert parse_select("label:project=x,projects!=y") == Narrowing(labels=parse_selector("project=x,projects!=y"))
+    assert parse_select(" ") == ApplicationFilter()
+    assert parse_select("label:project=x,projects!=y") == ApplicationFilter(
+        labels=parse_selector("project=x,projects!=y")
+    )
 
 
 @pytest.mark.parametrize("text", ["project!=a", "cluster in (a,b)", "namespace=", "project=a,project=b", "a b", "x,,y"])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from commodore.argocd import ArgoSettings, Diagnostics
-from commodore.argocd.configuration import IgnoredFields, Provenanced, ResourceOverride
+from commodore.argocd.configuration import IgnoredFields, LocatedValue, ResourceOverride
 from commodore.argocd.diagnostics import STRICT
 from commodore.argocd.model.application import Application, read_application
 from commodore.argocd.normalising import Normaliser
@@ -131,7 +131,7 @@ def test_the_environment_is_empty_and_that_is_said(expression: str, reads: bool)
 
 def test_expressions_that_do_not_end() -> None:
     found = Diagnostics()
-    config = {"controller.ignore.normalizer.jq.timeout": Provenanced("100ms", "option")}
+    config = {"controller.ignore.normalizer.jq.timeout": LocatedValue("100ms", "option")}
     rules = {"jqPathExpressions": ["last(repeat(.spec))", ".spec.replicas"]}
     result = normalise(rules, settings=ArgoSettings(parameters=config), found=found)
     assert "replicas" not in result["spec"]
@@ -191,14 +191,14 @@ def test_the_rules_of_an_installation() -> None:
     + [(word, "A", True) for word in ("none", "off", '"false"', "false")],
 )
 def test_the_status_of_objects(value: str, kind: str, status: bool) -> None:
-    config = {"resource.compareoptions": Provenanced(f"ignoreResourceStatusField: {value}", "option")}
+    config = {"resource.compareoptions": LocatedValue(f"ignoreResourceStatusField: {value}", "option")}
     assert ("status" in normalise(data={**DEPLOYMENT, "kind": kind}, settings=ArgoSettings(config=config))) == status
 
 
 def test_aggregated_roles() -> None:
     role = {"kind": "ClusterRole", "apiVersion": "rbac.authorization.k8s.io/v1", "rules": [], "aggregationRule": {}}
     assert "rules" in normalise(data=role)
-    config = {"resource.compareoptions": Provenanced("ignoreAggregatedRoles: true", "option")}
+    config = {"resource.compareoptions": LocatedValue("ignoreAggregatedRoles: true", "option")}
     assert "rules" not in normalise(data=role, settings=ArgoSettings(config=config))
 
 
