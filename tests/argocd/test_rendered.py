@@ -186,7 +186,7 @@ def test_settings_of_several_installations(tmp_path: Path) -> None:
     said = [
         (one.message, [place.place for place in one.locations]) for one in found.diagnostics if one.code[-3:] == "120"
     ]
-    times = "given {} with different values; the first one counts"
+    times = "set {} to different values; the first one counts"
     assert said == [
         (
             f"the settings installationID, kustomize.buildOptions are {times.format('4 times')}",
