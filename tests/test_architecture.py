@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import functools
+import itertools
 import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +28,31 @@ HANDED_ON = re.compile(r"\b(Context|Limits|Announce)\b")
 """What functions take from their callers, by its type."""
 
 
-def trees() -> Iterator[tuple[str, ast.Module]]:
-    for path in MODULES:
-        yield str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8"))
+@functools.cache
+def trees() -> list[tuple[str, ast.Module]]:
+    return [(str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8"))) for path in MODULES]
+
+
+@functools.cache
+def nodes_by_kind() -> Mapping[type[ast.AST], list[tuple[str, Any]]]:
+    found = defaultdict(list)
+    for path, tree in trees():
+        for node in ast.walk(tree):
+            found[type(node)].append((path, node))
+    return found
+
+
+def nodes(*kinds: type[ast.AST]) -> Iterator[tuple[str, Any]]:
+    """The nodes of some kinds in all modules, each with the path of its module."""
+    return itertools.chain.from_iterable(nodes_by_kind()[kind] for kind in kinds)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def parsed_once() -> Iterator[None]:
+    """The package is read once for all of these tests, and not kept for others."""
+    yield
+    trees.cache_clear()
+    nodes_by_kind.cache_clear()
 
 
 def check_contracts(root: Path) -> subprocess.CompletedProcess[str]:
@@ -181,10 +206,7 @@ def test_functions_stay_short() -> None:
 
 
 def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
-    for path, tree in trees():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield path, node
+    return nodes(ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def test_functions_have_few_parameters() -> None:
@@ -216,31 +238,24 @@ def test_what_is_handed_on_has_no_default() -> None:
         optional = positional[len(positional) - len(node.args.defaults) :]
         optional += [one for one, value in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if value]
         found += [f"{path}:{node.lineno} {node.name}({one.arg})" for one in optional if is_handed_on(one.annotation)]
-    for path, tree in trees():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef) and path not in FACES:
-                fields = (one for one in node.body if isinstance(one, ast.AnnAssign) and one.value is not None)
-                found += [f"{path}:{one.lineno}" for one in fields if is_handed_on(one.annotation)]
+    for path, node in nodes(ast.ClassDef):
+        if path not in FACES:
+            fields = (one for one in node.body if isinstance(one, ast.AnnAssign) and one.value is not None)
+            found += [f"{path}:{one.lineno}" for one in fields if is_handed_on(one.annotation)]
     assert found == []
 
 
 def test_private_means_private() -> None:
     """A module, class or function with an underscore is known to the modules of its own folder only."""
     found = []
-    for path, tree in trees():
+    for path, node in nodes(ast.ImportFrom, ast.Import):
         folder = ".".join(Path(path).parent.parts)
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("commodore"):
-                places = [f"{node.module}.{alias.name}" for alias in node.names]
-            elif isinstance(node, ast.Import):
-                places = [alias.name for alias in node.names if alias.name.startswith("commodore")]
-            else:
-                continue
-            for place in places:
-                parts = place.split(".")
-                private = next((at for at, part in enumerate(parts) if re.match(r"_[a-z]", part)), None)
-                if private is not None and folder_of(parts[:private]) != folder:
-                    found.append(f"{path}:{node.lineno} {place}")
+        prefix = "" if isinstance(node, ast.Import) else f"{node.module}."
+        for place in (f"{prefix}{alias.name}" for alias in node.names):
+            parts = place.split(".")
+            private = next((at for at, part in enumerate(parts) if re.match(r"_[a-z]", part)), None)
+            if parts[0] == "commodore" and private is not None and folder_of(parts[:private]) != folder:
+                found.append(f"{path}:{node.lineno} {place}")
     assert found == []
 
 
@@ -253,10 +268,8 @@ def test_the_cli_imports_the_faces_of_systems_only(system: str) -> None:
     room = f"commodore.{system}"
     found = [
         f"{path}:{node.lineno} {place}"
-        for path, tree in trees()
+        for path, node in nodes(ast.Import, ast.ImportFrom)
         if path.startswith("commodore/cli/")
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import | ast.ImportFrom)
         for place in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names])
         if place.startswith(f"{room}.")
     ]
@@ -272,10 +285,8 @@ def folder_of(parts: list[str]) -> str:
 def test_only_the_cli_prints() -> None:
     prints = [
         f"{path}:{node.lineno}"
-        for path, tree in trees()
-        if not path.startswith("commodore/cli/")
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+        for path, node in nodes(ast.Call)
+        if not path.startswith("commodore/cli/") and isinstance(node.func, ast.Name) and node.func.id == "print"
     ]
     assert prints == []
 
@@ -419,15 +430,20 @@ STARTERS = {
 }
 
 
+def called_by(call: ast.Call) -> str:
+    """`name` or `module.name`; longer words for what is called are of no interest here."""
+    if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
+        return f"{call.func.value.id}.{call.func.attr}"
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
 def test_programs_are_started_by_one_runner() -> None:
     """It bounds them, and ends them with the run."""
     found = {
         path
-        for path, tree in trees()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-        for called in [ast.unparse(node.func)]
-        if called in {"start_program", "Popen", "subprocess.Popen", "subprocess.run", "os.fork", "subprocess.call"}
+        for path, node in nodes(ast.Call)
+        if called_by(node)
+        in {"start_program", "Popen", "subprocess.Popen", "subprocess.run", "os.fork", "subprocess.call"}
     }
     assert found == set(STARTERS)
 
@@ -451,12 +467,7 @@ POOLS = {
 
 def test_threads_end_their_programs() -> None:
     """An interruption must not wait for a program that a thread waits for."""
-    found = {
-        path
-        for path, tree in trees()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "ThreadPoolExecutor"
-    }
+    found = {path for path, node in nodes(ast.Call) if called_by(node) == "ThreadPoolExecutor"}
     assert found == set(POOLS)
 
 
@@ -470,7 +481,7 @@ def hands_on_variables(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
             called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
-            owner = ast.unparse(node.func.value) if isinstance(node.func, ast.Attribute) else ""
+            owner = called_by(node).rpartition(".")[0]
             env = next((ast.unparse(word.value) for word in node.keywords if word.arg == "env"), "os.environ")
             by_subprocess = called in {"Popen", "start_program"} or (
                 owner == "subprocess" and called in {"run", "call", "check_call", "check_output"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -65,6 +66,13 @@ def errors_made(tree: ast.AST) -> Iterator[tuple[str, str]]:
                 and isinstance(argument.value, str)
             ):
                 yield argument.value, name
+
+
+@functools.cache
+def errors_of_source() -> list[tuple[str, str]]:
+    """Those of all modules."""
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py"))
+    return [made for tree in trees for made in errors_made(tree)]
 
 
 def test_codes_are_well_formed() -> None:
@@ -145,10 +153,8 @@ def test_sections_name_the_family_of_the_source() -> None:
     """What is announced as a warning is one, even if a linter makes an error of the same finding."""
     named = {page.code: page.family for room in read_error_rooms() for page in room.pages}
     families: dict[str, set[str]] = defaultdict(set)
-    for path in SOURCE.rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for code, kind in errors_made(tree):
-            families[code].add("warning" if kind == "Warned" else getattr(errors, kind).family)
+    for code, kind in errors_of_source():
+        families[code].add("warning" if kind == "Warned" else getattr(errors, kind).family)
     assert "warning" in set().union(*families.values())
     expected = {code: "warning" if "warning" in found else min(found) for code, found in families.items()}
     assert {code: named[code] for code in expected if code in named and named[code] != expected[code]} == {}
@@ -184,9 +190,8 @@ def test_an_unknown_code_gets_a_suggestion(wanted: str, hint: str) -> None:
 
 def test_each_code_has_one_error_class() -> None:
     kinds: dict[str, set[str]] = defaultdict(set)
-    for path in SOURCE.rglob("*.py"):
-        for code, kind in errors_made(ast.parse(path.read_text(encoding="utf-8"))):
-            if kind != "Warned":
-                kinds[code].add(kind)
+    for code, kind in errors_of_source():
+        if kind != "Warned":
+            kinds[code].add(kind)
     assert kinds  # the tree is read at all
     assert {code: sorted(names) for code, names in kinds.items() if len(names) > 1} == {}
