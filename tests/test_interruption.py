@@ -14,6 +14,7 @@ import pytest
 from tests.world.cluster import ClusterWorld, Running
 from tests.world.lieutenant import held, slow
 from tests.world.repos import dying_git, git
+from tests.world.sampling import sample
 
 MANIFEST = """apiVersion: v1
 data:
@@ -66,19 +67,19 @@ def assert_whole(world: ClusterWorld, data: str) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "stage",
-    [
-        "loading the cluster",
-        "fetching configuration",
-        "fetching packages",
-        "fetching components",
-        "bundling jsonnet libraries",
-        "compiling",
-        "assembling the catalog",
-        "publishing the catalog",
-    ],
-)
+STAGES = [
+    "loading the cluster",
+    "fetching configuration",
+    "fetching packages",
+    "fetching components",
+    "bundling jsonnet libraries",
+    "compiling",
+    "assembling the catalog",
+    "publishing the catalog",
+]
+
+
+@pytest.mark.parametrize("stage", sample(STAGES, 4))
 def test_ended_at_a_stage(world: ClusterWorld, stage: str) -> None:
     """Ctrl-C, then a kill, in a fresh working directory; then an undisturbed run; then a kill in an old one."""
     running = world.start("--push")

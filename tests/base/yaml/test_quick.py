@@ -12,6 +12,7 @@ from commodore.base.limits import DEFAULT_LIMITS
 from commodore.base.yaml import load_all
 from commodore.base.yaml._loader import Loader
 from commodore.base.yaml._quick import NotPlainError, load_plain
+from tests.world.sampling import EXHAUSTIVE
 
 _WORDS = "a|b c|yes|No|~|null|012|0x1f|1_000|1e3|1.5|.nan|-.inf|190:20:30|=|<<|2020-01-02|2020-01-02T03:04:05Z"
 _SIGNS = "'¦\"¦'q'¦\"\\u00e9\"¦é¦\u2028¦\ufeff¦#c¦ #c"
@@ -40,7 +41,7 @@ def check(text: str | bytes) -> None:
     assert repr(found) == repr(by_nodes(text))  # NaN is not equal to itself; 1, 1.0 and True are equal
 
 
-@settings(max_examples=1500)
+@settings(max_examples=1500 if EXHAUSTIVE else 400)
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
 @example("a: 1\na: 2\nb: {c: [d, ~], ? e : f}\n--- |\n  x\n...\n---\n")
 @example("- =\n- a: =\n  =: b\n")
@@ -48,7 +49,7 @@ def test_any_text(text: str) -> None:
     check(text)
 
 
-@settings(max_examples=300)
+@settings(max_examples=300 if EXHAUSTIVE else 100)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.dates(),
