@@ -43,6 +43,7 @@ def test_rooms_were_found() -> None:
     assert set(BARE) <= set(FOLDERS)
 
 
+@pytest.mark.tools
 def test_exports_are_sorted_and_resolve(room: ModuleType) -> None:
     exported = room.__all__
     assert list(exported) == sorted(set(exported))

@@ -23,6 +23,8 @@ from commodore.base.yaml.kube_yaml import read_documents
 from tests.argocd.comparing.conftest import app, config
 from tests.argocd.conftest import chart
 
+pytestmark = pytest.mark.tools
+
 URL = "https://git.example.com/team/shop.git"
 OFFLINE = Options(context=Context(ignore, DEFAULT_LIMITS, offline=True)).having(self_url=(URL,))
 

@@ -15,6 +15,8 @@ from commodore.core.inventory._growth import find_suspects
 from commodore.core.lieutenant.cluster_file import list_cluster_file
 from tests.world.context import make_context
 
+pytestmark = pytest.mark.tools
+
 DEEP = 100_000
 EIGHT = range(8)
 

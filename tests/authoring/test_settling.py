@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from commodore.authoring.rendering import EXECUTABLE, LINK, File
 from commodore.authoring.three_way_merge import merge, settle
 from tests.world.context import make_context
@@ -17,6 +19,7 @@ def test_without_conflicts_nothing_changes() -> None:
     assert (settled.writes, settled.removals, rejected) == ({"a": text("a\n")}, [], "")
 
 
+@pytest.mark.tools
 def test_what_conflicts_is_kept_and_the_rest_is_taken() -> None:
     lines = [f"{number}\n" for number in range(12)]
     mine = ["mine\n", *lines[1:]]
@@ -30,6 +33,7 @@ def test_what_conflicts_is_kept_and_the_rest_is_taken() -> None:
     assert rejected == "--- a/f\n+++ b/f\n@@ -1,4 +1,4 @@\n-mine\n+now\n 1\n 2\n 3\n"
 
 
+@pytest.mark.tools
 def test_a_file_that_is_kept_as_it_is_is_not_written() -> None:
     settled, rejected = settle(
         merge({"f": text("a\n")}, {"f": text("b\n")}, {"f": text("c")}, make_context()), make_context()
@@ -38,6 +42,7 @@ def test_a_file_that_is_kept_as_it_is_is_not_written() -> None:
     assert rejected == "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-b\n+c\n\\ No newline at end of file\n"
 
 
+@pytest.mark.tools
 def test_a_new_file_of_both_sides() -> None:
     settled, rejected = settle(merge({}, {"f": text("b\n")}, {"f": text("c\n")}, make_context()), make_context())
     assert not settled

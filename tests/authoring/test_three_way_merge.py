@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from commodore.authoring.rendering import EXECUTABLE, LINK, PLAIN, File
 from commodore.authoring.three_way_merge import Merge, MergeConflict, merge, without
 from tests.world.context import make_context
@@ -31,12 +33,14 @@ def test_deleted_files_stay_deleted() -> None:
     assert merge({"x": A}, {}, {"x": B}, make_context()) == Merge()
 
 
+@pytest.mark.tools
 def test_changes_in_different_places_are_merged() -> None:
     mine, now = LINES.replace(b"18\n", b"eighteen\n"), LINES.replace(b"\n3\n", b"\nthree\n")
     merged = merge({"x": File(LINES)}, {"x": File(mine)}, {"x": File(now)}, make_context())
     assert merged == Merge(writes={"x": File(mine.replace(b"\n3\n", b"\nthree\n"))})
 
 
+@pytest.mark.tools
 def test_changes_in_the_same_place_are_marked() -> None:
     marked = File(b"<<<<<<< yours\nb\n=======\nc\n>>>>>>> template now\n")
     assert merge({"x": A}, {"x": B}, {"x": C}, make_context()) == Merge(conflicts={"x": MergeConflict(A, B, C, marked)})
@@ -54,6 +58,7 @@ def test_what_is_no_text_keeps_the_authors() -> None:
         )
 
 
+@pytest.mark.tools
 def test_modes_are_merged_too() -> None:
     plain, executable = File(LINES, PLAIN), File(LINES, EXECUTABLE)
     mine = File(LINES + b"mine\n", PLAIN)
@@ -67,6 +72,7 @@ def test_modes_are_merged_too() -> None:
     }
 
 
+@pytest.mark.tools
 def test_line_ends_survive() -> None:
     base, mine, now = (File(text.replace(b"\n", b"\r\n")) for text in (LINES, b"0\n" + LINES, LINES + b"21"))
     assert (

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from _soak_watch import SCENES, Soak, SoakError, soak
 
+pytestmark = pytest.mark.tools
+
 
 def test_a_component(tmp_path: Path) -> None:
     told: list[str] = []

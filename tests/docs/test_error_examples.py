@@ -137,6 +137,7 @@ def test_there_are_examples_of_the_usual_errors() -> None:
     assert {code.split("-")[1] for code in EXAMPLES} >= {"API", "CLI", "DEP", "ENG", "INV", "NAME", "REF"}
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize("code", sorted(code for code, (language, _, _) in EXAMPLES.items() if language == "yaml"))
 def test_examples_are_what_they_say(code: str, tmp_path: Path) -> None:
     _, wrong, right = EXAMPLES[code]

@@ -12,6 +12,8 @@ from commodore.fleet.drifting import Drifts, drift
 from commodore.fleet.promotion.status_file import read_states
 from tests.fleet.conftest import CELLS, World, charts, manifests
 
+pytestmark = pytest.mark.tools
+
 WANTED = {"web": {"revision": "v4.17.0"}, "db": {"revision": "v1.13.3"}}
 
 

@@ -12,6 +12,8 @@ from commodore.base.errors import CommodoreError
 from commodore.base.events import Noted, Warned
 from tests.fleet.conftest import APP, CONFIG, WEB, World, charts, manifests, patch
 
+pytestmark = pytest.mark.tools
+
 CONFIG_FILE = "config/config.yaml"
 
 

@@ -16,6 +16,8 @@ from commodore.fleet.helm import Helm, HelmRefused
 from tests.world.context import make_context
 from tests.world.folders import write_script
 
+pytestmark = pytest.mark.tools
+
 Making = Callable[..., Helm]
 
 

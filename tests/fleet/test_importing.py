@@ -52,6 +52,7 @@ def live(world: World, name: str = "shop") -> Any:
     return next(one for one in found if one["metadata"]["name"] == name)
 
 
+@pytest.mark.tools
 def test_only_what_differs_from_the_defaults(world: World) -> None:
     world.lay(charts())
     bring(world, application())
@@ -64,6 +65,7 @@ def test_only_what_differs_from_the_defaults(world: World) -> None:
     assert live(world)["spec"] == application()["spec"]
 
 
+@pytest.mark.tools
 def test_what_the_cluster_has_added_is_left_out(world: World) -> None:
     world.lay(charts())
     metadata = {
@@ -85,6 +87,7 @@ def test_what_the_cluster_has_added_is_left_out(world: World) -> None:
     }
 
 
+@pytest.mark.tools
 def test_what_defaults_would_add_is_taken_away(world: World) -> None:
     world.lay(charts())
     file = world.root / "config/main/application-defaults.yaml"
@@ -99,6 +102,7 @@ def test_what_defaults_would_add_is_taken_away(world: World) -> None:
     }
 
 
+@pytest.mark.tools
 def test_expressions_come_out_as_they_were(world: World) -> None:
     world.lay(charts())
     texts = ["{{name}}", "a {{ .Values.x }} b", "{{`x`}}", "{{", "}} {{ {{", "{{- if }}", "{{/* */}}"]

@@ -21,6 +21,8 @@ from tests.argocd.comparing.conftest import app, config
 from tests.argocd.conftest import chart
 from tests.world.folders import write_files
 
+pytestmark = pytest.mark.tools
+
 URL = "https://git.example.com/team/shop.git"
 OFFLINE = Options(context=Context(ignore, DEFAULT_LIMITS, offline=True)).having(self_url=(URL,))
 

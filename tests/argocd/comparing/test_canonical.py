@@ -72,6 +72,7 @@ def test_other_texts_stay(version: str, kind: str, field: str) -> None:
     assert canonical(one) == one
 
 
+@pytest.mark.tools
 @pytest.mark.requirement("D56")
 def test_a_change_of_how_an_amount_is_written_is_none(trees: Trees) -> None:
     for side, limit in (("base", "1000m"), ("target", "1")):

@@ -13,6 +13,8 @@ from commodore.base.errors import CommodoreError, InputError, UsageError
 from commodore.core.review import html_report, markdown_report, text_report
 from tests.argocd.comparing.conftest import URL, Trees, app, config
 
+pytestmark = pytest.mark.tools
+
 
 def titles(found: Difference) -> list[str]:
     return [group["title"] for group in difference_data(found)["groups"]]

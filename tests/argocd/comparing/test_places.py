@@ -9,6 +9,8 @@ import pytest
 from commodore.argocd.asking.sarif import as_sarif
 from tests.argocd.comparing.conftest import URL, Trees, app, config
 
+pytestmark = pytest.mark.tools
+
 CHART = {"Chart.yaml": "{apiVersion: v2, name: other, version: 1.0.0}", "templates/a.yaml": config("a")}
 BROKEN = "kind: A\nmetadata: [\n"
 

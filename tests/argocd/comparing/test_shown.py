@@ -17,6 +17,8 @@ from commodore.base.events import ignore
 from commodore.base.limits import DEFAULT_LIMITS
 from tests.argocd.comparing.conftest import Trees, app, config
 
+pytestmark = pytest.mark.tools
+
 URL = "https://git.example.com/team/shop.git"
 OFFLINE = Options(context=Context(ignore, DEFAULT_LIMITS, offline=True)).having(self_url=(URL,), changed_only=False)
 

@@ -15,6 +15,8 @@ from commodore.base.errors import InputError
 from commodore.core.review import html_report, markdown_report, text_report
 from tests.argocd.comparing.conftest import URL, Trees, app, config
 
+pytestmark = pytest.mark.tools
+
 
 def appset(generator: dict[str, Any], path: str = "x", url: str = URL) -> str:
     """The text of an ApplicationSet, as JSON."""

@@ -87,6 +87,7 @@ def test_fields_of_wrong_types(spec: dict[str, Any], tmp_path: Path) -> None:
     assert caught.value.code == "CMD-ARGO-103"
 
 
+@pytest.mark.tools
 def test_one_of_a_tree_and_one_that_is_rendered(tmp_path: Path) -> None:
     """Both count, and say where they are from; one of another group says nothing."""
     operated = OPERATED % "v1beta1"

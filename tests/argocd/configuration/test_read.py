@@ -102,6 +102,7 @@ stringData: {url: "%s", name: %s, type: helm, password: t0psecret, username: bot
 """
 
 
+@pytest.mark.tools
 @pytest.mark.requirement("D15", "D18", "D41")
 def test_repositories_are_read_without_their_credentials(tmp_path: Path) -> None:
     """Those of an option count before those of files, these before values of the chart."""

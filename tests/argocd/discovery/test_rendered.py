@@ -18,6 +18,8 @@ from commodore.base.limits import DEFAULT_LIMITS, Limits
 from tests.argocd.conftest import but_the_version
 from tests.world.folders import write_files
 
+pytestmark = pytest.mark.tools
+
 URL = "https://git.example.com/shop"
 
 

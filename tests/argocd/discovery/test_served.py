@@ -16,6 +16,8 @@ from tests.argocd.comparing.conftest import app
 from tests.argocd.conftest import chart
 from tests.world.folders import write_files
 
+pytestmark = pytest.mark.tools
+
 URL = "https://git.example.com/shop"
 OPTIONS = Options().having(self_url=(URL,), changed_only=True)
 IN_CLUSTER = "https://kubernetes.default.svc"

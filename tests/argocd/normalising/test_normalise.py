@@ -67,6 +67,7 @@ def test_json_pointers(pointers: list[str], gone: list[tuple[Any, ...]]) -> None
     assert normalise({"jsonPointers": pointers}) == expected
 
 
+@pytest.mark.tools
 @pytest.mark.requirement("D56")
 @pytest.mark.parametrize(
     ("expression", "images", "others"),
@@ -90,6 +91,7 @@ def test_jq_expressions(expression: str, images: list[str | None], others: bool)
     assert result["spec"].get("replicas") == (9007199254740993 if others else None)
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize(
     "expression", [".spec.replicas.foo", 'error("x")', ".metadata.name | tonumber", "{env: 1}.input"]
 )
@@ -99,6 +101,7 @@ def test_expressions_that_fail_ignore_nothing(expression: str) -> None:
     assert [one.code for one in found.found()] == ["CMD-ARGO-703"]
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize(
     "expression",
     [
@@ -112,6 +115,7 @@ def test_expressions_that_do_not_compile(expression: str) -> None:
     assert caught.value.code == "CMD-ARGO-702"
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize(
     ("expression", "reads"),
     [
@@ -129,6 +133,7 @@ def test_the_environment_is_empty_and_that_is_said(expression: str, reads: bool)
     assert [one.severity for one in found.found() if one.code == "CMD-ARGO-702"] == ["warning"] * reads
 
 
+@pytest.mark.tools
 def test_expressions_that_do_not_end() -> None:
     found = Diagnostics()
     config = {"controller.ignore.normalizer.jq.timeout": LocatedValue("100ms", "option")}
@@ -172,6 +177,7 @@ def test_which_objects_a_rule_is_for(rule: Object, fits: bool) -> None:
     assert ("spec" not in result) == fits
 
 
+@pytest.mark.tools
 @pytest.mark.requirement("D21", "D56")
 def test_the_rules_of_an_installation() -> None:
     overrides = {

@@ -37,6 +37,7 @@ def test_every_source_that_fails_is_named_and_the_others_are_given(argo: Argo) -
     assert (copy.errors[0].message, copy.objects) == (caught.value.errors[0].message, caught.value.objects)
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize(
     ("files", "expected"),
     [
@@ -59,6 +60,7 @@ def test_a_type_that_is_switched_off_is_a_directory(argo: Argo) -> None:
     assert names(argo.objects({"path": "."})) == ["a"]
 
 
+@pytest.mark.tools
 def test_overrides_of_the_folder(argo: Argo) -> None:
     argo.files(chart(), below="web")
     argo.files(
@@ -115,6 +117,7 @@ def test_plugins_are_not_run(argo: Argo) -> None:
     assert caught.value.code == "CMD-ARGO-420"
 
 
+@pytest.mark.tools
 def test_unknown_variables_are_told(argo: Argo) -> None:
     argo.files(chart(), below="web")
     assert argo.values({"path": "web", "helm": {"parameters": [{"name": "a", "value": "$NOPE-x"}]}}) == {"a": "-x"}

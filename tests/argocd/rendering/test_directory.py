@@ -64,6 +64,7 @@ def test_what_is_no_manifest_is_left_out_or_an_error(argo: Argo) -> None:
     assert [one.code for one in argo.found.found()] == ["CMD-ARGO-402"]
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize(
     ("name", "text", "code"),
     [
@@ -87,6 +88,7 @@ def test_bad_files(name: str, text: str, code: str, argo: Argo) -> None:
     assert str(argo.root) not in caught.value.message
 
 
+@pytest.mark.tools
 def test_jsonnet_that_doubles_its_work_with_each_step(argo: Argo) -> None:
     argo.files({"a.jsonnet": "local f(n) = if n == 0 then 1 else f(n - 1) + f(n - 1); {kind: 'A', a: f(60)}"})
     argo.limits = replace(argo.limits, argocd_source_seconds=0.5)
@@ -114,6 +116,7 @@ def test_links(argo: Argo) -> None:
     assert argo.codes() == ["CMD-ARGO-402"]
 
 
+@pytest.mark.tools
 @pytest.mark.requirement("D45")
 def test_jsonnet(argo: Argo) -> None:
     files = {
@@ -148,6 +151,7 @@ def test_jsonnet_can_be_switched_off(argo: Argo) -> None:
     assert len(argo.objects({"path": "."})) == 1
 
 
+@pytest.mark.tools
 @pytest.mark.requirement("D1")
 def test_no_program_is_needed(argo: Argo, monkeypatch: pytest.MonkeyPatch) -> None:
     argo.files({"a.yaml": config_map("a"), "b.jsonnet": "{kind: 'B', metadata: {name: 'b'}}"})

@@ -15,6 +15,8 @@ from commodore.argocd.rendering import Capabilities
 from commodore.base.errors import CommodoreError
 from tests.argocd.conftest import OTHER, Argo, chart
 
+pytestmark = pytest.mark.tools
+
 
 @pytest.fixture
 def web(argo: Argo) -> Argo:

@@ -15,6 +15,8 @@ from commodore.core.render.output_cache import OutputCache, files_below
 from tests.argocd.conftest import OTHER, Argo, chart
 from tests.world.folders import write_script
 
+pytestmark = pytest.mark.tools
+
 Runs = Callable[[], list[str]]
 
 

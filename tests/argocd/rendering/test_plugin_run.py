@@ -78,6 +78,7 @@ def error(shop: Path, options: Options) -> CommodoreError:
     return found
 
 
+@pytest.mark.tools
 @pytest.mark.requirement("D52")
 def test_what_a_program_is_told(shop: Path, policy: Policy) -> None:
     options = policy(f'{SHOWN} "$(pwd | sed s,.*/,,) $(env | grep -v PARAMETERS | sort | tr "\\n" ";")"')
@@ -108,6 +109,7 @@ def test_what_a_program_is_told(shop: Path, policy: Policy) -> None:
     }
 
 
+@pytest.mark.tools
 @pytest.mark.requirement("D44", "D52")
 def test_what_a_program_sees_and_writes(shop: Path, policy: Policy) -> None:
     """`init` prepares what `generate` reads, `post` gets what that writes; the repository stays as it is."""
@@ -123,6 +125,7 @@ esac"""
     assert sorted(shop.rglob("*")) == before
 
 
+@pytest.mark.tools
 @pytest.mark.requirement("D52", "D54")
 def test_a_program_runs_if_it_is_enabled_alone(shop: Path, policy: Policy) -> None:
     options = policy(f"{SHOWN} yes")
@@ -138,6 +141,7 @@ def test_a_program_runs_if_it_is_enabled_alone(shop: Path, policy: Policy) -> No
     assert error(shop, options).code == "CMD-ARGO-423"
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize(
     ("script", "rule", "code", "words"),
     [
@@ -158,6 +162,7 @@ def test_what_fails(shop: Path, policy: Policy, script: str, rule: dict[str, Any
     assert (found.code, words in found.message) == (code, True)
 
 
+@pytest.mark.tools
 @pytest.mark.requirement("D62")
 def test_what_a_program_sees_is_read(shop: Path, tmp_path: Path, policy: Policy) -> None:
     """A change of it concerns the Application."""

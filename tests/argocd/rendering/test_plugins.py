@@ -46,6 +46,7 @@ def test_definitions_that_are_a_plain_build(value: dict[str, Any], rule: tuple[o
     assert (None if found is None else (found.name, found.engine, found.options)) == rule
 
 
+@pytest.mark.tools
 @pytest.mark.requirement("D51", "D52")
 def test_what_is_rendered_in_place_of_a_plugin(argo: Argo) -> None:
     argo.files({"k/kustomization.yaml": "resources: [a.yaml]\nnamePrefix: x-\n", "k/a.yaml": config_map("a")})

@@ -11,6 +11,8 @@ from commodore.base.gotemplate import CallProblem, Template, search_regexp
 from commodore.base.gotemplate.functions import regexps
 from commodore.base.gotemplate.functions.re2 import compiled
 
+pytestmark = pytest.mark.tools
+
 ENDLESS = [
     ("(a+)+$", "a" * 60 + "!"),
     ("^(a|a)*$", "a" * 60 + "!"),

@@ -23,6 +23,8 @@ from commodore.core.sources.git import RepositoryStore
 from tests.base.values.test_interning import VALUES
 from tests.world.context import make_context
 
+pytestmark = pytest.mark.tools
+
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:

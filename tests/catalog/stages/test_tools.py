@@ -45,6 +45,7 @@ def test_what_is_needed(given: dict[str, Any], needed: set[str]) -> None:
     assert needed_tools(given) == needed
 
 
+@pytest.mark.tools
 def test_only_what_is_needed_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path / "bin", "helm", "v2.17.0")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")

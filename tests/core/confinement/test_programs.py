@@ -13,6 +13,8 @@ import pytest
 from commodore.base.errors import PolicyError
 from commodore.core.confinement import BUBBLEWRAP, NAMESPACES, View, isolation, programs, start
 
+pytestmark = pytest.mark.tools
+
 PATH = "/usr/bin:/bin"
 HERE = pytest.mark.skipif(isolation() != NAMESPACES, reason="this machine has no namespaces for all")
 

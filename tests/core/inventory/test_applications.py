@@ -16,6 +16,8 @@ from commodore.core.inventory.class_index import ClassFiles
 from tests.core.inventory.hierarchies import Hierarchy
 from tests.world.context import make_context
 
+pytestmark = pytest.mark.tools
+
 
 def merged(root: Path, *lists: str, own: str = "") -> list[str]:
     """Classes c0, c1, … with these lists, and the target's own, rendered."""

@@ -22,6 +22,8 @@ from tests.core.inventory.hierarchies import Hierarchy
 from tests.world.context import make_context
 from tests.world.folders import write_files
 
+pytestmark = pytest.mark.tools
+
 ALWAYS, NEVER = 0, 10**9
 OTHERS = {
     "params/cluster.yml": "parameters: {cluster: {name: c}, k0: {early: 1}}\n",

@@ -12,6 +12,8 @@ from commodore.core.inventory import compiled_preview, compiled_targets, relativ
 from tests.core.inventory.hierarchies import cluster
 from tests.world.context import make_context
 
+pytestmark = pytest.mark.tools
+
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:

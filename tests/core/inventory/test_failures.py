@@ -13,6 +13,8 @@ from commodore.core.inventory.class_index import ClassFiles
 from tests.core.inventory.hierarchies import Hierarchy, cluster
 from tests.world.context import make_context
 
+pytestmark = pytest.mark.tools
+
 TARGET = "classes: [a, b]\n"
 
 

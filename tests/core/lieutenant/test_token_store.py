@@ -23,6 +23,8 @@ from commodore.base.limits import Limits
 from commodore.core.lieutenant import TokenStore
 from tests.world.context import make_context
 
+pytestmark = pytest.mark.tools  # libraries of keyrings look for others when they are first used
+
 API = "https://api.example.com"
 ENTRY = {"id_token": "i", "refresh_token": "r", "scope": ["openid"], "expires_at": 5}
 

@@ -14,6 +14,8 @@ from commodore.core.render.script_reads import mentions
 from commodore.core.render.tool_identity import Programs, defaults_digest, tool_digest
 from tests.world.folders import write_script
 
+pytestmark = pytest.mark.tools
+
 
 def program(folder: Path, name: str, text: str = "echo 1") -> Path:
     return write_script(folder / name, text)

@@ -15,6 +15,8 @@ from commodore.core.tools import Tool, ToolOrigin, ask_versions, find_tools, loc
 from tests.world.context import make_context
 from tests.world.folders import write_script
 
+pytestmark = pytest.mark.tools
+
 SYSTEM = "/usr/bin:/bin"
 IMPATIENT = replace(DEFAULT_LIMITS, tool_timeout=0.5)
 

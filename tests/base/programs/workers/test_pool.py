@@ -19,6 +19,8 @@ from commodore.core.engine.model import CompileRequest
 from commodore.core.engine.tasks import BatchRun, InspectTask, Task, TaskOutcome
 from commodore.core.engine.worker.pool import worker_pool
 
+pytestmark = pytest.mark.tools
+
 Pool = WorkerPool[Task, TaskOutcome]
 ROUNDS = int(os.environ.get("COMMODORE_TEST_RENEWALS", "500")) // 10
 

@@ -88,6 +88,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     assert list(ResultStore(root, LIMITS).entries()) == []
 
 
+@pytest.mark.tools
 def test_a_run_that_keeps_results_looks_after_them(tmp_path: Path) -> None:
     """The results of the run itself were used last. A run that renders nothing does not look."""
     cache, stamp = tmp_path / "cache", tmp_path / "cache" / "checked"

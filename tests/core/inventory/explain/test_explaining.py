@@ -18,6 +18,8 @@ from commodore.core.inventory.explain.model import agrees, replay
 from tests.core.inventory.explain.hierarchies import Hierarchy, told, write
 from tests.world.context import make_context
 
+pytestmark = pytest.mark.tools
+
 
 def test_the_last_scalar_wins(tmp_path: Path) -> None:
     found = Hierarchy(tmp_path, "a:\n  b: 1", "a:\n  c: 1", "a:\n  c: 0\n  b: 2").explain("a.b")

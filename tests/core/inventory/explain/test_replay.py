@@ -19,6 +19,8 @@ from tests.core.inventory.explain.examples import write_example_inventory
 from tests.core.inventory.explain.hierarchies import every_path, write
 from tests.world.context import make_context
 
+pytestmark = pytest.mark.tools
+
 # What a key holds is told by its first letter, so that most hierarchies can be rendered: map, list, or scalar.
 MAPS, LISTS, SCALARS = ("m", "mm"), ("l", "ll"), ("s", "ss")
 

@@ -22,6 +22,7 @@ def test_what_the_user_names_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert has_browser()
 
 
+@pytest.mark.tools
 def test_it_writes_nothing_between_our_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
