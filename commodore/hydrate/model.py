@@ -1,4 +1,4 @@
-"""Values of hydration: Applications with a dry and a hydrated side, groups of them, and commits that are wanted."""
+"""Data of hydration: Applications with a dry and a hydrated side, groups of them, and requests for commits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from commodore.base.events import Warned
 from commodore.core.sources.git import Author, GitRights, repository_key
 
 LAYOUT = 1
-"""The version of what is written to hydrated branches. Another one renders everything again."""
+"""The version of the layout of hydrated branches. A new version renders everything again."""
 
 Removal = Literal["report", "delete", "keep"]
 Edited = Literal["refuse", "overwrite", "keep"]
@@ -23,10 +23,10 @@ SecretPolicy = Literal["refuse", "warn", "allow"]
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The catalog of a cluster as what is hydrated. Its dry repository is the configuration of the tenant.
+    """The catalog of a cluster as the dry source. Its dry repository is the configuration of the tenant.
 
     Attributes:
-        url, revision: the global configuration; the revision may be empty, which is the default branch.
+        url, revision: the global configuration; an empty revision is the default branch.
     """
 
     cluster: str
@@ -36,12 +36,12 @@ class Catalog:
 
 @dataclass(frozen=True, slots=True)
 class Additional:
-    """A source that is rendered in addition to the dry one, or that has files for it.
+    """A source that is rendered in addition to the dry source, or provides files for it.
 
     Attributes:
-        url, revision: of its repository; the revision of a git repository may be empty, which is `HEAD`.
-        is_chart: it is a chart, and the revision its version.
-        data: the source as it is written.
+        url, revision: of its repository; an empty revision of a git repository is `HEAD`.
+        is_chart: True if the source is a chart; the revision is its version.
+        data: the source as written in the Application.
     """
 
     url: str
@@ -50,17 +50,17 @@ class Additional:
     data: Mapping[str, Any]
 
     def is_elsewhere(self, member: Hydration) -> bool:
-        """Tell if the source is in another git repository than the dry one of its Application."""
+        """Return True if the source is in another git repository than the dry source of its Application."""
         return not self.is_chart and repository_key(self.url) != repository_key(member.dry_url)
 
 
 @dataclass(frozen=True, slots=True)
 class Pins:
-    """The commits, in addition to the dry one, that something is rendered of.
+    """The commits, in addition to the dry commit, that an Application is rendered from.
 
     Attributes:
-        reference: of a catalog, the commit of the global configuration.
-        additional: of each additional source its full commit id; empty for charts.
+        reference: for a catalog, the commit of the global configuration.
+        additional: the full commit id of each additional source; empty for charts.
     """
 
     reference: Reference | None = None
@@ -72,19 +72,19 @@ NO_PINS = Pins()
 
 @dataclass(frozen=True, slots=True)
 class Hydration:
-    """One Application that is hydrated.
+    """An Application with a source hydrator.
 
     Attributes:
-        dry_url, dry_revision, dry_path: where its sources are; the revision may be empty, which is `HEAD`.
-        catalog: the compiled catalog that it is made of; None for the files at `dry_path`.
-        additional: sources in addition to the dry one.
-        url: the repository that is written to.
+        dry_url, dry_revision, dry_path: the location of its sources; an empty revision is `HEAD`.
+        catalog: the compiled catalog that is its source; None for the files at `dry_path`.
+        additional: sources in addition to the dry source.
+        url: the destination repository.
         sync_branch: the branch that is deployed.
-        branch: the branch that is written to: `sync_branch`, or the one of `hydrateTo`.
-        path: the folder that is written, normalised.
-        target_namespace: the namespace of the destination, which renderers know.
-        settings: all of `sourceHydrator` that counts for what is rendered.
-        generate_paths: the annotation `manifest-generate-paths`, empty without it.
+        branch: the destination branch: `sync_branch`, or the branch of `hydrateTo`.
+        path: the output path in the branch, normalised.
+        target_namespace: the namespace of the Application's destination, passed to renderers.
+        settings: the fields of `sourceHydrator` that affect rendering.
+        generate_paths: the annotation `manifest-generate-paths`; empty if absent.
     """
 
     name: str
@@ -107,10 +107,10 @@ class Hydration:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The source of one commit: the Applications of one dry commit that write to one branch.
+    """The Applications of one dry commit that write to one branch; they are hydrated by one commit.
 
     Attributes:
-        members: by output path.
+        members: sorted by output path.
     """
 
     dry_key: str
@@ -125,7 +125,7 @@ class Group:
 
     @property
     def id(self) -> str:
-        """12 hex digits that name the group whatever its dry commit is."""
+        """12 hex digits that identify the group, independent of its dry commit."""
         revisions = sorted({member.dry_revision or "HEAD" for member in self.members})
         text = json.dumps([self.dry_key, revisions, self.key, self.branch])
         return hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -133,7 +133,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The commit elsewhere that a dry commit is about, by its trailers. Absent parts are empty."""
+    """The commit of another repository that the trailers of a dry commit refer to. Absent parts are empty."""
 
     author: str = ""
     date: str = ""
@@ -145,12 +145,12 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class DryCommit:
-    """The provenance of a dry commit, as branches record it.
+    """The provenance of a dry commit, as recorded on branches.
 
     Attributes:
         author: `Name <mail>`.
         date: the author date, RFC 3339 in UTC.
-        body: what follows the subject, without the trailers of the reference.
+        body: the message after the subject, without the trailers of the reference.
     """
 
     sha: str
@@ -166,8 +166,8 @@ class PathOutput:
     """The desired content of one output path.
 
     Attributes:
-        objects: in the order in which they are written.
-        metadata: keys of `hydrator.metadata` beyond those of the root.
+        objects: in the order of the manifest.
+        metadata: keys of `hydrator.metadata` in addition to the root's.
     """
 
     path: str
@@ -178,11 +178,11 @@ class PathOutput:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The part of a branch that is a group's own.
+    """The part of a branch that belongs to a group.
 
     Attributes:
-        dry_revisions: what the members follow; a path is the group's own if it follows one of these.
-        written: the output paths of all Applications that write to the branch, of other groups too.
+        dry_revisions: the dry revisions of the members; a path with one of these belongs to the group.
+        written: the output paths of all Applications that write to the branch, including other groups.
     """
 
     dry_url: str
@@ -192,12 +192,12 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class CommitRequest:
-    """A commit that is wanted on a branch; it holds no credentials.
+    """A request for a commit on a branch, without credentials.
 
     Attributes:
         group: the id of the group.
-        inputs: the digest of all that the output depends on in addition to the dry commit.
-        follows: the dry branches whose newest commit it is; when one has moved, the commit is not wanted any more.
+        inputs: the digest of everything that the output depends on in addition to the dry commit.
+        follows: the dry branches with the dry commit as their head; the request is obsolete once one has moved.
     """
 
     group: str
@@ -214,14 +214,14 @@ class CommitRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Writing:
-    """Rules for commits.
+class CommitRules:
+    """Options for commits.
 
     Attributes:
-        removal: what happens to paths that no Application writes any more.
-        edited: what happens to paths that others have edited.
-        adopt: output paths of another program that become ours.
-        dated_dry: commit at the time of the dry commit's author, too, so that equal commits have equal ids.
+        removal: the handling of output paths that no Application writes any more.
+        edited: the handling of output paths that others have edited.
+        adopt: output paths of another program to take over.
+        dated_dry: use the author date of the dry commit as committer date, so that equal commits have equal ids.
     """
 
     removal: Removal = "report"
@@ -235,17 +235,17 @@ class Writing:
 
 
 @dataclass(frozen=True, slots=True)
-class Publishing:
-    """Rules for publishing commits.
+class PublishRules:
+    """Options for publishing commits.
 
     Attributes:
-        sign: the key to sign with, empty for git's own choice; None not to sign.
-        rights: what a push is let in by, to a URL to which Applications of some projects write.
-        allow_older: push although the branch of the sources has moved meanwhile, or a newer commit is hydrated.
-        dry: push nothing.
+        sign: the signing key; empty for git's default key; None to not sign.
+        rights: returns the credentials for pushes to a URL by Applications of some projects.
+        allow_older: push even if the branch of the sources has moved meanwhile, or a newer commit is hydrated.
+        dry: do not push.
     """
 
-    writing: Writing = Writing()
+    writing: CommitRules = CommitRules()
     sign: str | None = None
     rights: Callable[[str, frozenset[str]], GitRights | None] = lambda *_: None
     allow_older: bool = False
@@ -254,7 +254,7 @@ class Publishing:
 
 @dataclass(frozen=True, slots=True)
 class PathCounts:
-    """Counts of the objects of an output path, and of those that differ from what was there."""
+    """Counts of the objects of an output path, and of the differences from the previous manifest."""
 
     objects: int
     added: int
@@ -273,12 +273,12 @@ class Outcome:
     Attributes:
         word: `committed`, `created`, `noted`, `hydrated`, `unaffected`, `unchanged`, `superseded`, `planned`, `waiting`
             or `failed`.
-        commit: the branch's head afterwards, if it is known.
+        commit: the branch's head afterwards; empty if unknown.
         changed, removed, stale: output paths.
-        retries: pushes that were made again, as others were faster.
-        diff: the lines by which manifests would change, if nothing was pushed.
+        retries: pushes repeated because other pushes were faster.
+        diff: the lines of the manifests' diff if nothing was pushed.
         counts: of the output paths that were rendered.
-        warnings: those about this branch while the commit was made and pushed.
+        warnings: about this branch while the commit was made and pushed.
     """
 
     word: str
@@ -295,9 +295,9 @@ class Outcome:
 
 
 Result = Outcome | CommodoreError
-"""The outcome of a group, or the error that it failed with."""
+"""The outcome of a group, or its error."""
 
 
 def revision_of(text: str) -> str | None:
-    """A revision as stores take it: None for the default branch."""
+    """Return a revision in the form of repository stores: None for the default branch."""
     return None if text in ("", "HEAD") else text

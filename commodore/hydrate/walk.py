@@ -1,4 +1,4 @@
-"""The walk of hydration: read, plan, render, publish. Each step returns a value that the next one takes."""
+"""The steps of hydration: read, plan, render, publish. Each step takes the result of the previous step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from commodore.core.sources.git import Git, redact
 from commodore.hydrate.branches.destination import Destination
 from commodore.hydrate.model import CommitRequest, Group, Outcome, Result
 from commodore.hydrate.planning.abandoned import refusal
-from commodore.hydrate.planning.groups import Planned
+from commodore.hydrate.planning.groups import PlannedGroup
 from commodore.hydrate.planning.plan import Plan, plan
 from commodore.hydrate.publishing.changes import kept_warning, stale_warning
 from commodore.hydrate.publishing.publishing import Published, check_push, publish_all
@@ -20,29 +20,29 @@ from commodore.hydrate.rendering.render import Rendered, dry_commits_of, render
 
 PUSH_STAGE = "push"
 _DOING = ("render", "unaffected", "remove", "abandoned")
-"""Decisions after which something is written."""
+"""Decisions that lead to a commit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Hydrated:
-    """The results of the groups of a run, and the errors of Applications that were left out of it."""
+class HydrationResult:
+    """The results of the groups of a run, and the errors of the Applications that were excluded from it."""
 
-    results: tuple[tuple[Planned, Result], ...]
+    results: tuple[tuple[PlannedGroup, Result], ...]
     lost: tuple[CommodoreError, ...]
 
 
-def hydrate(run: Run, ready: Callable[[Group], bool] = lambda _: True) -> Hydrated:
-    """Read, plan, render and publish. A group that fails does not hold back others.
+def hydrate(run: Run, ready: Callable[[Group], bool] = lambda _: True) -> HydrationResult:
+    """Read, plan, render and publish. A failed group does not affect other groups.
 
     Args:
-        ready: groups that it is False for are left for a later run.
+        ready: returns False for groups to skip in this run.
 
     Raises:
         CommodoreError: see `read` and `plan`.
     """
     made = plan(read(run))
     run, destinations = made.inputs.run, made.destinations
-    done: list[tuple[Planned, Result]] = []
+    done: list[tuple[PlannedGroup, Result]] = []
     with dry_commits_of(made.inputs) as dry_commits:
         rounds = _rounds(run, [_if_ready(group, ready) for group in made.groups])
         refused = _refusals(run, rounds[0] if rounds else (), destinations)
@@ -60,11 +60,11 @@ def hydrate(run: Run, ready: Callable[[Group], bool] = lambda _: True) -> Hydrat
                 elif item.decision == "hydrated" and item.group.id not in results:
                     item = _reported_as_left(run, item)
                 done.append((item, results.get(item.group.id) or _left(item, destinations[item.group.key])))
-    return Hydrated(tuple(done), made.lost)
+    return HydrationResult(tuple(done), made.lost)
 
 
 def requests_of(made: Plan) -> tuple[list[CommitRequest], dict[str, CommodoreError]]:
-    """The commits that a plan wants, and why others cannot be made, by group."""
+    """Return the commit requests of a plan, and the errors of failed groups by group id."""
     refused = _refusals(made.inputs.run, made.groups, made.destinations)
     with dry_commits_of(made.inputs) as dry_commits:
         rendered = render(_doing(made.groups, refused), dry_commits)
@@ -72,7 +72,7 @@ def requests_of(made: Plan) -> tuple[list[CommitRequest], dict[str, CommodoreErr
     return requests, {**refused, **_failed(rendered)}
 
 
-def _doing(planned: Iterable[Planned], refused: Collection[str]) -> list[Planned]:
+def _doing(planned: Iterable[PlannedGroup], refused: Collection[str]) -> list[PlannedGroup]:
     return [item for item in planned if item.decision in _DOING and item.group.id not in refused]
 
 
@@ -81,9 +81,9 @@ def _failed(rendered: Iterable[Rendered]) -> dict[str, CommodoreError]:
 
 
 def _refusals(
-    run: Run, planned: Sequence[Planned], destinations: Mapping[str, Destination]
+    run: Run, planned: Sequence[PlannedGroup], destinations: Mapping[str, Destination]
 ) -> dict[str, CommodoreError]:
-    """The errors of groups that need not be rendered: nothing was said of their end, or no push would be taken."""
+    """Return the errors of groups that are not rendered: removal was not requested, or a push would be refused."""
     refused: dict[str, CommodoreError] = {}
     closed: dict[str, CommodoreError | None] = {}
     for item in _doing(planned, ()):
@@ -117,26 +117,26 @@ def _publish(run: Run, rendered: Sequence[Rendered], destinations: Mapping[str, 
         return publish_all(run.store, work, how)
 
 
-def _reported(run: Run, rendered: Rendered, pushed: Mapping[str, Published]) -> Planned:
-    """A group that was rendered, with its warnings and seconds."""
+def _reported(run: Run, rendered: Rendered, pushed: Mapping[str, Published]) -> PlannedGroup:
+    """Return a rendered group with its warnings and duration."""
     group, seconds = rendered.planned.group, rendered.seconds
     if isinstance(rendered.result, CommitRequest):
         seconds += pushed[group.key].seconds
-    return replace(rendered.planned, warnings=(*rendered.warnings, *_found(run, group)), seconds=seconds)
+    return replace(rendered.planned, warnings=(*rendered.warnings, *_warnings_of(run, group)), seconds=seconds)
 
 
-def _reported_as_left(run: Run, planned: Planned) -> Planned:
-    """Warn of what is on the branch of a group that is hydrated, and is not the group's: each run says it."""
+def _reported_as_left(run: Run, planned: PlannedGroup) -> PlannedGroup:
+    """Warn about stale and edited paths on the branch of an up-to-date group; the warnings repeat in each run."""
     branch = f"{planned.group.branch} of {redact(planned.group.first.url)}"
     stale = (stale_warning(planned.stale, branch),) if planned.stale else ()
     kept = (kept_warning(planned.edits, branch),) if planned.edits else ()
     for warned in (*stale, *kept):
         run.context.announce(warned)
-    return replace(planned, warnings=(*stale, *kept, *_found(run, planned.group)))
+    return replace(planned, warnings=(*stale, *kept, *_warnings_of(run, planned.group)))
 
 
-def _found(run: Run, group: Group) -> Iterator[Warned]:
-    """The warnings among the diagnostics of a group's Applications."""
+def _warnings_of(run: Run, group: Group) -> Iterator[Warned]:
+    """Yield the warnings among the diagnostics of a group's Applications."""
     labels = {run.job.settings.label(member.namespace, member.name) for member in group.members}
     labels |= {member.name for member in group.members}
     for item in run.diagnostics.found():
@@ -144,14 +144,14 @@ def _found(run: Run, group: Group) -> Iterator[Warned]:
             yield item.as_warning()
 
 
-def _rounds(run: Run, planned: Sequence[Planned]) -> list[list[Planned]]:
-    """Groups that are published together. With `each_commit` one round hydrates a dry commit of each group."""
+def _rounds(run: Run, planned: Sequence[PlannedGroup]) -> list[list[PlannedGroup]]:
+    """Return the rounds of groups to publish together. With `each_commit`, a round has one dry commit of each group."""
     steps = [_steps(run, item) for item in planned]
     most = max(map(len, steps), default=0)
     return [[several[number] for several in steps if number < len(several)] for number in range(most)]
 
 
-def _steps(run: Run, planned: Planned) -> list[Planned]:
+def _steps(run: Run, planned: PlannedGroup) -> list[PlannedGroup]:
     group = planned.group
     repository = run.dry(group.first)
     if not run.job.each_commit or planned.decision != "render" or not planned.known:
@@ -170,12 +170,12 @@ def _steps(run: Run, planned: Planned) -> list[Planned]:
     return [replace(planned, group=replace(group, dry_sha=sha)) for sha in commits] or [planned]
 
 
-def _if_ready(planned: Planned, ready: Callable[[Group], bool]) -> Planned:
+def _if_ready(planned: PlannedGroup, ready: Callable[[Group], bool]) -> PlannedGroup:
     if planned.decision == "hydrated" or ready(planned.group):
         return planned
     return replace(planned, decision="waiting", reason="it has failed, and is tried again later")
 
 
-def _left(planned: Planned, destination: Destination) -> Outcome:
+def _left(planned: PlannedGroup, destination: Destination) -> Outcome:
     head = destination.heads.get(planned.group.branch, "")
     return Outcome(planned.decision, planned.reason, head, head, stale=planned.stale)

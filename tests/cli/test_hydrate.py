@@ -361,7 +361,7 @@ def test_the_default_branch_of_the_sources_is_not_written_to(place: Place) -> No
     dry = {"repoURL": place.remote.url, "path": "apps/a"}
     place.application("a", drySource=dry, syncSource={"targetBranch": "main", "path": "a"})
     code, _, err = place.call("-d", str(place.folder.parent / "work"), "hydrate", "run", str(place.folder))
-    assert (code, "is the branch that is hydrated from" in err) == (4, True)
+    assert (code, "is the branch of the sources" in err) == (4, True)
 
 
 @pytest.mark.requirement("H38")

@@ -15,7 +15,7 @@ from commodore.base.events import Event, Warned
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.core.sources.git import Author, RepositoryStore
 from commodore.hydrate.branches.destination import open_destination
-from commodore.hydrate.model import CommitRequest, DryCommit, Outcome, PathOutput, Scope, Writing
+from commodore.hydrate.model import CommitRequest, CommitRules, DryCommit, Outcome, PathOutput, Scope
 from commodore.hydrate.publishing.publishing import Superseded, publish
 from tests.world.repos import GitWorld, Remote, git
 
@@ -82,7 +82,7 @@ class Hydrated:
     def publish(
         self,
         *requests: CommitRequest,
-        writing: Writing | None = None,
+        writing: CommitRules | None = None,
         superseded: Superseded = lambda asked: [""] * len(asked),
         dry: bool = False,
     ) -> list[Outcome]:
@@ -95,13 +95,13 @@ class Hydrated:
     def results(
         self,
         *requests: CommitRequest,
-        writing: Writing | None = None,
+        writing: CommitRules | None = None,
         superseded: Superseded = lambda asked: [""] * len(asked),
         dry: bool = False,
     ) -> list[Outcome | CommodoreError]:
         with RepositoryStore(self.folder / ".repos", self.context) as store:
             store.sync([(self.remote.url, one.branch) for one in requests])
-            destination = open_destination(store.repository(self.remote.url), self.context, writing or Writing())
+            destination = open_destination(store.repository(self.remote.url), self.context, writing or CommitRules())
             results = publish(destination, requests, superseded, dry=dry).results
         return [results[one.group] for one in requests]
 

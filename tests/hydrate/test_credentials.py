@@ -16,7 +16,7 @@ from joserfc.jwk import RSAKey
 from commodore.base.errors import EnvironmentFault, InputError
 from commodore.core.sources.git import RepositoryStore
 from commodore.hydrate.branches.destination import open_destination
-from commodore.hydrate.model import Writing
+from commodore.hydrate.model import CommitRules
 from commodore.hydrate.publishing.credentials import Credentials, read_credentials
 from commodore.hydrate.publishing.publishing import check_push, publish
 from tests.conftest import MACHINE_PATH
@@ -52,19 +52,19 @@ def test_a_push_with_its_own_password(hydrated: Hydrated, tmp_path: Path) -> Non
         with RepositoryStore(tmp_path / "repos", hydrated.context) as store:
             store.sync([(url, "env/dev")])
             repository = store.repository(url)
-            with pytest.raises(EnvironmentFault, match="asks for credentials to push, and there are none") as caught:
+            with pytest.raises(EnvironmentFault, match="requires credentials for pushes") as caught:
                 publish(
-                    open_destination(repository, hydrated.context, Writing()),
+                    open_destination(repository, hydrated.context, CommitRules()),
                     [request],
                     lambda asked: [""] * len(asked),
                 )
             assert (caught.value.code, "--push-credentials" in caught.value.hint) == ("CMD-HYD-051", True)
             wrong = read(tmp_path, secret("writer", url=url, username="bot", password="wr0ng")).rights(url, NO_PROJECTS)
             with pytest.raises(EnvironmentFault, match="refuses the credentials that --push-credentials has") as caught:
-                check_push(open_destination(repository, hydrated.context, Writing(), rights=wrong))
+                check_push(open_destination(repository, hydrated.context, CommitRules(), rights=wrong))
             assert caught.value.code == "CMD-HYD-051"
             rights = credentials.rights(url, NO_PROJECTS)
-            to = open_destination(repository, hydrated.context, Writing(), rights=rights)
+            to = open_destination(repository, hydrated.context, CommitRules(), rights=rights)
             assert not isinstance(publish(to, [request], lambda asked: [""]).results[request.group], Exception)
     assert hydrated.commits() == ["Change 1"]
     kept = b"".join(path.read_bytes() for path in (tmp_path / "repos").rglob("*") if path.is_file())
@@ -160,7 +160,9 @@ def test_a_push_with_its_own_key(hydrated: Hydrated, tmp_path: Path, monkeypatch
         with RepositoryStore(tmp_path / "repos", hydrated.context) as store:
             repository = store.repository(url)
             publish(
-                open_destination(repository, hydrated.context, Writing(), rights=rights), [request], lambda asked: [""]
+                open_destination(repository, hydrated.context, CommitRules(), rights=rights),
+                [request],
+                lambda asked: [""],
             )
     assert hydrated.commits() == ["Change 1"]
 

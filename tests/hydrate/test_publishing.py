@@ -14,7 +14,7 @@ import pytest
 from commodore.base.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
 from commodore.base.limits import DEFAULT_LIMITS
 from commodore.hydrate.branches import layout
-from commodore.hydrate.model import Writing
+from commodore.hydrate.model import CommitRules
 from tests.hydrate.conftest import Heard, Hydrated, config_map, output
 from tests.world.repos import GitWorld, Link, Script, git
 
@@ -87,7 +87,7 @@ def test_what_no_application_writes_any_more(hydrated: Hydrated, collected: Hear
     (outcome,) = hydrated.publish(hydrated.request(both[0], number=2))
     assert outcome.stale == ("b",)
     assert collected.codes == ["CMD-HYD-030"]
-    (outcome,) = hydrated.publish(hydrated.request(both[0], number=3), writing=Writing(removal="delete"))
+    (outcome,) = hydrated.publish(hydrated.request(both[0], number=3), writing=CommitRules(removal="delete"))
     assert outcome.removed == ("b",)
     assert [name for name in hydrated.files() if name.startswith("b/")] == ["b/NOTES"]
 
@@ -96,9 +96,9 @@ def test_most_of_a_branch_does_not_go_at_once(hydrated: Hydrated) -> None:
     paths = [output(name, config_map(name)) for name in "abcde"]
     hydrated.publish(hydrated.request(*paths))
     with pytest.raises(PolicyError, match="4 of 5 output paths") as caught:
-        hydrated.publish(hydrated.request(paths[0], number=2), writing=Writing(removal="delete"))
+        hydrated.publish(hydrated.request(paths[0], number=2), writing=CommitRules(removal="delete"))
     assert caught.value.code == "CMD-HYD-031"
-    allowed = Writing(removal="delete", allow_mass_removal=True)
+    allowed = CommitRules(removal="delete", allow_mass_removal=True)
     (outcome,) = hydrated.publish(hydrated.request(paths[0], number=2), writing=allowed)
     assert outcome.removed == ("b", "c", "d", "e")
 
@@ -108,10 +108,10 @@ def test_paths_of_another_program(hydrated: Hydrated, collected: Heard) -> None:
     theirs = json.dumps({"repoURL": "x", "drySha": "0" * 40})
     files = {"a/manifest.yaml": "", "a/README.md": "", "a/hydrator.metadata": theirs}
     hydrated.remote.commit({**files, "b/hydrator.metadata": theirs, "b/manifest.yaml": ""}, branch="env/dev")
-    (outcome,) = hydrated.publish(hydrated.request(output("a")), writing=Writing(removal="delete"))
+    (outcome,) = hydrated.publish(hydrated.request(output("a")), writing=CommitRules(removal="delete"))
     assert outcome.word == "noted"
     assert collected.codes == ["CMD-HYD-034", "CMD-HYD-021"]
-    adopting = Writing(removal="delete", adopt=("a", "b"))
+    adopting = CommitRules(removal="delete", adopt=("a", "b"))
     (outcome,) = hydrated.publish(hydrated.request(output("a"), number=2), writing=adopting)
     assert (outcome.changed, outcome.removed) == (("a",), ("b",))
 
@@ -121,7 +121,7 @@ def test_a_path_does_not_become_empty_unseen(hydrated: Hydrated) -> None:
     with pytest.raises(InputError) as caught:
         hydrated.publish(hydrated.request(output("a"), number=2))
     assert caught.value.code == "CMD-HYD-022"
-    (outcome,) = hydrated.publish(hydrated.request(output("a"), number=2), writing=Writing(allow_empty=True))
+    (outcome,) = hydrated.publish(hydrated.request(output("a"), number=2), writing=CommitRules(allow_empty=True))
     assert outcome.word == "committed"
     assert hydrated.files()["a/manifest.yaml"] == ""
 
@@ -278,7 +278,7 @@ def test_files_of_others_whose_names_differ_in_case(hydrated: Hydrated, monkeypa
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", "true")
     hydrated.remote.commit({"A/manifest.yaml": "mine", "A/README.md": "mine"}, branch="env/dev")
     hydrated.publish(hydrated.request(output("a", config_map("x")), output("b", config_map("y"))))
-    hydrated.publish(hydrated.request(output("b", config_map("y")), number=2), writing=Writing(removal="delete"))
+    hydrated.publish(hydrated.request(output("b", config_map("y")), number=2), writing=CommitRules(removal="delete"))
     files = hydrated.files()
     assert [files[f"A/{name}"] for name in ("manifest.yaml", "README.md")] == ["mine", "mine"]
     assert [name for name in files if name.startswith("a/")] == []

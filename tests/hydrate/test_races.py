@@ -17,7 +17,7 @@ import pytest
 from commodore.base.errors import CommodoreError, EnvironmentFault
 from commodore.base.events import Warned
 from commodore.base.limits import DEFAULT_LIMITS
-from commodore.hydrate.model import CommitRequest, Edited, Writing
+from commodore.hydrate.model import CommitRequest, CommitRules, Edited
 from tests.conftest import MACHINE_PATH
 from tests.hydrate.conftest import Heard, Hydrated, config_map, output
 from tests.world.git_server import GitServer
@@ -55,7 +55,7 @@ def test_a_commit_over_our_manifest(hydrated: Hydrated, collected: Heard, edited
     hydrated.publish(hydrated.request(output("a", config_map("x"))))
     wanted = hydrated.request(output("a", config_map("x", k="v")), number=2)
     accident = once(lambda: hydrated.remote.commit({"a/manifest.yaml": "x: 1\n"}, branch="env/dev"))
-    (result,) = hydrated.results(wanted, superseded=accident, writing=Writing(edited=edited))
+    (result,) = hydrated.results(wanted, superseded=accident, writing=CommitRules(edited=edited))
     if edited == "overwrite":
         assert "k: v" in hydrated.files()["a/manifest.yaml"]
         assert collected.codes == ["CMD-HYD-032"]

@@ -11,7 +11,7 @@ import pytest
 
 from commodore.base.errors import InputError
 from commodore.hydrate.branches import layout
-from commodore.hydrate.branches.records import Note, NotedGroup, read_note
+from commodore.hydrate.branches.records import GroupNote, Note, read_note
 from commodore.hydrate.branches.texts import Texts
 from commodore.hydrate.model import PathCounts
 from commodore.hydrate.rendering.secrets import find_private_keys, find_secrets
@@ -149,7 +149,7 @@ def test_secrets_are_found() -> None:
 
 @pytest.mark.requirement("H47")
 def test_notes() -> None:
-    first, second = NotedGroup("a" * 40, "sha256:1", "env/dev"), NotedGroup("b" * 40, "sha256:2")
+    first, second = GroupNote("a" * 40, "sha256:1", "env/dev"), GroupNote("b" * 40, "sha256:2")
     note = replace(Note().with_group("g", first).with_group("h", second), edited={"p": "c" * 40})
     assert read_note(note.text().encode()) == note
     assert (note.dry_sha, note.groups["g"]) == ("b" * 40, first)

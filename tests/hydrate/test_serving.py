@@ -14,8 +14,8 @@ import pytest
 from commodore.base.events import StageFinished
 from commodore.core.serving import serving
 from commodore.core.sources.git import repository_key
-from commodore.hydrate.watching.metrics import Metrics, Seen
-from commodore.hydrate.watching.watched import Wakeup, Watched
+from commodore.hydrate.watching.metrics import GroupStatus, Metrics
+from commodore.hydrate.watching.watched import Wakeup, WatchState
 
 URL = "https://git.example.com/shop.git"
 
@@ -32,7 +32,7 @@ class Clock:
 class Place:
     """A watcher that is served."""
 
-    watched: Watched
+    watched: WatchState
     clock: Clock
     port: int = 0
 
@@ -49,7 +49,7 @@ class Place:
 @pytest.fixture
 def place() -> Iterator[Place]:
     clock, wakeup = Clock(), Wakeup()
-    watched = Watched(60.0, clock, "s3cret", wakeup)
+    watched = WatchState(60.0, clock, "s3cret", wakeup)
     with serving(":0", watched.pages()) as port:
         yield Place(watched, clock, port)
     wakeup.close()
@@ -97,8 +97,8 @@ def test_metrics() -> None:
     """Series of groups that are gone go, too."""
     metrics = Metrics()
     metrics.on_event(StageFinished("render", 0.4))
-    metrics.looked([Seen("a", 'b"', "committed", 0, 2), Seen("a", "c", "failed", 3)], 1700000000)
-    metrics.looked([Seen("a", 'b"', "hydrated", 0), Seen("a", "c", "failed", 4)], 1700000060)
+    metrics.looked([GroupStatus("a", 'b"', "committed", 0, 2), GroupStatus("a", "c", "failed", 3)], 1700000000)
+    metrics.looked([GroupStatus("a", 'b"', "hydrated", 0), GroupStatus("a", "c", "failed", 4)], 1700000060)
     lines = metrics.text().splitlines()
     wanted = [
         'groups{outcome="failed"} 1',

@@ -15,7 +15,7 @@ from commodore.base.errors import EnvironmentFault, PolicyError
 from commodore.core.sources.git import RepositoryStore
 from commodore.hydrate.branches.destination import open_destination
 from commodore.hydrate.branches.provenance import check_signature
-from commodore.hydrate.model import Outcome, Result, Writing
+from commodore.hydrate.model import CommitRules, Outcome, Result
 from commodore.hydrate.publishing.publishing import publish as publish_requests
 from tests.conftest import MACHINE_PATH
 from tests.hydrate.conftest import Hydrated, config_map, output
@@ -69,7 +69,7 @@ def publish(hydrated: Hydrated, sign: str) -> Result:
     with RepositoryStore(hydrated.folder / ".repos", hydrated.context) as store:
         store.sync([(hydrated.remote.url, "main")])
         repository = store.repository(hydrated.remote.url)
-        to = open_destination(repository, hydrated.context, Writing(), sign)
+        to = open_destination(repository, hydrated.context, CommitRules(), sign)
         done = publish_requests(to, [request], lambda asked: [""])
     return done.results[request.group]
 

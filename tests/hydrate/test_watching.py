@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from commodore.base.errors import InputError
 from commodore.hydrate.model import Group, Outcome, Result
-from commodore.hydrate.planning.groups import Planned
+from commodore.hydrate.planning.groups import PlannedGroup
 from commodore.hydrate.watching.watched import Backoff
 from tests.hydrate.test_planning import application, read
 
@@ -20,7 +20,7 @@ def test_a_group_that_fails_is_tried_again_later_and_later() -> None:
     group = Group("dry", "a" * 40, "key", "env/dev", (member,))
 
     def learn(result: Result, decision: str = "render") -> None:
-        backoff.learn([(Planned(group, decision, "", ""), result)])
+        backoff.learn([(PlannedGroup(group, decision, "", ""), result)])
 
     assert backoff.is_ready(group)
     learn(FAILED)

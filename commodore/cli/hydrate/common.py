@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from commodore.base.diagnostics import Diagnostics
     from commodore.base.files.workspace import Workspace
     from commodore.core.sources.git import RepositoryStore
-    from commodore.hydrate import Catalogs, Found, Job, Planned, Publishing, Result, Rules, Run, Texts
+    from commodore.hydrate import Catalogs, Job, PlannedGroup, PublishRules, Result, Rules, Run, Sources, Texts
 
 NOTHING = "CMD-HYD-001"
 """The code of sources without Applications to hydrate."""
@@ -76,7 +76,7 @@ def held(workspace: Workspace, context: Context) -> Iterator[None]:
         yield
 
 
-def warn_of_local_edits(sources: Sequence[Source], planned: Iterable[Planned], context: Context) -> None:
+def warn_of_local_edits(sources: Sequence[Source], planned: Iterable[PlannedGroup], context: Context) -> None:
     """Warn of files of the sources' checkouts that are not committed, and so are not hydrated."""
     from commodore.hydrate import warn_of_edits
 
@@ -134,12 +134,12 @@ def _catalogs(
 
 
 @contextlib.contextmanager
-def publishing_of(values: Mapping[str, Any], context: Context) -> Iterator[Publishing]:
+def publishing_of(values: Mapping[str, Any], context: Context) -> Iterator[PublishRules]:
     """The rules for publishing, by the options; files of keys are there as long as the block runs."""
     from commodore.base.files.staging import temporary_folder
-    from commodore.hydrate import Publishing, Writing, read_credentials
+    from commodore.hydrate import CommitRules, PublishRules, read_credentials
 
-    writing = Writing(
+    writing = CommitRules(
         removal=values.get("removed", "report"),
         edited=values.get("edited", "refuse"),
         rewrite=values.get("rewrite", False),
@@ -150,7 +150,7 @@ def publishing_of(values: Mapping[str, Any], context: Context) -> Iterator[Publi
         dated_dry=values.get("commit_date") == "dry",
     )
     sign = values.get("sign")
-    how = Publishing(
+    how = PublishRules(
         writing,
         sign="" if sign == "default" else sign,
         allow_older=values.get("allow_older", False),
@@ -165,7 +165,7 @@ def publishing_of(values: Mapping[str, Any], context: Context) -> Iterator[Publi
 
 
 def _job(
-    results: Found,
+    results: Sources,
     store: RepositoryStore,
     values: Mapping[str, Any],
     context: Context,
@@ -173,17 +173,17 @@ def _job(
 ) -> Job:
     from commodore.argocd import RepoMap, parse_repo_map
     from commodore.core.sources.git import author_from
-    from commodore.hydrate import Job, Narrowing, author_of, expanded, read_installation, templates_of
+    from commodore.hydrate import Job, Selection, author_of, expanded, read_installation, templates_of
 
     settings = read_installation(results, values["argocd_settings"], context.limits, diagnostics)
     texts = templates_of(settings, values["readme_template"], values["message_template"], results.texts)
     texts.check()
     given = author_from(values.get("git_author_name"), values.get("git_author_email"), context.announce)
     return Job(
-        found=expanded(results, settings, context, diagnostics, store),
+        sources=expanded(results, settings, context, diagnostics, store),
         settings=settings,
         rules=rules_of(values, texts, context),
-        only=Narrowing(tuple(values["only"]), tuple(values["branch"]), tuple(values["repo"])),
+        only=Selection(tuple(values["only"]), tuple(values["branch"]), tuple(values["repo"])),
         protect=tuple(values["protect"]),
         author=given or author_of(settings, results.author),
         lenient=values["lenient"],
@@ -219,7 +219,7 @@ def report_left_out(lost: Sequence[CommodoreError], console: Console) -> int:
     return max((error.exit_code for error in lost), default=0)
 
 
-def group_data(planned: Planned) -> dict[str, Any]:
+def group_data(planned: PlannedGroup) -> dict[str, Any]:
     """A group as JSON-ready data."""
     from commodore.core.sources.git import redact
 
@@ -244,7 +244,7 @@ def group_data(planned: Planned) -> dict[str, Any]:
     }
 
 
-def result_data(told: Mapping[str, Any], result: Result, planned: Planned | None = None) -> dict[str, Any]:
+def result_data(told: Mapping[str, Any], result: Result, planned: PlannedGroup | None = None) -> dict[str, Any]:
     """A group with what became of it, and of each of its Applications, as JSON-ready data.
 
     Args:

@@ -14,13 +14,13 @@ from commodore.cli.hydrate.documents import GroupRecord, HydratedGroups
 from commodore.cli.shell.console import Console
 
 if TYPE_CHECKING:
-    from commodore.hydrate import Planned, Result
+    from commodore.hydrate import PlannedGroup, Result
 
 Shown = Sequence[tuple[dict[str, Any], str, "Result"]]
 """Of each group its JSON-ready data, its branch, and what became of it."""
 
 
-def shown(results: Iterable[tuple[Planned, Result]]) -> Shown:
+def shown(results: Iterable[tuple[PlannedGroup, Result]]) -> Shown:
     """The results of groups of a plan."""
     return [
         (result_data(group_data(planned), result, planned), planned.group.branch, result) for planned, result in results

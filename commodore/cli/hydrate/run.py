@@ -27,7 +27,7 @@ from commodore.cli.shell.console import console_of
 from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
-    from commodore.hydrate import Planned
+    from commodore.hydrate import PlannedGroup
 
 
 @click.command("plan")
@@ -69,7 +69,7 @@ def plan(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> i
     return code
 
 
-def _is_settled(planned: Planned, edited: str) -> bool:
+def _is_settled(planned: PlannedGroup, edited: str) -> bool:
     """Tell if a run would change nothing, and the branch holds nothing but what its Applications render."""
     return planned.decision == "hydrated" and not planned.stale and (edited == "keep" or not planned.edits)
 

@@ -22,7 +22,7 @@ from commodore.cli.shell.interruption import handling
 from commodore.cli.shell.watch import until_ended
 
 if TYPE_CHECKING:
-    from commodore.hydrate import Backoff, Planned, Result, Run, Seen, Watched
+    from commodore.hydrate import Backoff, GroupStatus, PlannedGroup, Result, Run, WatchState
 
 _JITTER = 0.1  # of the interval: several watchers do not ask at the same time for ever
 
@@ -55,15 +55,15 @@ def watch(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, Any
 
 
 @contextlib.contextmanager
-def _watched(values: dict[str, Any]) -> Iterator[Watched]:
+def _watched(values: dict[str, Any]) -> Iterator[WatchState]:
     """The state of the watcher, which is served if that is wanted. SIGHUP asks for a look, too."""
     from commodore.core.serving import serving
-    from commodore.hydrate import Wakeup, Watched
+    from commodore.hydrate import Wakeup, WatchState
 
     file = values["listen_token"]
     token = file.read_text(encoding="utf-8").strip() if file is not None else ""
     with contextlib.closing(Wakeup()) as wakeup, contextlib.ExitStack() as kept:
-        watched = Watched(values["interval"], time.monotonic, token, wakeup)
+        watched = WatchState(values["interval"], time.monotonic, token, wakeup)
         kept.enter_context(handling(lambda *_: wakeup.wake(), signal.SIGHUP))
         if values["listen"]:
             kept.enter_context(serving(values["listen"], watched.pages()))
@@ -131,7 +131,7 @@ class _Loop:
     ctx: click.Context
     sources: tuple[Source, ...]
     console: Console
-    watched: Watched
+    watched: WatchState
     backoff: Backoff
     shutdown: GracefulShutdown
 
@@ -175,12 +175,12 @@ def _is_same(result: Result) -> bool:
     return not isinstance(result, CommodoreError) and result.word == "unchanged"
 
 
-def _seen(run: Run, planned: Planned, result: Result) -> Seen:
+def _seen(run: Run, planned: PlannedGroup, result: Result) -> GroupStatus:
     from commodore.core.sources.git import redact
-    from commodore.hydrate import Seen, commits_behind
+    from commodore.hydrate import GroupStatus, commits_behind
 
     url, branch = redact(planned.group.first.url), planned.group.branch
     if isinstance(result, CommodoreError):
-        return Seen(url, branch, "failed", commits_behind(run, [planned]))
+        return GroupStatus(url, branch, "failed", commits_behind(run, [planned]))
     behind = commits_behind(run, [planned]) if planned.decision == "waiting" else 0
-    return Seen(url, branch, result.word, behind, result.retries)
+    return GroupStatus(url, branch, result.word, behind, result.retries)

@@ -1,1 +1,1 @@
-"""Branches as they are: files, notes, whose paths they hold, edits of others."""
+"""Hydrated branches: their files, notes, owners of paths, and edits of others."""

@@ -1,4 +1,4 @@
-"""A repository that is written to, as it is at a moment: its branches, and what they record."""
+"""A snapshot of a destination repository: its branches, and their records."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from commodore.hydrate.branches.edits import (
 )
 from commodore.hydrate.branches.files import blobs_at, entries_of, manifests_of, metadata_below
 from commodore.hydrate.branches.layout import METADATA
-from commodore.hydrate.branches.records import NOTES, Note, Owned, examine, read_note
-from commodore.hydrate.model import Scope, Writing
+from commodore.hydrate.branches.records import NOTES, Note, OwnedPaths, examine, read_note
+from commodore.hydrate.model import CommitRules, Scope
 
 
 @dataclass(frozen=True, slots=True)
 class PastBranch:
-    """The past of a branch.
+    """The history of a branch.
 
     Attributes:
         commits: its head and the ancestors, newest first.
-        note: the nearest one; None without any.
+        note: the newest note among these commits; None if there are no notes.
     """
 
     commits: tuple[PastCommit, ...]
@@ -39,19 +39,19 @@ class PastBranch:
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """A repository that is written to. When branches have moved, another value stands for it.
+    """A snapshot of a repository that is written to. Moved branches give a new snapshot.
 
     Attributes:
         repository: its bare clone.
-        writing: how commits are made there.
-        sign: the key to sign with, empty for git's own choice; None not to sign.
-        rights: what pushes are let in by; None for git's own ways.
+        writing: options for commits.
+        sign: the signing key; empty for git's default key; None to not sign.
+        rights: the credentials for pushes; None for git's own configuration.
         heads: the remote's branches.
     """
 
     repository: Repository
     context: Context
-    writing: Writing
+    writing: CommitRules
     sign: str | None
     rights: GitRights | None
     heads: Mapping[str, str]
@@ -64,11 +64,11 @@ class Destination:
         return Git(self.repository.path, self.context)
 
     def with_heads(self, heads: Mapping[str, str]) -> Destination:
-        """The same repository with other branches, or other notes."""
+        """Return a copy with other branches or notes."""
         return replace(self, heads=heads, _past={}, _edits={})
 
     def fetched(self) -> Destination:
-        """The repository as the remote is by now, with its notes.
+        """Return a snapshot of the remote's current state, with its notes.
 
         Raises:
             EnvironmentFault: the remote does not answer.
@@ -79,7 +79,7 @@ class Destination:
         return self.with_heads(_heads(self.repository))
 
     def past_of(self, head: str, branch: str) -> PastBranch:
-        """The past of a commit of a branch."""
+        """Return the history of a commit of a branch."""
         if head not in self._past:
             commits = past_of(self.git, head)
             if not self.writing.notes:
@@ -90,7 +90,7 @@ class Destination:
                 self.context.announce(
                     Warned(
                         "CMD-HYD-035",
-                        f"the note of the branch {branch} is not the JSON that is expected; it counts as absent",
+                        f"the note of the branch {branch} is not valid JSON of a hydration; it is ignored",
                         hint="it is replaced with the next commit",
                     )
                 )
@@ -98,16 +98,16 @@ class Destination:
         return self._past[head]
 
     def note_of(self, branch: str) -> Note | None:
-        """The last note of a branch; None without any."""
+        """Return the last note of a branch; None if there are no notes."""
         head = self.heads.get(branch)
         return self.past_of(head, branch).note if head else None
 
     def edits(self, branch: str, scope: Scope) -> Mapping[str, Edit]:
-        """Files of a group on a branch that others have changed since they were hydrated, by output path."""
+        """Return a group's files on a branch that others have changed since they were hydrated, by output path."""
         return of_scope(self.all_edits(branch), scope)
 
     def all_edits(self, branch: str) -> Mapping[str, Edit]:
-        """Hydrated files on a branch that others have changed, whosever paths they are at."""
+        """Return all hydrated files on a branch that others have changed, by output path."""
         head = self.heads.get(branch)
         if not head:
             return NO_EDITS
@@ -118,15 +118,15 @@ class Destination:
         return self._edits[head]
 
     def hydrated_branches(self) -> list[str]:
-        """The branches with metadata of hydrated commits in their roots, also those that others began there."""
+        """Return the branches with metadata of hydrated commits in their roots, also branches created by others."""
         there = blobs_at(self.git, (f"{sha}:{METADATA}" for sha in self.heads.values()))
         return [name for name, sha in self.heads.items() if f"{sha}:{METADATA}" in there]
 
     def noted_groups(self, branch: str) -> frozenset[str]:
-        """The ids of groups that are noted to have been hydrated to a branch.
+        """Return the ids of groups that were hydrated to a branch according to its note.
 
-        Branches that others begin at a hydrated commit have its note, which names the branch that was hydrated. Without
-        a note that names branches, a branch counts as hydrated while its newest commit is one of a hydration.
+        Branches that others create at a hydrated commit have its note, which names the hydrated branch. Without a note
+        that names branches, a branch counts as hydrated while its newest commit was made by a hydration.
         """
         head = self.heads.get(branch)
         if not head:
@@ -140,7 +140,7 @@ class Destination:
         return frozenset(groups or [branch]) if is_made and is_alone else frozenset()
 
     def is_made_by_hydration(self, branch: str) -> bool:
-        """Tell if the newest commit of a branch is one of a hydration."""
+        """Return True if the newest commit of a branch was made by a hydration."""
         head = self.heads.get(branch)
         if not head:
             return False
@@ -148,33 +148,37 @@ class Destination:
         return is_made_by_hydration(self.past_of(head, branch).commits[0], blobs_at(self.git, [place]).get(place))
 
     def is_noted(self, branch: str) -> bool:
-        """Tell if a hydration has seen the head of a branch."""
+        """Return True if the head of a branch has a note of a hydration."""
         head = self.heads.get(branch)
         return head is not None and is_ours(self.past_of(head, branch).commits[0].note)
 
     def metadata_of(self, commit: str) -> dict[str, bytes]:
-        """Each `hydrator.metadata` of a commit, by its folder; that of the root by an empty text."""
+        """Return the content of each `hydrator.metadata` of a commit by folder; the key of the root is empty."""
         return {"": b""} | metadata_below(self.git, entries_of(self.git, commit), root=True)
 
     def manifests_of(self, commit: str, paths: Sequence[str]) -> dict[str, bytes]:
-        """The manifests of a commit at output paths, by these; without those that are not there."""
+        """Return the manifests of a commit by output path, without missing files."""
         return manifests_of(self.git, entries_of(self.git, commit), paths)
 
-    def owned(self, commit: str, scope: Scope) -> Owned:
-        """The output paths of a commit, by whose they are."""
+    def owned(self, commit: str, scope: Scope) -> OwnedPaths:
+        """Return the output paths of a commit by their owner."""
         metadata = self.metadata_of(commit)
         metadata.pop("", None)
         return examine(metadata, scope, self.writing.adopt)
 
 
 def open_destination(
-    repository: Repository, context: Context, writing: Writing, sign: str | None = None, rights: GitRights | None = None
+    repository: Repository,
+    context: Context,
+    writing: CommitRules,
+    sign: str | None = None,
+    rights: GitRights | None = None,
 ) -> Destination:
-    """A repository that is written to. Its notes are fetched if the remote has others than the clone; offline those of
-    the clone count.
+    """Open a destination repository. Its notes are fetched if they differ from the clone's; offline, the clone's notes
+    are used.
 
     Args:
-        repository: its bare clone, brought up to date with the remote.
+        repository: its bare clone, up to date with the remote.
 
     Raises:
         EnvironmentFault: the remote does not answer.
@@ -188,7 +192,7 @@ def open_destination(
 
 
 def notes_head(git: Git) -> str:
-    """The head of the notes in a clone; empty if there are none."""
+    """Return the commit of the notes in a clone; empty if the clone has no notes."""
     return git.run(["rev-parse", "--verify", "--quiet", NOTES], check=False).text
 
 

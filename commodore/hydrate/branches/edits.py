@@ -1,7 +1,7 @@
 """Files of output paths that others have changed on a branch since it was hydrated.
 
-Every hydration notes the commit that it has seen, so what lies between the nearest noted commit and the head was made
-by others. Files are compared, not commits: a merge, or a change that was taken back, edits nothing.
+Every hydration adds a note to the head of the branch, so the commits between the nearest noted commit and the head were
+made by others. Files are compared, not commits: a merge, or a reverted change, is not an edit.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from commodore.hydrate.branches.records import NOTES, Note, examine, is_hydrated
 from commodore.hydrate.model import Scope
 
 ANCESTORS = 50
-"""The most commits of a branch that are searched for one that was hydrated."""
+"""The maximum number of commits of a branch that are searched for a hydrated commit."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastCommit:
-    """A first-parent ancestor of a head, or the head.
+    """The head of a branch, or a first-parent ancestor of it.
 
     Attributes:
         authored: the author date, in seconds since 1970.
-        note: its own note; empty without one.
+        note: its own note; empty if it has no note.
     """
 
     sha: str
@@ -41,7 +41,7 @@ class Edit:
     """Files of an output path that others have changed.
 
     Attributes:
-        base: the last commit at which they were as hydrated.
+        base: the last commit with the files as hydrated.
         files: their names.
         by: the newest commit that changed them, and its author.
         metadata: `hydrator.metadata` of the path at the base.
@@ -54,7 +54,7 @@ class Edit:
 
     @property
     def is_of_manifest(self) -> bool:
-        """Tell if the manifest is the only file that was changed."""
+        """Return True if only the manifest was changed."""
         return self.files == {MANIFEST}
 
 
@@ -62,7 +62,7 @@ NO_EDITS: Mapping[str, Edit] = MappingProxyType({})
 
 
 def past_of(git: Git, head: str) -> list[PastCommit]:
-    """The commits of a branch, newest first."""
+    """Return the commits of a branch, newest first."""
     arguments = ["log", "--first-parent", f"-{ANCESTORS}", f"--notes={NOTES}", "--format=%H%x00%at%x00%N%x01", head]
     commits = []
     for text in git.run(arguments).stdout.split(b"\x01"):
@@ -73,12 +73,12 @@ def past_of(git: Git, head: str) -> list[PastCommit]:
 
 
 def find_edits(git: Git, past: Sequence[PastCommit], note: Note | None) -> dict[str, Edit]:
-    """The edits at the head of a branch, by output path.
+    """Return the edits at the head of a branch, by output path.
 
     Args:
-        git: in the clone of the destination.
+        git: runs in the clone of the destination.
         past: the head and its ancestors, newest first.
-        note: the nearest one.
+        note: the newest note among these commits.
     """
     head = past[0].sha
     bases = note.edited if note is not None else {}
@@ -98,9 +98,9 @@ def find_edits(git: Git, past: Sequence[PastCommit], note: Note | None) -> dict[
 
 
 def _hydrated(git: Git, past: Sequence[PastCommit]) -> str:
-    """The newest commit that a hydration has seen or made; empty if there is none.
+    """Return the newest commit that was made or noted by a hydration; empty without such a commit.
 
-    The note of a commit may be missing: notes are not wanted, were removed, or did not arrive after the commit.
+    The note of a commit may be missing: notes are disabled, were removed, or their push failed after the commit's.
     """
     noted = next((number for number, value in enumerate(past) if is_ours(value.note)), len(past))
     newer = past[:noted]
@@ -114,7 +114,7 @@ def _hydrated(git: Git, past: Sequence[PastCommit]) -> str:
 
 
 def _changed(git: Git, base: str, head: str, folder: str = "") -> dict[str, set[str]]:
-    """The names of our files that differ between two commits, by output path."""
+    """Return the names of hydrated files that differ between two commits, by output path."""
     places = [f":(literal){folder}"] if folder else []
     arguments = ["diff", "--name-only", "-z", "--no-renames", base, head, "--", *places]
     answer = git.run(arguments, check=False)
@@ -134,16 +134,16 @@ def _newest(git: Git, base: str, head: str, folder: str) -> str:
 
 
 def is_ours(note: bytes) -> bool:
-    """Tell if a note is one of a hydration by this program."""
+    """Return True if a note was written by this program."""
     read = read_note(note) if note else None
     return read is not None and read.is_ours
 
 
 def is_made_by_hydration(commit: PastCommit, root: bytes | None) -> bool:
-    """Tell if a commit without a note was made by a hydration: its author date is that of the dry commit.
+    """Return True if a commit without a note was made by a hydration: it has the author date of the dry commit.
 
     Args:
-        root: its `hydrator.metadata`; None if it has none.
+        root: the `hydrator.metadata` of its root; None if absent.
     """
     data = read_metadata(root)
     return bool(data.get("drySha")) and _seconds(data.get("date")) == commit.authored
@@ -157,11 +157,11 @@ def _seconds(date: Any) -> int | None:
 
 
 def of_scope(edits: Mapping[str, Edit], scope: Scope) -> dict[str, Edit]:
-    """The edits of paths that are a group's own."""
+    """Return the edits of paths that belong to a group."""
     ours = examine({path: edit.metadata for path, edit in edits.items()}, scope, ()).ours
     return {path: edit for path, edit in edits.items() if path in ours}
 
 
 def as_text(edits: Mapping[str, Edit]) -> str:
-    """Edits for messages: each path, and who changed it."""
+    """Format edits for messages: each path and who changed it."""
     return ", ".join(f"{path} ({edit.by})" if edit.by else path for path, edit in edits.items())

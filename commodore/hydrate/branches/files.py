@@ -1,4 +1,4 @@
-"""Files of commits in a bare clone: no working copy, so no link, filter or hook has a say."""
+"""Files of commits in a bare clone. There is no working copy, so links, filters and hooks have no effect."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ FILE, EXECUTABLE = "100644", "100755"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file of a commit: its mode, and the id of its content."""
+    """The mode of a file in a commit, and the id of its content."""
 
     mode: str
     sha: str
 
 
 def entries_of(git: Git, commit: str) -> dict[str, Entry]:
-    """All files of a commit by their paths; none for an empty text."""
+    """Return all files of a commit by path; an empty mapping for an empty commit id."""
     if not commit:
         return {}
     entries = {}
@@ -35,14 +35,14 @@ def entries_of(git: Git, commit: str) -> dict[str, Entry]:
 
 
 def contents_of(git: Git, entries: Mapping[str, Entry], paths: Iterable[str]) -> dict[str, bytes]:
-    """The contents of some of a commit's files by their paths, without those that are not there."""
+    """Return the contents of files of a commit by path, without missing files."""
     shas = {path: entries[path].sha for path in paths if path in entries}
     contents = read_blobs(git.folder, sorted(set(shas.values())), git.context)
     return {path: contents[sha] for path, sha in shas.items()}
 
 
 def metadata_below(git: Git, entries: Mapping[str, Entry], *, root: bool = False) -> dict[str, bytes]:
-    """Each `hydrator.metadata` of a commit by its folder; that of the root, if it is asked for, by an empty text."""
+    """Return the content of each `hydrator.metadata` by folder; the key of the root, if included, is empty."""
     name = f"/{METADATA}"
     paths = [path for path, entry in entries.items() if path.endswith(name) and entry.mode in (FILE, EXECUTABLE)]
     contents = contents_of(git, entries, [*paths, *([METADATA] if root else [])])
@@ -50,13 +50,13 @@ def metadata_below(git: Git, entries: Mapping[str, Entry], *, root: bool = False
 
 
 def manifests_of(git: Git, entries: Mapping[str, Entry], paths: Iterable[str]) -> dict[str, bytes]:
-    """The manifests of a commit at output paths, by these; without those that are not there."""
+    """Return the manifests of a commit by output path, without missing files."""
     contents = contents_of(git, entries, [f"{path}/{MANIFEST}" for path in paths])
     return {name.removesuffix(f"/{MANIFEST}"): content for name, content in contents.items()}
 
 
 def blobs_at(git: Git, places: Iterable[str]) -> dict[str, bytes]:
-    """Files of commits by `COMMIT:PATH`, without those that are not there."""
+    """Return the contents of files of commits by `COMMIT:PATH`, without missing files."""
     asked = [place for place in dict.fromkeys(places) if "\n" not in place]
     if not asked:
         return {}
@@ -78,7 +78,7 @@ def blobs_at(git: Git, places: Iterable[str]) -> dict[str, bytes]:
 
 
 def manifest_diff(old: Mapping[str, bytes], new: Mapping[str, bytes], limits: Limits) -> tuple[str, ...]:
-    """The lines of a diff between manifests by output path, whichever program wrote them and in whichever order."""
+    """Return the lines of a diff between manifests by output path; formatting and order of objects do not matter."""
     before, after = _comparable(old), _comparable(new)
     lines = render(compare_trees(before, after, limits=limits), before, after, limits=limits)
     return tuple(line.text.rstrip("\n") for line in lines)

@@ -30,31 +30,31 @@ METADATA = "hydrator.metadata"
 MANIFEST = "manifest.yaml"
 README = "README.md"
 FILES = (README, METADATA, MANIFEST)
-"""The files of an output path, in name order."""
+"""The files of an output path, sorted by name."""
 
 OPTIONS = ("helm", "kustomize", "directory")
-"""Keys of a dry source that say how it is rendered."""
+"""Keys of a dry source with options of rendering."""
 
 HYDRATOR = "commodore"
 MARK = f"{HYDRATOR}/{LAYOUT}"
-"""Who has written metadata, and in which layout."""
+"""The program that wrote the metadata, and the version of its layout."""
 _ADDITIONAL = ("repoURL", "targetRevision", "path", "chart", "ref")
 _GENERATED = tuple(f"**/{name} linguist-generated=true" for name in (README, METADATA))
 _LONGEST_BRANCH = 200
 _LONGEST_PATH = 2048
 _LONGEST_SEGMENT = 255
-# What git forbids in the name of a branch, but for the parts that are checked one by one.
+# Forbidden by git in branch names. Parts between slashes are checked separately.
 _NO_BRANCH = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^[-/.]|[/.]$|^@$|^refs/|^HEAD$")
 _GIT_FOLDER = re.compile(r"(?i)^(\.git|git~[0-9]+)[ .]*$")
-# Characters that file systems of macOS leave out when they compare names.
+# Characters that file systems of macOS ignore when they compare names.
 _IGNORED = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 _OWN = (".gitattributes", "hydrator.metadata")
 
 
 def ordered(objects: Iterable[Mapping[str, Any]], order: Order) -> tuple[dict[str, Any], ...]:
-    """Objects as they are written: `seed` is by namespace, name, group, kind and version, `source` as rendered.
+    """Sort objects for a manifest: `seed` by namespace, name, group, kind and version, `source` as rendered.
 
-    The top-level `status` of an object goes if it is null: renderers leave it there, and it means nothing.
+    A top-level `status: null` is removed: renderers leave it there, and it has no meaning.
     """
     plain = [{key: value for key, value in item.items() if key != "status" or value is not None} for item in objects]
     return tuple(plain if order == "source" else sorted(plain, key=_place))
@@ -66,7 +66,7 @@ def _place(item: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def manifest(objects: Sequence[Mapping[str, Any]]) -> bytes:
-    """The objects as one stream; an empty file for none.
+    """Return objects as a stream of YAML documents; empty without objects.
 
     Raises:
         InputError: CMD-YAML-002, CMD-YAML-003, an object cannot be written as YAML.
@@ -75,10 +75,10 @@ def manifest(objects: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 def count_changes(old: bytes | None, objects: Sequence[Mapping[str, Any]]) -> PathCounts:
-    """Count the differences between a manifest that is there and objects, in whichever order.
+    """Count the differences between an existing manifest and objects; the order does not matter.
 
     Args:
-        old: None if there is none; one that cannot be read counts as an object that is removed.
+        old: None if absent; an unreadable manifest counts as one removed object.
     """
     result = objects_of(old or b"")
     before, after = _by_key([{"unreadable": True}] if result is None else result), _by_key(objects)
@@ -94,12 +94,12 @@ def count_changes(old: bytes | None, objects: Sequence[Mapping[str, Any]]) -> Pa
 
 
 def is_same_manifest(old: bytes, objects: Sequence[Mapping[str, Any]]) -> bool:
-    """Tell if a manifest that is there has these objects."""
+    """Return True if an existing manifest has these objects."""
     return not count_changes(old, objects).differs
 
 
 def objects_of(content: bytes) -> list[dict[str, Any]] | None:
-    """The objects of a manifest; None if it cannot be read."""
+    """Return the objects of a manifest; None if it is unreadable."""
     try:
         documents = list(read_documents(content, place=MANIFEST))
     except InputError:
@@ -108,7 +108,7 @@ def objects_of(content: bytes) -> list[dict[str, Any]] | None:
 
 
 def _by_key(objects: Iterable[Mapping[str, Any]]) -> dict[ObjectKey, Counter[str]]:
-    """The objects as texts by key: of one key there may be several."""
+    """Return objects as texts by key; a key may have several objects."""
     results: dict[ObjectKey, Counter[str]] = {}
     for item in ordered(objects, "source"):
         results.setdefault(key_of(item), Counter())[json.dumps(item, sort_keys=True)] += 1
@@ -116,7 +116,7 @@ def _by_key(objects: Iterable[Mapping[str, Any]]) -> dict[ObjectKey, Counter[str
 
 
 def attributes(old: bytes | None) -> bytes:
-    """`.gitattributes` with the lines that mark generated files; what is there otherwise stays."""
+    """Return `.gitattributes` with the lines that mark generated files added; other lines are preserved."""
     text = old or b""
     there = {line.strip() for line in text.split(b"\n")}
     missing = [line.encode() for line in _GENERATED if line.encode() not in there]
@@ -127,7 +127,7 @@ def attributes(old: bytes | None) -> bytes:
 
 
 def root_data(dry_url: str, commit: DryCommit) -> dict[str, Any]:
-    """The metadata of a branch, by its keys; empty values are left out."""
+    """Return the metadata of a branch; empty values are omitted."""
     return _present(
         {
             "repoURL": redact(dry_url),
@@ -144,10 +144,10 @@ def root_data(dry_url: str, commit: DryCommit) -> dict[str, Any]:
 def path_data(
     hydration: Hydration, commands: Sequence[str], tools: Mapping[str, str], pins: Pins = NO_PINS
 ) -> dict[str, Any]:
-    """The metadata of an output path beyond those of the branch, or in their place.
+    """Return the metadata of an output path that extend or override the branch's.
 
     Args:
-        pins: its reference counts more than that of the dry commit.
+        pins: its reference takes precedence over the dry commit's.
     """
     application = {"name": hydration.name, "namespace": hydration.namespace, "project": hydration.project}
     return _present(
@@ -171,7 +171,7 @@ def path_data(
 
 
 def _dry_source(hydration: Hydration) -> dict[str, Any]:
-    """The dry source with the options that stand in the Application, as they would be read from it."""
+    """Return the dry source with the options that are set in the Application."""
     revision = {"targetRevision": hydration.dry_revision or "HEAD"}
     if hydration.catalog:
         return {**revision, "catalog": hydration.catalog.cluster}
@@ -180,8 +180,8 @@ def _dry_source(hydration: Hydration) -> dict[str, Any]:
 
 
 def recorded_source(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """The Application that metadata of an output path record, in a form that can be compared; `options` are absent
-    in those of older versions.
+    """Return the Application recorded in the metadata of an output path, in a comparable form. Metadata of older
+    versions have no `options`.
     """
     source, applications = metadata.get("drySource"), metadata.get("applications")
     application = applications[0] if isinstance(applications, list) and applications else {}
@@ -210,17 +210,17 @@ KEYS = (
     "files",
     "hydrator",
 )
-"""The keys of `hydrator.metadata`, in their order."""
+"""The keys of `hydrator.metadata`, in order."""
 
 
 def metadata(data: Mapping[str, Any]) -> bytes:
-    """`hydrator.metadata`: JSON with its keys in a fixed order."""
+    """Return `hydrator.metadata` as JSON with keys in a fixed order."""
     in_order = {key: data[key] for key in KEYS if key in data}
     return (json.dumps(in_order, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "replace")
 
 
 def read_metadata(content: bytes | None) -> dict[str, Any]:
-    """Read `hydrator.metadata`; empty if it is absent or no JSON object."""
+    """Parse `hydrator.metadata`; empty if it is absent or not a JSON object."""
     try:
         data = json.loads(content or b"")
     except ValueError:
@@ -229,7 +229,7 @@ def read_metadata(content: bytes | None) -> dict[str, Any]:
 
 
 def path_files(output: PathOutput, root: Mapping[str, Any]) -> dict[str, bytes]:
-    """The files of an output path by their paths in the branch."""
+    """Return the files of an output path by their paths in the branch."""
     contents = {
         README: output.readme.encode("utf-8", "replace"),
         METADATA: metadata({**root, **output.metadata}),
@@ -257,10 +257,10 @@ def _present(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_branch(branch: str, place: Location) -> str:
-    """The name of a branch, if it is one that may be written to.
+    """Return a branch name that may be written to.
 
     Raises:
-        PolicyError: CMD-HYD-008, it is none.
+        PolicyError: CMD-HYD-008, invalid branch name.
     """
     parts = branch.split("/")
     refused = not branch or len(branch) > _LONGEST_BRANCH or _NO_BRANCH.search(branch)
@@ -268,17 +268,17 @@ def check_branch(branch: str, place: Location) -> str:
         raise PolicyError(
             "CMD-HYD-008",
             f"{printable(branch[:_LONGEST_BRANCH])!r} is not the name of a branch",
-            hint="name a branch as `git branch` takes it, without refs/heads/",
+            hint="write a branch name that `git branch` accepts, without refs/heads/",
             locations=[place],
         )
     return branch
 
 
 def output_path(path: str, place: Location) -> str:
-    """An output path in its normal form: relative, without `.` and empty parts.
+    """Normalise an output path: relative, without `.` and empty parts.
 
     Raises:
-        PolicyError: CMD-HYD-007, it is the root, has the part `..`, or has a part that cannot be a folder everywhere.
+        PolicyError: CMD-HYD-007, it is the root, has the part `..`, or a part that is not a portable folder name.
     """
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if path.startswith("/"):
@@ -302,7 +302,7 @@ def output_path(path: str, place: Location) -> str:
 
 
 def _refusal(part: str) -> str:
-    """The reason why a part of a path cannot be a folder; empty if it can."""
+    """Return the reason why a part of a path is not a valid folder name; empty if it is valid."""
     if part == "..":
         return "has a part '..'"
     if _GIT_FOLDER.match(_IGNORED.sub("", part)):

@@ -1,4 +1,4 @@
-"""Dry commits: author, date, message, the reference that trailers make, signature, and whether one is still wanted."""
+"""Dry commits: author, date, message, the reference of the trailers, signature, and superseded commits."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def read_commit(repository: Path, sha: str, context: Context) -> DryCommit:
     """Read the provenance of a commit.
 
     Args:
-        repository: a repository that has it.
+        repository: a repository with the commit.
 
     Raises:
-        EnvironmentFault: git fails, as the commit is not there.
+        EnvironmentFault: git fails, for example because the commit is missing.
     """
     git = Git(repository, context)
     arguments = ["show", "--no-patch", "--no-mailmap", f"--format={_FORMAT}", "--end-of-options", sha]
@@ -44,7 +44,7 @@ def read_commit(repository: Path, sha: str, context: Context) -> DryCommit:
 
 
 def _message(raw: bytes, sha: str, announce: Announce) -> str:
-    """The message of a commit as git stores it, as text; CMD-HYD-027 is announced if it is not whole."""
+    """Return the message of a commit; warn with CMD-HYD-027 if parts of it were dropped."""
     head, _, content = raw.partition(b"\n\n")
     named = re.search(rb"^encoding (\S+)$", head, re.MULTILINE)
     try:
@@ -56,7 +56,7 @@ def _message(raw: bytes, sha: str, announce: Announce) -> str:
         announce(
             Warned(
                 "CMD-HYD-027",
-                f"the message of commit {sha[:7]} is too long, or has bytes that are no text; it is kept without those",
+                f"the message of commit {sha[:7]} is too long, or is not valid UTF-8; the rest of it is recorded",
                 hint="write messages in UTF-8",
             )
         )
@@ -64,7 +64,7 @@ def _message(raw: bytes, sha: str, announce: Announce) -> str:
 
 
 def reference_to(repository: Repository, sha: str, context: Context) -> Reference:
-    """A commit of the global configuration as the reference of a catalog.
+    """Return a commit of the global configuration as the reference of a catalog.
 
     Raises:
         EnvironmentFault: git fails.
@@ -75,13 +75,13 @@ def reference_to(repository: Repository, sha: str, context: Context) -> Referenc
 
 
 def check_signature(repository: Path, sha: str, tags: Iterable[str], context: Context) -> None:
-    """See that git finds the signature of a commit good, or that of a tag of it.
+    """Verify the signature of a commit, or of one of its tags, with git.
 
     Args:
-        tags: names of tags, if the commit was wanted by these.
+        tags: names of tags, if the commit was requested by tag.
 
     Raises:
-        PolicyError: CMD-HYD-053, it has none, or another one.
+        PolicyError: CMD-HYD-053, the signature is missing or not good.
     """
     git = Git(repository, context)
     answer = git.run(["verify-commit", sha], check=False)
@@ -100,12 +100,12 @@ def check_signature(repository: Path, sha: str, tags: Iterable[str], context: Co
 
 
 def superseded(store: RepositoryStore, requests: Sequence[tuple[CommitRequest, str]]) -> list[str]:
-    """The reasons why commits are not wanted any more: their sources have moved on. Empty for the others. Each dry
-    repository is asked once.
+    """Return the reason for each request that is superseded, as its sources have moved on; empty for other requests.
+    Each dry repository is queried once.
 
     Args:
         store: the clones of the dry repositories.
-        requests: each with the dry commit that is noted for its group, empty if there is none.
+        requests: each with the dry commit in the note of its group; empty without a note.
 
     Raises:
         EnvironmentFault: a dry repository does not answer.
@@ -127,7 +127,7 @@ def superseded(store: RepositoryStore, requests: Sequence[tuple[CommitRequest, s
 
 
 def _moved(repository: Repository, sha: str, branch: str, tip: str) -> str:
-    """The reason why a commit is not wanted whose branch is at `tip` by now; empty if it is gone."""
+    """Return the reason why a commit is superseded, as its branch is now at `tip` (empty: deleted)."""
     if tip and is_older(repository, sha, tip):
         return f"the branch {branch} of the sources has moved meanwhile; run again"
     what = "was rewritten" if tip else "is gone"
@@ -142,7 +142,7 @@ def _moved(repository: Repository, sha: str, branch: str, tip: str) -> str:
 
 
 def is_older(repository: Repository, sha: str, known: str) -> bool:
-    """Tell if a commit is an ancestor of another one; not if one of both is nowhere to be had."""
+    """Return True if a commit is an ancestor of another; False if either is unavailable."""
     try:
         repository.ensure_present()
         if not all(repository.has_commits([item]) or repository.fetch_commit(item) for item in (sha, known)):
@@ -154,7 +154,7 @@ def is_older(repository: Repository, sha: str, known: str) -> bool:
 
 
 def split_message(message: str) -> tuple[str, str]:
-    """The subject on one line, and what follows it; the body ends with a line feed unless it is empty."""
+    """Split a message into its subject on one line and its body; a non-empty body ends with a line feed."""
     lines = message.strip("\n").split("\n")
     end = next((number for number, line in enumerate(lines) if not line.strip()), len(lines))
     subject = " ".join(line.strip() for line in lines[:end])
@@ -165,7 +165,7 @@ def split_message(message: str) -> tuple[str, str]:
 def read_reference(
     trailers: list[tuple[str, str]], warn: Callable[[str], None]
 ) -> tuple[Reference | None, frozenset[str]]:
-    """The reference that trailers make, and the lines that were used for it; others stay in the body."""
+    """Return the reference of the trailers, and the lines used for it; other lines stay in the body."""
     values: dict[str, str] = {}
     recorded = set[str]()
     for key, value in trailers:
@@ -186,7 +186,7 @@ def read_reference(
 
 
 def without_lines(body: str, lines: frozenset[str]) -> str:
-    """A body without some of its lines."""
+    """Return a body without some of its lines."""
     if not lines:
         return body
     kept = "\n".join(line for line in body.split("\n") if line not in lines).rstrip("\n")
@@ -250,15 +250,15 @@ _PARTS: dict[str, Callable[[str], str | None]] = {
 }
 _MEANT = {
     "author": "one mailbox, such as Jo <jo@example.com>",
-    "date": "a date and time of RFC 3339",
+    "date": "a date and time (RFC 3339)",
     "body": "a JSON string",
-    "sha": "a whole commit id",
+    "sha": "a full commit id",
     "repourl": "an http or https URL",
 }
 
 
 def _in_utc(date: str) -> str:
-    """A date of git in UTC: the same for every reader, whatever the machine's time zone."""
+    """Convert a date of git to UTC, independent of the machine's time zone."""
     return datetime.fromisoformat(date).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

@@ -15,13 +15,13 @@ NOTES = "refs/notes/hydrator.metadata"
 
 
 @dataclass(frozen=True, slots=True)
-class NotedGroup:
+class GroupNote:
     """The note of a group.
 
     Attributes:
-        inputs: the digest of all that its output depended on besides the dry commit.
-        branch: what it was hydrated to; empty in notes of older versions. Branches that others begin at a hydrated
-            commit have its note, too, so this tells them apart.
+        inputs: the digest of everything that its output depended on in addition to the dry commit.
+        branch: the hydrated branch; empty in notes of older versions. Branches that others create at a hydrated commit
+            share its note, and this distinguishes them.
     """
 
     dry_sha: str = ""
@@ -34,26 +34,26 @@ class Note:
     """The note of a commit.
 
     Attributes:
-        dry_sha: the dry commit that was last looked at; the only key that other programs read.
+        dry_sha: the dry commit that was processed last; the only key that other programs read.
         groups: by group id.
-        edited: output paths that hold edits of others, with the last commit at which they were as hydrated.
+        edited: output paths with edits of others, each with the last commit with its files as hydrated.
     """
 
     dry_sha: str = ""
-    groups: Mapping[str, NotedGroup] = field(default_factory=dict)
+    groups: Mapping[str, GroupNote] = field(default_factory=dict)
     edited: Mapping[str, str] = field(default_factory=dict)
 
-    def with_group(self, group: str, noted: NotedGroup) -> Note:
-        """The note after a group was looked at."""
+    def with_group(self, group: str, noted: GroupNote) -> Note:
+        """Return the note with a group added or replaced."""
         return replace(self, dry_sha=noted.dry_sha, groups={**self.groups, group: noted})
 
     @property
     def is_ours(self) -> bool:
-        """Tell if this program wrote it, or added to it."""
+        """Return True if this program wrote it or added to it."""
         return bool(self.groups)
 
     def text(self) -> str:
-        """The note as it is written."""
+        """The serialised note."""
         groups = {
             name: {
                 "drySha": group.dry_sha,
@@ -68,14 +68,14 @@ class Note:
 
 
 def read_note(content: bytes) -> Note | None:
-    """A note, also one that another program wrote; None if it is not JSON with a dry commit."""
+    """Parse a note, also of another program; None if it is not JSON with a dry commit."""
     try:
         data: Any = json.loads(content)
         sha, own = data["drySha"], data.get("commodore", {})
         if own.get("layout") != LAYOUT:
             return Note(str(sha))
         groups = {
-            name: NotedGroup(value["drySha"], value["inputs"], str(value.get("branch", "")))
+            name: GroupNote(value["drySha"], value["inputs"], str(value.get("branch", "")))
             for name, value in own["groups"].items()
         }
         edited = {str(path): str(commit) for path, commit in own.get("edited", {}).items()}
@@ -85,13 +85,13 @@ def read_note(content: bytes) -> Note | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Owned:
-    """Output paths of a branch.
+class OwnedPaths:
+    """Output paths of a branch by owner.
 
     Attributes:
-        ours: with the names of our files there.
+        ours: hydrated by this program, with the names of the files.
         foreign: hydrated by another program.
-        stale: ours, but no Application writes there any more.
+        stale: paths of `ours` that no Application writes any more.
     """
 
     ours: Mapping[str, tuple[str, ...]]
@@ -99,12 +99,12 @@ class Owned:
     stale: tuple[str, ...]
 
 
-def examine(metadata: Mapping[str, bytes], scope: Scope, adopt: Collection[str]) -> Owned:
-    """Sort the output paths of a branch.
+def examine(metadata: Mapping[str, bytes], scope: Scope, adopt: Collection[str]) -> OwnedPaths:
+    """Group the output paths of a branch by owner.
 
     Args:
         metadata: the content of each `hydrator.metadata` below the root, by its folder.
-        adopt: paths of another program that become ours.
+        adopt: paths of another program to take over.
     """
     ours: dict[str, tuple[str, ...]] = {}
     foreign: list[str] = []
@@ -118,11 +118,11 @@ def examine(metadata: Mapping[str, bytes], scope: Scope, adopt: Collection[str])
         elif _is_of(data, dry, scope):
             ours[folder] = _names(data)
     stale = tuple(folder for folder in ours if folder not in scope.written)
-    return Owned(ours, tuple(foreign), stale)
+    return OwnedPaths(ours, tuple(foreign), stale)
 
 
 def is_hydrated_here(metadata: bytes | None) -> bool:
-    """Tell if metadata of an output path are those of this program."""
+    """Return True if this program wrote the metadata of an output path."""
     return str(read_metadata(metadata).get("hydrator", "")).split("/")[0] == HYDRATOR
 
 

@@ -64,7 +64,7 @@ Co-authored-by: {{ .metadata.author }}
 _MESSAGE_KEYS = ("repoURL", "drySha", "author", "date", "subject", "body", "references")
 _LONGEST_MESSAGE = 64 << 10
 _LONGEST_PARTS = {"subject": 1 << 10, "body": 60 << 10}
-"""Templates get no more of a commit: their output has a limit, and what follows is to find room in a message."""
+"""The maximum size of a commit's body passed to templates, as their output is limited."""
 _LONGEST_TEMPLATE = 1 << 20
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|])")
 
@@ -74,17 +74,17 @@ class Texts:
     """The templates of an installation.
 
     Args:
-        readme, message: empty for those built in.
+        readme, message: templates; empty for the built-in ones.
     """
 
     readme: str = ""
     message: str = ""
 
     def check(self) -> None:
-        """Try both on a sample commit.
+        """Render both for a sample commit.
 
         Raises:
-            InputError: CMD-HYD-025, a template does not work.
+            InputError: CMD-HYD-025, a template fails.
         """
         commit = DryCommit("0" * 40, "Jo <jo@example.com>", "2026-01-02T03:04:05Z", "A subject", "A body\n")
         root = {"repoURL": "https://example.com/r.git", "drySha": commit.sha, "author": commit.author}
@@ -92,15 +92,15 @@ class Texts:
         self.readme_of(PathOutput("path", (), "", {"applications": [{"name": "app"}]}), root, commit)
 
     def message_of(self, root: Mapping[str, Any]) -> str:
-        """The message of a commit.
+        """Return the message of a commit.
 
         Args:
-            root: what the branch's metadata says.
+            root: the metadata of the branch.
 
         Raises:
             InputError: CMD-HYD-025, the template fails; CMD-HYD-026, the message is empty.
         """
-        # As in Argo CD, a key without value is not there: `toJson` shows it.
+        # As in Argo CD, a key without a value is absent, which `toJson` shows.
         data = {key: root[key] for key in _MESSAGE_KEYS if root.get(key)}
         for key, most in _LONGEST_PARTS.items():
             if key in data:
@@ -117,7 +117,7 @@ class Texts:
         return text
 
     def readme_of(self, output: PathOutput, root: Mapping[str, Any], commit: DryCommit) -> str:
-        """The README of an output path.
+        """Return the README of an output path.
 
         Raises:
             InputError: CMD-HYD-025, the template fails.
@@ -154,20 +154,20 @@ NO_TEXTS = Texts()
 
 
 def read_template(file: Path, folder: Path | None = None) -> str:
-    """The text of a template's file.
+    """Read the file of a template.
 
     Args:
-        folder: where the `hydrate.yaml` lies that names the file; None if the user does. The text gets into commits: a
-            file of the user's that its author names must not.
+        folder: the folder of the `hydrate.yaml` that names the file; None if the user names it. The text gets into
+            commits, so the author of a `hydrate.yaml` must not be able to name other files of the user.
 
     Raises:
         InputError: CMD-HYD-025, it cannot be read, or lies outside of `folder`.
     """
     try:
         if folder is not None and not is_inside(file, folder):
-            raise ValueError("it leads out of the folder of its hydrate.yaml")
+            raise ValueError("it is outside of the folder of its hydrate.yaml")
         if folder is not None and file.exists() and not file.is_file():
-            raise ValueError("it is no file")
+            raise ValueError("it is not a regular file")
         with file.open("rb") as stream:
             content = stream.read(_LONGEST_TEMPLATE + 1)
         if len(content) > _LONGEST_TEMPLATE:
@@ -185,8 +185,8 @@ def _render(what: str, text: str, data: Mapping[str, Any], missing: str = "defau
     except TemplateProblem as problem:
         raise InputError(
             "CMD-HYD-025",
-            f"the template of {what} does not work: {problem}",
-            hint="templates are Go templates with Sprig's functions, without those that give another value each time",
+            f"the template of {what} failed: {problem}",
+            hint="templates are Go templates with Sprig's functions, except random and time-dependent ones",
         ) from problem
 
 
@@ -198,10 +198,10 @@ def _reference(commit: Mapping[str, str], own: bool) -> dict[str, Any]:
 
 
 def _cut(text: str, most: int) -> str:
-    """As much of a text as `most` bytes can hold."""
+    """Cut a text to at most `most` bytes."""
     return text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore")
 
 
 def _escaped(text: str) -> str:
-    """Text of others, harmless in Markdown and on a terminal."""
+    """Escape untrusted text for Markdown and terminals."""
     return _MARKDOWN.sub(r"\\\1", printable(text))

@@ -1,1 +1,1 @@
-"""Check: what branches are at, and whether they hold what they record."""
+"""Status of branches, and verification against their recorded dry commits."""

@@ -1,4 +1,4 @@
-"""Proof that a branch is what its metadata says: the recorded dry commits are rendered again, and compared."""
+"""Verification of branches: the recorded dry commits are rendered again and compared with the branches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from commodore.hydrate.branches.layout import (
 )
 from commodore.hydrate.branches.provenance import read_commit
 from commodore.hydrate.model import Group, Hydration, Pins, Reference
-from commodore.hydrate.planning.groups import Planned
+from commodore.hydrate.planning.groups import PlannedGroup
 from commodore.hydrate.planning.plan import Plan
 from commodore.hydrate.rendering.render import DryCommits, dry_commits_of
 
@@ -35,10 +35,10 @@ class PathCheck:
     """The check of an output path.
 
     Attributes:
-        reason: why it differs, or cannot be compared; empty if it is the same.
-        diff: the lines by which what is there differs from what was rendered.
-        changed_by: who has changed the manifest since it was hydrated, with the commit; empty if it was not changed.
-        options_changed: why it may have been rendered with other options than are known now; empty if it was not.
+        reason: why it differs or cannot be compared; empty if it is equal.
+        diff: the lines of the diff from the rendered manifest to the branch's.
+        changed_by: the commit and author of the last change after hydration; empty if unchanged.
+        options_changed: why the options of rendering may have changed since; empty if they have not.
     """
 
     branch: str
@@ -51,10 +51,10 @@ class PathCheck:
 
 
 def check(plan: Plan, commit: str = "") -> list[PathCheck]:
-    """Each output path of each branch; what is rendered is not published.
+    """Check each output path of each branch; nothing is published.
 
     Args:
-        commit: of a branch, instead of the newest one of each.
+        commit: a commit of a branch, instead of the head of each branch.
 
     Raises:
         InputError: CMD-HYD-016, no branch has the commit.
@@ -80,7 +80,7 @@ def check(plan: Plan, commit: str = "") -> list[PathCheck]:
 
 
 def _past(git: Git, head: str, commit: str) -> str:
-    """The full id of a commit, if a branch has it."""
+    """Return the full id of a commit if a branch has it."""
     full = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}"], check=False)
     if full.returncode != 0 or git.run(["merge-base", "--is-ancestor", full.text, head], check=False).returncode:
         return ""
@@ -88,7 +88,7 @@ def _past(git: Git, head: str, commit: str) -> str:
 
 
 def _branch(
-    several: Sequence[Planned], commit: str, destination: Destination, dry_commits: DryCommits
+    several: Sequence[PlannedGroup], commit: str, destination: Destination, dry_commits: DryCommits
 ) -> list[PathCheck]:
     branch = several[0].group.branch
     metadata = destination.metadata_of(commit)
@@ -120,12 +120,12 @@ def _path(group: Group, member: Hydration, data: Mapping[str, Any], there: bytes
         (there_named.get("catalog"), member.catalog.cluster if member.catalog else ""),
     ):
         if isinstance(was, str) and was != now:
-            reason = f"it was rendered of {was}, and {member.name} names {now or 'no catalog'} now"
+            reason = f"it was rendered from {was}, and {member.name} now names {now or 'no catalog'}"
             return PathCheck(member.branch, member.path, "cannot", reason)
     alone = replace(group, dry_sha=sha, members=(member,))
     pins = _recorded(member, data)
     if len(pins.additional) != len(member.additional):
-        reason = f"it was rendered of other additional sources than {member.name} names now"
+        reason = f"it was rendered from other additional sources than {member.name} names now"
         return PathCheck(member.branch, member.path, "cannot", reason)
     context = dry_commits.context
     try:
@@ -153,14 +153,14 @@ def _changed_by(git: Git, commit: str, path: str) -> str:
     return git.run(since).text.partition("\0")[2]
 
 
-def _members(several: Sequence[Planned]) -> dict[str, tuple[Group, Hydration]]:
-    """The Applications that write to a branch, by output path, each with its group."""
+def _members(several: Sequence[PlannedGroup]) -> dict[str, tuple[Group, Hydration]]:
+    """Return the Applications that write to a branch by output path, each with its group."""
     groups = (item.group for item in several if item.decision != "abandoned")
     return {member.path: (group, member) for group in groups for member in group.members}
 
 
-def _missing(several: Sequence[Planned], there: Collection[str]) -> list[PathCheck]:
-    """The output paths of Applications that are not on their branch."""
+def _missing(several: Sequence[PlannedGroup], there: Collection[str]) -> list[PathCheck]:
+    """Return the checks of output paths that are missing on their branch."""
     members = sorted(_members(several).items())
     return [
         PathCheck(member.branch, path, "cannot", "it is not hydrated yet")
@@ -170,7 +170,7 @@ def _missing(several: Sequence[Planned], there: Collection[str]) -> list[PathChe
 
 
 def _as_recorded(application: Mapping[str, Any], metadata: Mapping[str, Any]) -> Mapping[str, Any]:
-    """An Application with the name, the namespace and the options that metadata record; as it is where they do not."""
+    """Return an Application with the name, namespace and options recorded in metadata, if recorded."""
     recorded = recorded_source(metadata)
     options = recorded["source"].get("options")
     if not isinstance(options, Mapping):
@@ -187,7 +187,7 @@ def _as_recorded(application: Mapping[str, Any], metadata: Mapping[str, Any]) ->
 
 
 def _options_changed(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """The reason to think that options have changed that metadata do not record; empty without one."""
+    """Return the reason why unrecorded options may have changed; empty without a reason."""
     if "options" in recorded_source(recorded)["source"]:
         return ""
     if recorded.get("commands") == now.get("commands"):
@@ -196,7 +196,7 @@ def _options_changed(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> str
 
 
 def _recorded(member: Hydration, data: Mapping[str, Any]) -> Pins:
-    """The commits beside the dry one that metadata name, as far as they do."""
+    """Return the commits that metadata record in addition to the dry commit."""
     try:
         reference = Reference(sha=str(data["references"][0]["commit"]["sha"])) if member.catalog else None
     except (LookupError, TypeError):
@@ -215,12 +215,12 @@ def _has(repository: Repository, sha: str) -> bool:
 
 def _diff(rendered: Sequence[Mapping[str, Any]], there: bytes, path: str, limits: Limits) -> tuple[str, ...]:
     if objects_of(there) is None:
-        return (f"{path}/{MANIFEST} is no stream of objects",)
+        return (f"{path}/{MANIFEST} is not a stream of objects",)
     return manifest_diff({path: manifest(rendered)}, {path: there}, limits)
 
 
 def _tools(then: Any, now: Any) -> str:
-    """The differences of the versions of tools; empty without any."""
+    """Return the differences between versions of tools; empty if they are equal."""
     before, after = (item if isinstance(item, Mapping) else {} for item in (then, now))
     differing = [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)]
     shown = (f"{name} {before.get(name, 'unknown')} then, {after.get(name, 'none')} now" for name in differing)

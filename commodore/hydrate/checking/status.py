@@ -1,4 +1,4 @@
-"""The status of hydrated branches: their commits, and the paths on them."""
+"""The status of hydrated branches: their commits and output paths."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from commodore.core.sources.git import Git, redact
 from commodore.hydrate.branches.layout import read_metadata
-from commodore.hydrate.planning.groups import Planned
+from commodore.hydrate.planning.groups import PlannedGroup
 from commodore.hydrate.planning.plan import Plan
 from commodore.hydrate.reading.inputs import Run
 
@@ -19,19 +19,19 @@ def _by_path(paths: tuple[tuple[str, str], ...]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class BranchStatus:
-    """One branch.
+    """The status of a branch.
 
     Attributes:
-        head: its newest commit; empty if there is no such branch, and then the rest is empty, too.
+        head: its newest commit; empty if the branch does not exist, and then the other fields are empty, too.
         dry_sha: the dry commit of the last hydrated commit.
-        noted: the dry commit that was last looked at.
-        behind: how many dry commits are newer than that; None if it is not known.
+        noted: the dry commit that was processed last.
+        behind: the number of newer dry commits; None if unknown.
         paths: the dry commit of each output path.
         stale: output paths that no Application writes any more.
-        foreign: those that another program has hydrated.
-        edited: those that others have edited, and who did.
+        foreign: output paths that another program has hydrated.
+        edited: output paths that others have edited, and who edited them.
         author: of the newest commit.
-        ours: whether the newest commit was hydrated.
+        ours: True if the newest commit was made by a hydration.
     """
 
     url: str = field(metadata={"json": redact})
@@ -50,11 +50,11 @@ class BranchStatus:
 
 
 def survey(plan: Plan) -> list[BranchStatus]:
-    """The branches that Applications are hydrated to; nothing is rendered or written."""
+    """Return the status of the branches that Applications are hydrated to; nothing is rendered or written."""
     return [_status(plan, several) for several in plan.by_branch()]
 
 
-def _status(plan: Plan, several: Sequence[Planned]) -> BranchStatus:
+def _status(plan: Plan, several: Sequence[PlannedGroup]) -> BranchStatus:
     first, destination = several[0].group.first, plan.destinations[several[0].group.key]
     names = tuple(member.name for item in several if item.decision != "abandoned" for member in item.group.members)
     head = destination.heads.get(first.branch, "")
@@ -82,10 +82,8 @@ def _status(plan: Plan, several: Sequence[Planned]) -> BranchStatus:
     )
 
 
-def commits_behind(run: Run, several: Sequence[Planned]) -> int | None:
-    """Count the dry commits that are newer than the noted ones, of the group for which they are most; None if that is
-    not known.
-    """
+def commits_behind(run: Run, several: Sequence[PlannedGroup]) -> int | None:
+    """Count the dry commits that are newer than the noted ones, and return the maximum over groups; None if unknown."""
     counts = []
     for item in several:
         repository = run.dry(item.group.first)

@@ -1,1 +1,1 @@
-"""Plan: groups of Applications, and what is to be done for each."""
+"""Planning: groups of Applications, and the decision about each."""

@@ -1,4 +1,4 @@
-"""Branches, and paths on them, that were hydrated and to which no Application is hydrated any more."""
+"""Hydrated branches and output paths that no Application is hydrated to any more."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from commodore.hydrate.branches.destination import Destination
 from commodore.hydrate.branches.layout import read_metadata
 from commodore.hydrate.branches.records import is_hydrated_here
 from commodore.hydrate.model import Group, Hydration
-from commodore.hydrate.planning.groups import Planned
+from commodore.hydrate.planning.groups import PlannedGroup
 from commodore.hydrate.reading.job import Job
 
 REASON = "no Application hydrates to it any more"
@@ -23,13 +23,13 @@ def find_abandoned(
     groups: Sequence[Group],
     hydrations: Sequence[Hydration],
     job: Job,
-) -> list[Planned]:
-    """The paths of a repository that no Application hydrates any more, as groups of recorded Applications.
+) -> list[PlannedGroup]:
+    """Return the paths of a repository that no Application hydrates any more, as groups of recorded Applications.
 
     Args:
         groups: all that hydrate to the repository.
-        hydrations: all Applications; a branch that is deployed gets its manifests by promotion, and is not abandoned.
-        job: branches that it protects others from belong to other jobs.
+        hydrations: all Applications; a deployed branch gets its manifests by promotion, and is not abandoned.
+        job: branches outside of its protection patterns belong to other jobs.
     """
     url, key = groups[0].first.url, groups[0].key
     own = [hydration for hydration in hydrations if repository_key(hydration.url) == key]
@@ -38,7 +38,7 @@ def find_abandoned(
     for group in groups:
         by_branch.setdefault(group.branch, []).append(group)
     shas = {(item.dry_key, member.dry_revision or "HEAD"): item.dry_sha for item in groups for member in item.members}
-    planneds: list[Planned] = []
+    planneds: list[PlannedGroup] = []
     for branch in sorted({*by_branch, *destination.hydrated_branches()} - (deployed - by_branch.keys())):
         if job.protected and not any(fnmatchcase(branch, pattern) for pattern in job.protected):
             continue
@@ -55,8 +55,8 @@ def find_abandoned(
     return [planned for planned in planneds if job.only.takes(planned.group)]
 
 
-def refusal(planned: Planned) -> InputError:
-    """The error for a group without Applications, unless it was said what is to happen to it."""
+def refusal(planned: PlannedGroup) -> InputError:
+    """Return the error for a group without Applications if its removal was not decided."""
     group = planned.group
     paths = ", ".join(member.path for member in group.members)
     return InputError(
@@ -68,7 +68,7 @@ def refusal(planned: Planned) -> InputError:
 
 
 def _recorded(destination: Destination, url: str, branch: str) -> Iterator[Hydration]:
-    """The Applications that output paths of a branch record."""
+    """Return the Applications recorded at the output paths of a branch."""
     for path, content in destination.metadata_of(destination.heads[branch]).items():
         if path and is_hydrated_here(content):
             data = read_metadata(content)
@@ -100,7 +100,7 @@ def _hydration(data: Mapping[str, Any], url: str, branch: str, path: str) -> Hyd
 
 
 def _is_of(member: Hydration, groups: Sequence[Group]) -> bool:
-    """Tell if a path belongs to a present group: it is stale there."""
+    """Return True if a path belongs to a current group, which reports it as stale."""
     key, revision = repository_key(member.dry_url), member.dry_revision or "HEAD"
     return any(
         group.dry_key == key and revision in {m.dry_revision or "HEAD" for m in group.members} for group in groups
@@ -118,11 +118,11 @@ def _groups(members: Sequence[Hydration], key: str, shas: Mapping[tuple[str, str
 
 
 def _dry_sha(dry: str, member: Hydration, shas: Mapping[tuple[str, str], str]) -> str:
-    """The present dry commit of a revision if the plan knows it, else the one that is recorded."""
+    """Return the current dry commit of a revision if the plan has it, else the recorded commit."""
     return shas.get((dry, member.dry_revision or "HEAD"), "") or str(member.settings["drySha"])
 
 
-def _planned(group: Group) -> Planned:
-    return Planned(
+def _planned(group: Group) -> PlannedGroup:
+    return PlannedGroup(
         group, "abandoned", REASON, "sha256:" + "0" * 64, stale=tuple(member.path for member in group.members)
     )

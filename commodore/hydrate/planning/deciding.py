@@ -1,4 +1,4 @@
-"""Decisions: what is to be done for a group, and why, before anything is rendered."""
+"""Decisions about groups and their reasons, made before rendering."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from commodore.hydrate.branches.destination import Destination
 from commodore.hydrate.branches.edits import NO_EDITS, Edit, as_text
 from commodore.hydrate.branches.layout import path_data, read_metadata, recorded_source
 from commodore.hydrate.branches.provenance import is_older
-from commodore.hydrate.branches.records import Note, NotedGroup
-from commodore.hydrate.model import Group, Hydration, Pins, Scope, Writing
-from commodore.hydrate.planning.groups import Planned, inputs_digest, is_affected
+from commodore.hydrate.branches.records import GroupNote, Note
+from commodore.hydrate.model import CommitRules, Group, Hydration, Pins, Scope
+from commodore.hydrate.planning.groups import PlannedGroup, inputs_digest, is_affected
 from commodore.hydrate.reading.inputs import Run
 
 _SHOWN = 5
-"""The most names that a reason lists."""
+"""The maximum number of names in a reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decider:
-    """Decides what is to be done for groups. Dry commits are compared once for all groups."""
+    """Decide if groups are rendered. Dry commits are compared once for all groups."""
 
     run: Run
     _changed: dict[tuple[str, str, str], list[str] | None] = field(default_factory=dict)
 
     @property
-    def _writing(self) -> Writing:
+    def _writing(self) -> CommitRules:
         return self.run.job.publishing.writing
 
-    def decide(self, group: Group, destination: Destination, scope: Scope, pins: Mapping[str, Pins]) -> Planned:
-        """The decision for a group.
+    def decide(self, group: Group, destination: Destination, scope: Scope, pins: Mapping[str, Pins]) -> PlannedGroup:
+        """Return the decision for a group.
 
         Args:
-            scope: what is the group's own on its branch.
-            pins: other commits that its members are made of, by output path.
+            scope: the part of the branch that belongs to the group.
+            pins: additional commits that its members are rendered from, by output path.
         """
         inputs = inputs_digest(group, self._options(pins))
         note = destination.note_of(group.branch) or Note()
-        noted = note.groups.get(group.id, NotedGroup())
+        noted = note.groups.get(group.id, GroupNote())
         head = destination.heads.get(group.branch, "")
         stale = destination.owned(head, scope).stale if head and self._writing.removal != "keep" else ()
         edits = self._edits(group, destination, scope, stale)
-        planned = Planned(group, "render", "", inputs, noted.dry_sha, stale, edits)
+        planned = PlannedGroup(group, "render", "", inputs, noted.dry_sha, stale, edits)
         decision, reason = self._decision(planned, noted, destination)
         if decision in ("hydrated", "unaffected"):
             if edits and not self._are_kept(group, destination, note, edits):
@@ -66,16 +66,16 @@ class Decider:
             }
         return options
 
-    def _decision(self, planned: Planned, noted: NotedGroup, destination: Destination) -> tuple[str, str]:
+    def _decision(self, planned: PlannedGroup, noted: GroupNote, destination: Destination) -> tuple[str, str]:
         group, known = planned.group, noted.dry_sha
         if self._writing.rewrite:
             return "render", "--rewrite"
         if self.run.job.hard or self.run.job.repo_map.find(group.first.dry_url) is not None:
-            return "render", "it is to be rendered again"
+            return "render", "rendering again was requested"
         if self._is_too_old(group, known):
             return "superseded", f"it is hydrated from {known[:7]}, which is newer; --allow-older goes back"
         if any(member.catalog for member in group.members):
-            return "render", "a catalog is made of more than its dry commit, and is compiled at each run"
+            return "render", "a catalog depends on more than its dry commit, and is compiled in each run"
         missing = [name for name in (group.branch, group.first.sync_branch) if name not in destination.heads]
         if missing:
             return "render", f"there is no branch {missing[0]} yet"
@@ -88,13 +88,13 @@ class Decider:
         return "render", "; ".join(self._reasons(planned, noted, changed, destination))
 
     def _reasons(
-        self, planned: Planned, noted: NotedGroup, changed: list[str] | None, destination: Destination
+        self, planned: PlannedGroup, noted: GroupNote, changed: list[str] | None, destination: Destination
     ) -> list[str]:
-        """The reasons to render a group: the changes since it was hydrated."""
+        """Return the reasons to render a group: the changes since it was hydrated."""
         group = planned.group
         reasons = []
         if not noted.dry_sha:
-            reasons.append("nothing is noted of an earlier hydration")
+            reasons.append("there is no note of an earlier hydration")
         elif noted.dry_sha != group.dry_sha:
             reasons.append(f"new dry commit {group.dry_sha[:7]} after {noted.dry_sha[:7]}, {_effect(group, changed)}")
         if noted.dry_sha and noted.inputs != planned.inputs:
@@ -104,7 +104,7 @@ class Decider:
     def _edits(
         self, group: Group, destination: Destination, scope: Scope, stale: tuple[str, ...]
     ) -> Mapping[str, Edit]:
-        """The edits that writing this group would meet."""
+        """Return the edits that this group would overwrite."""
         edits = destination.edits(group.branch, scope)
         if not edits:
             return NO_EDITS
@@ -113,7 +113,7 @@ class Decider:
         return {path: edit for path, edit in edits.items() if path in written}
 
     def _are_kept(self, group: Group, destination: Destination, note: Note, edits: Mapping[str, Edit]) -> bool:
-        """Tell if edits stay, and an earlier run has said so: then there is nothing to render."""
+        """Return True if edits are kept and an earlier run has noted it, so rendering is unnecessary."""
         is_seen = destination.is_noted(group.branch) and edits.keys() <= note.edited.keys()
         return self._writing.edited == "keep" and is_seen
 
@@ -123,7 +123,7 @@ class Decider:
         return is_older(self.run.dry(group.first), group.dry_sha, known)
 
     def _changed_files(self, group: Group, known: str) -> list[str] | None:
-        """The files that differ between the dry commit that is noted and the present one; None if it is gone."""
+        """Return the files that differ between the noted dry commit and the current one; None if the former is gone."""
         key = (group.dry_key, known, group.dry_sha)
         if key not in self._changed:
             repository = self.run.dry(group.first)
@@ -135,7 +135,7 @@ class Decider:
         return self._changed[key]
 
 
-def _changed_inputs(planned: Planned, destination: Destination) -> str:
+def _changed_inputs(planned: PlannedGroup, destination: Destination) -> str:
     group = planned.group
     recorded = {
         path: read_metadata(content)
@@ -153,13 +153,13 @@ def _changed_inputs(planned: Planned, destination: Destination) -> str:
 
 
 def _is_changed(member: Hydration, metadata: Mapping[str, Any]) -> bool:
-    """Tell if an Application differs from what metadata record; metadata of older versions do not record all."""
+    """Return True if an Application differs from its recorded metadata; older versions recorded fewer fields."""
     recorded = recorded_source(metadata)
     return "options" in recorded["source"] and recorded != recorded_source(path_data(member, (), {}))
 
 
 def _effect(group: Group, changed: list[str] | None) -> str:
-    """The effect of a dry commit on the folders of a group's Applications."""
+    """Describe the effect of a dry commit on the folders of a group's Applications."""
     if changed is None:
         return "and the earlier one is gone"
     touched = [member.name for member in group.members if any(_is_below(path, member.dry_path) for path in changed)]

@@ -1,4 +1,4 @@
-"""Groups of Applications that make one commit each, and what their output depends on."""
+"""Groups of Applications that are hydrated by one commit each, and the digest of their inputs."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from commodore.hydrate.model import LAYOUT, Group, Hydration
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
-    """A group, and what is to be done: `hydrated`, `unaffected`, `superseded`, `waiting`, `render`, `remove` (no more
-    than paths that no Application writes any more), or `abandoned` (no Application writes to the branch at all).
+class PlannedGroup:
+    """A group and the decision about it: `hydrated`, `unaffected`, `superseded`, `waiting`, `render`, `remove` (only
+    stale paths are removed), or `abandoned` (no Application writes to the branch any more).
 
     Attributes:
-        known: the dry commit that is noted for it; empty if there is none.
+        known: the dry commit in its note; empty without a note.
         stale: output paths that no Application writes any more.
         edits: output paths that others have edited.
-        warnings: those of rendering it.
-        seconds: how long rendering it took, and pushing to its repository, which groups have in common.
+        warnings: of its rendering.
+        seconds: the duration of its rendering, and of the push to its repository, which is shared by groups.
     """
 
     group: Group
@@ -42,10 +42,10 @@ class Planned:
 
 
 def group(hydrations: Iterable[Hydration], dry_sha: Callable[[Hydration], str]) -> tuple[Group, ...]:
-    """The groups by branch, first output path and destination; each has its members by output path.
+    """Group hydrations. Groups are sorted by branch, first output path and destination, members by output path.
 
     Args:
-        dry_sha: the commit that a hydration's revision is.
+        dry_sha: returns the commit of a hydration's revision.
     """
     keyed = sorted(
         (
@@ -69,7 +69,7 @@ def group(hydrations: Iterable[Hydration], dry_sha: Callable[[Hydration], str]) 
 
 
 def check_sizes(groups: Iterable[Group], most: int) -> None:
-    """See that no group has more Applications than `most`.
+    """Check that no group has more than `most` Applications.
 
     Raises:
         InputError: CMD-HYD-028.
@@ -88,7 +88,7 @@ def check_sizes(groups: Iterable[Group], most: int) -> None:
 
 
 def warn(groups: Iterable[Group], announce: Announce) -> None:
-    """Warn of branches that get commits of several dry commits."""
+    """Warn about branches that are hydrated from several dry commits."""
     by_branch: dict[tuple[str, str], list[Group]] = {}
     for item in groups:
         by_branch.setdefault((item.key, item.branch), []).append(item)
@@ -105,10 +105,10 @@ def warn(groups: Iterable[Group], announce: Announce) -> None:
 
 
 def inputs_digest(group: Group, options: Mapping[str, Any]) -> str:
-    """`sha256:` and a digest of all that the output of a group depends on in addition to its dry commit.
+    """Return the digest (`sha256:...`) of everything that a group's output depends on in addition to its dry commit.
 
     Args:
-        options: what counts for all members, such as versions of tools and templates; JSON-ready.
+        options: JSON-ready options common to all members, such as versions of tools and templates.
     """
     members = [
         [
@@ -128,7 +128,7 @@ def inputs_digest(group: Group, options: Mapping[str, Any]) -> str:
 
 
 def is_affected(group: Group, changed: Iterable[str]) -> bool:
-    """Tell if changes of files of the dry repository can change what a group renders; unknown without the annotation.
+    """Return True if changed files of the dry repository can change a group's output; always without the annotation.
 
     Args:
         changed: paths in the dry repository.

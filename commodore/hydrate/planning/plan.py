@@ -1,4 +1,4 @@
-"""The second step: decide what is to be done for each group of Applications. Nothing is rendered or written."""
+"""The second step: decide for each group of Applications if it is rendered. Nothing is rendered or written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from commodore.hydrate.model import Group
 from commodore.hydrate.planning import groups
 from commodore.hydrate.planning.abandoned import find_abandoned
 from commodore.hydrate.planning.deciding import Decider
-from commodore.hydrate.planning.groups import Planned
+from commodore.hydrate.planning.groups import PlannedGroup
 from commodore.hydrate.reading.inputs import Inputs
 
 
@@ -20,31 +20,31 @@ class Plan:
     """Decisions for all groups.
 
     Attributes:
-        destinations: the repositories that are written to, by their keys.
+        destinations: the destination repositories by key.
     """
 
     inputs: Inputs
     destinations: Mapping[str, Destination]
-    groups: tuple[Planned, ...]
+    groups: tuple[PlannedGroup, ...]
 
     @property
     def lost(self) -> tuple[CommodoreError, ...]:
-        """The errors of Applications that were left out."""
+        """The errors of the Applications that were excluded."""
         return self.inputs.lost
 
-    def by_branch(self) -> list[list[Planned]]:
-        """The groups by the branches that they write to."""
-        branches: dict[tuple[str, str], list[Planned]] = {}
+    def by_branch(self) -> list[list[PlannedGroup]]:
+        """Return the groups by destination branch."""
+        branches: dict[tuple[str, str], list[PlannedGroup]] = {}
         for group in self.groups:
             branches.setdefault((group.group.key, group.group.branch), []).append(group)
         return list(branches.values())
 
 
 def plan(inputs: Inputs) -> Plan:
-    """Decide what is to be done for each group of Applications.
+    """Decide for each group of Applications if it is rendered.
 
     Raises:
-        CommodoreError: groups are too large, or of several dry repositories while a dry commit is named; a repository
+        CommodoreError: a group is too large; a dry commit is given for several dry repositories; a destination
             cannot be written to.
     """
     run = inputs.run
@@ -53,7 +53,7 @@ def plan(inputs: Inputs) -> Plan:
     if job.dry_sha and len({item.dry_key for item in made}) > 1:
         raise InputError(
             "CMD-HYD-014",
-            "a dry commit is named, and Applications have several dry repositories",
+            "a dry commit is given, but the Applications have several dry repositories",
             hint="narrow the sources to those of one repository",
         )
     groups.check_sizes(made, run.context.limits.hydrate_applications)

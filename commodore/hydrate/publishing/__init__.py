@@ -1,1 +1,1 @@
-"""Publish: commits and notes, made and pushed; bundles; credentials for pushes."""
+"""Publishing: commits and notes and their pushes, bundles, credentials for pushes."""

@@ -1,7 +1,7 @@
-"""Commits that are wanted, as files: one job renders them without rights to push, another one pushes without tools.
+"""Bundles of commit requests: a job without push rights writes them, and a job without rendering tools pushes them.
 
 A bundle is a folder: `bundle.json` with the commits and the SHA-256 of each other file, and one file for each manifest.
-It holds no credentials. What reads it trusts nothing in it.
+It holds no credentials. Its reader does not trust its content.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from commodore.base.values.commits import COMMIT
 from commodore.core.sources.git import Author, RepositoryStore, redact, repository_key
 from commodore.hydrate.branches.destination import Destination, open_destination
 from commodore.hydrate.branches.layout import check_branch, manifest, objects_of, output_path
-from commodore.hydrate.model import CommitRequest, DryCommit, PathOutput, Publishing, Reference, Result, Scope
+from commodore.hydrate.model import CommitRequest, DryCommit, PathOutput, PublishRules, Reference, Result, Scope
 from commodore.hydrate.publishing.publishing import publish_all
 
 SCHEMA = 1
@@ -34,39 +34,39 @@ _INPUTS = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
-    """A repository, and a pattern of its branches, that a bundle may write to."""
+class AllowedBranches:
+    """A repository and a glob of its branches that a bundle may write to."""
 
     url: str
     branches: str
 
     def permits(self, url: str, branch: str) -> bool:
-        """Tell if a branch is one of these."""
+        """Return True if a branch of a repository is allowed."""
         return repository_key(self.url) == repository_key(url) and fnmatchcase(branch, self.branches)
 
 
-def read_allowed(text: str) -> Allowed:
-    """`REPOSITORY=PATTERN` as it is typed.
+def read_allowed(text: str) -> AllowedBranches:
+    """Parse `REPOSITORY=PATTERN`.
 
     Raises:
-        InputError: CMD-HYD-072, it is none; or the repository's URL is not usable.
+        InputError: CMD-HYD-072, it has another form; or the repository's URL is invalid.
     """
     url, separator, branches = text.rpartition("=")
     if not separator or not url or not branches:
         raise InputError(
             "CMD-HYD-072",
-            f"{text!r} is no repository with a pattern of branches",
+            f"{text!r}: expected REPOSITORY=PATTERN",
             hint="write it as https://git.example.com/shop.git=environments/*",
         )
     repository_key(url)
-    return Allowed(url, branches)
+    return AllowedBranches(url, branches)
 
 
 def write_bundle(folder: Path, requests: Sequence[CommitRequest]) -> None:
-    """Write commits that are wanted to a new folder.
+    """Write commit requests to a new folder.
 
     Raises:
-        InputError: CMD-HYD-073, the folder has something in it.
+        InputError: CMD-HYD-073, the folder is not empty.
         EnvironmentFault: it cannot be written.
     """
     files: dict[str, str] = {}
@@ -81,23 +81,23 @@ def write_bundle(folder: Path, requests: Sequence[CommitRequest]) -> None:
     write_atomically(folder / _INDEX, (json.dumps(index, indent=1) + "\n").encode(), root=folder)
 
 
-def read_bundle(folder: Path, allowed: Sequence[Allowed], limits: Limits) -> list[CommitRequest]:
-    """The commits of a bundle, all of them checked.
+def read_bundle(folder: Path, allowed: Sequence[AllowedBranches], limits: Limits) -> list[CommitRequest]:
+    """Read and check the commit requests of a bundle.
 
     Raises:
-        InputError: CMD-HYD-070, it is damaged, or of another form than this program writes.
-        PolicyError: CMD-HYD-071, it names a branch that is not allowed; CMD-HYD-007, CMD-HYD-008, a path or branch that
-            nothing may be written to.
+        InputError: CMD-HYD-070, it is damaged, or has an unknown format.
+        PolicyError: CMD-HYD-071, it names a branch that is not allowed; CMD-HYD-007, CMD-HYD-008, a path or branch
+            that must not be written to.
     """
     reader = _Reader(folder, limits)
     try:
         index = json.loads(reader.content(_INDEX))
         if index["schema"] != SCHEMA:
-            raise _damaged(folder, f"it has the schema {index['schema']}, and {SCHEMA} is read")
+            raise _damaged(folder, f"unsupported schema {index['schema']}: expected {SCHEMA}")
         reader.digests = {str(name): str(digest) for name, digest in index["files"].items()}
         requests = [reader.request(item) for item in index["requests"]]
     except (ValueError, TypeError, LookupError, AttributeError) as error:
-        raise _damaged(folder, "its index has not the form that is expected") from error
+        raise _damaged(folder, "its index is malformed") from error
     for request in requests:
         for branch in dict.fromkeys((request.branch, request.sync_branch)):
             _check_allowed(request, branch, allowed)
@@ -105,9 +105,9 @@ def read_bundle(folder: Path, allowed: Sequence[Allowed], limits: Limits) -> lis
 
 
 def publish_bundle(
-    requests: Sequence[CommitRequest], store: RepositoryStore, context: Context, how: Publishing
+    requests: Sequence[CommitRequest], store: RepositoryStore, context: Context, how: PublishRules
 ) -> list[tuple[CommitRequest, Result]]:
-    """Commit and push what a bundle wants, decided again by what the remotes have now.
+    """Commit and push the requests of a bundle, after deciding again by the current state of the remotes.
 
     Raises:
         CommodoreError: a destination cannot be reached.
@@ -160,7 +160,7 @@ def _request_data(request: CommitRequest, number: int, folder: Path, files: dict
 
 
 class _Reader:
-    """Reads the files of a bundle, none of which is trusted."""
+    """Read the untrusted files of a bundle."""
 
     def __init__(self, folder: Path, limits: Limits) -> None:
         self.digests: Mapping[str, str] = {}
@@ -173,7 +173,7 @@ class _Reader:
         most = self._limits.hydrate_bundle_bytes
         try:
             if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts or path.is_symlink():
-                raise _damaged(self._folder, f"{name} leads out of it")
+                raise _damaged(self._folder, f"{name} is outside of the bundle")
             with path.open("rb") as file:
                 content = file.read(most + 1)
         except OSError as error:
@@ -190,7 +190,7 @@ class _Reader:
         datetime.fromisoformat(dry.date)
         for text, form in ((data["group"], _GROUP), (data["inputs"], _INPUTS), (dry.sha, COMMIT)):
             if not form.fullmatch(text):
-                raise _damaged(self._folder, f"{text!r} has not the form that is expected")
+                raise _damaged(self._folder, f"{text!r} is malformed")
         scope = Scope(str(data["dryRepo"]), _list(data["dryRevisions"]), _list(data["written"]))
         return CommitRequest(
             group=data["group"],
@@ -213,18 +213,18 @@ class _Reader:
             raise _damaged(self._folder, f"{name} does not match its digest")
         objects = objects_of(content)
         if objects is None:
-            raise _damaged(self._folder, f"{name} is no stream of objects")
+            raise _damaged(self._folder, f"{name} is not a stream of objects")
         path = output_path(str(data["path"]), self._place)
         return PathOutput(path, tuple(objects), str(data["readme"]), dict(data["metadata"]))
 
 
-def _check_allowed(request: CommitRequest, branch: str, allowed: Sequence[Allowed]) -> None:
+def _check_allowed(request: CommitRequest, branch: str, allowed: Sequence[AllowedBranches]) -> None:
     url, dry = request.url, request.scope
     is_dry = repository_key(url) == repository_key(dry.dry_url) and branch in (*request.follows, *dry.dry_revisions)
     if is_dry or not any(item.permits(url, branch) for item in allowed):
         raise PolicyError(
             "CMD-HYD-071",
-            f"the bundle wants to write to the branch {branch} of {redact(url)}, which is not allowed",
+            f"the bundle writes to the branch {branch} of {redact(url)}, which is not allowed",
             hint="it is the branch of the sources"
             if is_dry
             else f"if that is meant, add --allow {redact(url)}={branch}",

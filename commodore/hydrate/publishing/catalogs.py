@@ -1,4 +1,4 @@
-"""The provenance of compiled catalogs: what hydrated branches say of their dry commit, said of a catalog."""
+"""The provenance of compiled catalogs, in the form of hydrated branches."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CatalogProvenance:
-    """Writes what a catalog was made from. The dry commit is that of the tenant's configuration, which says what the
-    cluster is; the reference is the commit of the global configuration.
+    """Record the provenance of a catalog. The dry commit is the tenant configuration's, which describes the cluster;
+    the reference is the commit of the global configuration.
 
     Args:
-        repositories: where the clones are that the catalog is compiled from.
+        repositories: the folder of the clones that the catalog is compiled from.
         author: of the notes; None for git's own identity.
     """
 
@@ -37,7 +37,7 @@ class CatalogProvenance:
     context: Context
 
     def files(self, metadata: CompileMetadata) -> Mapping[str, bytes]:
-        """`hydrator.metadata` of the catalog.
+        """Return `hydrator.metadata` of the catalog.
 
         Raises:
             EnvironmentFault: git fails.
@@ -50,9 +50,9 @@ class CatalogProvenance:
         return {layout.METADATA: layout.metadata({**data, "hydrator": layout.MARK})}
 
     def published(self, url: str, metadata: CompileMetadata) -> None:
-        """Note at the newest commit of the catalog which commit of the tenant's configuration was looked at last.
+        """Add a note to the newest commit of the catalog with the commit of the tenant's configuration compiled last.
 
-        A note that cannot be pushed is a warning: the catalog is there, and the next run writes it.
+        A failed push of the note is a warning: the catalog is pushed, and the next run writes the note.
         """
         try:
             with RepositoryStore(self.repositories, self.context) as store:
@@ -82,5 +82,5 @@ class CatalogProvenance:
 
 
 def _note_at(git: Git, commit: str) -> bytes:
-    """The note of a commit; empty without one."""
+    """Return the note of a commit; empty if it has no note."""
     return git.run(["log", "-1", f"--notes={NOTES}", "--format=%N", commit]).stdout.strip()

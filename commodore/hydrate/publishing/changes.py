@@ -1,4 +1,4 @@
-"""Changes of a commit to its branch: paths that differ, paths that go, and edits of others that stay or are lost."""
+"""The changes of a commit to its branch: written and removed paths, and kept or overwritten edits of others."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from commodore.core.sources.git import redact
 from commodore.hydrate.branches import layout
 from commodore.hydrate.branches.edits import Edit, as_text
 from commodore.hydrate.branches.files import EXECUTABLE, FILE, Entry
-from commodore.hydrate.branches.records import Owned
-from commodore.hydrate.model import CommitRequest, PathCounts, PathOutput, Writing
+from commodore.hydrate.branches.records import OwnedPaths
+from commodore.hydrate.model import CommitRequest, CommitRules, PathCounts, PathOutput
 
 _FEW = 3
-"""Paths that may go without being asked about."""
+"""The number of paths that may be removed without confirmation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The state that a commit is to stand on.
+    """The state of the branch that a commit is based on.
 
     Attributes:
-        entries: the files of the commit that it stands on.
-        owned: its output paths, by whose they are.
-        counts: how the objects that are wanted differ from those that are there, by output path.
+        entries: the files of the parent commit.
+        owned: its output paths by owner.
+        counts: the differences between requested and existing objects, by output path.
         edits: files that others have changed since they were hydrated.
     """
 
     entries: Mapping[str, Entry]
-    owned: Owned
+    owned: OwnedPaths
     counts: Mapping[str, PathCounts]
     edits: Mapping[str, Edit]
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The change that a commit makes to its base.
+    """The change of a commit to its base.
 
     Attributes:
-        paths: what is written.
-        removed: output paths that go.
-        edited: output paths that stay as others have edited them, with the last commit at which they were as hydrated.
+        paths: the outputs that are written.
+        removed: output paths that are removed.
+        edited: output paths with kept edits of others, each with the last commit with its files as hydrated.
     """
 
     paths: tuple[PathOutput, ...]
@@ -52,11 +52,11 @@ class Change:
     edited: Mapping[str, str]
 
 
-def change_of(request: CommitRequest, base: Base, writing: Writing, announce: Announce) -> Change:
-    """The change that brings a branch to what is wanted.
+def change_of(request: CommitRequest, base: Base, writing: CommitRules, announce: Announce) -> Change:
+    """Return the change that brings a branch to the requested state.
 
     Raises:
-        PolicyError: CMD-HYD-007, something else than a folder is in the way; CMD-HYD-031, too much would go;
+        PolicyError: CMD-HYD-007, a path is blocked by a file; CMD-HYD-031, too many paths would be removed;
             CMD-HYD-047, edits of others would be lost.
         InputError: CMD-HYD-022, a path would become empty.
     """
@@ -64,7 +64,7 @@ def change_of(request: CommitRequest, base: Base, writing: Writing, announce: An
     changed = [path for path in request.paths if _is_changed(path, base, writing, announce)]
     removed = base.owned.stale if writing.removal == "delete" else ()
     lost = {item.path for item in changed} | set(removed)
-    # A manifest that was edited to what its sources render by now is settled; a README is nothing but what it was.
+    # An edited manifest that equals the rendered one does not conflict. A README has no such comparison.
     lost |= {path.path for path in request.paths if path.path in edits and not edits[path.path].is_of_manifest}
     lost &= edits.keys()
     rendered = {path.path for path in request.paths}
@@ -83,7 +83,7 @@ def change_of(request: CommitRequest, base: Base, writing: Writing, announce: An
     return Change(tuple(changed), tuple(removed), {path: edited[path] for path in edited if path not in removed})
 
 
-def _is_changed(output: PathOutput, base: Base, writing: Writing, announce: Announce) -> bool:
+def _is_changed(output: PathOutput, base: Base, writing: CommitRules, announce: Announce) -> bool:
     counts = base.counts[output.path]
     _check_free(output.path, base.entries)
     if not output.objects:
@@ -104,23 +104,23 @@ def _check_free(path: str, entries: Mapping[str, Entry]) -> None:
     if blocked:
         raise PolicyError(
             "CMD-HYD-007",
-            f"{printable(blocked[0])} is in the way of what is hydrated to {printable(path)}",
+            f"{printable(blocked[0])} blocks the output path {printable(path)}",
             hint="it is a link, a submodule, a file or a folder of others; remove it, or hydrate to another path",
         )
 
 
-def _check_empty(path: str, counts: PathCounts, writing: Writing, announce: Announce) -> None:
+def _check_empty(path: str, counts: PathCounts, writing: CommitRules, announce: Announce) -> None:
     if counts.removed and not writing.allow_empty:
         raise InputError(
             "CMD-HYD-022",
-            f"nothing is rendered for {path} any more, where objects were before",
-            hint="see whether the source is still right; if that is meant, add --allow-empty",
+            f"nothing is rendered for {path} any more, which had objects before",
+            hint="check the source; if this is intended, add --allow-empty",
         )
-    announce(Warned("CMD-HYD-021", f"nothing is rendered for {path}", hint="see whether the source is the right one"))
+    announce(Warned("CMD-HYD-021", f"nothing is rendered for {path}", hint="check the source"))
 
 
-def _judge_edits(lost: Mapping[str, Edit], request: CommitRequest, writing: Writing, announce: Announce) -> None:
-    """Refuse to write over edits of others, or say what is done with them."""
+def _judge_edits(lost: Mapping[str, Edit], request: CommitRequest, writing: CommitRules, announce: Announce) -> None:
+    """Refuse to overwrite edits of others, or announce how they are handled."""
     shown = as_text(lost)
     branch = f"{request.branch} of {redact(request.url)}"
     if writing.edited == "refuse":
@@ -135,14 +135,14 @@ def _judge_edits(lost: Mapping[str, Edit], request: CommitRequest, writing: Writ
         announce(
             Warned(
                 "CMD-HYD-032",
-                f"--edited overwrite writes over edits of others on the branch {branch}: {shown}",
-                hint="the edits are in the history of the branch; change the sources, not what is rendered of them",
+                f"--edited overwrite overwrites edits of others on the branch {branch}: {shown}",
+                hint="the edits are in the history of the branch; change the sources, not the rendered manifests",
             )
         )
 
 
-def _check_removal(owned: Owned, removed: Sequence[str], request: CommitRequest, writing: Writing) -> None:
-    """See that not most of a branch goes at once, nor all of one to which no Application writes any more."""
+def _check_removal(owned: OwnedPaths, removed: Sequence[str], request: CommitRequest, writing: CommitRules) -> None:
+    """Refuse to remove most of a branch at once, or all of an abandoned branch."""
     gone = len(removed)
     is_little = bool(request.scope.written) and (gone <= _FEW or gone * 2 <= len(owned.ours))
     if writing.allow_mass_removal or is_little:
@@ -151,12 +151,12 @@ def _check_removal(owned: Owned, removed: Sequence[str], request: CommitRequest,
         "CMD-HYD-031",
         f"{gone} of {len(owned.ours)} output paths of the branch {request.branch} of {redact(request.url)} would be"
         " removed",
-        hint="see whether all Applications were found; if that is meant, add --allow-mass-removal",
+        hint="check that all Applications are included; if this is intended, add --allow-mass-removal",
     )
 
 
-def warn_of_paths(owned: Owned, request: CommitRequest, writing: Writing, announce: Announce) -> None:
-    """Warn of output paths that no Application writes any more, and of those that another program has hydrated."""
+def warn_of_paths(owned: OwnedPaths, request: CommitRequest, writing: CommitRules, announce: Announce) -> None:
+    """Warn about output paths that are stale or were hydrated by another program."""
     branch = f"{request.branch} of {redact(request.url)}"
     if owned.stale and writing.removal == "report":
         announce(stale_warning(owned.stale, branch))
@@ -172,7 +172,7 @@ def warn_of_paths(owned: Owned, request: CommitRequest, writing: Writing, announ
 
 
 def stale_warning(paths: Iterable[str], branch: str) -> Warned:
-    """The warning about output paths that no Application writes any more."""
+    """Return the warning about output paths that no Application writes any more."""
     return Warned(
         "CMD-HYD-030",
         f"no Application writes any more to {', '.join(paths)} of the branch {branch}",
@@ -181,9 +181,9 @@ def stale_warning(paths: Iterable[str], branch: str) -> Warned:
 
 
 def kept_warning(edits: Mapping[str, Edit], branch: str) -> Warned:
-    """The warning about edits of others that stay."""
+    """Return the warning about kept edits of others."""
     return Warned(
         "CMD-HYD-048",
-        f"edits of others stay on the branch {branch}, which is not what its sources render: {as_text(edits)}",
+        f"edits of others are kept on the branch {branch}, which differs from its sources: {as_text(edits)}",
         hint="move them to the sources, then run with --edited overwrite",
     )

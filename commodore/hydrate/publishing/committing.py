@@ -1,4 +1,4 @@
-"""Commits on hydrated branches, and commits of notes, made in a bare clone without a working copy."""
+"""Commits on hydrated branches, and commits of notes, created in a bare clone without a working copy."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from commodore.hydrate.publishing.changes import Base, change_of, warn_of_paths
 
 _KEPT = "refs/commodore/hydrate/"
 _NEW_NOTES = "refs/notes/commodore-hydrate-building"
-_UNSAFE = re.compile(r"[\x00-\x1f<>]")  # what ends a name or an address where git reads them
+_UNSAFE = re.compile(r"[\x00-\x1f<>]")  # characters that end a name or an address for git
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """Who commits, and when.
+    """The author and committer of a commit, and its dates.
 
     Attributes:
         author, committer: `Name <mail> SECONDS OFFSET`, as git writes it.
@@ -38,16 +38,16 @@ class Stamp:
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class BuiltCommit:
     """A commit that is ready to be pushed.
 
     Attributes:
-        commit: the branch's new head; the old one if nothing changes, empty if there is no branch and nothing to write.
-        base: the commit it stands on; empty for the first one.
-        branches: what is to be pushed: the branch, and the one that is deployed if that is new.
-        counts: of the objects at the output paths that are wanted.
-        edited: output paths that stay as others have edited them, with the last commit at which they were as hydrated.
-        warnings: what was announced meanwhile.
+        commit: the branch's new head; the old head without changes; empty without branch and changes.
+        base: its parent; empty for a first commit.
+        branches: the branches to push: the branch, and the deployed branch if it is new.
+        counts: of the objects at the requested output paths.
+        edited: output paths with kept edits of others, each with the last commit with its files as hydrated.
+        warnings: announced while the commit was made.
     """
 
     commit: str
@@ -62,12 +62,12 @@ class Built:
 
     @property
     def is_new(self) -> bool:
-        """Tell if there is a commit that was not there before."""
+        """Return True if a new commit was created."""
         return self.commit in self.branches.values() and self.commit != self.base
 
 
 def stamp_of(git: Git, author: Author | None, date: str, *, dated_dry: bool) -> Stamp:
-    """The author at the time of a dry commit, in UTC; the committer now, or then if that is wanted.
+    """Return a stamp with the author date of a dry commit in UTC. The committer date is now, or equal to it if dated.
 
     Args:
         author: None for git's own identity.
@@ -80,7 +80,7 @@ def stamp_of(git: Git, author: Author | None, date: str, *, dated_dry: bool) -> 
 
 
 def stamp_now(git: Git, author: Author | None) -> Stamp:
-    """Author and committer now."""
+    """Return a stamp with the current time."""
     who = _committer(git, identity_environment(git.folder, author, git.context))
     return Stamp(who, who)
 
@@ -95,16 +95,16 @@ def build(
     heads: Mapping[str, str],
     stamp: Stamp,
     edits: Mapping[str, Edit] = NO_EDITS,
-) -> Built:
-    """Make the commit that is wanted, on the head of its branch.
+) -> BuiltCommit:
+    """Create the requested commit on the head of its branch.
 
     Args:
-        heads: the branches to build on; there may be commits that are not pushed yet.
+        heads: the branches to build on; their commits may not be pushed yet.
         edits: files on the branch that others have changed since they were hydrated.
 
     Raises:
         CommodoreError: see `change_of`.
-        PolicyError: CMD-HYD-007, git cannot write a file as it is meant.
+        PolicyError: CMD-HYD-007, git cannot write a file as requested.
         InputError: CMD-HYD-028, a manifest would be too large.
         EnvironmentFault: git fails; CMD-HYD-052, the commit cannot be signed.
     """
@@ -136,11 +136,13 @@ def build(
     elif parent and not head:
         commit = branches[request.branch] = parent
     paths = tuple(path.path for path in change.paths)
-    return Built(commit, parent, branches, paths, change.removed, owned.stale, counts, change.edited, tuple(warned))
+    return BuiltCommit(
+        commit, parent, branches, paths, change.removed, owned.stale, counts, change.edited, tuple(warned)
+    )
 
 
 def commit_notes(git: Git, notes: Mapping[str, str], stamp: Stamp) -> str:
-    """A commit of the notes in which commits (full ids) have these notes too. Returns its id."""
+    """Create a commit of the notes ref with notes for commits (full ids) added, and return its id."""
     head = notes_head(git)
     if not notes:
         return head
@@ -154,7 +156,7 @@ def commit_notes(git: Git, notes: Mapping[str, str], stamp: Stamp) -> str:
 
 
 def keep(git: Git, group: str, commit: str) -> str:
-    """Keep a commit that could not be pushed. Returns its ref."""
+    """Keep a commit that could not be pushed, and return its ref."""
     ref = _KEPT + group
     git.run(["update-ref", ref, commit])
     return ref
@@ -183,10 +185,10 @@ def _files(
 
 
 def _begin(to: Destination, request: CommitRequest, head: str, stamp: Stamp) -> str:
-    """An empty first commit for the branch that is deployed: programs that promote expect one.
+    """Create an empty first commit for the deployed branch, which promotion programs expect.
 
     Args:
-        head: of the branch that is written to; where that began with an empty commit, it is the same one.
+        head: of the destination branch; if it began with an empty commit, that commit is reused.
     """
     empty = to.git.run(["hash-object", "-t", "tree", "-w", "--stdin"], input=b"").text
     if head:
@@ -204,7 +206,7 @@ def _commit(
     change: tuple[Mapping[str, bytes], Sequence[str]],
     stamp: Stamp,
 ) -> str:
-    """The commit of a change: the new contents by path, and the paths that go."""
+    """Create the commit of a change with new contents by path, and removed paths."""
     git, (new, gone) = to.git, change
     ref = f"{_KEPT}building-{request.group}-{time.monotonic_ns()}"
     message = f"{request.message}\n"
@@ -240,7 +242,7 @@ def _commit_tree(to: Destination, tree: str, parent: str, message: str, stamp: S
 
 
 def _imported(git: Git, lines: Sequence[str | bytes], ref: str) -> str:
-    """The commit that a stream of `git fast-import` makes for a ref, which is gone afterwards."""
+    """Run `git fast-import` for a temporary ref, and return its commit."""
     stream = b"".join(
         (line.encode("utf-8", "surrogateescape") if isinstance(line, str) else line) + b"\n" for line in lines
     )
@@ -253,10 +255,10 @@ def _imported(git: Git, lines: Sequence[str | bytes], ref: str) -> str:
 
 
 def _check_written(git: Git, commit: str, new: Mapping[str, bytes], others: Mapping[str, Entry]) -> None:
-    """See that the commit has exactly what was meant: git follows rules of its own about names.
+    """Check that the commit has exactly the requested files, as git has rules of its own about names.
 
     Args:
-        others: what it has of its base.
+        others: the unchanged files of its base.
     """
     entries = entries_of(git, commit)
     wrong = [path for path in new if path not in entries or entries[path].mode != FILE]
@@ -266,7 +268,7 @@ def _check_written(git: Git, commit: str, new: Mapping[str, bytes], others: Mapp
     if wrong or contents_of(git, entries, new) != dict(new):
         raise PolicyError(
             "CMD-HYD-007",
-            f"git has not written {printable(wrong[0]) if wrong else 'the files'} as they were meant",
+            f"git did not write {printable(wrong[0]) if wrong else 'the files'} as requested",
             hint="hydrate to a path without special characters",
         )
 

@@ -1,4 +1,4 @@
-"""Credentials for pushes: Secrets as Argo CD's commit server has them, in files."""
+"""Credentials for pushes: files with Secrets in the format of Argo CD's commit server."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ _MEANINGS = {
     Problem.UNTRUSTED: Meaning(EnvironmentFault, "CMD-HYD-082", UNTRUSTED_HINT),
 }
 _GITHUB = "https://api.github.com"
-_LIFE = 300  # seconds that the App's own signature is good for
-_SKEW = 60  # seconds by which GitHub's clock may be behind
+_LIFE = 300  # seconds that the App's own signature is valid
+_SKEW = 60  # seconds that GitHub's clock may be behind
 _POLICY = Policy(timeout=30.0, seconds=60.0, size=1 << 20, attempts=1)
 _SETTINGS = {"tlsClientCertData": "sslCert", "tlsClientCertKey": "sslKey"}
 
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """One Secret.
+    """The credentials of a Secret.
 
     Attributes:
-        exact: whether its URL is that of one repository, or the beginning of several.
+        exact: True if its URL is a repository's, False if it is a prefix of several.
         values: its keys; never shown.
     """
 
@@ -55,7 +55,7 @@ class Credential:
         return self.values.get("url", "")
 
     def fits(self, url: str, projects: frozenset[str]) -> bool:
-        """Tell if it is for a repository, to which Applications of these projects write."""
+        """Return True if it is for a repository and Applications of these projects."""
         project = self.values.get("project", "")
         if project and projects != {project}:
             return False
@@ -67,10 +67,10 @@ class Credential:
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """The Secrets that pushes are let in by.
+    """The Secrets with credentials for pushes.
 
     Args:
-        folder: where files of keys are put; it is removed after the run.
+        folder: the folder for key files, removed after the run.
     """
 
     secrets: tuple[Credential, ...]
@@ -78,7 +78,7 @@ class Credentials:
     context: Context
 
     def rights(self, url: str, projects: frozenset[str]) -> GitRights | None:
-        """The rights for a push to a repository; None for git's own ways.
+        """Return the credentials for a push to a repository; None for git's own configuration.
 
         Raises:
             InputError: CMD-HYD-081, two Secrets are for it; CMD-HYD-080, the Secret cannot be used.
@@ -93,7 +93,7 @@ class Credentials:
             raise InputError(
                 "CMD-HYD-081",
                 f"the Secrets {' and '.join(same)} are both for {redact(url)}",
-                hint="remove one of them, or name the repository's whole URL in one",
+                hint="remove one of them, or write the repository's full URL into one",
             )
         if _APP in best.values:
             token = installation_token(best.name, best.values, self.context)
@@ -127,15 +127,15 @@ class Credentials:
 
 
 def read_credentials(place: Path, folder: Path, context: Context) -> Credentials:
-    """The Secrets of a file, or of all YAML files of a folder.
+    """Read the Secrets of a file, or of all YAML files of a folder.
 
-    Those without the label of write credentials are passed over: what a repository is read with never pushes.
+    Secrets without the label of write credentials are ignored, so that read credentials are never used for pushes.
 
     Args:
-        folder: for files of keys; private to the run.
+        folder: for key files; private to the run.
 
     Raises:
-        InputError: CMD-HYD-080, a file cannot be read, or a Secret is wrong. No value is in the message.
+        InputError: CMD-HYD-080, a file cannot be read, or a Secret is invalid. The message contains no values.
     """
     files = sorted(place.glob("*.y*ml")) if place.is_dir() else [place]
     secrets = [secret for file in files for secret in _secrets(file, context.limits)]
@@ -194,7 +194,7 @@ def _key(url: str) -> str:
 
 
 def installation_token(name: str, values: Mapping[str, str], context: Context) -> str:
-    """A token of an App's installation.
+    """Request a token of an App's installation.
 
     Args:
         name: of the Secret.
@@ -207,7 +207,7 @@ def installation_token(name: str, values: Mapping[str, str], context: Context) -
     """
     installation = values.get("githubAppInstallationID", "")
     if not installation.isdigit():
-        raise _wrong_app(name, "githubAppInstallationID is missing, or no number")
+        raise _wrong_app(name, "githubAppInstallationID must be a number")
     base = values.get("githubAppEnterpriseBaseUrl") or _GITHUB
     url = f"{base.rstrip('/')}/app/installations/{installation}/access_tokens"
     signed = _signed(name, values)
@@ -239,7 +239,7 @@ def _signed(name: str, values: Mapping[str, str]) -> str:
     try:
         return jwt.encode({"alg": "RS256"}, claims, RSAKey.import_key(values.get("githubAppPrivateKey", "")))
     except (JoseError, ValueError, TypeError) as error:
-        raise _wrong_app(name, "githubAppPrivateKey is no RSA key in PEM") from error
+        raise _wrong_app(name, "githubAppPrivateKey must be an RSA key in PEM format") from error
 
 
 def _wrong_app(name: str, why: str) -> InputError:

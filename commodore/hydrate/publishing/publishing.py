@@ -1,4 +1,4 @@
-"""Bringing commits and notes to one repository, however many others push there at the same time."""
+"""Pushes of commits and notes to a repository, repeated if others push there at the same time."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from commodore.core.sources.git import Author, RepositoryStore, redact
 from commodore.hydrate.branches.destination import Destination, notes_head
 from commodore.hydrate.branches.files import manifest_diff
 from commodore.hydrate.branches.provenance import superseded
-from commodore.hydrate.branches.records import NOTES, Note, NotedGroup, read_note
-from commodore.hydrate.model import CommitRequest, Outcome, Publishing, Result
-from commodore.hydrate.publishing.committing import Built, Stamp, build, commit_notes, keep, stamp_of
-from commodore.hydrate.publishing.pushing import Pushed, push
+from commodore.hydrate.branches.records import NOTES, GroupNote, Note, read_note
+from commodore.hydrate.model import CommitRequest, Outcome, PublishRules, Result
+from commodore.hydrate.publishing.committing import BuiltCommit, Stamp, build, commit_notes, keep, stamp_of
+from commodore.hydrate.publishing.pushing import PushAnswer, push
 
 _HEADS = "refs/heads/"
 _SHORTEST, _LONGEST = 0.05, 2.0  # seconds of a pause before the next attempt
 
 Superseded = Callable[[Sequence[tuple[CommitRequest, str]]], Sequence[str]]
-"""Gives the reasons why commits, each with the noted dry commit of its group, are not wanted; empty for the others."""
+"""Returns why commits, each with the noted dry commit of its group, are superseded; empty if they are not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class Published:
     """The results of commits, and the repository afterwards.
 
     Attributes:
-        results: by the group of the request.
-        seconds: how long it took.
+        results: by group id.
+        seconds: the duration.
     """
 
     results: Mapping[str, Result]
@@ -44,18 +44,18 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """The commits and notes that one attempt is to push.
+    """The commits and notes of one attempt to push.
 
     Attributes:
-        number: how many attempts there were before.
-        built, failed: the commits, and why others cannot be made, by group.
-        known: the dry commits that are noted so far, by group.
-        notes: those that are new or changed, by commit.
-        refs: what is pushed, by full names of refs.
+        number: the number of earlier attempts.
+        built, failed: the commits, and the errors of other requests, by group.
+        known: the dry commits in notes so far, by group.
+        notes: new and changed notes by commit.
+        refs: the commits to push by full ref name.
     """
 
     number: int
-    built: Mapping[str, Built] = field(default_factory=dict)
+    built: Mapping[str, BuiltCommit] = field(default_factory=dict)
     failed: Mapping[str, CommodoreError] = field(default_factory=dict)
     known: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
@@ -65,21 +65,21 @@ class _Attempt:
 def publish(
     to: Destination, requests: Sequence[CommitRequest], superseded: Superseded, *, dry: bool = False
 ) -> Published:
-    """Make the commits that are wanted, and push them with their notes.
+    """Create the requested commits, and push them with their notes.
 
-    When the remote has moved meanwhile, everything is built again on what it has now.
+    If the remote has moved meanwhile, everything is built again on its current state.
 
     Args:
-        superseded: says which commits are not wanted any more. Asked just before each push.
-        dry: build, and push nothing.
+        superseded: returns which requests are superseded. Called just before each push.
+        dry: build without pushing.
 
     Raises:
         EnvironmentFault: CMD-HYD-051, the remote does not answer.
     """
     results: dict[str, Result] = {}
-    there: dict[str, Built] = {}
+    there: dict[str, BuiltCommit] = {}
     number, checked = 0, dry
-    stamp = cache(partial(stamp_of, to.git, dated_dry=to.writing.dated_dry))  # also of commits that are built again
+    stamp = cache(partial(stamp_of, to.git, dated_dry=to.writing.dated_dry))  # including commits that are built again
     while waiting := [request for request in requests if request.group not in results]:
         work = _build(to, waiting, stamp, number)
         results |= work.failed
@@ -117,9 +117,9 @@ def publish(
 
 
 def publish_all(
-    store: RepositoryStore, work: Mapping[str, tuple[Destination, Sequence[CommitRequest]]], how: Publishing
+    store: RepositoryStore, work: Mapping[str, tuple[Destination, Sequence[CommitRequest]]], how: PublishRules
 ) -> dict[str, Published]:
-    """Publish to several destinations at the same time: one that is slow does not hold back others.
+    """Publish to several destinations concurrently, so that a slow one does not delay others.
 
     Args:
         store: the clones of the dry repositories.
@@ -140,20 +140,20 @@ def publish_all(
             done = Published(dict.fromkeys((request.group for request in requests), error), to)
         return replace(done, seconds=time.monotonic() - began)
 
-    if len(work) < 2:  # a thread would answer an interruption later
+    if len(work) < 2:  # a thread would react later to an interruption
         return {key: publish_one(*value) for key, value in work.items()}
     threads = next(iter(work.values()))[0].context.limits.git_threads
     with ThreadPoolExecutor(threads, thread_name_prefix="push") as pool:
         try:
             return dict(zip(work, pool.map(publish_one, *zip(*work.values(), strict=True)), strict=True))
-        except BaseException:  # do not wait for pushes then, least of all at Ctrl-C
+        except BaseException:  # on an error or Ctrl-C, do not wait for other pushes
             pool.shutdown(wait=False, cancel_futures=True)
             store.close()
             raise
 
 
 def check_push(to: Destination) -> None:
-    """See that the remote would take a push, before anything is rendered for it.
+    """Check that the remote would accept a push, before anything is rendered for it.
 
     Raises:
         EnvironmentFault: CMD-HYD-050, it refuses; CMD-HYD-051, it does not answer.
@@ -168,8 +168,8 @@ def check_push(to: Destination) -> None:
             raise _refusal(to, ref, asked.words.get(ref, ""))
 
 
-def _push(to: Destination, refs: Mapping[str, str]) -> Pushed:
-    """Push; when the answer is lost, ask the remote whether it has taken it."""
+def _push(to: Destination, refs: Mapping[str, str]) -> PushAnswer:
+    """Push; if the answer is lost, check on the remote if the push was accepted."""
     try:
         expected = {_HEADS + name: sha for name, sha in to.heads.items()}
         if notes := notes_head(to.git):
@@ -183,15 +183,15 @@ def _push(to: Destination, refs: Mapping[str, str]) -> Pushed:
         there = {_HEADS + name: sha for name, sha in state.branches.items()} | dict(state.notes)
         if any(there.get(ref) != sha for ref, sha in refs.items()):
             raise
-        return Pushed(dict.fromkeys(refs, "pushed"))
+        return PushAnswer(dict.fromkeys(refs, "pushed"))
 
 
 def _build(
     to: Destination, waiting: Sequence[CommitRequest], stamp: Callable[[Author | None, str], Stamp], number: int
 ) -> _Attempt:
-    """The commits and notes that are wanted, each on those before it."""
+    """Build the requested commits and notes, each on the previous ones."""
     heads = dict(to.heads)
-    built: dict[str, Built] = {}
+    built: dict[str, BuiltCommit] = {}
     failed: dict[str, CommodoreError] = {}
     notes = _Notes(to)
     for request in waiting:
@@ -213,29 +213,29 @@ def _build(
 
 
 class _Notes:
-    """Collects the notes of commits that are built one after the other.
+    """Collect the notes of commits that are built one after the other.
 
     Attributes:
         texts: by commit.
-        known: by group, the dry commit that is noted so far.
+        known: the dry commit in the note so far, by group.
     """
 
     def __init__(self, to: Destination) -> None:
         self.texts: dict[str, str] = {}
         self.known: dict[str, str] = {}
         self._to = to
-        self._noted: dict[str, str] = {}  # the commit that gets a note, by branch
+        self._noted: dict[str, str] = {}  # the commit of each note by branch
 
-    def add(self, request: CommitRequest, built: Built) -> None:
-        """Add what is to be noted of a commit."""
+    def add(self, request: CommitRequest, built: BuiltCommit) -> None:
+        """Add the note of a commit."""
         to = self._to
         if not to.writing.notes or not built.commit:
             return
         earlier = self._noted.get(request.branch, "")
         before = self._before(request, built)
         known = before or Note()
-        self.known[request.group] = known.groups.get(request.group, NotedGroup()).dry_sha
-        note = known.with_group(request.group, NotedGroup(request.commit.sha, request.inputs, request.branch))
+        self.known[request.group] = known.groups.get(request.group, GroupNote()).dry_sha
+        note = known.with_group(request.group, GroupNote(request.commit.sha, request.inputs, request.branch))
         edited = known.edited if earlier else {path: edit.base for path, edit in to.all_edits(request.branch).items()}
         judged = {*built.removed, *(path.path for path in request.paths)}
         kept = {path: base for path, base in edited.items() if path not in judged}
@@ -248,11 +248,11 @@ class _Notes:
                 self.texts.pop(earlier, None)
             self.texts[built.commit] = note.text()
 
-    def _before(self, request: CommitRequest, built: Built) -> Note | None:
-        """The note of what a commit stands on.
+    def _before(self, request: CommitRequest, built: BuiltCommit) -> Note | None:
+        """Return the note of a commit's base.
 
-        A new branch begins with what is noted of its base. Another branch may have the same commit, if it holds the
-        same and was written in the same second; then its note is there already.
+        A new branch begins with the note of its base. Another branch may have the same commit, if it has the same
+        content and was written in the same second; then its note exists already.
         """
         for commit in (built.commit, self._noted.get(request.branch, "")):
             if commit in self.texts:
@@ -265,7 +265,7 @@ class _Notes:
 def _left_superseded(
     to: Destination, work: _Attempt, waiting: Sequence[CommitRequest], superseded: Superseded
 ) -> dict[str, Result]:
-    """The outcomes of commits that are not wanted any more, by group."""
+    """Return the outcomes of superseded requests by group."""
     reasons = superseded([(item, work.known.get(item.group, "")) for item in waiting])
     return {
         value.group: Outcome("superseded", reason, to.heads.get(value.branch, ""), work.built[value.group].base)
@@ -274,18 +274,18 @@ def _left_superseded(
     }
 
 
-def _is_there(built: Built, answer: Pushed) -> bool:
-    """Tell if a server has the branches of a commit, also one that does not take several refs together."""
+def _is_there(built: BuiltCommit, answer: PushAnswer) -> bool:
+    """Return True if a server has the branches of a commit, with or without atomic pushes."""
     return bool(built.branches) and all(answer.answers.get(_HEADS + name) == "pushed" for name in built.branches)
 
 
 def _refused(
-    to: Destination, answer: Pushed, work: _Attempt, waiting: Sequence[CommitRequest]
+    to: Destination, answer: PushAnswer, work: _Attempt, waiting: Sequence[CommitRequest]
 ) -> dict[str, EnvironmentFault]:
-    """The errors of commits that the server refuses, by group; the commits are kept."""
+    """Return the errors of commits that the server refused, by group; the commits are kept locally."""
     refused = {ref for ref, word in answer.answers.items() if word == "refused"}
     if refused == {NOTES}:
-        error = _refusal(to, NOTES, answer.words.get(NOTES, ""), "add --no-notes if the server takes no notes")
+        error = _refusal(to, NOTES, answer.words.get(NOTES, ""), "add --no-notes if the server does not accept notes")
         return dict.fromkeys((item.group for item in waiting), error)
     errors: dict[str, EnvironmentFault] = {}
     for request in waiting:
@@ -312,17 +312,17 @@ def _concluded_without_notes(
     work: _Attempt,
     waiting: Sequence[CommitRequest],
     results: dict[str, Result],
-    there: Mapping[str, Built],
+    there: Mapping[str, BuiltCommit],
     why: str,
 ) -> Destination:
-    """Take in the commits that the server has, if any, with a warning about notes that it does not have."""
+    """Record the outcomes of commits that the server has, with a warning about missing notes."""
     pushed = [item for item in waiting if item.group in there]
     if not pushed:
         return to
     warned = Warned(
         "CMD-HYD-036",
         f"the branches of {redact(to.repository.url)} were pushed, the notes were not: {why}",
-        hint="the next run tries again; add --no-notes if the server takes no notes",
+        hint="the next run tries again; add --no-notes if the server does not accept notes",
     )
     to.context.announce(warned)
     done = _concluded(to, replace(work, refs={}), pushed, {}, there=there)
@@ -337,9 +337,9 @@ def _given_up(
     work: _Attempt,
     waiting: Sequence[CommitRequest],
     results: dict[str, Result],
-    there: Mapping[str, Built],
+    there: Mapping[str, BuiltCommit],
 ) -> Published:
-    """The end after the last attempt."""
+    """Record the outcomes after the last attempt."""
     to = _concluded_without_notes(to, work, waiting, results, there, "others have pushed some at the same time")
     for request in waiting:
         built = work.built[request.group]
@@ -360,10 +360,10 @@ def _concluded(
     waiting: Sequence[CommitRequest],
     results: Mapping[str, Result],
     *,
-    there: Mapping[str, Built],
+    there: Mapping[str, BuiltCommit],
     dry: bool = False,
 ) -> Published:
-    """The outcomes of commits that are on the remote now, or would be, with those of others."""
+    """Return the outcomes of commits that are on the remote now, or would be, and of superseded requests."""
     built = {item.group: there.get(item.group) or work.built[item.group] for item in waiting}
     if not dry and (notes := work.refs.get(NOTES)):
         to.git.run(["update-ref", NOTES, notes])
@@ -380,7 +380,7 @@ _WOULD = {
 """Reasons of a dry run, by the word of a run that pushes."""
 
 
-def _outcome(to: Destination, work: _Attempt, request: CommitRequest, built: Built, *, dry: bool) -> Outcome:
+def _outcome(to: Destination, work: _Attempt, request: CommitRequest, built: BuiltCommit, *, dry: bool) -> Outcome:
     word, reason = _word(request, built, is_noted=built.commit in work.notes)
     return Outcome(
         "planned" if dry and word != "unchanged" else word,
@@ -397,24 +397,24 @@ def _outcome(to: Destination, work: _Attempt, request: CommitRequest, built: Bui
     )
 
 
-def _difference(to: Destination, built: Built) -> tuple[str, ...]:
+def _difference(to: Destination, built: BuiltCommit) -> tuple[str, ...]:
     paths = (*built.changed, *built.removed)
     old = to.manifests_of(built.base, paths) if built.base and paths else {}
     new = to.manifests_of(built.commit, built.changed) if built.changed else {}
     return manifest_diff(old, new, to.context.limits)
 
 
-def _word(request: CommitRequest, built: Built, *, is_noted: bool) -> tuple[str, str]:
-    """The word for what was built, and why."""
+def _word(request: CommitRequest, built: BuiltCommit, *, is_noted: bool) -> tuple[str, str]:
+    """Return the outcome's word for a built commit, and its reason."""
     if built.is_new:
         return "committed", "its manifests have changed"
     if request.branch in built.branches:
-        return "created", f"it was not there; its manifests are those of {request.sync_branch}"
+        return "created", f"the branch is new, with the manifests of {request.sync_branch}"
     if built.branches:
-        return "created", f"{request.sync_branch} was not there"
+        return "created", f"{request.sync_branch} did not exist"
     return "noted" if is_noted else "unchanged", "no manifest has changed"
 
 
-def _branches(built: Iterable[Built]) -> dict[str, str]:
-    """The branches of commits, in their order: the last one counts."""
+def _branches(built: Iterable[BuiltCommit]) -> dict[str, str]:
+    """Return the branches of commits; later commits override earlier ones."""
     return {branch: sha for item in built for branch, sha in item.branches.items()}

@@ -1,4 +1,4 @@
-"""Pushing branches and notes of one repository together, never by force."""
+"""Pushes of branches and notes of a repository together, never forced."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from commodore.base.errors import EnvironmentFault
 from commodore.core.sources.git import GitRights, Repository, last_words, redact_text, was_overtaken
 
 _LOST_RACE = re.compile(r"cannot lock ref|incorrect old value|reference already exists|failed to lock")
-"""The words of servers for all refs of an atomic push when another push was quicker."""
+"""Messages of servers for the refs of an atomic push that lost against another push."""
 _ATOMIC_SIBLING = re.compile(r"\(atomic (push|transaction) fail(ed|ure)\)")
 _NOT_ATOMIC = "the receiving end does not support --atomic push"
 _UNKNOWN_USER = re.compile(r"could not read (Username|Password) for")
-"""git would ask for it: nothing that it was given is let in, or it was given nothing."""
+"""git would prompt: it has no credentials, or they were rejected."""
 _WRONG_USER = re.compile(r"Authentication failed|Permission denied \(")
 _HEADS = "refs/heads/"
 
@@ -23,13 +23,13 @@ Answer = Literal["pushed", "moved", "refused", "held"]
 
 
 @dataclass(frozen=True, slots=True)
-class Pushed:
+class PushAnswer:
     """The answer of a remote.
 
     Attributes:
-        answers: by ref. `held` are those that were not taken as another one was refused.
-        words: what the server said of refs that it refused.
-        atomic: whether the server can take several refs together.
+        answers: by ref. `held` refs were not accepted because another ref was refused.
+        words: the server's messages about refused refs.
+        atomic: True if the server supports atomic pushes.
     """
 
     answers: Mapping[str, Answer]
@@ -48,16 +48,16 @@ def push(
     rights: GitRights | None = None,
     *,
     dry: bool = False,
-) -> Pushed:
-    """Push commits to refs of a remote: all of them or none, where the server can do that.
+) -> PushAnswer:
+    """Push commits to refs of a remote, atomically if the server supports it.
 
     Args:
         repository: its bare clone, which has the commits.
-        refs: full names of refs and commits.
-        expected: what the refs are at, by full names; a ref that is absent here must not be there. A ref that is at
-            another commit, or was deleted, counts as moved.
-        rights: what the push is let in by; None for git's own ways.
-        dry: only ask whether the remote would let us.
+        refs: commits by full ref name.
+        expected: the current commits by full ref name; an absent ref must not exist on the remote. A ref at another
+            commit, or a deleted ref, counts as moved.
+        rights: the credentials of the push; None for git's own configuration.
+        dry: only check if the remote would accept the push.
 
     Raises:
         EnvironmentFault: CMD-HYD-051, the remote does not answer.
@@ -68,11 +68,11 @@ def push(
         return answer
     notes = {ref: pair for ref, pair in leased.items() if not ref.startswith(_HEADS)}
     branches = {ref: pair for ref, pair in leased.items() if ref not in notes}
-    first = _push(repository, branches, rights, dry=dry, atomic=False) if branches else Pushed({})
+    first = _push(repository, branches, rights, dry=dry, atomic=False) if branches else PushAnswer({})
     taken = all(answer == "pushed" for answer in first.answers.values())
-    second = _push(repository, notes, rights, dry=dry, atomic=False) if notes and taken else Pushed({})
+    second = _push(repository, notes, rights, dry=dry, atomic=False) if notes and taken else PushAnswer({})
     held: dict[str, Answer] = {} if taken else dict.fromkeys(notes, "held")
-    return Pushed({**first.answers, **second.answers, **held}, {**first.words, **second.words}, atomic=False)
+    return PushAnswer({**first.answers, **second.answers, **held}, {**first.words, **second.words}, atomic=False)
 
 
 def _push(
@@ -82,11 +82,11 @@ def _push(
     *,
     dry: bool,
     atomic: bool,
-) -> Pushed:
-    """One push of refs, each with its new commit and the one that is expected there.
+) -> PushAnswer:
+    """Push refs once, each with its new commit and the expected commit.
 
-    New commits stand on those that are expected, so the leases force nothing: without them a push to a branch that was
-    deleted meanwhile would bring its history back.
+    New commits are based on the expected ones, so the leases force nothing. Without leases, a push to a branch that was
+    deleted meanwhile would restore its history.
     """
     options = ["--porcelain", "--no-follow-tags"]
     options += ["--atomic"] if atomic else []
@@ -95,33 +95,33 @@ def _push(
     specs = [f"{sha}:{ref}" for ref, (sha, _) in sorted(refs.items())]
     done = repository.push(options, specs, rights)
     if atomic and _NOT_ATOMIC in done.stderr:
-        return Pushed({}, atomic=False)
+        return PushAnswer({}, atomic=False)
     words = _server_words(done.stderr)
     result: dict[str, tuple[Answer, str]] = _read(done.text, lost_race=_LOST_RACE.search(words) is not None)
     if atomic and any(answer != "pushed" for answer, _ in result.values()):
-        # By HTTP, git tells only of the ref that was refused.
+        # Over HTTP, git reports only the refused ref.
         result = {**dict.fromkeys(refs, ("held", "")), **result}
     if set(result) != set(refs) or (done.returncode != 0 and all(answer == "pushed" for answer, _ in result.values())):
         raise _failure(repository, done.stderr, has_rights=rights is not None)
     reasons = {ref: words or why for ref, (answer, why) in result.items() if answer == "refused"}
-    return Pushed({ref: answer for ref, (answer, _) in result.items()}, reasons)
+    return PushAnswer({ref: answer for ref, (answer, _) in result.items()}, reasons)
 
 
 def _failure(repository: Repository, stderr: str, *, has_rights: bool) -> EnvironmentFault:
-    """The error of a push that the remote did not answer to.
+    """Return the error of a push that the remote did not answer.
 
     Args:
-        has_rights: whether credentials for pushes were given.
+        has_rights: True if credentials for pushes were given.
     """
     url = repository.display_url
     said = redact_text(last_words(stderr)) or "no reason was given"
-    message, hint = f"{url} does not take the push: {said}", "check the URL and the network, and run again"
+    message, hint = f"{url} did not accept the push: {said}", "check the URL and the network, and run again"
     if has_rights and (_UNKNOWN_USER.search(stderr) or _WRONG_USER.search(stderr)):
         message = f"{url} refuses the credentials that --push-credentials has for it"
         hint = "check user name, password, token or key in the Secret, and whether they have expired"
     elif _UNKNOWN_USER.search(stderr):
-        message = f"{url} asks for credentials to push, and there are none"
-        hint = "name a file with a Secret for this URL by --push-credentials, or give git a credential helper"
+        message = f"{url} requires credentials for pushes, and none are configured"
+        hint = "pass a file with a Secret for this URL to --push-credentials, or configure a credential helper for git"
     elif _WRONG_USER.search(stderr):
         message = f"{url} refuses the credentials that git has for it: {said}"
         hint = "correct them, or name others for pushes by --push-credentials"
@@ -129,7 +129,7 @@ def _failure(repository: Repository, stderr: str, *, has_rights: bool) -> Enviro
 
 
 def _read(text: str, *, lost_race: bool) -> dict[str, tuple[Answer, str]]:
-    """The answers of `git push --porcelain`: a flag, the refs, and why."""
+    """Parse the output of `git push --porcelain`: a flag, the refs, and a reason."""
     results: dict[str, tuple[Answer, str]] = {}
     for line in text.splitlines():
         flag, _, rest = line.partition("\t")

@@ -1,1 +1,1 @@
-"""Read: Applications, their settings, and what they are made of."""
+"""Reading of Applications, their settings and their sources."""

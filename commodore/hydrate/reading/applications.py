@@ -1,4 +1,4 @@
-"""Applications and entries of `hydrate.yaml` as hydrations."""
+"""Parsing of Applications and of entries of `hydrate.yaml`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from commodore.hydrate.branches.texts import NO_TEXTS, Texts, read_template
 from commodore.hydrate.model import Additional, Catalog, Hydration, revision_of
 
 Clusters = Callable[[str], Cluster]
-"""Gives the cluster with an id, or raises a CommodoreError."""
+"""Returns the cluster with an id, or raises a CommodoreError."""
 
 API_VERSION = "commodore.dev/v1alpha1"
 CONFIG_KIND = "HydrateConfig"
-_ENTRY_KIND = "HydrateEntry"  # what an entry of a `hydrate.yaml` is turned into: an Application that may have more
+_ENTRY_KIND = "HydrateEntry"  # the kind of entries of a `hydrate.yaml`, which allow more fields than Applications
 _DRY = ("repoURL", "targetRevision", "path", "helm", "kustomize", "directory", "plugin")
 _OPTIONS = ("helm", "kustomize", "directory")
 _ADDITIONAL = ("repoURL", "targetRevision", "path", "chart", "ref", *_OPTIONS)
@@ -35,7 +35,7 @@ _OLD_WORDS = {"drySources": "drySource", "writeTo": "hydrateTo"}
 
 
 def is_hydrated(application: Mapping[str, Any]) -> bool:
-    """Tell if an Application has a source hydrator."""
+    """Return True if an Application has a source hydrator."""
     spec = application.get("spec")
     return isinstance(spec, Mapping) and spec.get("sourceHydrator") is not None
 
@@ -48,17 +48,17 @@ def read_hydration(
     options_in_git: bool = False,
     clusters: Clusters | None = None,
 ) -> Hydration:
-    """An Application with a source hydrator, checked.
+    """Parse and check an Application with a source hydrator.
 
     Args:
-        lenient: let `sourceHydrator` win over a source beside it, as Argo CD does.
-        options_in_git: refuse options of tools that are not in files of the repository.
-        clusters: knows the clusters whose catalogs are hydrated; None if there can be none.
+        lenient: ignore a source in addition to `sourceHydrator`, as Argo CD does.
+        options_in_git: refuse options of tools outside of the repository's files.
+        clusters: returns clusters whose catalogs are hydrated; None if catalogs are not supported.
 
     Raises:
-        InputError: CMD-HYD-002 to CMD-HYD-005, CMD-HYD-010, CMD-HYD-019, fields are missing, wrong, or for what cannot
-            be hydrated.
-        PolicyError: CMD-HYD-007, CMD-HYD-008, it writes where it may not.
+        InputError: CMD-HYD-002 to CMD-HYD-005, CMD-HYD-010, CMD-HYD-019, fields are missing, invalid, or not supported
+            for hydration.
+        PolicyError: CMD-HYD-007, CMD-HYD-008, it writes to a forbidden branch or path.
     """
     fields = Fields.of(application, "", place)
     metadata, spec = fields.fields("metadata"), fields.fields("spec")
@@ -102,14 +102,14 @@ def read_hydration(
 
 
 def _other_source(spec: Fields) -> str:
-    """The field of an Application that Argo CD ignores because of its source hydrator; empty if there is none."""
+    """Return the field of an Application that Argo CD ignores because of its source hydrator; empty if absent."""
     return next((f"spec.{key}" for key in ("sources", "source") if key in spec), "")
 
 
 def warn_of_other_sources(
     applications: Iterable[tuple[Mapping[str, Any], Location]], announce: Callable[[Warned], None]
 ) -> None:
-    """Warn of Applications with a source beside their source hydrator, which is ignored."""
+    """Warn about Applications with an ignored source in addition to their source hydrator."""
     for application, place in applications:
         fields = Fields.of(application, "", place)
         if other := _other_source(fields.fields("spec")):
@@ -118,7 +118,7 @@ def warn_of_other_sources(
 
 
 def _hydrator(spec: Fields, name: str, *, is_entry: bool) -> Fields:
-    """The fields of a source hydrator; those of an entry by the names that its author has written."""
+    """Return the fields of a source hydrator; fields of an entry have the names of `hydrate.yaml`."""
     hydrator = spec.fields("sourceHydrator")
     if is_entry:
         hydrator = Fields(hydrator.data, f"entries.{name}", spec.place)
@@ -127,7 +127,7 @@ def _hydrator(spec: Fields, name: str, *, is_entry: bool) -> Fields:
 
 
 def _settings(hydrator: Fields) -> dict[str, Any]:
-    """The fields that count for rendering, without those that have a field of their own."""
+    """Return the fields that affect rendering, except fields with an attribute of `Hydration`."""
     dry = hydrator.fields("drySource")
     settings = {key: dry.raw(key) for key in (*_OPTIONS, "catalog", "ref") if key in dry}
     if "additionalSources" in hydrator:
@@ -136,7 +136,7 @@ def _settings(hydrator: Fields) -> dict[str, Any]:
 
 
 class _Origin(NamedTuple):
-    """The origin of something dry, and the repository that is written to by default."""
+    """The dry source, and the default destination repository."""
 
     url: str
     revision: str
@@ -161,8 +161,8 @@ def _additional(fields: Fields, dry: Fields, options_in_git: bool) -> Additional
     if chart and not is_exact(revision):
         raise InputError(
             "CMD-HYD-043",
-            f"{fields.at('targetRevision')} is {revision or 'missing'}, which is no exact version of the chart {chart}",
-            hint="name one version: the same dry commit is to give the same manifests",
+            f"{fields.at('targetRevision')} is {revision or 'missing'}: expected an exact version of the chart {chart}",
+            hint="write an exact version: the same dry commit must render the same manifests",
             locations=[fields.place_of("targetRevision")],
         )
     if not chart:
@@ -171,8 +171,8 @@ def _additional(fields: Fields, dry: Fields, options_in_git: bool) -> Additional
         if own and revision and revision_of(revision) != revision_of(dry.text("targetRevision")):
             raise InputError(
                 "CMD-HYD-043",
-                f"{fields.at('targetRevision')} is {revision}, and the dry repository is read at the dry commit alone",
-                hint="leave targetRevision out",
+                f"{fields.at('targetRevision')} is {revision}, but the dry repository is only read at the dry commit",
+                hint="remove targetRevision",
                 locations=[fields.place_of("targetRevision")],
             )
     return Additional(url, revision, bool(chart), dict(fields.data))
@@ -186,7 +186,7 @@ def _catalog(hydrator: Fields, clusters: Clusters | None) -> _Origin:
             raise InputError(
                 "CMD-HYD-002",
                 f"{dry.at('catalog')} and {dry.at(key)} exclude each other",
-                hint=f"leave {key} out: the cluster has the URLs of its configuration",
+                hint=f"remove {key}: the cluster has the URLs of its configuration",
                 locations=[dry.place_of(key)],
             )
     _check_known(dry, ("catalog", "targetRevision"))
@@ -194,7 +194,7 @@ def _catalog(hydrator: Fields, clusters: Clusters | None) -> _Origin:
     if clusters is None:
         raise InputError(
             "CMD-HYD-039",
-            f"{dry.at('catalog')} is {name}, and compiled catalogs are not written as folders",
+            f"{dry.at('catalog')} is {name}, and compiled catalogs cannot be written as folders",
             hint="use 'commodore hydrate run --dry-run', or 'commodore hydrate render --bundle'",
             locations=[dry.place_of("catalog")],
         )
@@ -210,7 +210,7 @@ def _catalog(hydrator: Fields, clusters: Clusters | None) -> _Origin:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """A `hydrate.yaml`; its entries as Applications."""
+    """The content of a `hydrate.yaml`, with its entries as Applications."""
 
     applications: tuple[Mapping[str, Any], ...]
     protect: tuple[str, ...] = ()
@@ -219,13 +219,13 @@ class Config:
 
 
 def read_config(config: Mapping[str, Any], place: Location, folder: Path) -> Config:
-    """A `hydrate.yaml`.
+    """Parse a `hydrate.yaml`.
 
     Args:
-        folder: what files of templates are relative to.
+        folder: the base folder of template files.
 
     Raises:
-        InputError: CMD-HYD-002, it has not the form that is expected; CMD-HYD-025, a template cannot be read.
+        InputError: CMD-HYD-002, it is malformed; CMD-HYD-025, a template cannot be read.
     """
     fields = Fields.of(config, "", place)
     _check_known(fields, ("apiVersion", "kind", "defaults", "entries", "templates", "author", "protect"))
@@ -251,10 +251,10 @@ def _entries(fields: Fields) -> Iterator[dict[str, Any]]:
         _check_known(entry, ("name", "drySource", "additionalSources", "syncSource", "hydrateTo"))
         name = _required(entry, "name")
         if name in names:
-            raise _wrong(f"{entry.at('name')}: there are two entries with the name {name}", entry.place_of("name"))
+            raise _wrong(f"{entry.at('name')}: duplicate entry {name}", entry.place_of("name"))
         names.add(name)
         parts = {key: value for key, value in entry.data.items() if key != "name"}
-        # What files have in common says nothing about a catalog.
+        # Common settings of files do not apply to a catalog.
         common = {key: value for key, value in defaults.items() if key != "drySource" or not _is_catalog(entry)}
         yield {
             "apiVersion": API_VERSION,
@@ -272,12 +272,12 @@ def _is_catalog(entry: Fields) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """Applications as they were read.
+class ReadApplications:
+    """The result of parsing Applications.
 
     Attributes:
-        hydrations: each with the Application as it is written.
-        failed: the errors of the others, each with the branch that it names.
+        hydrations: each with its original Application.
+        failed: the errors of other Applications, each with its branch.
     """
 
     hydrations: tuple[tuple[Hydration, Mapping[str, Any]], ...]
@@ -290,8 +290,8 @@ def read_all(
     lenient: bool = False,
     options_in_git: bool = False,
     clusters: Clusters | None = None,
-) -> Read:
-    """All hydrations of Applications; one that is wrong does not keep others from being read."""
+) -> ReadApplications:
+    """Parse all Applications; an invalid one does not affect others."""
     hydrations: list[tuple[Hydration, Mapping[str, Any]]] = []
     failed: list[tuple[str, CommodoreError]] = []
     for data, place in applications:
@@ -300,11 +300,11 @@ def read_all(
             hydrations.append((hydration, data))
         except CommodoreError as error:
             failed.append((_branch_of(data), error))
-    return Read(tuple(hydrations), tuple(failed))
+    return ReadApplications(tuple(hydrations), tuple(failed))
 
 
 def _branch_of(application: Mapping[str, Any]) -> str:
-    """The branch that an Application names, however wrong it is otherwise; empty if it names none."""
+    """Return the branch of an Application that may be invalid otherwise; empty if absent."""
     spec = application.get("spec")
     hydrator = spec.get("sourceHydrator") if isinstance(spec, Mapping) else None
     for key in ("hydrateTo", "syncSource"):
@@ -319,15 +319,15 @@ def _check_dry(dry: Fields, options_in_git: bool, refs: Collection[str]) -> None
     if url.startswith("oci://") or dry.raw("chart") is not None:
         raise InputError(
             "CMD-HYD-004",
-            f"{dry.at('repoURL')} is {redact(url)}, which is no git repository",
-            hint="hydration begins and ends in git; put a chart that needs the chart into git",
+            f"{dry.at('repoURL')} is {redact(url)}: expected a git repository",
+            hint="only git repositories can be hydrated; commit a chart that depends on the chart to git",
             locations=[dry.place_of("repoURL")],
         )
     if "plugin" in dry:
         raise InputError(
             "CMD-HYD-005",
-            f"{dry.at('plugin')} is rendered by a program of other people, which is not run",
-            hint="render it by helm, kustomize or as a directory",
+            f"{dry.at('plugin')} is rendered by a plugin, and plugins are not run",
+            hint="use helm, kustomize or a directory",
             locations=[dry.place_of("plugin")],
         )
     _check_value_files(dry, refs)
@@ -350,8 +350,8 @@ def _check_value_files(dry: Fields, refs: Collection[str]) -> None:
         if _OTHER_SOURCE.match(name) and name[1:].partition("/")[0] not in refs:
             raise InputError(
                 "CMD-HYD-019",
-                f"{dry.at('helm')}.valueFiles names {name}, a file of another source; there is one dry source",
-                hint="commit an umbrella chart beside the values, with the chart that they are for as its dependency;"
+                f"{dry.at('helm')}.valueFiles names {name}, a file of another source; only the dry source is available",
+                hint="commit an umbrella chart next to the values, with their chart as its dependency;"
                 " an entry of a hydrate.yaml may have additionalSources",
                 locations=[dry.place_of("helm")],
             )
@@ -377,7 +377,7 @@ def _required(fields: Fields, key: str) -> str:
 
 
 def _check_known(fields: Fields, known: tuple[str, ...]) -> None:
-    """See that fields are known, and that those that name something are texts: YAML reads `n` as false, 1.10 as 1.1."""
+    """Check that fields are known and that names are strings, as YAML reads `n` as false and 1.10 as 1.1."""
     for key, value in fields.data.items():
         if key in _NAMING and value is not None and not isinstance(value, str):
             raise InputError(
@@ -387,10 +387,10 @@ def _check_known(fields: Fields, known: tuple[str, ...]) -> None:
                 locations=[fields.place_of(key)],
             )
         if key not in known:
-            renamed = f"it is called {_OLD_WORDS[key]} now" if key in _OLD_WORDS else ""
-            hint = renamed or did_you_mean(key, known) or f"known are: {', '.join(known)}"
+            renamed = f"it was renamed to {_OLD_WORDS[key]}" if key in _OLD_WORDS else ""
+            hint = renamed or did_you_mean(key, known) or f"expected one of: {', '.join(known)}"
             raise InputError(
-                "CMD-HYD-002", f"{fields.at(key)} is not known", hint=hint, locations=[fields.place_of(key)]
+                "CMD-HYD-002", f"unknown field {fields.at(key)}", hint=hint, locations=[fields.place_of(key)]
             )
 
 
@@ -401,7 +401,7 @@ def _wrong(message: str, place: Location) -> InputError:
 
 
 def _merged(defaults: Any, entry: Any) -> Any:
-    """Maps deeply; anything else of the entry replaces the default."""
+    """Merge mappings recursively; other values of the entry replace the defaults."""
     if not isinstance(defaults, Mapping) or not isinstance(entry, Mapping):
         return entry
     both = {**defaults, **entry}

@@ -1,4 +1,4 @@
-"""Compiled catalogs as what is hydrated."""
+"""Compiled catalogs as sources of hydration."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from commodore.core.lieutenant import Cluster, ClusterSource
 
 @dataclass(frozen=True, slots=True)
 class Catalogs:
-    """Compiles the catalogs of clusters, as `catalog compile` does, and pushes none.
+    """Compile the catalogs of clusters like `catalog compile`, without pushing.
 
     Args:
-        root: a folder with a working directory for each cluster, which is kept.
+        root: a folder with a persistent working directory for each cluster.
         source: who knows the cluster of a working directory.
-        processes: how many workers render; 0 for one per CPU.
+        processes: the number of render workers; 0 for one per CPU.
     """
 
     root: Path
@@ -32,15 +32,15 @@ class Catalogs:
     _one: threading.Lock = field(default_factory=threading.Lock)
 
     def cluster(self, name: str) -> Cluster:
-        """The cluster with this id.
+        """Return the cluster with this id.
 
         Raises:
-            CommodoreError: it is not known.
+            CommodoreError: the cluster is unknown.
         """
         return self.source(self._workspace(name)).load(name, self.context)
 
     def objects(self, name: str, tenant_sha: str, global_sha: str, context: Context) -> list[dict[str, Any]]:
-        """The objects of a cluster's catalog at commits of the tenant's and of the global configuration.
+        """Return the objects of a cluster's catalog at commits of the tenant's and of the global configuration.
 
         Raises:
             CommodoreError: it cannot be compiled.

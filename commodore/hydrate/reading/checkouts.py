@@ -1,4 +1,4 @@
-"""Edits in checkouts that Applications are read from: a run hydrates what was pushed, and they are not."""
+"""Uncommitted edits in checkouts that Applications are read from: a run hydrates only pushed commits."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from commodore.hydrate.model import Group
 
 _SHA_1 = 40  # digits
 _SHOWN = 5
-"""The most names that a warning lists."""
+"""The maximum number of names in a warning."""
 
 
 def warn_of_edits(places: Iterable[Path], groups: Iterable[Group], context: Context) -> None:
-    """Warn of files in the folders of Applications that are not committed in the checkout that these are read from.
+    """Warn about uncommitted files in the folders of Applications, in the checkouts that these are read from.
 
     Args:
         places: the files and folders that Applications are read from.
-        groups: what is hydrated.
+        groups: the hydrated groups.
     """
     dry: dict[str, set[str]] = {}
     for group in groups:
@@ -60,20 +60,20 @@ def _key(url: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Checkout:
-    """A checkout whose configuration others may have written: no command that runs its filters is used."""
+    """An untrusted checkout: commands that run its configured filters are avoided."""
 
     root: Path
     context: Context
 
     def edits(self, paths: list[str]) -> set[str]:
-        """The files below folders that differ from HEAD, or are new and not ignored, by their names in the checkout."""
+        """Return the names of files below folders that differ from HEAD, or are new and not ignored."""
         places = [f":(literal){path.strip('/') or '.'}" for path in paths]
         changed = [name for name, sha in self._committed(places) if not self._is_same(name, sha)]
         new = self._git("ls-files", "--others", "--exclude-standard", "-z", "--", *places).split("\0")
         return {name for name in (*self._without_filters(changed), *new) if name}
 
     def _committed(self, places: list[str]) -> Iterator[tuple[str, str]]:
-        """The plain files of HEAD below folders, each with its id."""
+        """Return the regular files of HEAD below folders with their ids."""
         for entry in self._git("ls-tree", "-r", "-z", "--full-tree", "HEAD", "--", *places).split("\0"):
             kind, _, name = entry.partition("\t")
             mode, _, rest = kind.partition(" ")
@@ -87,11 +87,11 @@ class _Checkout:
                 return False
             content = path.read_bytes()
         except OSError:
-            return True  # nothing can be said
+            return True  # cannot be compared
         return sha in (_blob_id(content, sha), _blob_id(content.replace(b"\r\n", b"\n"), sha))
 
     def _without_filters(self, names: list[str]) -> Iterator[str]:
-        """Those that git writes to a checkout as they are committed."""
+        """Return the files that git checks out unfiltered."""
         if not names:
             return
         listed = "".join(f"{name}\0" for name in names)
@@ -106,7 +106,7 @@ class _Checkout:
 
 
 def _blob_id(content: bytes, like: str) -> str:
-    """The id that git gives a file, by the hash of another id."""
+    """Return git's id of a content, with the hash algorithm of another id."""
     made = hashlib.sha1(usedforsecurity=False) if len(like) == _SHA_1 else hashlib.sha256()
     made.update(b"blob %d\0" % len(content))
     made.update(content)

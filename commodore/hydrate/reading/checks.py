@@ -22,26 +22,26 @@ from commodore.hydrate.reading.sources import Placed
 def check_together(
     hydrations: Sequence[Hydration], protect: Sequence[str] = (), lost: Sequence[CommodoreError] = ()
 ) -> None:
-    """See that no two Applications get in each other's way.
+    """Check Applications for conflicts with each other.
 
     Args:
-        protect: patterns; if there are some, only branches that fit one may be written.
-        lost: why other Applications are left out, which is said of together with what is found.
+        protect: patterns; if not empty, only matching branches may be written.
+        lost: the errors of excluded Applications, which are reported together with conflicts.
 
     Raises:
-        InputError: CMD-HYD-006, two Applications write to one path; CMD-HYD-009, they disagree about the branch that is
-            deployed.
-        PolicyError: CMD-HYD-008, a branch may not be written to.
+        InputError: CMD-HYD-006, two Applications write to one path; CMD-HYD-009, they disagree about the deployed
+            branch.
+        PolicyError: CMD-HYD-008, a branch must not be written to.
     """
     errors = [*_same_path(hydrations), *_same_sync_branch(hydrations), *_not_permitted(hydrations, protect)]
     raise_all([*lost, *errors] if errors else [])
 
 
 def check_projects(hydrations: Iterable[Hydration], projects: Iterable[Placed]) -> None:
-    """See that projects permit the repositories of their Applications. A project that is not in view permits all.
+    """Check that projects permit the repositories of their Applications. An unknown project permits all.
 
     Raises:
-        PolicyError: CMD-HYD-011, one does not.
+        PolicyError: CMD-HYD-011, a repository is not permitted.
     """
     permitted: dict[str, tuple[str, ...]] = {}
     for data, place in projects:
@@ -68,9 +68,9 @@ def _forbidden(hydration: Hydration, url: str) -> PolicyError:
 
 
 def is_permitted(url: str, patterns: Iterable[str]) -> bool:
-    """Tell if a repository fits patterns of `sourceRepos`: some that permit it, and none with `!` that does not.
+    """Return True if a repository matches a pattern of `sourceRepos`, and no pattern with `!`.
 
-    `*` fits a part of a path, `**` and a `*` alone fit everything.
+    `*` matches a part of a path, `**` and a single `*` match everything.
     """
     given = list(patterns)
     refused = any(_fits(url, item.removeprefix("!")) for item in given if item.startswith("!"))
@@ -82,14 +82,14 @@ def _fits(url: str, pattern: str) -> bool:
 
 
 def _plain(url: str) -> str:
-    """A URL in the form in which Argo CD compares them."""
+    """Normalise a URL like Argo CD for comparison."""
     text = url.strip().lower().removesuffix(".git").removeprefix("ssh://")
     return re.sub(r"^([^/@:]+@[^/:]+):(?!\d+/)", r"\1/", text)
 
 
 @dataclass(frozen=True, slots=True)
 class _Promotion:
-    """An environment of a PromotionStrategy: the branch that is deployed, and the path of it that is promoted."""
+    """An environment of a PromotionStrategy: its deployed branch, and its promoted path."""
 
     strategy: str
     branch: str
@@ -101,10 +101,10 @@ class _Promotion:
 
 
 def check_promotions(hydrations: Sequence[Hydration], strategies: Iterable[Placed], announce: Announce) -> None:
-    """Warn of what gitops-promoter will not find: other proposed branches, and active paths that exclude each other.
+    """Warn about branches and paths that gitops-promoter does not promote, and about conflicting active paths.
 
     Raises:
-        InputError: CMD-HYD-006, output paths lie in each other on a branch that is promoted by paths.
+        InputError: CMD-HYD-006, output paths are nested on a branch that is promoted by paths.
     """
     promotions = [promotion for data, place in strategies for promotion in _promotions(data, place)]
     for hydration in hydrations:
@@ -131,7 +131,7 @@ def _warn_of_branch(hydration: Hydration, promotions: Sequence[_Promotion], anno
         announce(
             Warned(
                 "CMD-HYD-061",
-                f"the Application {hydration.name} writes to {hydration.path}, which is no activePath of the"
+                f"the Application {hydration.name} writes to {hydration.path}, which is not an activePath of the"
                 f" PromotionStrategy {promotions[0].strategy}",
                 hint="write the same path into syncSource.path and activePath",
             )
@@ -171,7 +171,7 @@ def _check_nested(hydrations: Sequence[Hydration]) -> None:
                 "CMD-HYD-006",
                 f"{other.path} of the Application {other.name} is inside {combination.path} of {combination.name}, and"
                 f" the branch {combination.sync_branch} is promoted by paths",
-                hint="write to paths beside each other",
+                hint="use paths that are not nested",
                 locations=[combination.place, other.place],
             )
 
@@ -185,7 +185,7 @@ def _same_path(hydrations: Iterable[Hydration]) -> list[CommodoreError]:
             "CMD-HYD-006",
             f"the Applications {', '.join(sorted(item.name for item in several))} all write to {path} of the branch"
             f" {branch}",
-            hint=f"give each a path of its own, such as {path}/{several[0].name}",
+            hint=f"use a separate path for each, such as {path}/{several[0].name}",
             locations=[item.place for item in several],
         )
         for (_, branch, path), several in sorted(places.items())
@@ -204,7 +204,7 @@ def _same_sync_branch(hydrations: Iterable[Hydration]) -> list[CommodoreError]:
             errors.append(
                 InputError(
                     "CMD-HYD-009",
-                    f"the branch {branch} is to become {' and '.join(branches)}, by different Applications",
+                    f"the branch {branch} is promoted to {' and '.join(branches)} by different Applications",
                     hint="write the same syncSource.targetBranch into all Applications that hydrate to one branch",
                     locations=[item.place for item in several],
                 )
@@ -213,16 +213,16 @@ def _same_sync_branch(hydrations: Iterable[Hydration]) -> list[CommodoreError]:
 
 
 def check_dry_branch(hydration: Hydration, branch: str) -> None:
-    """See that the branch of the sources is not written to.
+    """Refuse to write to the branch of the sources.
 
     Args:
-        branch: the dry branch, if the revision names one.
+        branch: the dry branch; empty or None if the revision is not a branch.
 
     Raises:
-        PolicyError: CMD-HYD-008, it is.
+        PolicyError: CMD-HYD-008.
     """
     if repository_key(hydration.url) == repository_key(hydration.dry_url) and hydration.branch == branch:
-        raise _not_writable(hydration, "is the branch that is hydrated from")
+        raise _not_writable(hydration, "is the branch of the sources")
 
 
 def _not_permitted(hydrations: Iterable[Hydration], protect: Sequence[str]) -> list[CommodoreError]:
@@ -233,7 +233,7 @@ def _not_permitted(hydrations: Iterable[Hydration], protect: Sequence[str]) -> l
         except PolicyError as error:
             errors.append(error)
         if protect and not any(fnmatchcase(hydration.branch, pattern) for pattern in protect):
-            errors.append(_not_writable(hydration, f"fits none of {', '.join(protect)}"))
+            errors.append(_not_writable(hydration, f"matches none of {', '.join(protect)}"))
     return errors
 
 

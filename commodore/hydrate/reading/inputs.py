@@ -1,4 +1,4 @@
-"""The first step: read the Applications, check them, and fetch what they are made of."""
+"""The first step: read the Applications, check them, and fetch their sources."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A job, and what it is done with.
+    """A job and its environment.
 
     Attributes:
         store: the clones of all repositories.
@@ -34,15 +34,15 @@ class Run:
     diagnostics: Diagnostics
 
     def dry(self, hydration: Hydration) -> Repository:
-        """The repository of the sources."""
+        """Return the repository of the sources."""
         return self.store.repository(hydration.dry_url)
 
     def dry_revision(self, hydration: Hydration) -> str | None:
-        """The revision that is hydrated; None for the default branch."""
+        """Return the hydrated revision; None for the default branch."""
         return self.job.dry_sha or revision_of(hydration.dry_revision)
 
     def dry_sha(self, hydration: Hydration) -> str:
-        """The commit that is hydrated.
+        """Return the hydrated commit.
 
         Raises:
             CommodoreError: there is no such revision.
@@ -52,14 +52,14 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Everything that a run has read.
+    """The inputs of a run.
 
     Attributes:
-        run: its job removes nothing if an Application is wrong: what that one writes is not known.
-        members: the Applications that are right.
-        present: those whose repositories and revisions are there.
-        lost: why others were left out.
-        applications: the members as they are written, by the key of their repository, branch and path.
+        run: its job removes nothing if an Application is invalid, as the paths of that Application are unknown.
+        members: the valid Applications.
+        present: the members with available repositories and revisions.
+        lost: the errors of excluded Applications.
+        applications: the original Applications of members, by the key of their repository, branch and path.
         written: the paths of members, by the key of their repository and branch.
         projects: the projects of members, by the key of their repository.
     """
@@ -73,11 +73,11 @@ class Inputs:
     projects: Mapping[str, frozenset[str]]
 
     def application(self, hydration: Hydration) -> Mapping[str, Any]:
-        """A member as it is written."""
+        """Return the original Application of a member."""
         return self.applications[repository_key(hydration.url), hydration.branch, hydration.path]
 
     def elsewhere(self) -> frozenset[str]:
-        """The keys of the git repositories of additional sources, without those that are the dry one."""
+        """Return the keys of the git repositories of additional sources, without dry repositories."""
         return frozenset(
             repository_key(other.url)
             for member in self.members
@@ -86,15 +86,15 @@ class Inputs:
         )
 
     def scope(self, group: Group) -> Scope:
-        """The part of a branch that is a group's own."""
-        # A branch that is proposed begins with what is deployed, also with what others write there.
+        """Return the part of a branch that belongs to a group."""
+        # A proposed branch begins with the deployed content, including paths of other groups.
         branches = (group.branch, group.first.sync_branch)
         written = {path for branch in branches for path in self.written.get((group.key, branch), ())}
         revisions = tuple(sorted({member.dry_revision for member in group.members}))
         return Scope(group.first.dry_url, revisions, tuple(sorted(written)))
 
     def follows(self, group: Group) -> tuple[str, ...]:
-        """The dry branches of which the group's commit is the newest one."""
+        """Return the dry branches with the group's commit as their head."""
         job, is_read = self.run.job, (group.key, group.branch, group.first.path) in self.applications
         if job.dry_sha or job.each_commit or not is_read:
             return ()
@@ -104,10 +104,10 @@ class Inputs:
         return tuple(sorted(name for name in named if branches.get(name) == group.dry_sha))
 
     def pins(self, group: Group, context: Context) -> dict[str, Pins]:
-        """The other commits that members are made of, by output path; without members that have none.
+        """Return the additional commits that members are rendered from, by output path, for members with such commits.
 
         Args:
-            context: gets warnings about those commits.
+            context: receives warnings about these commits.
         """
         members = (member for member in group.members if member.catalog or member.additional)
         return {member.path: self._pins_of(member, group, context) for member in members}
@@ -127,16 +127,18 @@ class Inputs:
 
 
 def read(run: Run) -> Inputs:
-    """Read the Applications of a job, check them, and fetch what they are made of. Remotes are asked once.
+    """Read the Applications of a job, check them, and fetch their sources. Each remote is queried once.
 
-    Applications that are wrong, or whose sources or branches cannot be reached, are left out; `lost` says why.
+    Applications that are invalid, or have unreachable sources or branches, are excluded; `lost` has their errors.
 
     Raises:
-        CommodoreError: Applications are in each other's way, or none is right and in reach.
+        CommodoreError: Applications conflict, or all of them are invalid or unreachable.
     """
     job = run.job
     clusters = job.catalogs.cluster if job.catalogs is not None else None
-    listed = read_all(job.found.applications, lenient=job.lenient, options_in_git=job.options_in_git, clusters=clusters)
+    listed = read_all(
+        job.sources.applications, lenient=job.lenient, options_in_git=job.options_in_git, clusters=clusters
+    )
     errors, blocked = [error for _, error in listed.failed], {branch for branch, _ in listed.failed}
     good = [(hydration, data) for hydration, data in listed.hydrations if hydration.branch not in blocked]
     if job.lenient:
@@ -151,8 +153,8 @@ def read(run: Run) -> Inputs:
     members = tuple(value for value, _ in good)
     job.only.check(members)
     check_together(members, job.protected, lost)
-    check_projects(members, (*job.settings.projects, *job.found.projects))
-    check_promotions(members, job.found.strategies, run.context.announce)
+    check_projects(members, (*job.settings.projects, *job.sources.projects))
+    check_promotions(members, job.sources.strategies, run.context.announce)
     present, unreachable = _within_reach(run, members)
     if not present:
         raise_all([*lost, *unreachable])
@@ -174,13 +176,13 @@ def _gathered(pairs: Iterable[tuple[_Key, str]]) -> dict[_Key, frozenset[str]]:
 def _blocked(branch: str) -> InputError:
     return InputError(
         "CMD-HYD-044",
-        f"nothing is hydrated to the branch {branch}: one of its Applications is wrong",
+        f"nothing is hydrated to the branch {branch}: one of its Applications is invalid",
         hint="correct that Application",
     )
 
 
 def _within_reach(run: Run, hydrations: Sequence[Hydration]) -> tuple[tuple[Hydration, ...], list[CommodoreError]]:
-    """Fetch what is needed. Those whose repositories and revisions are there, and why the others are not."""
+    """Fetch repositories. Return the hydrations with available repositories and revisions, and the errors of others."""
     needed = [_needed(run, item) for item in hydrations]
     with contextlib.suppress(CommodoreError):
         run.store.sync(sorted({pair for pairs in needed for pair in pairs}, key=str))

@@ -1,4 +1,4 @@
-"""The job: all that a user says of a hydration."""
+"""The job: the options of a hydration."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from commodore.base.errors import InputError, did_you_mean, raise_all
 from commodore.core.sources.git import Author, redact, repository_key
 from commodore.core.tools import find_tools
 from commodore.hydrate.branches.texts import Texts, read_template
-from commodore.hydrate.model import Group, Hydration, Order, Publishing, SecretPolicy
+from commodore.hydrate.model import Group, Hydration, Order, PublishRules, SecretPolicy
 from commodore.hydrate.reading.catalogs import Catalogs
-from commodore.hydrate.reading.sources import Found
+from commodore.hydrate.reading.sources import Sources
 
 
 @dataclass(frozen=True, slots=True)
-class Narrowing:
-    """A selection of groups; of each kind, empty for all.
+class Selection:
+    """A selection of groups; an empty field selects all.
 
     Attributes:
-        names: of Applications; their whole groups count.
-        branches: patterns of the branches that are written to.
-        repositories: URLs of what is hydrated from or written to.
+        names: of Applications; whole groups are selected.
+        branches: patterns of destination branches.
+        repositories: URLs of dry and destination repositories.
     """
 
     names: tuple[str, ...] = ()
@@ -33,7 +33,7 @@ class Narrowing:
     repositories: tuple[str, ...] = ()
 
     def takes(self, group: Group) -> bool:
-        """Tell if a group is selected."""
+        """Return True if a group is selected."""
         named = not self.names or any(member.name in self.names for member in group.members)
         keys = {repository_key(url) for url in self.repositories}
         placed = not keys or bool(keys & {group.dry_key, group.key})
@@ -44,20 +44,18 @@ class Narrowing:
         )
 
     def check(self, hydrations: Sequence[Hydration]) -> None:
-        """See that each name, pattern and URL fits something: a mistyped one would do nothing, and say nothing.
+        """Check that each name, pattern and URL matches something, as a typo would silently select nothing.
 
         Raises:
-            InputError: CMD-HYD-029, one does not.
+            InputError: CMD-HYD-029, a name, pattern or URL has no match.
         """
         names, branches = {hydration.name for hydration in hydrations}, {hydration.branch for hydration in hydrations}
         urls = {
             repository_key(url): redact(url) for hydration in hydrations for url in (hydration.dry_url, hydration.url)
         }
-        asked = [
-            (f"no Application is called {name}", did_you_mean(name, names)) for name in self.names if name not in names
-        ]
+        asked = [(f"unknown Application {name}", did_you_mean(name, names)) for name in self.names if name not in names]
         asked += [
-            (f"no branch that is hydrated fits {pattern}", did_you_mean(pattern, branches))
+            (f"no hydrated branch matches {pattern}", did_you_mean(pattern, branches))
             for pattern in self.branches
             if not any(fnmatchcase(branch, pattern) for branch in branches)
         ]
@@ -69,7 +67,7 @@ class Narrowing:
         raise_all([InputError("CMD-HYD-029", what, hint=hint) for what, hint in asked])
 
 
-EVERYTHING = Narrowing()
+EVERYTHING = Selection()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +75,11 @@ class Rules:
     """Rules for rendering.
 
     Attributes:
-        secrets: what happens to Secrets with values.
+        secrets: the handling of Secrets with values.
         allowed: patterns for `NAMESPACE/NAME` of Secrets that may hold values.
-        tools: the versions of the programs that render, by name.
-        jobs: how many Applications are rendered at the same time; 0 for one on each CPU.
-        set_namespace: give objects without namespace that of their Application's destination.
+        tools: the versions of the rendering programs by name.
+        jobs: the number of Applications rendered concurrently; 0 for one per CPU.
+        set_namespace: set the namespace of the Application's destination on objects without namespace.
     """
 
     texts: Texts
@@ -95,24 +93,24 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Everything that is said of a hydration.
+    """The options of a hydration.
 
     Attributes:
-        author: of the commits; None is git's own identity.
-        dry_sha: the dry commit, instead of what revisions resolve to.
-        each_commit: hydrate the dry commits since the last one, too, each by itself.
+        author: of the commits; None for git's own identity.
+        dry_sha: the dry commit; empty to resolve revisions.
+        each_commit: hydrate each dry commit since the last one separately.
         twice: render twice, and compare.
-        verify_dry: take dry commits with a good signature alone.
-        hard: render all, whatever is noted.
-        repo_map: folders that stand for dry repositories, whatever is committed; for dry runs.
-        catalogs: compiles those of clusters; None if no entry names one.
+        verify_dry: accept only dry commits with a good signature.
+        hard: render everything, ignoring notes.
+        repo_map: folders to read instead of dry repositories, including uncommitted files; for dry runs.
+        catalogs: compiles the catalogs of clusters; None if no entry names a cluster.
     """
 
-    found: Found
+    sources: Sources
     settings: ArgoSettings
     rules: Rules
-    publishing: Publishing = field(default_factory=Publishing)
-    only: Narrowing = EVERYTHING
+    publishing: PublishRules = field(default_factory=PublishRules)
+    only: Selection = EVERYTHING
     protect: tuple[str, ...] = ()
     author: Author | None = None
     lenient: bool = False
@@ -127,24 +125,24 @@ class Job:
 
     @property
     def protected(self) -> tuple[str, ...]:
-        """Patterns of the branches that may be written; empty for all."""
-        return (*self.protect, *self.found.protect)
+        """Patterns of branches that may be written; empty for all."""
+        return (*self.protect, *self.sources.protect)
 
 
 def renderer_versions(context: Context) -> dict[str, str]:
-    """The versions of helm and kustomize, if they are there and say them."""
+    """Return the versions of helm and kustomize, if installed and known."""
     tools = find_tools(context, ("helm", "kustomize"))
     return {name: tool.version for name, tool in tools.items() if tool is not None and tool.version}
 
 
 def templates_of(settings: ArgoSettings, readme: Path | None, message: Path | None, configured: Texts) -> Texts:
-    """The templates: of files that were named, else of `hydrate.yaml`, else of the installation, else built in.
+    """Return the templates: of the given files, else of `hydrate.yaml`, else of the installation, else built-in.
 
     Args:
-        configured: those of `hydrate.yaml`.
+        configured: the templates of `hydrate.yaml`.
 
     Raises:
-        InputError: CMD-HYD-025, the file of one cannot be read.
+        InputError: CMD-HYD-025, a file cannot be read.
     """
     return Texts(
         read_template(readme) if readme else configured.readme or settings["sourceHydrator.readmeMessageTemplate"],
@@ -153,6 +151,6 @@ def templates_of(settings: ArgoSettings, readme: Path | None, message: Path | No
 
 
 def author_of(settings: ArgoSettings, configured: Author | None) -> Author | None:
-    """The author of `hydrate.yaml`, else of the installation; None if neither says one."""
+    """Return the author of `hydrate.yaml`, else of the installation, else None."""
     name, email = settings["commit.author.name"], settings["commit.author.email"]
     return configured or (Author(name, email) if name and email else None)

@@ -1,4 +1,4 @@
-"""Sources of Applications: files and folders that are named."""
+"""Sources of Applications: files, folders and remote repositories."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ Placed = tuple[Mapping[str, Any], Location]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Sources:
     """The content of the sources.
 
     Attributes:
-        applications: with a source hydrator, each with its place, in the order of the files.
-        sets: ApplicationSets whose template has one; `expanded` turns them into Applications.
+        applications: Applications with a source hydrator and their places, in the order of the files.
+        sets: ApplicationSets with a source hydrator in their template; `expanded` turns them into Applications.
         projects, strategies: AppProjects, and PromotionStrategies of gitops-promoter.
         protect: patterns of branches that may be written; empty for all.
         texts, author: of a `hydrate.yaml`.
-        installation: the ConfigMaps of Argo CD, and what its operator makes them of.
-        unread: files that seem to be templates of other programs.
+        installation: the ConfigMaps of Argo CD, and the resources that its operator generates them from.
+        unread: files that look like templates of other programs.
     """
 
     applications: tuple[Placed, ...]
@@ -93,10 +93,10 @@ class RemoteSource:
         """Write the files to a new folder.
 
         Args:
-            dry_sha: the commit that is hydrated; what the source is read at, too, if it has it and names no revision.
+            dry_sha: the hydrated commit; used as the revision of a source without revision, if the repository has it.
 
         Raises:
-            CommodoreError: the repository cannot be reached, or has no such revision or folder.
+            CommodoreError: the repository is unreachable, or the revision or folder is missing.
         """
         repository = store.repository(self.url)
         store.sync([(self.url, self.revision)])
@@ -106,24 +106,24 @@ class RemoteSource:
 
 
 def read_remote(text: str) -> RemoteSource | None:
-    """`URL[@REVISION][:PATH]` as it is typed; None if it is no URL."""
+    """Parse `URL[@REVISION][:PATH]`; None if it is not a URL."""
     result = _REMOTE.fullmatch(text)
     return RemoteSource(result["url"], result["revision"], (result["path"] or "").strip("/")) if result else None
 
 
-def read_sources(paths: Iterable[Path], limits: Limits, shown: Mapping[Path, str] = MappingProxyType({})) -> Found:
-    """The Applications with source hydrators, and what goes with them, in files and in all YAML and JSON files below
-    folders. The path `-` is standard input.
+def read_sources(paths: Iterable[Path], limits: Limits, shown: Mapping[Path, str] = MappingProxyType({})) -> Sources:
+    """Read the Applications with source hydrators, and the objects related to them, from files and from all YAML and
+    JSON files below folders. The path `-` is standard input.
 
     Args:
-        shown: what messages call folders.
+        shown: display names of folders.
 
     Raises:
-        InputError: CMD-HYD-001, there is none; CMD-HYD-002, a `hydrate.yaml` is wrong; CMD-ARGO-101, a file cannot be
-            read.
+        InputError: CMD-HYD-001, no Application; CMD-HYD-002, an invalid `hydrate.yaml`; CMD-ARGO-101, an unreadable
+            file.
     """
     given = list(paths)
-    result = Found(())
+    result = Sources(())
     for file in _files(given, limits):
         content = _standard_input(limits) if str(file) == "-" else read_file(file, limits)
         if not any(mark in content for mark in _MARKS):
@@ -153,18 +153,20 @@ def read_sources(paths: Iterable[Path], limits: Limits, shown: Mapping[Path, str
 
 
 def _is_foreign_template(content: bytes) -> bool:
-    """Tell if a file may have settings or projects, or be a template that other programs make some of."""
+    """Return True if a file may be a template of settings or projects for another program."""
     return b"{{" in content and b"sourceHydrator" not in content and CONFIG_KIND.encode() not in content
 
 
 def _unread(place: str, why: InputError) -> Diagnostic:
-    message = f"{place} seems to be a template of settings of Argo CD, and is not read: {why.message}"
-    hint = "name what is made of it by --argocd-settings, or keep it out of the sources"
+    message = f"{place} looks like a template of settings of Argo CD, and is skipped: {why.message}"
+    hint = "pass its rendered form to --argocd-settings, or exclude it from the sources"
     return Diagnostic("CMD-ARGO-102", message, "warning", hint, locations=why.locations)
 
 
-def read_installation(results: Found, files: Iterable[Path], limits: Limits, diagnostics: Diagnostics) -> ArgoSettings:
-    """The settings of the installation: those of files that are named, which count more, and of the sources.
+def read_installation(
+    results: Sources, files: Iterable[Path], limits: Limits, diagnostics: Diagnostics
+) -> ArgoSettings:
+    """Read the settings of the installation from files and from the sources; files take precedence.
 
     Raises:
         InputError: see `commodore.argocd.configuration.read_candidates`.
@@ -178,7 +180,7 @@ def read_installation(results: Found, files: Iterable[Path], limits: Limits, dia
 
 
 def _check_config(value: Mapping[str, Any], place: str, twice: Iterable[Problem]) -> None:
-    """Refuse a `hydrate.yaml` with a key that stands twice; of Applications the last one counts, as for Kubernetes."""
+    """Refuse a `hydrate.yaml` with duplicate keys; in Applications the last value wins, as in Kubernetes."""
     if value.get("kind") != CONFIG_KIND:
         return
     for message, line in twice:
@@ -186,19 +188,19 @@ def _check_config(value: Mapping[str, Any], place: str, twice: Iterable[Problem]
 
 
 def expanded(
-    results: Found,
+    results: Sources,
     settings: ArgoSettings,
     context: Context,
     diagnostics: Diagnostics,
     store: RepositoryStore | None = None,
-) -> Found:
-    """The sources with the Applications of their ApplicationSets.
+) -> Sources:
+    """Return the sources with the Applications of their ApplicationSets.
 
     Args:
-        store: what gives repositories on this machine to generators; None to refuse them.
+        store: provides repositories on this machine to generators; None to refuse them.
 
     Raises:
-        CommodoreError: a set cannot be expanded: nothing is hydrated from half of a set.
+        CommodoreError: a set cannot be expanded. A partial set is never hydrated.
     """
     if not results.sets:
         return results
@@ -226,8 +228,8 @@ def expanded(
     )
 
 
-def _with(results: Found, value: Mapping[str, Any], place: Location, folder: Path) -> Found:
-    """Add an object to the content, if it counts."""
+def _with(results: Sources, value: Mapping[str, Any], place: Location, folder: Path) -> Sources:
+    """Add an object to the sources if it is relevant."""
     kind, placed = value.get("kind"), (value, place)
     if kind == "Application" and is_hydrated(value):
         return replace(results, applications=(*results.applications, placed))
@@ -256,7 +258,7 @@ def _makes_hydrated(value: Mapping[str, Any]) -> bool:
 
 
 def _files(paths: Iterable[Path], limits: Limits) -> Iterator[Path]:
-    """The files to read. What is no file is refused if it is named, else passed over: reading it may never end."""
+    """Yield the files to read. Pipes and devices, whose reading may never end, are refused if named, else skipped."""
     for path in paths:
         if path.is_dir():
             for place, entry in walk(path, skip=lambda item: item.name.startswith(".")):
@@ -273,8 +275,8 @@ def _files(paths: Iterable[Path], limits: Limits) -> Iterator[Path]:
 
 
 def _is_of_interest(file: Path, limits: Limits) -> bool:
-    """Tell if a file in a folder may hold what is looked for. Most files of large repositories do not; such a one may
-    be larger than what is read otherwise.
+    """Return True if a file in a folder may have relevant objects. Most files of large repositories do not; these may
+    exceed the size limit.
     """
     most = limits.argocd_file_bytes
     try:
@@ -283,7 +285,7 @@ def _is_of_interest(file: Path, limits: Limits) -> bool:
         with file.open("rb") as stream:
             start = stream.read(most)
     except OSError:
-        return True  # reading it says what is wrong
+        return True  # reading it reports the error
     return any(mark in start for mark in _MARKS)
 
 
@@ -307,12 +309,12 @@ def _shown(file: Path, shown: Mapping[Path, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Clones:
-    """Gives the files of repositories from clones that are there, so that none is asked twice in a run.
+    """Provide the files of repositories from existing clones, so that each is fetched once in a run.
 
     Args:
-        keys: of the repositories that it gives; None for those on this machine, which are fetched when they are asked
-            for. They are dry repositories like others, and Argo CD's own ways refuse them.
-        folder: where commits are laid out.
+        keys: of the provided repositories; None for repositories on this machine, which are fetched on demand.
+            Hydration supports them, while Argo CD refuses them.
+        folder: the folder for checked-out commits.
     """
 
     store: RepositoryStore
@@ -321,7 +323,7 @@ class Clones:
     context: Context
 
     def resolve(self, url: str, revision: str) -> str | None:
-        """The commit of a revision; None for repositories of others.
+        """Return the commit of a revision; None for other repositories.
 
         Raises:
             CommodoreError: there is no such revision.
@@ -336,7 +338,7 @@ class Clones:
         return repository.resolve(revision_of(revision)).sha
 
     def tree(self, url: str, commit: str) -> Path:
-        """A folder with the files of a commit."""
+        """Return a folder with the files of a commit."""
         name = hashlib.sha256(f"{repository_key(url)} {commit}".encode()).hexdigest()[:16]
         place = self.folder / f"additional-{name}"
         if not place.exists():

@@ -1,1 +1,1 @@
-"""Render: dry commits as commits that are wanted, or as folders."""
+"""Rendering of dry commits as commit requests or folders."""

@@ -1,4 +1,4 @@
-"""Rendering the Applications of a dry commit, by `commodore argocd`."""
+"""Rendering of the Applications of a dry commit with `commodore argocd`."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from commodore.hydrate.rendering.secrets import find_private_keys, find_secrets
 from commodore.version import __version__
 
 _PROPOSED = ".argocd-hydrator.yaml"
-"""A file for further sources, which Argo CD has proposed and never read."""
+"""A file for further sources, proposed by Argo CD but never implemented."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupRenderer:
-    """Renders groups of one installation."""
+    """Render groups of one installation."""
 
     settings: ArgoSettings
     renderer: Renderer
     rules: Rules
     context: Context
-    found: Diagnostics
+    diagnostics: Diagnostics
     catalogs: Catalogs | None = None
 
     def render(
@@ -56,11 +56,10 @@ class GroupRenderer:
 
         Args:
             applications: the Applications of the group's members, by output path.
-            pins: other commits that catalogs and Applications with additional sources are made of, by output path.
+            pins: additional commits of catalogs and of Applications with additional sources, by output path.
 
         Raises:
-            CommodoreError: an Application cannot be rendered; CMD-HYD-040, it has secrets; CMD-HYD-028, there are too
-                many objects.
+            CommodoreError: rendering failed; CMD-HYD-040, secrets in objects; CMD-HYD-028, too many objects.
         """
         root = layout.root_data(group.first.dry_url, commit)
         outputs: list[PathOutput] = []
@@ -93,7 +92,7 @@ class GroupRenderer:
             )
 
     def _compile(self, catalog: Catalog, tenant_sha: str, pins: Pins) -> tuple[list[Rendered], list[str]]:
-        """The objects of a catalog, and the command that gives the same."""
+        """Return the objects of a catalog, and the command that reproduces them."""
         assert self.catalogs is not None, "catalogs are read where they can be compiled"
         global_sha = pins.reference.sha if pins.reference is not None else ""
         objects = self.catalogs.objects(catalog.cluster, tenant_sha, global_sha, self.context)
@@ -101,7 +100,7 @@ class GroupRenderer:
         return [Rendered(item) for item in objects], [f"commodore catalog compile {catalog.cluster} {options}"]
 
     def _render(self, member: Hydration, data: Mapping[str, Any], pins: Pins) -> tuple[Sequence[Rendered], list[str]]:
-        """The objects of an Application, and the commands that give the same."""
+        """Return the objects of an Application, and the commands that reproduce them."""
         trace = Trace()
         application = _with_sources(data, member, pins) if member.additional else data
         rendered = self.renderer.render(read_application(application, member.place, dry=True), trace)
@@ -112,7 +111,7 @@ class GroupRenderer:
         return rendered, trace.commands
 
     def _output(self, member: Hydration, rendered: Sequence[Rendered], commands: list[str], pins: Pins) -> PathOutput:
-        objects = [item.data for item in expand_lists(rendered, member.name, self.found)]
+        objects = [item.data for item in expand_lists(rendered, member.name, self.diagnostics)]
         if self.rules.set_namespace:
             objects = in_namespace(objects, member.target_namespace)
         self._check_secrets(objects)
@@ -120,7 +119,7 @@ class GroupRenderer:
         used = {command.split(" ", 1)[0] for command in commands}
         known = {**self.rules.tools, "commodore": __version__}
         tools = {name: version for name, version in known.items() if name in used}
-        # Commands are run in the dry repository, which does not have the other sources.
+        # Commands run in the dry repository, which does not contain the other sources.
         data = layout.path_data(member, [] if member.additional else commands, tools, pins)
         return PathOutput(member.path, layout.ordered(objects, self.rules.order), "", data)
 
@@ -154,7 +153,7 @@ class GroupRenderer:
 
 
 def _with_sources(data: Mapping[str, Any], member: Hydration, pins: Pins) -> dict[str, Any]:
-    """An Application with several sources in place of the dry one, each at its commit."""
+    """Return an Application with its dry and additional sources, each at its commit."""
     spec = {key: value for key, value in data["spec"].items() if key != "sourceHydrator"}
     sources = [dict(data["spec"]["sourceHydrator"]["drySource"])]
     for entry, sha in zip(member.additional, pins.additional, strict=True):
@@ -163,10 +162,10 @@ def _with_sources(data: Mapping[str, Any], member: Hydration, pins: Pins) -> dic
 
 
 def check_equal(first: Sequence[PathOutput], second: Sequence[PathOutput]) -> None:
-    """See that rendering twice gives the same objects.
+    """Check that rendering twice gives the same objects.
 
     Raises:
-        InputError: CMD-HYD-045, it does not.
+        InputError: CMD-HYD-045, the objects differ.
     """
     errors: list[CommodoreError] = []
     for value, other in zip(first, second, strict=True):
@@ -176,7 +175,7 @@ def check_equal(first: Sequence[PathOutput], second: Sequence[PathOutput]) -> No
             errors.append(
                 InputError(
                     "CMD-HYD-045",
-                    f"what is rendered for {value.path} is another result each time: {', '.join(names)}",
+                    f"rendering {value.path} is not reproducible: {', '.join(names)}",
                     hint="remove random functions and times from the templates, and pin the charts",
                 )
             )

@@ -1,4 +1,4 @@
-"""The third step: render groups, each at its dry commit, as commits that are wanted."""
+"""The third step: render groups, each at its dry commit, as commit requests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from commodore.core.sources.git import check_out_tree
 from commodore.hydrate.branches import layout
 from commodore.hydrate.branches.provenance import check_signature, read_commit
 from commodore.hydrate.model import CommitRequest, DryCommit, Group, PathOutput, Pins
-from commodore.hydrate.planning.groups import Planned
+from commodore.hydrate.planning.groups import PlannedGroup
 from commodore.hydrate.reading.inputs import Inputs
 from commodore.hydrate.reading.sources import Clones
 from commodore.hydrate.rendering.group_renderer import GroupRenderer, check_equal
@@ -29,12 +29,12 @@ class Rendered:
     """A group that was rendered.
 
     Attributes:
-        result: the commit that is wanted, or why there is none.
-        warnings: what was announced meanwhile.
-        seconds: how long it took.
+        result: the commit request, or the error.
+        warnings: announced while it was rendered.
+        seconds: the duration.
     """
 
-    planned: Planned
+    planned: PlannedGroup
     result: CommitRequest | CommodoreError
     warnings: tuple[Warned, ...]
     seconds: float
@@ -42,20 +42,20 @@ class Rendered:
 
 @dataclass
 class Collected:
-    """The warnings of a block, and how many seconds it took."""
+    """The warnings of a block, and its duration in seconds."""
 
     warnings: list[Warned] = field(default_factory=list)
     seconds: float = 0.0
 
 
 class DryCommits:
-    """Dry commits, laid out once each, and what renders them.
+    """Checkouts of dry commits, and their renderers. Each commit is checked out once.
 
     Args:
-        kept: closes what is opened.
+        kept: closes opened resources.
 
     Attributes:
-        context: that of the run; warnings to it are also those of the block of `collecting` that runs.
+        context: of the run; its warnings are also collected by the current block of `collecting`.
     """
 
     def __init__(self, inputs: Inputs, kept: contextlib.ExitStack) -> None:
@@ -68,7 +68,7 @@ class DryCommits:
 
     @contextlib.contextmanager
     def collecting(self) -> Iterator[Collected]:
-        """Collect the warnings of the block, and how long it runs."""
+        """Collect the warnings of the block, and its duration."""
         collected = self._collected = Collected()
         began = time.monotonic()
         try:
@@ -78,7 +78,7 @@ class DryCommits:
             collected.seconds = time.monotonic() - began
 
     def commit(self, group: Group) -> DryCommit:
-        """The provenance of a group's dry commit: read, and warned of, once for all groups."""
+        """Return the provenance of a group's dry commit. It is read, with its warnings, once for all groups."""
         key = (group.dry_key, group.dry_sha)
         if key not in self._commits:
             path = self.inputs.run.dry(group.first).path
@@ -92,14 +92,14 @@ class DryCommits:
         commit: DryCommit,
         pins: Mapping[str, Pins],
     ) -> tuple[PathOutput, ...]:
-        """The content of the output paths of a group.
+        """Render the output paths of a group.
 
         Args:
             applications: of the group's members, by output path.
-            pins: other commits that catalogs and Applications with additional sources are made of, by output path.
+            pins: additional commits of catalogs and of Applications with additional sources, by output path.
 
         Raises:
-            CommodoreError: see `GroupRenderer.render`; CMD-HYD-045, it is another result each time.
+            CommodoreError: see `GroupRenderer.render`; CMD-HYD-045, the result is not reproducible.
         """
         outputs = self._renderer(group).render(group, applications, commit, pins)
         if self.inputs.run.job.twice:
@@ -109,7 +109,7 @@ class DryCommits:
 
     @property
     def are_laid_out(self) -> bool:
-        """True once something was rendered."""
+        """True once a group was rendered."""
         return bool(self._renderers)
 
     def _announce(self, event: Event) -> None:
@@ -136,16 +136,16 @@ class DryCommits:
 
 @contextlib.contextmanager
 def dry_commits_of(inputs: Inputs) -> Iterator[DryCommits]:
-    """Lay out dry commits when they are needed, and keep them as long as the block runs."""
+    """Check out dry commits on demand, and keep them until the end of the block."""
     with contextlib.ExitStack() as kept:
         dry_commits = DryCommits(inputs, kept)
         yield dry_commits
-    if dry_commits.are_laid_out:  # without rendering nothing is asked for
+    if dry_commits.are_laid_out:  # a run without rendering needs no worker
         report_unused(inputs.run.job.repo_map, inputs.run.diagnostics)
 
 
-def render(planned: Sequence[Planned], dry_commits: DryCommits) -> tuple[Rendered, ...]:
-    """Render groups. One that fails does not hold back others."""
+def render(planned: Sequence[PlannedGroup], dry_commits: DryCommits) -> tuple[Rendered, ...]:
+    """Render groups. A failed group does not affect others."""
     made = []
     number = sum(entry.decision == "render" for entry in planned)
     with stage(dry_commits.context.announce if number else ignore, RENDER_STAGE, number):
@@ -160,8 +160,8 @@ def render(planned: Sequence[Planned], dry_commits: DryCommits) -> tuple[Rendere
     return tuple(made)
 
 
-def _request(planned: Planned, dry_commits: DryCommits) -> CommitRequest:
-    """The commit that is wanted for a group."""
+def _request(planned: PlannedGroup, dry_commits: DryCommits) -> CommitRequest:
+    """Return the commit request of a group."""
     group, inputs, context = planned.group, dry_commits.inputs, dry_commits.context
     run = inputs.run
     repository = run.dry(group.first)
@@ -176,7 +176,7 @@ def _request(planned: Planned, dry_commits: DryCommits) -> CommitRequest:
     if len(pins) == len(group.members) and len(references) == 1 and None not in references:
         commit = replace(commit, reference=references.pop())
     outputs: tuple[PathOutput, ...] = ()
-    if planned.decision == "render":  # else only the note goes on, or paths go
+    if planned.decision == "render":  # else only the note is updated, or paths are removed
         applications = {member.path: inputs.application(member) for member in group.members}
         outputs = dry_commits.render(group, applications, commit, pins)
     return CommitRequest(

@@ -1,4 +1,4 @@
-"""Secrets do not belong into git: objects that hold some are found before anything is committed."""
+"""Detection of secret values in objects, before anything is committed to git."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ _PRIVATE_KEY = re.compile(r"-----BEGIN ([A-Z0-9]+ )*PRIVATE KEY( BLOCK)?-----")
 
 
 @dataclass(frozen=True, slots=True)
-class FoundSecret:
+class PlainSecret:
     """An object with secret values.
 
     Attributes:
-        name: how people know the object.
-        keys: where the values are; never the values.
+        name: the display name of the object.
+        keys: the keys of the values, never the values themselves.
     """
 
     name: str
     keys: tuple[str, ...]
 
 
-def find_secrets(objects: Iterable[Mapping[str, Any]], allowed: Sequence[str]) -> list[FoundSecret]:
-    """The Secrets with values; placeholders in angle brackets and references to stores are none.
+def find_secrets(objects: Iterable[Mapping[str, Any]], allowed: Sequence[str]) -> list[PlainSecret]:
+    """Return the Secrets with values. Placeholders in angle brackets and references to stores are not values.
 
     Args:
-        allowed: patterns for `NAMESPACE/NAME` of Secrets that may hold values.
+        allowed: patterns for `NAMESPACE/NAME` of Secrets that may have values.
     """
     secrets = []
     for item in objects:
@@ -49,19 +49,19 @@ def find_secrets(objects: Iterable[Mapping[str, Any]], allowed: Sequence[str]) -
             if _counts(value, encoded=field == "data")
         ]
         if keys:
-            secrets.append(FoundSecret(str(key), tuple(keys)))
+            secrets.append(PlainSecret(str(key), tuple(keys)))
     return secrets
 
 
-def find_private_keys(objects: Iterable[Mapping[str, Any]]) -> list[FoundSecret]:
-    """The objects, other than Secrets, with a private key in some text."""
+def find_private_keys(objects: Iterable[Mapping[str, Any]]) -> list[PlainSecret]:
+    """Return the objects, other than Secrets, with a private key in a string."""
     results = []
     for item in objects:
         if item.get("kind") == "Secret" and item.get("apiVersion") == "v1":
             continue
         keys = tuple(path for path, text in _texts(item, "") if _PRIVATE_KEY.search(text))
         if keys:
-            results.append(FoundSecret(str(key_of(item)), keys))
+            results.append(PlainSecret(str(key_of(item)), keys))
     return results
 
 

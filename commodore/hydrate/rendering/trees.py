@@ -1,4 +1,4 @@
-"""The content of hydrated branches as plain folders: nothing is asked of a remote, and nothing is pushed."""
+"""Hydrated branches written to plain folders, without access to remotes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TreeGroup:
     """The result of one group of Applications.
 
     Attributes:
-        dry_sha: None if it cannot be resolved.
+        dry_sha: None if unresolvable.
         message: of the commit; None if the group failed.
     """
 
@@ -38,15 +38,15 @@ class TreeGroup:
 
 @dataclass(frozen=True, slots=True)
 class RenderedTrees:
-    """The results of the groups of Applications whose branches are written as folders (`groups.json`)."""
+    """The results of groups whose branches are written to folders (`groups.json`)."""
 
     groups: Sequence[TreeGroup]
 
 
 def render_trees(applications: Sequence[Placed], renderer: GroupRenderer, folder: Path) -> list[TreeGroup]:
-    """Write what each branch would hold to `branches/<branch>` in a folder, and `groups.json` beside it.
+    """Write the content of each branch to `branches/<branch>` in a folder, and the results to its `groups.json`.
 
-    A branch of which an Application fails is not written; the others are.
+    A branch with a failed Application is not written.
 
     Raises:
         EnvironmentFault: the folder cannot be written.
@@ -94,7 +94,7 @@ def _joined(errors: Sequence[CommodoreError]) -> CommodoreError:
 def _commits(
     hydrations: Iterable[Hydration], renderer: GroupRenderer
 ) -> tuple[dict[tuple[str, str], str], list[TreeGroup]]:
-    """The dry commits by branch and path, and the groups that have none: others on the same branch are not theirs."""
+    """Return the dry commits by branch and path, and the groups without a dry commit, which exclude their branches."""
     shas: dict[tuple[str, str], str] = {}
     failed: dict[tuple[str, str], CommodoreError] = {}
     for hydration in hydrations:
@@ -110,8 +110,8 @@ def _commit(hydration: Hydration, renderer: GroupRenderer) -> str:
     if not tree.revision:
         raise InputError(
             "CMD-HYD-012",
-            f"{tree.name}, which replaces {hydration.dry_url}, is no checkout, so it has no commit to hydrate",
-            hint="map the URL to a checkout of the repository",
+            f"{tree.name}, which replaces {hydration.dry_url}, is not a git checkout, so it has no commit to hydrate",
+            hint="map the URL to a git checkout of the repository",
         )
     return tree.revision
 

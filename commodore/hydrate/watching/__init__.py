@@ -1,1 +1,1 @@
-"""Watch: hydrate again and again, and answer probes meanwhile."""
+"""The watcher: repeated hydration, with HTTP pages for probes."""

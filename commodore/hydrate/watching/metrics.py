@@ -1,4 +1,4 @@
-"""Metrics of a watcher, in the text format of Prometheus."""
+"""Metrics of a watcher in the text format of Prometheus."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _GOOD = ("hydrated", "unaffected", "noted", "committed", "unchanged", "supersede
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """The outcome of a group at a look.
+class GroupStatus:
+    """The outcome of a group in a run of the watcher.
 
     Attributes:
-        repository: the URL of what is written to, without credentials.
-        behind: how many dry commits are not hydrated; None if it is not known.
-        retries: pushes that were made again, as others were faster.
+        repository: the URL of the destination, without credentials.
+        behind: the number of dry commits not hydrated yet; None if unknown.
+        retries: pushes repeated because other pushes were faster.
     """
 
     repository: str
@@ -32,17 +32,17 @@ class Seen:
 
 @dataclass
 class Metrics:
-    """All metrics of a watcher. Groups that go take their series along, so it does not grow."""
+    """The metrics of a watcher. The series of removed groups are dropped, so the size is bounded."""
 
-    _seen: tuple[Seen, ...] = ()
+    _seen: tuple[GroupStatus, ...] = ()
     _runs: Counter[tuple[str, str]] = field(default_factory=Counter)
     _retries: Counter[str] = field(default_factory=Counter)
     _good: dict[tuple[str, str], float] = field(default_factory=dict)
     _stages: dict[str, list[float]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def looked(self, seen: Iterable[Seen], now: float) -> None:
-        """Take in a look.
+    def looked(self, seen: Iterable[GroupStatus], now: float) -> None:
+        """Record a run.
 
         Args:
             now: seconds since 1970.
@@ -61,7 +61,7 @@ class Metrics:
             self._retries = Counter({key: number for key, number in self._retries.items() if key in repositories})
 
     def on_event(self, event: Event) -> None:
-        """Take in an event of a run: how long stages take."""
+        """Record the duration of stages from an event of a run."""
         if isinstance(event, StageFinished):
             with self._lock:
                 counts = self._stages.setdefault(event.stage, [0.0] * (len(_BOUNDS) + 2))
@@ -71,27 +71,27 @@ class Metrics:
                 counts[-1] += event.seconds
 
     def text(self) -> str:
-        """All of it, as Prometheus reads it."""
+        """Return all metrics in the text format of Prometheus."""
         with self._lock:
             return "".join(f"{line}\n" for line in self._lines())
 
     def _lines(self) -> Iterator[str]:
         groups = Counter(entry.outcome for entry in self._seen)
-        yield from _family("groups", "gauge", "Groups of the last look.")
+        yield from _family("groups", "gauge", "Groups of the last run.")
         yield from (_sample("groups", number, outcome=name) for name, number in sorted(groups.items()))
-        yield from _family("runs_total", "counter", "Looks at groups.")
+        yield from _family("runs_total", "counter", "Runs of groups.")
         for (repository, outcome), number in sorted(self._runs.items()):
             yield _sample("runs_total", number, repository=repository, outcome=outcome)
-        yield from _family("push_retries_total", "counter", "Pushes made again, as others were faster.")
+        yield from _family("push_retries_total", "counter", "Pushes repeated because other pushes were faster.")
         for repository, number in sorted(self._retries.items()):
             yield _sample("push_retries_total", number, repository=repository)
-        yield from _family("seconds", "histogram", "Seconds that stages took.")
+        yield from _family("seconds", "histogram", "Duration of stages in seconds.")
         for stage, counts in sorted(self._stages.items()):
             for bound, count in zip((*map(str, _BOUNDS), "+Inf"), counts, strict=False):
                 yield _sample("seconds_bucket", int(count), stage=stage, le=bound)
             yield _sample("seconds_count", int(counts[-2]), stage=stage)
             yield _sample("seconds_sum", counts[-1], stage=stage)
-        yield from _family("behind_commits", "gauge", "Dry commits that are not hydrated.")
+        yield from _family("behind_commits", "gauge", "Dry commits not hydrated yet.")
         behind: dict[tuple[str, str], int] = {}
         for item in self._seen:
             if item.behind is not None:
@@ -99,7 +99,7 @@ class Metrics:
                 behind[place] = max(behind.get(place, 0), item.behind)
         for (repository, branch), number in sorted(behind.items()):
             yield _sample("behind_commits", number, repository=repository, branch=branch)
-        yield from _family("last_success_timestamp_seconds", "gauge", "When a branch was last found or made good.")
+        yield from _family("last_success_timestamp_seconds", "gauge", "Time of the last successful run of a branch.")
         for (repository, branch), at in sorted(self._good.items()):
             yield _sample("last_success_timestamp_seconds", at, repository=repository, branch=branch)
 

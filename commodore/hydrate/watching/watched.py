@@ -1,4 +1,4 @@
-"""A watcher: groups that have failed, its wait, its state, and its pages: probes, metrics, requests to look at once."""
+"""The state of a watcher: failed groups and their retries, its wait, and its HTTP pages (probes, metrics, webhook)."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from commodore.base.errors import CommodoreError
 from commodore.core.serving import Reply, Routes, probe
 from commodore.core.sources.git import repository_key
 from commodore.hydrate.model import Group, Result
-from commodore.hydrate.planning.groups import Planned
+from commodore.hydrate.planning.groups import PlannedGroup
 from commodore.hydrate.watching.metrics import Metrics
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 120.0, 1800.0  # seconds before a group that has failed is tried again
-_INTERVALS = 3  # a loop that was not seen for so many is not alive
+_FIRST_PAUSE, _LONGEST_PAUSE = 120.0, 1800.0  # seconds before the first retry of a failed group, and the maximum
+_INTERVALS = 3  # a loop without a sign of life for so many is not alive
 _URLS = ("clone_url", "git_http_url", "git_ssh_url", "ssh_url", "git_url", "html_url", "homepage", "url")
 """The keys under which push events of forges have the URL of their repository."""
 
 
 class Wakeup:
-    """Ends a wait, from a signal's handler or another thread."""
+    """Interrupt a wait from a signal handler or another thread."""
 
     def __init__(self) -> None:
         self._reading, self._writing = os.pipe()
         os.set_blocking(self._writing, False)
 
     def wake(self) -> None:
-        """End the wait that goes on, or the next one."""
-        with suppress(BlockingIOError):  # it is called already
+        """End the current or the next wait."""
+        with suppress(BlockingIOError):  # already pending
             os.write(self._writing, b"x")
 
     def wait(self, seconds: float) -> None:
-        """Wait for so long, or until it is called."""
+        """Wait for some seconds, or until `wake` is called."""
         if select.select([self._reading], [], [], seconds)[0]:
             os.read(self._reading, 1 << 16)
 
@@ -46,17 +46,17 @@ class Wakeup:
 
 
 @dataclass
-class Watched:
-    """The state of a watcher: what the loop tells, and what is asked of it.
+class WatchState:
+    """The state of a watcher, shared by its loop and its HTTP pages.
 
     Args:
-        interval: seconds between two looks.
-        clock: gives seconds that only grow.
-        token: what requests for a look must have; empty to refuse them.
-        wakeup: is called by those that are let in.
+        interval: seconds between two runs.
+        clock: returns monotonic seconds.
+        token: the bearer token of requests for a run; empty to refuse them.
+        wakeup: woken by accepted requests.
 
     Attributes:
-        known: keys of the repositories that were hydrated from or to at the last look.
+        known: keys of the dry and destination repositories of the last run.
     """
 
     interval: float
@@ -70,13 +70,13 @@ class Watched:
     _hard: bool = False
 
     def begin(self) -> bool:
-        """Begin a look. Returns True if everything is to be rendered."""
+        """Begin a run. Returns True if everything must be rendered."""
         self._seen = self.clock()
         hard, self._hard = self._hard, False
         return hard
 
     def end(self, known: frozenset[str]) -> None:
-        """End a look that went well."""
+        """Record the end of a successful run."""
         self._seen, self.known, self._ready = self.clock(), known, True
 
     @property
@@ -88,7 +88,7 @@ class Watched:
         return self._ready
 
     def pages(self) -> Routes:
-        """The pages of the watcher."""
+        """Return the HTTP pages of the watcher."""
         shown = {
             "/healthz": lambda: probe(self.is_alive),
             "/readyz": lambda: probe(self.is_ready),
@@ -97,11 +97,11 @@ class Watched:
         return Routes(shown, {"/hydrate": self.ask}, self.token)
 
     def ask(self, content: bytes) -> Reply:
-        """Answer a request for a look.
+        """Answer a request for a run.
 
         Args:
-            content: empty, `{"repository": URL, "hard": true}`, or the push event of a forge. Only URLs of the
-                repository are taken from it; what has changed there, git is asked.
+            content: empty, `{"repository": URL, "hard": true}`, or the push event of a forge, of which only the URLs of
+                the repository are used.
         """
         try:
             data: Any = json.loads(content) if content.strip() else {}
@@ -134,23 +134,23 @@ def _keys(urls: list[str]) -> Iterator[str]:
 
 @dataclass
 class Backoff:
-    """Remembers which groups have failed, and when each is to be tried again: after two minutes, then twice as long
-    each time, up to half an hour. A new dry commit is tried at once.
+    """Track failed groups and the time of their next retry: after two minutes, doubled each time, up to half an hour.
+    A new dry commit is tried at once.
 
     Args:
-        clock: gives seconds that only grow.
+        clock: returns monotonic seconds.
     """
 
     clock: Callable[[], float]
     _failed: dict[str, _Failure] = field(default_factory=dict)
 
     def is_ready(self, group: Group) -> bool:
-        """Tell if a group may be tried now."""
+        """Return True if a group may be tried now."""
         failure = self._failed.get(group.id)
         return failure is None or failure.dry_sha != group.dry_sha or failure.until <= self.clock()
 
-    def learn(self, results: Iterable[tuple[Planned, Result]]) -> None:
-        """Take in what became of groups. Those that are not among them are forgotten."""
+    def learn(self, results: Iterable[tuple[PlannedGroup, Result]]) -> None:
+        """Record the results of groups. Absent groups are forgotten."""
         known, self._failed = self._failed, {}
         for planned, result in results:
             group, before = planned.group, known.get(planned.group.id)
