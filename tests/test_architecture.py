@@ -218,7 +218,7 @@ def test_functions_have_few_parameters() -> None:
     assert long == LONG_SIGNATURES
 
 
-FACES = ("commodore/catalog/library.py", "commodore/argocd/asking/options.py")
+FACES = ("commodore/catalog/library.py", "commodore/argocd/operations/options.py")
 
 
 def is_handed_on(annotation: ast.expr | None) -> bool:

@@ -1,7 +1,7 @@
 """Analyse Argo CD repositories from files only, without a cluster, Argo CD or kubectl.
 
 `list_applications`, `render`, `diff` and the other functions are the API (docs/how-to/argocd-from-python.md). Names are
-imported on first use. The packages import only later ones of this list: asking, comparing, checking, normalising,
+imported on first use. The packages import only later ones of this list: operations, comparing, checking, normalising,
 discovery, finishing, rendering, acquiring, planning, appsets, configuration, model.
 """
 
@@ -25,52 +25,6 @@ if TYPE_CHECKING:
     from commodore.argocd.appsets import Expander as Expander
     from commodore.argocd.appsets import Facts as Facts
     from commodore.argocd.appsets import read_set as read_set
-    from commodore.argocd.asking.api import diagnose as diagnose
-    from commodore.argocd.asking.api import diff as diff
-    from commodore.argocd.asking.api import expand as expand
-    from commodore.argocd.asking.api import explain as explain
-    from commodore.argocd.asking.api import images as images
-    from commodore.argocd.asking.api import list_applications as list_applications
-    from commodore.argocd.asking.api import normalize as normalize
-    from commodore.argocd.asking.api import render as render
-    from commodore.argocd.asking.api import run_images as run_images
-    from commodore.argocd.asking.api import settings as settings
-    from commodore.argocd.asking.api import test as test
-    from commodore.argocd.asking.api import version as version
-    from commodore.argocd.asking.explaining import ExplainedApplication as ExplainedApplication
-    from commodore.argocd.asking.explaining import ExplainedSource as ExplainedSource
-    from commodore.argocd.asking.explaining import ListedSource as ListedSource
-    from commodore.argocd.asking.explaining_objects import ExplainedObject as ExplainedObject
-    from commodore.argocd.asking.explaining_objects import ObjectStage as ObjectStage
-    from commodore.argocd.asking.explaining_objects import SourcedObject as SourcedObject
-    from commodore.argocd.asking.options import Effort as Effort
-    from commodore.argocd.asking.options import Kubernetes as Kubernetes
-    from commodore.argocd.asking.options import Options as Options
-    from commodore.argocd.asking.options import Plugins as Plugins
-    from commodore.argocd.asking.options import Reporting as Reporting
-    from commodore.argocd.asking.options import Servers as Servers
-    from commodore.argocd.asking.options import Tree as Tree
-    from commodore.argocd.asking.options import compared as compared
-    from commodore.argocd.asking.rendered import RenderedApplication as RenderedApplication
-    from commodore.argocd.asking.rendered import Stage as Stage
-    from commodore.argocd.asking.results import ApplicationChange as ApplicationChange
-    from commodore.argocd.asking.results import Diagnosis as Diagnosis
-    from commodore.argocd.asking.results import Difference as Difference
-    from commodore.argocd.asking.results import Expansion as Expansion
-    from commodore.argocd.asking.results import Expansions as Expansions
-    from commodore.argocd.asking.results import Explanation as Explanation
-    from commodore.argocd.asking.results import Images as Images
-    from commodore.argocd.asking.results import ListedApplication as ListedApplication
-    from commodore.argocd.asking.results import ListedOrigin as ListedOrigin
-    from commodore.argocd.asking.results import Listing as Listing
-    from commodore.argocd.asking.results import Normalized as Normalized
-    from commodore.argocd.asking.results import RenderedObject as RenderedObject
-    from commodore.argocd.asking.results import Rendering as Rendering
-    from commodore.argocd.asking.results import Report as Report
-    from commodore.argocd.asking.results import RunImages as RunImages
-    from commodore.argocd.asking.results import Settings as Settings
-    from commodore.argocd.asking.results import SettingValue as SettingValue
-    from commodore.argocd.asking.results import Version as Version
     from commodore.argocd.checking import Checks as Checks
     from commodore.argocd.checking import Outcome as Outcome
     from commodore.argocd.comparing import ComparisonOptions as ComparisonOptions
@@ -109,6 +63,52 @@ if TYPE_CHECKING:
     from commodore.argocd.model.fields import Fields as Fields
     from commodore.argocd.model.plugins import PluginProgram as PluginProgram
     from commodore.argocd.model.plugins import PluginRule as PluginRule
+    from commodore.argocd.operations.api import diagnose as diagnose
+    from commodore.argocd.operations.api import diff as diff
+    from commodore.argocd.operations.api import expand as expand
+    from commodore.argocd.operations.api import explain as explain
+    from commodore.argocd.operations.api import images as images
+    from commodore.argocd.operations.api import list_applications as list_applications
+    from commodore.argocd.operations.api import normalize as normalize
+    from commodore.argocd.operations.api import render as render
+    from commodore.argocd.operations.api import run_images as run_images
+    from commodore.argocd.operations.api import settings as settings
+    from commodore.argocd.operations.api import test as test
+    from commodore.argocd.operations.api import version as version
+    from commodore.argocd.operations.explaining import ExplainedApplication as ExplainedApplication
+    from commodore.argocd.operations.explaining import ExplainedSource as ExplainedSource
+    from commodore.argocd.operations.explaining import ListedSource as ListedSource
+    from commodore.argocd.operations.explaining_objects import ExplainedObject as ExplainedObject
+    from commodore.argocd.operations.explaining_objects import ObjectStage as ObjectStage
+    from commodore.argocd.operations.explaining_objects import SourcedObject as SourcedObject
+    from commodore.argocd.operations.options import Execution as Execution
+    from commodore.argocd.operations.options import Kubernetes as Kubernetes
+    from commodore.argocd.operations.options import Options as Options
+    from commodore.argocd.operations.options import Plugins as Plugins
+    from commodore.argocd.operations.options import Reporting as Reporting
+    from commodore.argocd.operations.options import Servers as Servers
+    from commodore.argocd.operations.options import Tree as Tree
+    from commodore.argocd.operations.options import compared as compared
+    from commodore.argocd.operations.rendered import RenderedApplication as RenderedApplication
+    from commodore.argocd.operations.rendered import Stage as Stage
+    from commodore.argocd.operations.results import ApplicationChange as ApplicationChange
+    from commodore.argocd.operations.results import Diagnosis as Diagnosis
+    from commodore.argocd.operations.results import Difference as Difference
+    from commodore.argocd.operations.results import Expansion as Expansion
+    from commodore.argocd.operations.results import Expansions as Expansions
+    from commodore.argocd.operations.results import Explanation as Explanation
+    from commodore.argocd.operations.results import Images as Images
+    from commodore.argocd.operations.results import ListedApplication as ListedApplication
+    from commodore.argocd.operations.results import ListedOrigin as ListedOrigin
+    from commodore.argocd.operations.results import Listing as Listing
+    from commodore.argocd.operations.results import Normalized as Normalized
+    from commodore.argocd.operations.results import RenderedObject as RenderedObject
+    from commodore.argocd.operations.results import Rendering as Rendering
+    from commodore.argocd.operations.results import Report as Report
+    from commodore.argocd.operations.results import RunImages as RunImages
+    from commodore.argocd.operations.results import Settings as Settings
+    from commodore.argocd.operations.results import SettingValue as SettingValue
+    from commodore.argocd.operations.results import Version as Version
     from commodore.argocd.planning.generate_paths import GENERATE_PATHS as GENERATE_PATHS
     from commodore.argocd.planning.generate_paths import GeneratePaths as GeneratePaths
     from commodore.argocd.rendering import Capabilities as Capabilities

@@ -54,7 +54,7 @@ def chart(name: str = "web", **files: str) -> dict[str, str]:
 
 @dataclass
 class Argo:
-    """A machine with repositories, and what Argo CD makes of an Application.
+    """A machine with repositories, and the objects that Argo CD renders from Applications.
 
     `source` and `sources` are merged with the URL of the repository; `config` is `argocd-cm`.
     """
@@ -64,7 +64,7 @@ class Argo:
     parameters: dict[str, str] = field(default_factory=dict)
     capabilities: Capabilities = field(default_factory=Capabilities)
     limits: Limits = DEFAULT_LIMITS
-    found: Diagnostics = field(default_factory=Diagnostics)
+    diagnostics: Diagnostics = field(default_factory=Diagnostics)
     offline: bool = True
     namespace: str = "argocd"
     profile: Profile = NEWEST
@@ -73,7 +73,7 @@ class Argo:
     repositories: tuple[KnownRepository, ...] = ()
 
     def files(self, files: Mapping[str, str | bytes], *, url: str = URL, below: str = "") -> Path:
-        """Write files of a repository; returns its folder."""
+        """Write files of a repository. Return its folder."""
         folder = self.folder(url)
         write_files(folder / below, files)
         return folder
@@ -98,7 +98,7 @@ class Argo:
         )
 
     def application(self, *sources: Mapping[str, Any], **spec: Any) -> Application:
-        """An Application with one `source`, or with several `sources`."""
+        """Return an Application with one `source`, or with several `sources`."""
         whole = [{"repoURL": URL, **source} for source in sources]
         value = {
             "metadata": {"name": "shop", "namespace": "argocd", **spec.pop("metadata", {})},
@@ -111,47 +111,47 @@ class Argo:
         return read_application(value, Location("app.yaml", 1))
 
     def render(self, *sources: Mapping[str, Any], **spec: Any) -> tuple[Rendered, ...]:
-        """What the sources give, untracked."""
+        """Return the rendered objects of the sources, without tracking."""
         application = self.application(*sources, **spec)
         context = Context(ignore, self.limits, self.offline, access=self.access)
         names = [URL, *(source["repoURL"] for source in sources if source.get("repoURL") == OTHER)]
         urls = list(dict.fromkeys(names))
         repo_map = RepoMap([MappedRepository(url, self.folder(url)) for url in urls])
-        with open_sources(self.settings, repo_map, self.capabilities, context, self.found) as run:
+        with open_sources(self.settings, repo_map, self.capabilities, context, self.diagnostics) as run:
             return run.renderer.render(application)
 
     def objects(self, *sources: Mapping[str, Any], **spec: Any) -> list[Object]:
-        return [one.data for one in self.render(*sources, **spec)]
+        return [item.data for item in self.render(*sources, **spec)]
 
     def values(self, *sources: Mapping[str, Any], **spec: Any) -> Any:
-        """The values that the chart of `chart` was given."""
+        """Return the values that the chart of `chart` got."""
         import json
 
         return json.loads(self.objects(*sources, **spec)[0]["data"]["values"])
 
     def tracked(self, *sources: Mapping[str, Any], **spec: Any) -> list[Object]:
-        """The objects as the stage `manifests` has them."""
+        """Return the objects of the stage `manifests`."""
         application = self.application(*sources, **spec)
         rendered = self.render(*sources, **spec)
-        return [one.data for one in manifests(application, rendered, self.settings, self.found)]
+        return [item.data for item in manifests(application, rendered, self.settings, self.diagnostics)]
 
     def desired(self, *sources: Mapping[str, Any], cluster_scoped: tuple[str, ...] = (), **spec: Any) -> list[Object]:
-        """The objects as the stage `desired` has them."""
+        """Return the objects of the stage `desired`."""
         application = self.application(*sources, **spec)
-        tracked = manifests(application, self.render(*sources, **spec), self.settings, self.found)
-        return [one.data for one in desired(application, tracked, self.settings, cluster_scoped, self.found)]
+        tracked = manifests(application, self.render(*sources, **spec), self.settings, self.diagnostics)
+        return [item.data for item in desired(application, tracked, self.settings, cluster_scoped, self.diagnostics)]
 
     def codes(self) -> list[str]:
-        """The codes of what was found without failing, but for what informs."""
-        return [one.code for one in self.found.found() if one.severity != "info"]
+        """Return the codes of the diagnostics, except infos."""
+        return [diagnostic.code for diagnostic in self.diagnostics.found() if diagnostic.severity != "info"]
 
 
-def but_the_version(found: Diagnostics) -> Diagnostics:
-    """What was found, but for the version of Argo CD that is assumed."""
+def but_the_version(diagnostics: Diagnostics) -> Diagnostics:
+    """Return the diagnostics, except the one of the assumed version of Argo CD."""
     others = Diagnostics()
-    for one in found.found():
-        if (one.code, one.severity) != ("CMD-ARGO-910", "info"):
-            others.add(one)
+    for diagnostic in diagnostics.found():
+        if (diagnostic.code, diagnostic.severity) != ("CMD-ARGO-910", "info"):
+            others.add(diagnostic)
     return others
 
 

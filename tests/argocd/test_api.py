@@ -1,4 +1,4 @@
-"""The library: every function on a small tree, providers in memory, and that it shows no private type."""
+"""The API: every function on a small tree, providers in memory, and no private types."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import pytest
 
 from commodore import argocd
 from commodore.argocd import Options, Providers, Tree
-from commodore.argocd.asking import api
+from commodore.argocd.operations import api
 from commodore.argocd.testing import MemoryCharts, MemoryClock, MemoryGit, MemoryPlugin, MemoryRemotes
 from commodore.base.cancellation import Cancellation
 from commodore.base.context import Context
@@ -89,48 +89,55 @@ def with_providers(**given: Any) -> Options:
 def test_every_question(shop: Path, tmp_path: Path) -> None:
     tree = Tree.folder(shop)
     listing = argocd.list_applications(tree, OFFLINE)
-    assert [one.name for one in listing.applications] == ["bad", "red", "web"]
-    assert [one.name for one in argocd.list_applications(tree, OFFLINE, ["*e*"]).applications] == ["red", "web"]
+    assert [application.name for application in listing.applications] == ["bad", "red", "web"]
+    assert [application.name for application in argocd.list_applications(tree, OFFLINE, ["*e*"]).applications] == [
+        "red",
+        "web",
+    ]
     assert listing.applications[1].origin.set == "argocd/teams"
     assert listing.applications[2].origin.file == "web.json"
-    assert [one.generator for one in argocd.expand(tree, OFFLINE).applications] == ["spec.generators[0]"]
+    assert [application.generator for application in argocd.expand(tree, OFFLINE).applications] == [
+        "spec.generators[0]"
+    ]
 
     rendering = argocd.render(tree, OFFLINE)
-    assert [(one.name, len(one.objects)) for one in rendering.applications] == [
+    assert [(application.name, len(application.objects)) for application in rendering.applications] == [
         ("argocd/bad", 0),
         ("argocd/red", 2),
         ("argocd/web", 2),
     ]
     assert rendering.partial
     assert rendering.applications[0].error is not None
-    assert [one.code for one in rendering.diagnostics if one.severity == "error"] == ["CMD-ARGO-309"]
+    assert [diagnostic.code for diagnostic in rendering.diagnostics if diagnostic.severity == "error"] == [
+        "CMD-ARGO-309"
+    ]
 
-    assert [one.status for one in argocd.test(tree, OFFLINE).applications] == ["FAIL", "PASS", "PASS"]
-    assert {one.image.text for one in argocd.images(tree, OFFLINE).images} == {"nginx:1"}
+    assert [application.status for application in argocd.test(tree, OFFLINE).applications] == ["FAIL", "PASS", "PASS"]
+    assert {use.image.text for use in argocd.images(tree, OFFLINE).images} == {"nginx:1"}
     assert argocd.settings(tree, OFFLINE).namespace == "argocd"
     assert argocd.settings(None, OFFLINE).settings == argocd.settings(tree, OFFLINE).settings
     assert argocd.explain(tree, "web", OFFLINE).application.chain == ["argocd/web is defined in web.json:1"]
     assert argocd.explain(tree, "web", OFFLINE, "Pod/p/spec").application.object.pointer == "/spec"
 
     after = write(tmp_path / "after", {"web.json": app("web", "web"), "web/c.json": config(k="2"), "web/pod.json": POD})
-    found = argocd.diff(tree, Tree.folder(after), OFFLINE)
-    states = {one.name: one.state for one in found.applications}
+    difference = argocd.diff(tree, Tree.folder(after), OFFLINE)
+    states = {application.name: application.state for application in difference.applications}
     assert states == {"argocd/bad": "unknown", "argocd/red": "removed", "argocd/web": "changed"}
-    assert found.changed
-    changes = {one.name: one for one in found.applications}["argocd/web"].objects
+    assert difference.changed
+    changes = {application.name: application for application in difference.applications}["argocd/web"].objects
     assert [
-        (one.kind, one.key.kind, argocd.path_text(each.path), each.old, each.new)
-        for one in changes
-        for each in one.fields
+        (change.kind, change.key.kind, argocd.path_text(each.path), each.old, each.new)
+        for change in changes
+        for each in change.fields
     ] == [("changed", "ConfigMap", "data.k", "1", "2")]
-    assert "data.k" in found.text()
-    assert "data.k" in found.markdown()
-    assert found.html().startswith("<!doctype html>")
-    assert found.as_plain().summary.applications.changed == 1
+    assert "data.k" in difference.text()
+    assert "data.k" in difference.markdown()
+    assert difference.html().startswith("<!doctype html>")
+    assert difference.as_plain().summary.applications.changed == 1
     pod = {**POD, "spec": {"containers": [{"name": "c", "image": "nginx:2"}]}}
     write(after, {"web/pod.json": pod})
     changed = argocd.images(Tree.folder(after), OFFLINE, ["web"], base=tree)
-    assert [(one.change, one.image.text) for one in changed.images] == [("changed", "nginx:2")]
+    assert [(use.change, use.image.text) for use in changed.images] == [("changed", "nginx:2")]
 
 
 def test_only_misuse_raises(shop: Path, tmp_path: Path) -> None:
@@ -147,8 +154,11 @@ def test_commits_and_folders(shop: Path) -> None:
     git(shop, "commit", "-qm", "one")
     write(shop, {"web/c.json": config(k="2")})
     git(shop, "commit", "-qam", "two")
-    found = argocd.diff(Tree.commit(shop, "HEAD~1"), Tree.commit(shop, "main"), OFFLINE)
-    assert [one.name for one in found.applications if one.state == "changed"] == ["argocd/red", "argocd/web"]
+    difference = argocd.diff(Tree.commit(shop, "HEAD~1"), Tree.commit(shop, "main"), OFFLINE)
+    assert [application.name for application in difference.applications if application.state == "changed"] == [
+        "argocd/red",
+        "argocd/web",
+    ]
     assert not argocd.diff(Tree.commit(shop, "main"), Tree.folder(shop), OFFLINE).changed
     git(shop, "update-ref", "refs/remotes/origin/main", "HEAD~1")
     assert argocd.diff(None, Tree.commit(shop, "main"), OFFLINE).base.endswith("where it left origin/main")
@@ -181,11 +191,11 @@ def test_providers_stand_in_for_the_network(tmp_path: Path) -> None:
         remotes=remotes,
         plugins=(plugin,),
     )
-    made = {one.name: one for one in argocd.render(Tree.folder(folder), options).applications}
+    made = {application.name: application for application in argocd.render(Tree.folder(folder), options).applications}
     assert made["argocd/a"].objects[0].data["data"] == {"k": "given"}
     assert json.loads(made["argocd/b"].objects[0].data["data"]["values"]) == {"a": "remote"}
     assert made["argocd/c"].objects[0].data["kind"] == "Pod"
-    assert [one.environment["ARGOCD_APP_NAME"] for one in plugin.requests] == ["c"]
+    assert [request.environment["ARGOCD_APP_NAME"] for request in plugin.requests] == ["c"]
     assert made["argocd/d"].error is not None
     assert made["argocd/d"].error.code == "CMD-ARGO-420"
     assert remotes.requests == ["https://files.example.com/v.yaml"]
@@ -205,64 +215,73 @@ def test_what_is_provided_comes_after_the_map_and_the_tree(tmp_path: Path) -> No
     unknown = write(
         tmp_path / "unknown", {"a.json": app("a", "c", source={"repoURL": other, "path": "c", "targetRevision": "v9"})}
     )
-    assert [one.code for one in argocd.render(Tree.folder(unknown), options).diagnostics if one.family] == [
-        "CMD-ARGO-313"
-    ]
+    assert [
+        diagnostic.code for diagnostic in argocd.render(Tree.folder(unknown), options).diagnostics if diagnostic.family
+    ] == ["CMD-ARGO-313"]
 
 
 def test_a_generated_name_that_is_none_is_told_once(tmp_path: Path) -> None:
-    """An error where the Application counts; where a set is only shown, as in Argo CD's preview, a warning."""
+    """An error for an Application; a warning if a set is only shown, as in Argo CD's preview."""
     made = json.loads(json.dumps(SET))
     made["spec"]["template"]["metadata"]["name"] = "Not_a_name"
     tree = Tree.folder(write(tmp_path, {"set.json": made}))
     listed = argocd.list_applications(tree, OFFLINE).diagnostics
-    told = [(one.code, one.severity) for one in listed if one.subject.set]
+    told = [(diagnostic.code, diagnostic.severity) for diagnostic in listed if diagnostic.subject.set]
     assert told == [("CMD-ARGO-214", "error")]
     previewed = argocd.expand(tree, OFFLINE.having(appset=(tmp_path / "set.json",)))
-    assert [(one.code, one.severity) for one in previewed.diagnostics if one.subject.set] == [
-        ("CMD-ARGO-214", "warning")
-    ]
-    assert [one.application["metadata"]["name"] for one in previewed.applications] == ["Not_a_name"]
+    assert [
+        (diagnostic.code, diagnostic.severity) for diagnostic in previewed.diagnostics if diagnostic.subject.set
+    ] == [("CMD-ARGO-214", "warning")]
+    assert [application.application["metadata"]["name"] for application in previewed.applications] == ["Not_a_name"]
     made["spec"]["generators"] = made["spec"]["generators"] * 2
     (tmp_path / "set.json").write_text(json.dumps(made), encoding="utf-8")
-    (one,) = (one for one in argocd.list_applications(tree, OFFLINE).diagnostics if one.code == "CMD-ARGO-214")
-    assert one.message == "spec.generators[0], set 0 makes an Application named 'Not_a_name' (and 1 more such names)"
+    (diagnostic,) = (
+        diagnostic
+        for diagnostic in argocd.list_applications(tree, OFFLINE).diagnostics
+        if diagnostic.code == "CMD-ARGO-214"
+    )
+    assert (
+        diagnostic.message
+        == "spec.generators[0], set 0 makes an Application named 'Not_a_name' (and 1 more such names)"
+    )
 
 
 @pytest.mark.requirement("D4", "D28")
 def test_fields_that_argo_cd_does_not_have(tmp_path: Path) -> None:
-    """Of Applications in a tree and in files that are named."""
+    """For Applications in a tree and in named files."""
     source = {"repoURL": URL, "path": "web", "helm": {"valuesFiles": ["a.yaml"], "valuesObject": {"any": {"thing": 1}}}}
     spec = {**SET["spec"]["template"]["spec"], "source": source, "syncPolicy": {"automated": {}, "syncOption": []}}
     made = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {"name": "a"}, "spec": spec}
     tree = Tree.folder(write(tmp_path, {"app.json": made}))
     for options in (OFFLINE, OFFLINE.having(app=(tmp_path / "app.json",), strict=True)):
-        found = argocd.list_applications(tree, options).diagnostics
-        told = [one for one in found if one.code == "CMD-ARGO-104"]
-        assert [(one.message, one.hint[:25]) for one in told] == [
+        diagnostics = argocd.list_applications(tree, options).diagnostics
+        told = [diagnostic for diagnostic in diagnostics if diagnostic.code == "CMD-ARGO-104"]
+        assert [(diagnostic.message, diagnostic.hint[:25]) for diagnostic in told] == [
             ("Argo CD has no field spec.source.helm.valuesFiles, and drops it", "did you mean 'valueFiles'"),
             ("Argo CD has no field spec.syncPolicy.syncOption, and drops it", "did you mean 'syncOptions"),
         ]
-        assert {one.severity for one in told} == {"error" if options.reporting.strict else "warning"}
+        assert {diagnostic.severity for diagnostic in told} == {"error" if options.reporting.strict else "warning"}
 
 
 def test_the_time_of_templates(tmp_path: Path) -> None:
-    """Refused without one; said by an option or by the caller's clock."""
+    """Refused without one; set by an option or by the clock of the caller."""
     made = json.loads(json.dumps(SET))
     made["spec"] |= {"goTemplate": True}
     made["spec"]["template"]["spec"]["destination"]["namespace"] = "x"
     made["spec"]["template"]["metadata"]["name"] = '{{ now | date "2006-01-02" }}-{{ ago (toDate "2006" "2026") }}'
     tree = Tree.folder(write(tmp_path, {"set.json": made}))
-    assert [one.code for one in argocd.expand(tree, OFFLINE).diagnostics if one.family] == ["CMD-ARGO-207"]
+    assert [diagnostic.code for diagnostic in argocd.expand(tree, OFFLINE).diagnostics if diagnostic.family] == [
+        "CMD-ARGO-207"
+    ]
     clock = MemoryClock(datetime(2026, 1, 2, 3, 0, 5, tzinfo=UTC))
     for options, name in (
         (with_providers(clock=clock), "2026-01-02-27h0m5s"),
         (with_providers(clock=clock).having(fixed_time="2026-01-01"), "2026-01-01-0s"),
         (OFFLINE.having(fixed_time="2026-01-01T12:00:00+02:00"), "2026-01-01-10h0m0s"),
     ):
-        (one,) = argocd.expand(tree, options).applications
-        assert one.application["metadata"]["name"] == name
-        assert (one.set, one.element, one.parameters) == ("argocd/teams", 0, {"team": "red"})
+        (generated,) = argocd.expand(tree, options).applications
+        assert generated.application["metadata"]["name"] == name
+        assert (generated.set, generated.element, generated.parameters) == ("argocd/teams", 0, {"team": "red"})
     with pytest.raises(UsageError) as caught:
         argocd.expand(tree, OFFLINE.having(fixed_time="noon"))
     assert caught.value.code == "CMD-ARGO-033"
@@ -271,8 +290,8 @@ def test_the_time_of_templates(tmp_path: Path) -> None:
 @pytest.mark.requirement("D79")
 @pytest.mark.parametrize("command", [name for name in vars(settings) if name.startswith("ARGOCD_")])
 def test_the_defaults_are_those_of_the_commands(command: str) -> None:
-    """What a command makes of its options without any is what the library takes."""
-    values = {one.name: () if one.multiple else one.default for one in getattr(settings, command)}
+    """The defaults of commands are those of the API."""
+    values = {option.name: () if option.multiple else option.default for option in getattr(settings, command)}
     if "path" not in values or "repo_map" not in values:
         return  # asks no question of a tree
     made = options_by(values, Console())
@@ -282,27 +301,29 @@ def test_the_defaults_are_those_of_the_commands(command: str) -> None:
 
 
 def test_options_have_the_names_that_they_have_on_the_command_line() -> None:
-    """But for what no command line can say, and the one whose flag has another meaning elsewhere."""
+    """Except options of the API only, and one whose flag has another meaning elsewhere."""
     flags: dict[str, set[str]] = {}
     for command in (name for name in vars(settings) if name.startswith("ARGOCD_")):
-        for one in getattr(settings, command):
-            flags.setdefault(one.name, set()).update(flag.strip("-") for text in one.flags for flag in text.split("/"))
+        for option in getattr(settings, command):
+            flags.setdefault(option.name, set()).update(
+                flag.strip("-") for text in option.flags for flag in text.split("/")
+            )
     assert Options.names() - flags.keys() == {"providers"}
     assert {name for name in Options.names() & flags.keys() if name.replace("_", "-") not in flags[name]} == {
         "context_lines"
     }
-    parts = [getattr(Options(), one.name) for one in dataclasses.fields(Options)]
-    assert max(len(dataclasses.fields(one)) for one in (Options(), *parts) if dataclasses.is_dataclass(one)) <= 15
+    parts = [getattr(Options(), option.name) for option in dataclasses.fields(Options)]
+    assert max(len(dataclasses.fields(part)) for part in (Options(), *parts) if dataclasses.is_dataclass(part)) <= 15
     with pytest.raises(TypeError, match="kube_verison"):
         Options().having(kube_verison="1.34")
 
 
-def reached(value: Any, found: set[type]) -> None:
-    """The classes of ours that an annotation names."""
+def reached(value: Any, classes: set[type]) -> None:
+    """Collect the classes of this package in an annotation."""
     for inner in typing.get_args(value):
-        reached(inner, found)
-    if inspect.isclass(value) and value.__module__.startswith("commodore.") and value not in found:
-        found.add(value)
+        reached(inner, classes)
+    if inspect.isclass(value) and value.__module__.startswith("commodore.") and value not in classes:
+        classes.add(value)
 
 
 @pytest.mark.requirement("D76")
@@ -313,17 +334,17 @@ def test_objects_of_a_difference_have_no_secrets_and_flags_name_them(tmp_path: P
     secret = {**secret, "stringData": {"k": "planted again"}}
     new = write(tmp_path / "new", {"web.json": app("web", "web"), "web/s.json": secret})
     (web,) = argocd.diff(Tree.folder(old), Tree.folder(new), OFFLINE).applications
-    assert {(one.kind, one.key.kind) for one in web.objects} == {
+    assert {(change.kind, change.key.kind) for change in web.objects} == {
         ("removed", "PersistentVolumeClaim"),
         ("changed", "Secret"),
     }
     assert "planted" not in repr(web)
-    assert [(one.name, one.key.name) for one in web.flags] == [("deletes-volume", "data")]
+    assert [(flag.name, flag.key.name) for flag in web.flags] == [("deletes-volume", "data")]
 
 
 @pytest.mark.requirement("D76")
 def test_a_question_that_is_cancelled(shop: Path) -> None:
-    """What is running ends, and there is no answer of the rest."""
+    """Running programs end, and there is no result."""
     cancellation = Cancellation()
     context = dataclasses.replace(OFFLINE.context, cancellation=cancellation, announce=lambda _: cancellation.cancel())
     with pytest.raises(EnvironmentFault, match="cancelled") as caught:
@@ -334,7 +355,7 @@ def test_a_question_that_is_cancelled(shop: Path) -> None:
 
 @pytest.mark.requirement("D77")
 def test_no_private_type_is_reached() -> None:
-    """What functions take and give, and what fields hold, is exported here or is of the rooms that all share."""
+    """Types of parameters, results and fields are exported here, or are of shared packages."""
     public = {getattr(argocd, name) for name in argocd.__all__ if inspect.isclass(getattr(argocd, name))}
     shared = {
         "commodore.base.errors",
@@ -343,19 +364,23 @@ def test_no_private_type_is_reached() -> None:
         "commodore.base.kubernetes.objects",
     }
     seen: set[type] = set()
-    for one in vars(api).values():
-        if inspect.isfunction(one) and one.__module__ == api.__name__ and not one.__name__.startswith("_"):
-            for hint in typing.get_type_hints(one).values():
+    for operation in vars(api).values():
+        if (
+            inspect.isfunction(operation)
+            and operation.__module__ == api.__name__
+            and not operation.__name__.startswith("_")
+        ):
+            for hint in typing.get_type_hints(operation).values():
                 reached(hint, seen)
     waiting = list(seen)
     while waiting:  # what results and options hold
-        one = waiting.pop()
+        cls = waiting.pop()
         before = set(seen)
-        for member in dataclasses.fields(one) if dataclasses.is_dataclass(one) and one.__module__ not in shared else ():
+        for member in dataclasses.fields(cls) if dataclasses.is_dataclass(cls) and cls.__module__ not in shared else ():
             if not member.name.startswith("_"):
-                reached(typing.get_type_hints(one)[member.name], seen)
+                reached(typing.get_type_hints(cls)[member.name], seen)
         waiting += seen - before
-    assert {one.__qualname__ for one in seen - public if one.__module__ not in shared} == set()
+    assert {cls.__qualname__ for cls in seen - public if cls.__module__ not in shared} == set()
 
 
 def test_the_face_is_lazy() -> None:

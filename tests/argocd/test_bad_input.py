@@ -49,7 +49,7 @@ def code_of(call: Callable[[], object]) -> str:
     try:
         call()
     except Findings as error:
-        return ",".join(sorted({one.code.removeprefix("CMD-ARGO-") for one in error.errors}))
+        return ",".join(sorted({inner.code.removeprefix("CMD-ARGO-") for inner in error.errors}))
     except CommodoreError as error:
         return error.code.removeprefix("CMD-ARGO-")
     return ""
@@ -89,18 +89,18 @@ SOURCES: dict[str, tuple[Source, str]] = {
     "a value file of no ref": (helm(valueFiles=["$values/x.yaml"]), "407"),
     "a value file of another scheme": (helm(valueFiles=["ftp://example.com/v"]), "320"),
     "a value file that is a list": (helm(valueFiles=["list.yaml"]), "409"),
-    "a value file that is no UTF-8": (helm(valueFiles=["latin.yaml"]), "409"),
+    "a value file that is not UTF-8": (helm(valueFiles=["latin.yaml"]), "409"),
     "a value file that is empty": (helm(valueFiles=["empty.yaml"]), ""),
     "a value file that is large": (helm(valueFiles=["large.yaml"]), "403"),
-    "a value file that is no YAML": (helm(valueFiles=["broken.yaml"]), "405"),
+    "a value file that is not YAML": (helm(valueFiles=["broken.yaml"]), "405"),
     "a parameter with a comma": (helm(parameters=[{"name": "a", "value": "x,y"}]), ""),
     "a parameter with braces": (helm(parameters=[{"name": "a", "value": "{x,y}"}]), ""),
     "a parameter with a place in a list": (helm(parameters=[{"name": "a[0].b", "value": "x"}]), ""),
     "a parameter with a line break": (helm(parameters=[{"name": "a", "value": "x\ny"}]), ""),
     "values that are a bomb": (helm(values=BOMB), "405"),
-    "a version that is none": (helm(kubeVersion="banana"), "103"),
+    "an invalid version": (helm(kubeVersion="banana"), "103"),
     "a value that is required": ({"path": "required"}, "405"),
-    "output that is no YAML": ({"path": "invalid"}, "405"),
+    "output that is not YAML": ({"path": "invalid"}, "405"),
     "a template without end": ({"path": "endless"}, "405"),
     "a chart without output": ({"path": "silent"}, ""),
     "a kustomization with an unknown field": ({"path": "unknown"}, "410"),
@@ -113,7 +113,7 @@ SOURCES: dict[str, tuple[Source, str]] = {
         "412",
     ),
     "a chart that is a kustomization, too": ({"path": "both"}, ""),
-    "a file that is no manifest": ({"path": "notes"}, ""),
+    "a file that is not a manifest": ({"path": "notes"}, ""),
     "a manifest with a brace": ({"path": "brace"}, "401"),
     "JSON with two objects": ({"path": "json"}, "401"),
     "a manifest that is a bomb": ({"path": "bomb"}, "401"),
@@ -170,8 +170,8 @@ def bad(argo: Argo) -> Argo:
 
 @pytest.mark.requirement("D4", "D54", "D74")
 def test_sources(bad: Argo) -> None:
-    found = {row: code_of(partial(bad.objects, source)) for row, (source, _) in SOURCES.items()}
-    assert found == {row: code for row, (_, code) in SOURCES.items()}
+    codes = {row: code_of(partial(bad.objects, source)) for row, (source, _) in SOURCES.items()}
+    assert codes == {row: code for row, (_, code) in SOURCES.items()}
 
 
 REF = {"repoURL": OTHER, "path": "", "ref": "v", "targetRevision": "main"}
@@ -202,7 +202,7 @@ def test_messages_name_no_folder_of_this_machine(name: str, argo: Argo) -> None:
     argo.files({"bad.yaml": "a: [\n"}, url=OTHER)
     with pytest.raises(CommodoreError) as caught:
         argo.objects(*sources)
-    shown = [str(caught.value), caught.value.hint, *(one.message for one in argo.found.found())]
+    shown = [str(caught.value), caught.value.hint, *(diagnostic.message for diagnostic in argo.diagnostics.found())]
     assert not [text for text in shown if str(argo.root) in text or "/tmp" in text or ".cache" in text]
 
 
@@ -221,7 +221,7 @@ def test_links_out_of_the_repository(bad: Argo, tmp_path: Path) -> None:
 
 
 REFS: dict[str, tuple[list[Source], str]] = {
-    "a ref that is no word": ([{"ref": "a b", "path": "k"}], "304"),
+    "a ref that is not a word": ([{"ref": "a b", "path": "k"}], "304"),
     "a ref twice": ([{"ref": "a", "path": "k"}, {"ref": "a", "path": "k"}], "304"),
     "no such ref": ([{"ref": "other"}, helm(valueFiles=["$values/x.yaml"])], "304"),
     "a ref and a way out": ([{"ref": "values"}, helm(valueFiles=["$values/../../x"])], "408"),
@@ -299,7 +299,7 @@ def expand(generators: str, template: str = "{{name}}", **options: Any) -> list[
         },
         **options,
     }
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     limits = replace(DEFAULT_LIMITS, argocd_set_applications=100)
     context = Context(ignore, limits, offline=True)
 
@@ -307,11 +307,11 @@ def expand(generators: str, template: str = "{{name}}", **options: Any) -> list[
         raise AssertionError(f"{url} {revision} is asked for")
 
     try:
-        expander = Expander(ArgoSettings(), no_repository, Facts(), context, found)
+        expander = Expander(ArgoSettings(), no_repository, Facts(), context, diagnostics)
         expander.expand(read_set(value, Location("set.yaml", 1)))
     except CommodoreError as error:
-        found.take(error)
-    return [one.code.removeprefix("CMD-ARGO-") for one in found.found()]
+        diagnostics.take(error)
+    return [diagnostic.code.removeprefix("CMD-ARGO-") for diagnostic in diagnostics.found()]
 
 
 def ten(key: str) -> str:
@@ -434,7 +434,7 @@ def test_a_server_that_hangs(bad: Argo) -> None:
 
 
 def test_an_index_of_very_many_charts() -> None:
-    """One is found without parsing all; that there is none is told without that, too."""
+    """A chart is found, or reported as missing, without parsing the whole index."""
     entries = "".join(f"  chart-{number}:\n  - {{version: 1.0.0, urls: [x]}}\n" for number in range(200_000))
     index = ChartIndex(f"apiVersion: v1\nentries:\n{entries}".encode(), "index.yaml")
     assert index.entries("chart-199999") == [{"version": "1.0.0", "urls": ["x"]}]
@@ -443,13 +443,15 @@ def test_an_index_of_very_many_charts() -> None:
 
 @pytest.mark.parametrize("place", ["/dev/null/cache", "/proc/self/fdinfo/cache"])
 def test_a_cache_that_cannot_be_written(place: str, bad: Argo, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A disk that refuses is as good as an empty cache."""
+    """A full or read-only disk works like an empty cache."""
     with_cache = bad.objects({"path": "web"})
     monkeypatch.setenv("XDG_CACHE_HOME", place)
     assert bad.objects({"path": "web"}) == with_cache
     checkout = repository_of_two_commits(bad.root / "checkout")
-    found = diff(Tree.commit(checkout, "HEAD~1"), Tree.commit(checkout, "HEAD"))
-    assert [(one.name, one.state) for one in found.applications] == [("argocd/a", "changed")]
+    difference = diff(Tree.commit(checkout, "HEAD~1"), Tree.commit(checkout, "HEAD"))
+    assert [(application.name, application.state) for application in difference.applications] == [
+        ("argocd/a", "changed")
+    ]
 
 
 def test_a_full_disk_below_the_cache(tmp_path: Path) -> None:
@@ -480,8 +482,12 @@ def test_two_runs_at_once(tmp_path: Path) -> None:
 
     def run(_: int) -> tuple[Any, ...]:
         begun.wait()
-        found = diff(Tree.commit(checkout, "HEAD~1"), Tree.commit(checkout, "HEAD"))
-        return found.text(), found.as_plain().summary, [one.code for one in found.diagnostics]
+        difference = diff(Tree.commit(checkout, "HEAD~1"), Tree.commit(checkout, "HEAD"))
+        return (
+            difference.text(),
+            difference.as_plain().summary,
+            [diagnostic.code for diagnostic in difference.diagnostics],
+        )
 
     with ThreadPoolExecutor(2) as pool:
         first, second = pool.map(run, range(2))
@@ -500,13 +506,17 @@ def test_a_source_in_a_submodule(tmp_path: Path) -> None:
         ["commit", "-qm", "three"],
     ):
         git(checkout, *words)
-    found = render(Tree.commit(checkout, "HEAD"))
-    assert {one.name: one.error.code if one.error else "" for one in found.applications} == {
+    result = render(Tree.commit(checkout, "HEAD"))
+    assert {
+        application.name: application.error.code if application.error else "" for application in result.applications
+    } == {
         "argocd/a": "",
         "argocd/b": "CMD-ARGO-309",
     }
     told = render(Tree.folder(checkout))
-    assert {one.name: one.error.code if one.error else "" for one in told.applications} == {
+    assert {
+        application.name: application.error.code if application.error else "" for application in told.applications
+    } == {
         "argocd/a": "",
         "argocd/b": "",
     }

@@ -1,4 +1,4 @@
-"""Diagnostics: their order, their number, and what --strict makes of them."""
+"""Diagnostics: their order, their count, and their severity with --strict."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def test_the_order_does_not_depend_on_when_they_are_found() -> None:
     ]
     results = set()
     for order in itertools.permutations(three):
-        found = Diagnostics()
-        for one in order:
-            found.add(one)
-        results.add(found.found())
+        diagnostics = Diagnostics()
+        for diagnostic in order:
+            diagnostics.add(diagnostic)
+        results.add(diagnostics.found())
     assert results == {(three[2], three[1], three[0])}
 
 
 def test_equal_ones_are_one_with_a_number() -> None:
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     for _ in range(3):
-        found.add(Diagnostic("CMD-ARGO-319", "a", "warning"))
-    assert [one.count for one in found.found()] == [3]
+        diagnostics.add(Diagnostic("CMD-ARGO-319", "a", "warning"))
+    assert [diagnostic.count for diagnostic in diagnostics.found()] == [3]
 
 
 def test_those_of_one_cause_are_together_and_the_new_ones_first() -> None:
@@ -62,25 +62,30 @@ def test_those_of_one_cause_are_together_and_the_new_ones_first() -> None:
 
 @pytest.mark.requirement("D28", "D75")
 def test_strict_makes_errors_of_what_could_not_be_honoured() -> None:
-    found = Diagnostics()
-    found.add(Diagnostic("CMD-ARGO-319", "a", "warning"))
-    found.add(Diagnostic("CMD-ARGO-122", "b", "info"))
-    assert [one.severity for one in found.found()] == ["warning", "info"]
+    diagnostics = Diagnostics()
+    diagnostics.add(Diagnostic("CMD-ARGO-319", "a", "warning"))
+    diagnostics.add(Diagnostic("CMD-ARGO-122", "b", "info"))
+    assert [diagnostic.severity for diagnostic in diagnostics.found()] == ["warning", "info"]
     strict = Diagnostics(STRICT)
-    strict.join(found)
-    assert [(one.severity, one.escalated) for one in strict.found()] == [("error", True), ("info", False)]
+    strict.join(diagnostics)
+    assert [(diagnostic.severity, diagnostic.escalated) for diagnostic in strict.found()] == [
+        ("error", True),
+        ("info", False),
+    ]
 
 
 @pytest.mark.requirement("D74")
 def test_errors_keep_their_places_and_families() -> None:
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     errors = [InputError("CMD-ARGO-103", "a", locations=[Location("x", 3)]), PolicyError("CMD-ARGO-420", "b")]
-    found.take(Findings(errors), Subject("argocd/a"))
-    assert [(one.code, one.family, one.subject.application) for one in found.found()] == [
+    diagnostics.take(Findings(errors), Subject("argocd/a"))
+    assert [
+        (diagnostic.code, diagnostic.family, diagnostic.subject.application) for diagnostic in diagnostics.found()
+    ] == [
         ("CMD-ARGO-103", "input", "argocd/a"),
         ("CMD-ARGO-420", "policy", "argocd/a"),
     ]
-    assert plain(found.found()[0])["locations"] == [{"place": "x", "line": 3, "column": None}]
+    assert plain(diagnostics.found()[0])["locations"] == [{"place": "x", "line": 3, "column": None}]
 
 
 @pytest.mark.requirement("D75")

@@ -1,4 +1,4 @@
-"""Applications rendered into streams and folders, and the options that say how."""
+"""Applications rendered into streams and folders, and their options."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 
 from commodore import argocd
 from commodore.argocd import Installation, Options, Tree
-from commodore.argocd.asking.layout import MARKER, stream, write_layout
-from commodore.argocd.asking.rendered import RenderedApplication
+from commodore.argocd.operations.layout import MARKER, stream, write_layout
+from commodore.argocd.operations.rendered import RenderedApplication
 from commodore.argocd.rendering import Rendered
 from commodore.argocd.trees import Tree as Files
 from commodore.base.context import Context
@@ -48,23 +48,25 @@ def thing(kind: str, name: str, namespace: str = "", group: str = "") -> dict[st
 
 def made(*objects: dict[str, Any], instance: str = "web") -> RenderedApplication:
     return RenderedApplication(
-        f"argocd/{instance}", tuple(Rendered(one, "a.yaml", 1) for one in objects), None, instance
+        f"argocd/{instance}", tuple(Rendered(item, "a.yaml", 1) for item in objects), None, instance
     )
 
 
 def test_order(tmp_path: Path) -> None:
     objects = [thing("Service", "z"), thing("Namespace", "n"), thing("ConfigMap", "b"), thing("ConfigMap", "a")]
-    files = {f"web/{number}.json": one for number, one in enumerate(objects)}
+    files = {f"web/{number}.json": item for number, item in enumerate(objects)}
     tree = write(tmp_path, {"web.json": app("web", "web"), **files})
 
     def names(**options: Any) -> list[str]:
-        return [one.data["metadata"]["name"] for one in rendered(tree, **options).applications[0].objects]
+        return [
+            application.data["metadata"]["name"] for application in rendered(tree, **options).applications[0].objects
+        ]
 
     assert names() == ["n", "a", "b", "z"]
     assert names(order="source") == ["z", "n", "b", "a"]
     given = argocd.render(tree, OFFLINE, stage="manifests").applications[0].objects
-    assert [one.data["metadata"]["name"] for one in given] == ["z", "n", "b", "a"]
-    assert all("namespace" not in one.data["metadata"] for one in given)
+    assert [item.data["metadata"]["name"] for item in given] == ["z", "n", "b", "a"]
+    assert all("namespace" not in item.data["metadata"] for item in given)
 
 
 def test_places_that_are_stripped(tmp_path: Path) -> None:
@@ -76,9 +78,9 @@ def test_places_that_are_stripped(tmp_path: Path) -> None:
     }
     tree = write(tmp_path, files)
     strip = ("/metadata/annotations", "Pod:/spec/containers/*/image", "ConfigMap:/data/missing")
-    config_map, pod = (one.data for one in rendered(tree, strip=strip).applications[0].objects)
-    assert [one["metadata"] for one in (config_map, pod)] == [
-        {"name": one, "namespace": "web"} for one in ("config", "p")
+    config_map, pod = (application.data for application in rendered(tree, strip=strip).applications[0].objects)
+    assert [item["metadata"] for item in (config_map, pod)] == [
+        {"name": name, "namespace": "web"} for name in ("config", "p")
     ]
     assert config_map["data"] == {"k": "1"}
     assert pod["spec"] == {"containers": [{"name": "a"}, {"name": "b"}]}
@@ -87,13 +89,13 @@ def test_places_that_are_stripped(tmp_path: Path) -> None:
 def test_a_stream_says_where_objects_are_from() -> None:
     text = stream([made(thing("ConfigMap", "a"), thing("ConfigMap", "b"))])
     assert text.startswith("# argocd/web, source 1, a.yaml\n")
-    assert [one["metadata"]["name"] for one in read_documents(text, place="x")] == ["a", "b"]
+    assert [item["metadata"]["name"] for item in read_documents(text, place="x")] == ["a", "b"]
     odd = RenderedApplication("argocd/web", (Rendered(thing("A", "a"), "x\nkind: B", 1),))
-    assert [one["kind"] for one in read_documents(stream([odd]), place="x")] == ["A"]
+    assert [item["kind"] for item in read_documents(stream([odd]), place="x")] == ["A"]
 
 
 def paths(folder: Path) -> list[str]:
-    return sorted(one.relative_to(folder).as_posix() for one in folder.rglob("*") if one.is_file())
+    return sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file())
 
 
 def test_a_file_for_each_application(tmp_path: Path) -> None:
@@ -102,7 +104,7 @@ def test_a_file_for_each_application(tmp_path: Path) -> None:
     assert paths(folder) == [MARKER, "web.yaml"]
     assert write_layout([made(thing("A", "a"), instance="team_other")], folder, "app", {}) == 1
     assert paths(folder) == [MARKER, "team_other.yaml"]
-    assert [one.name for one in tmp_path.iterdir()] == ["out"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_a_file_for_each_object(tmp_path: Path) -> None:
@@ -150,19 +152,19 @@ def test_what_options_say_of_the_installation(tmp_path: Path) -> None:
     )
 
     def values(**options: Any) -> dict[str, tuple[str, str]]:
-        found = argocd.settings(tree, dataclasses.replace(OFFLINE, installation=Installation(**options)))
-        assert not found.partial
+        result = argocd.settings(tree, dataclasses.replace(OFFLINE, installation=Installation(**options)))
+        assert not result.partial
         return {
-            "namespace": (found.namespace, ""),
-            **{one.key: (one.value, one.level) for one in found.settings},
+            "namespace": (result.namespace, ""),
+            **{setting.key: (setting.value, setting.level) for setting in result.settings},
         }
 
     cm, whole = tmp_path / "cm.yaml", tmp_path / "whole.yaml"
-    found = values(argocd_cm=(cm, whole), argocd_cmd_params_cm=(tmp_path / "params.yaml",))
-    assert found["application.resourceTrackingMethod"] == ("label", "option")
-    assert found["installationID"] == ("x", "option")
-    assert found["reposerver.allow.oob.symlinks"] == ("true", "option")
-    assert found["namespace"][0] == "cd"
+    result = values(argocd_cm=(cm, whole), argocd_cmd_params_cm=(tmp_path / "params.yaml",))
+    assert result["application.resourceTrackingMethod"] == ("label", "option")
+    assert result["installationID"] == ("x", "option")
+    assert result["reposerver.allow.oob.symlinks"] == ("true", "option")
+    assert result["namespace"][0] == "cd"
     assert values(argocd_cm=(whole,), namespace="argo")["namespace"][0] == "argo"
     assert values(kustomize_build_options=("--enable-helm", "-x"))["kustomize.buildOptions"] == (
         "--enable-helm -x",
@@ -180,13 +182,15 @@ def test_what_options_say_of_the_installation(tmp_path: Path) -> None:
 
 
 def test_settings_of_several_installations(tmp_path: Path) -> None:
-    """What the same places give differently is one warning."""
+    """Conflicts between the same places are one warning."""
     whole = "kind: ConfigMap\nmetadata: {name: argocd-cm}\ndata: {installationID: %s, kustomize.buildOptions: --%s%s}\n"
     more = {"a": "", "b": "", "c": ", application.instanceLabelKey: x", "d": ", application.instanceLabelKey: y"}
     tree = write(tmp_path, {f"{name}.yaml": whole % (name, name, extra) for name, extra in more.items()})
-    found = argocd.settings(tree, OFFLINE)
+    result = argocd.settings(tree, OFFLINE)
     said = [
-        (one.message, [place.place for place in one.locations]) for one in found.diagnostics if one.code[-3:] == "120"
+        (item.message, [place.place for place in item.locations])
+        for item in result.diagnostics
+        if item.code[-3:] == "120"
     ]
     times = "set {} to different values; the first one counts"
     assert said == [
@@ -202,7 +206,7 @@ def test_settings_of_several_installations(tmp_path: Path) -> None:
 def test_bad_settings_of_a_tree_are_told(tmp_path: Path) -> None:
     cm = "kind: ConfigMap\nmetadata: {name: argocd-cm}\ndata: {application.resourceTrackingMethod: x}\n"
     tree = write(tmp_path, {"cm.yaml": cm})
-    assert "CMD-ARGO-121" in {one.code for one in argocd.settings(tree, OFFLINE).diagnostics}
+    assert "CMD-ARGO-121" in {diagnostic.code for diagnostic in argocd.settings(tree, OFFLINE).diagnostics}
 
 
 def test_kinds_that_argo_cd_ships_as_excluded(tmp_path: Path) -> None:
@@ -220,9 +224,9 @@ def test_namespaces_in_which_applications_count(tmp_path: Path) -> None:
     tree = write(tmp_path, files)
 
     def names(**options: Any) -> tuple[list[str], list[str]]:
-        found = argocd.list_applications(tree, dataclasses.replace(OFFLINE, installation=Installation(**options)))
-        return [one.name for one in found.applications], [
-            one.code for one in found.diagnostics if one.severity != "info"
+        result = argocd.list_applications(tree, dataclasses.replace(OFFLINE, installation=Installation(**options)))
+        return [application.name for application in result.applications], [
+            diagnostic.code for diagnostic in result.diagnostics if diagnostic.severity != "info"
         ]
 
     assert names() == (["web", "other"], [])
@@ -245,9 +249,9 @@ def test_paths_in_which_nothing_is_looked_for(tmp_path: Path) -> None:
         ("examples", {"web"}, set()),
         ("examples/**", {"web"}, set()),
     ):
-        found = argocd.list_applications(tree, OFFLINE.having(ignore_path=(pattern,)))
-        assert {one.name for one in found.applications} == names
-        assert {one.code for one in found.diagnostics} - {"CMD-ARGO-910"} == codes
+        result = argocd.list_applications(tree, OFFLINE.having(ignore_path=(pattern,)))
+        assert {application.name for application in result.applications} == names
+        assert {diagnostic.code for diagnostic in result.diagnostics} - {"CMD-ARGO-910"} == codes
 
 
 def test_dry_sources(tmp_path: Path) -> None:
@@ -255,10 +259,10 @@ def test_dry_sources(tmp_path: Path) -> None:
         "drySource": {"repoURL": URL, "path": "dry", "targetRevision": "HEAD"},
         "syncSource": {"targetBranch": "main", "path": "wet"},
     }
-    one = json.loads(app("web", "x"))
-    del one["spec"]["source"]
-    one["spec"]["sourceHydrator"] = hydrator
-    files = {"web.json": one, "dry/c.json": config(k="dry"), "wet/c.json": config(k="wet")}
+    hydrated = json.loads(app("web", "x"))
+    del hydrated["spec"]["source"]
+    hydrated["spec"]["sourceHydrator"] = hydrator
+    files = {"web.json": hydrated, "dry/c.json": config(k="dry"), "wet/c.json": config(k="wet")}
     base, target = (write(tmp_path / name, files) for name in ("base", "target"))
 
     def data(**options: Any) -> str:
@@ -271,7 +275,7 @@ def test_dry_sources(tmp_path: Path) -> None:
 
 
 def test_a_time_limit_for_sources(tmp_path: Path) -> None:
-    from commodore.argocd.asking.session import open_session
+    from commodore.argocd.operations.session import open_session
 
     with open_session(OFFLINE) as session:
         assert session.context.limits == DEFAULT_LIMITS
@@ -280,7 +284,7 @@ def test_a_time_limit_for_sources(tmp_path: Path) -> None:
 
 
 def test_what_charts_are_told_of_their_cluster(tmp_path: Path) -> None:
-    """Facts of the destination count more than options, what the source says more than both."""
+    """Facts of the destination take precedence over options, and fields of the source over both."""
     template = (
         "kind: ConfigMap\napiVersion: v1\nmetadata: {name: c}\ndata:\n  kube: {{ .Capabilities.KubeVersion.Version }}\n"
     )
@@ -297,8 +301,8 @@ def test_what_charts_are_told_of_their_cluster(tmp_path: Path) -> None:
     facts = tmp_path / "facts.yaml"
     facts.write_text("clusters: [{name: prod, server: https://prod, kubeVersion: v1.31, apiVersions: [acme.io/v1]}]")
     made = rendered(write(tmp_path / "shop", files), facts=(facts,), kube_version="1.30")
-    told = [one.objects[0].data["data"] for one in made.applications]
-    assert [(one["kube"], one["api"]) for one in told] == [
+    told = [application.objects[0].data["data"] for application in made.applications]
+    assert [(diagnostic["kube"], diagnostic["api"]) for diagnostic in told] == [
         ("v1.31.0", "true"),
         ("v1.31.0", "true"),
         ("v1.30.0", "false"),
@@ -311,9 +315,13 @@ def test_objects_of_sources_that_render_are_given_if_another_source_fails(tmp_pa
     sources = [{"repoURL": URL, "path": "web"}, {"repoURL": URL, "path": "none"}]
     tree = write(tmp_path, {"web.json": app("web", "none", sources=sources), "web/a.json": thing("ConfigMap", "a")})
     given = rendered(tree)
-    (one,) = given.applications
-    assert (one.partial, given.partial, [each.data["metadata"]["name"] for each in one.objects]) == (True, True, ["a"])
-    assert one.error is not None
-    assert one.error.code == "CMD-ARGO-309"
+    (application,) = given.applications
+    assert (application.partial, given.partial, [each.data["metadata"]["name"] for each in application.objects]) == (
+        True,
+        True,
+        ["a"],
+    )
+    assert application.error is not None
+    assert application.error.code == "CMD-ARGO-309"
     assert [each.code for each in given.diagnostics if each.severity == "error"] == ["CMD-ARGO-309"]
-    assert stream([one]).startswith("# argocd/web, source 1, a.json, partial: another source fails\n")
+    assert stream([application]).startswith("# argocd/web, source 1, a.json, partial: another source fails\n")

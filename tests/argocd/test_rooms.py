@@ -1,4 +1,4 @@
-"""The rooms of the analysis import downwards only."""
+"""The packages of argocd import lower packages only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 ARGOCD = Path(__file__).parents[2] / "commodore" / "argocd"
 LEVELS = (
     ("__init__", "testing"),
-    ("asking",),
+    ("operations",),
     ("comparing",),
     ("discovery",),
     ("checking", "normalising"),
@@ -24,12 +24,12 @@ LEVELS = (
 
 
 def imports(path: Path) -> set[str]:
-    """The rooms that a module imports from."""
-    found = set()
+    """Return the packages that a module imports from."""
+    rooms = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("commodore.argocd."):
-            found.add(str(node.module).split(".")[2])
-    return found
+            rooms.add(str(node.module).split(".")[2])
+    return rooms
 
 
 @pytest.mark.requirement("D9", "D11")
@@ -38,7 +38,7 @@ def test_rooms_import_downwards_only() -> None:
     for path in sorted(ARGOCD.rglob("*.py")):
         room = path.relative_to(ARGOCD).parts[0].removesuffix(".py")
         assert room in level, f"{room} has no level"
-        above = {one for one in imports(path) - {room} if level[one] <= level[room]}
+        above = {other for other in imports(path) - {room} if level[other] <= level[room]}
         assert not above, f"{path.relative_to(ARGOCD)} imports {', '.join(sorted(above))}"
 
 

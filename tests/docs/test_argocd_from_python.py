@@ -48,6 +48,6 @@ def test_the_examples_run_as_they_stand(tmp_path: Path) -> None:
 def test_every_function_is_on_the_page() -> None:
     named = set(re.findall(r"^\| `(\w+)\(", PAGE, re.MULTILINE))
     names = {name for name in argocd.__all__ if name.islower()}  # others are for other systems
-    functions = {name for name in names if getattr(argocd, name).__module__ == "commodore.argocd.asking.api"}
+    functions = {name for name in names if getattr(argocd, name).__module__ == "commodore.argocd.operations.api"}
     functions |= {"path_text"}
     assert named == functions

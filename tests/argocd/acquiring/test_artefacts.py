@@ -32,12 +32,12 @@ def packed(files: dict[str, str]) -> bytes:
 
 
 def read(
-    url: str, wanted: str, folder: Path, *, offline: bool = False, providers: Providers | None = None
+    url: str, requested: str, folder: Path, *, offline: bool = False, providers: Providers | None = None
 ) -> tuple[str, str]:
-    """The content of `web/a` in an artefact, and its revision."""
+    """Return the content of `web/a` in an artefact, and its revision."""
     folder.mkdir()
     repositories = Repositories(Context(ignore, DEFAULT_LIMITS, offline), RepoMap((), providers), folder)
-    tree = repositories.tree(url, wanted)
+    tree = repositories.tree(url, requested)
     return (tree.root / "web" / "a").read_text(encoding="utf-8"), tree.revision
 
 
@@ -54,23 +54,23 @@ def test_artefacts_of_a_registry(tmp_path: Path) -> None:
         server.push("team/bad", "1.0.0", [(TAR, packed({"../a": "x"}))])
         server.push("team/two", "1.0.0", [(TAR, packed({"a": "x"})), (TAR, packed({"b": "x"}))])
         url = f"oci://{server.name}/team/web"
-        for number, (wanted, found) in enumerate(
+        for number, (requested, tag) in enumerate(
             (("1.0.0", "1.0.0"), ("1.*", "1.2.0"), ("", "latest"), (digests["2.0.0"], "2.0.0"))
         ):
-            assert read(url, wanted, tmp_path / str(number)) == (found, digests[found])
+            assert read(url, requested, tmp_path / str(number)) == (tag, digests[tag])
         for name in ("plain", "chart"):
             assert read(f"oci://{server.name}/team/{name}", "1.0.0", tmp_path / name)[0] == name
         asked = len(server.asked)
         assert read(url, digests["1.0.0"], tmp_path / "kept", offline=True)[0] == "1.0.0"
         assert len(server.asked) == asked
-        for name, wanted, code, offline in (
+        for name, requested, code, offline in (
             ("web", "3.*", "CMD-ARGO-314", False),
             ("web", "1.0.0", "CMD-ARGO-310", True),
             ("bad", "1.0.0", "CMD-ARGO-317", False),
             ("two", "1.0.0", "CMD-OCI-006", False),
         ):
             with pytest.raises(CommodoreError) as caught:
-                read(f"oci://{server.name}/team/{name}", wanted, tmp_path / f"{name}-{code}", offline=offline)
+                read(f"oci://{server.name}/team/{name}", requested, tmp_path / f"{name}-{code}", offline=offline)
             assert caught.value.code == code
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from commodore.argocd import Options
 from commodore.argocd.acquiring import Charts
-from commodore.argocd.asking.session import open_session
 from commodore.argocd.diagnostics import STRICT, Diagnostics
+from commodore.argocd.operations.session import open_session
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError
 from commodore.base.events import ignore
@@ -27,7 +27,7 @@ from tests.world.registry import CHART, RegistryServer
 
 
 class Repository(LoopbackServer):
-    """A chart repository: what it has by path; counts what it is asked for."""
+    """A chart repository: its files by path, and the requested paths."""
 
     def __init__(self) -> None:
         super().__init__(_Handler)
@@ -85,8 +85,8 @@ def test_a_chart_is_fetched_once(repository: Repository, argo: Argo) -> None:
     repository.publish(WEB)
     argo.offline = False
     source = {"repoURL": repository.site, "chart": "web", "targetRevision": "1.2.3"}
-    (one,) = argo.objects(source)
-    assert one["metadata"]["name"] == "shop"
+    (config_map,) = argo.objects(source)
+    assert config_map["metadata"]["name"] == "shop"
     assert repository.asked == ["/index.yaml", "/web-1.2.3.tgz"]
     argo.offline = True
     assert len(argo.objects(source)) == 1
@@ -98,7 +98,7 @@ def test_a_chart_is_fetched_once(repository: Repository, argo: Argo) -> None:
 
 @pytest.fixture
 def helm_3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A helm that gives its version as the kustomize within kubectl wants it."""
+    """A helm that prints its version as kustomize expects it."""
     program, real = tmp_path / "bin" / "helm", locate_tool("helm")
     assert real is not None
     version = '[ "$1" = version ] && { echo v3.19.4; exit; }'
@@ -112,7 +112,7 @@ def helm_3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_one_cached_chart_serves_applications_and_kustomizations(
     repository: Repository, argo: Argo, helm_3: None, version: str, more: str
 ) -> None:
-    """Kustomize finds the chart where it would let helm pull it to, so it needs no network."""
+    """Kustomize finds the chart in the folder to which helm would pull it, so it needs no network."""
     repository.publish(WEB)
     repository.publish(WEB, "1.3.0-rc.1")
     argo.offline = False
@@ -123,8 +123,8 @@ def test_one_cached_chart_serves_applications_and_kustomizations(
     entry = f"{{name: web, repo: '{repository.site}', releaseName: in-k{version}}}"
     argo.files({"app/kustomization.yaml": f"{more}helmCharts: [{entry}]\n"})
     before = sorted(argo.folder().rglob("*"))
-    (one,) = argo.objects({"path": "app"})
-    assert (one["metadata"]["name"], one["data"]["values"]) == ("in-k", '{"a":"chart"}')
+    (item,) = argo.objects({"path": "app"})
+    assert (item["metadata"]["name"], item["data"]["values"]) == ("in-k", '{"a":"chart"}')
     assert (repository.asked, sorted(argo.folder().rglob("*"))) == (asked, before)
 
 
@@ -136,13 +136,13 @@ def test_charts_of_a_kustomization_that_are_not_there(repository: Repository, ar
     assert (caught.value.code, "the chart web 1.2.3 of " in caught.value.message) == ("CMD-ARGO-310", True)
 
 
-@pytest.mark.parametrize("wanted", ["1.2.3", "1.*"])
+@pytest.mark.parametrize("requested", ["1.2.3", "1.*"])
 @pytest.mark.parametrize("what", [(), ("oci",), ("charts",), ("all",)])
 def test_a_chart_that_was_published_again(
-    repository: Repository, tmp_path: Path, what: tuple[str, ...], wanted: str
+    repository: Repository, tmp_path: Path, what: tuple[str, ...], requested: str
 ) -> None:
-    """It is asked for anew if that is wanted, once in a run, and kept in place of the other."""
-    found = []
+    """With refresh it is fetched again, once per run, and replaces the cached one."""
+    values = []
     repository.publish(WEB)
     for number, anew in enumerate(((), what, ())):
         options = Options().having(refresh=anew)
@@ -151,17 +151,17 @@ def test_a_chart_that_was_published_again(
                 scratch = tmp_path / f"{number}{again}"
                 scratch.mkdir()
                 charts = Charts(question.context, scratch, refreshes=question.repo_map.refreshes)
-                folder = charts.chart(repository.site, "web", wanted).folder
-                found.append((folder / "values.yaml").read_text())
+                folder = charts.chart(repository.site, "web", requested).folder
+                values.append((folder / "values.yaml").read_text())
         repository.files.clear()
         repository.publish({**WEB, "web/values.yaml": "a: again\n"})
     new = "a: again\n" if {*what} & {"charts", "all"} else "a: chart\n"
-    assert found == ["a: chart\n"] * 2 + [new] * 4
+    assert values == ["a: chart\n"] * 2 + [new] * 4
     assert repository.asked.count("/web-1.2.3.tgz") == (2 if {*what} & {"charts", "all"} else 1)
 
 
 def test_a_chart_of_a_registry_that_was_pushed_again(tmp_path: Path) -> None:
-    found = []
+    values = []
     with RegistryServer() as server:
         for number, anew in enumerate(((), ("charts",), ("oci",))):
             server.push("team/web", "1.2.3", [(CHART, packed({**WEB, "web/values.yaml": f"a: {number}\n"}))])
@@ -170,8 +170,8 @@ def test_a_chart_of_a_registry_that_was_pushed_again(tmp_path: Path) -> None:
             with open_session(Options().having(refresh=anew)) as question:
                 charts = Charts(question.context, scratch, refreshes=question.repo_map.refreshes)
                 folder = charts.chart(f"oci://{server.name}/team", "web", "1.2.3").folder
-            found.append((folder / "values.yaml").read_text())
-    assert found == ["a: 0\n", "a: 0\n", "a: 2\n"]
+            values.append((folder / "values.yaml").read_text())
+    assert values == ["a: 0\n", "a: 0\n", "a: 2\n"]
 
 
 def test_a_range_means_offline_what_it_meant_before(repository: Repository, tmp_path: Path) -> None:
@@ -189,9 +189,9 @@ def test_a_range_means_offline_what_it_meant_before(repository: Repository, tmp_
     assert charts.chart(repository.site, "web", "1.*").version == "1.2.3"
     strict = Diagnostics(STRICT)
     strict.join(charts.diagnostics)
-    (found,) = strict.found()
-    assert (found.code, found.severity) == ("CMD-ARGO-321", "error")
-    assert "UTC" in found.message
+    (diagnostic,) = strict.found()
+    assert (diagnostic.code, diagnostic.severity) == ("CMD-ARGO-321", "error")
+    assert "UTC" in diagnostic.message
     assert repository.asked == ["/index.yaml", "/web-1.2.3.tgz"]
 
 
@@ -204,7 +204,7 @@ def test_nothing_is_asked_anew_offline() -> None:
 
 @pytest.mark.requirement("D49")
 @pytest.mark.parametrize(
-    ("wanted", "found"),
+    ("requested", "expected"),
     [
         ("1.*", "1.3.0"),
         ("~1.2.0", "1.2.3"),
@@ -214,17 +214,17 @@ def test_nothing_is_asked_anew_offline() -> None:
         ("2.1.0-rc.1", "2.1.0-rc.1"),
     ],
 )
-def test_ranges(wanted: str, found: str, repository: Repository, charts: Charts) -> None:
+def test_ranges(requested: str, expected: str, repository: Repository, charts: Charts) -> None:
     for version in ("1.2.3", "1.3.0", "2.0.0", "2.1.0-rc.1"):
         repository.publish(WEB, version)
-    assert charts.chart(repository.site, "web", wanted).version == found
+    assert charts.chart(repository.site, "web", requested).version == expected
 
 
-@pytest.mark.parametrize("wanted", [">=1.0 <", "latest", "9.*", ""])
-def test_ranges_that_nothing_fits(wanted: str, repository: Repository, charts: Charts) -> None:
+@pytest.mark.parametrize("requested", [">=1.0 <", "latest", "9.*", ""])
+def test_ranges_that_nothing_fits(requested: str, repository: Repository, charts: Charts) -> None:
     repository.publish(WEB)
     with pytest.raises(CommodoreError) as caught:
-        charts.chart(repository.site, "web", wanted)
+        charts.chart(repository.site, "web", requested)
     assert caught.value.code == "CMD-ARGO-314"
 
 
@@ -344,7 +344,7 @@ class _Status(LoopbackHandler):
 
 
 class Answering(LoopbackServer):
-    """A server that answers everything alike."""
+    """A server with the same answer to every request."""
 
     def __init__(self, status: int, headers: dict[str, str]) -> None:
         super().__init__(_Status)

@@ -1,4 +1,4 @@
-"""With what servers are asked that a repository names: nothing of the user's, unless that is wanted or in a file."""
+"""Credentials for servers of a repository: those of the user only if enabled or in a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from commodore.argocd import Options
 from commodore.argocd.acquiring import Charts, Repositories
 from commodore.argocd.acquiring.credentials_file import scope_of
-from commodore.argocd.asking.session import Session, open_session, search_root
+from commodore.argocd.operations.session import Session, open_session, search_root
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError
 from commodore.base.events import ignore
@@ -53,7 +53,7 @@ def asking(tmp_path: Path, *entries: dict[str, Any], ambient: bool = False) -> A
 
 
 def fetch(asked: Asked, url: str) -> str:
-    """The commit of a repository that is fetched."""
+    """Return the commit of a fetched repository."""
     with asked as question:
         repositories = Repositories(question.context, question.repo_map, question.scratch)
         try:
@@ -69,7 +69,7 @@ def chart(asked: Asked, url: str) -> str:
 
 @pytest.fixture
 def private(tmp_path: Path) -> Iterator[GitServer]:
-    """A git server that lets in with a password alone."""
+    """A git server that requires a password."""
     world = GitWorld(tmp_path / "world")
     for name in ("team/shop", "team/other", "else/shop"):
         world.remote(name, files={"a": name})
@@ -80,7 +80,7 @@ def private(tmp_path: Path) -> Iterator[GitServer]:
 
 @pytest.fixture
 def own_ways(private: GitServer, tmp_path: Path) -> None:
-    """A user whose git would be let in, in each way there is."""
+    """A user with credentials for git, in every supported way."""
     (Path.home() / ".netrc").write_text(f"machine 127.0.0.1 login bot password {SECRET}\n")
     helper = f"!f() {{ echo username=bot; echo password={SECRET}; }}; f"
     base = f"http://bot:{SECRET}@127.0.0.1:{private.port}"
@@ -110,7 +110,7 @@ def test_nothing_of_the_users_is_sent(private: GitServer, tmp_path: Path, monkey
 def test_credentials_are_sent_where_they_are_for(
     private: GitServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The longest beginning counts, the others stay unused; no secret is in a file or on a command line."""
+    """The longest prefix counts, the others stay unused; no secret is in a file or on a command line."""
     monkeypatch.setenv("TOKEN", SECRET)
     calls = GitCalls(tmp_path / "calls", monkeypatch)
     entries = (
@@ -142,7 +142,7 @@ def test_a_branch_means_offline_what_it_meant_before(private: GitServer, tmp_pat
             repositories = Repositories(question.context, question.repo_map, question.scratch)
             assert repositories.tree(url, revision).revision == commit
             repositories.close()
-            codes.append([one.code for one in repositories.diagnostics.found()])
+            codes.append([diagnostic.code for diagnostic in repositories.diagnostics.found()])
     assert codes == [["CMD-ARGO-321"], []]
 
 
@@ -158,7 +158,7 @@ def test_paths_that_lead_elsewhere_have_no_credentials(path: str, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "covered"),
+    ("url", "other", "covered"),
     [
         ("https://git.example.com", "https://GIT.example.com:443/a/b.git", True),
         ("https://git.example.com/a/b.git", "https://git.example.com/a/b", True),
@@ -173,15 +173,15 @@ def test_paths_that_lead_elsewhere_have_no_credentials(path: str, tmp_path: Path
         ("registry.example.com", "https://registry.example.com/web", False),
     ],
 )
-def test_what_credentials_cover(one: str, other: str, covered: bool) -> None:
-    scope, asked = scope_of(one), scope_of(other)
+def test_what_credentials_cover(url: str, other: str, covered: bool) -> None:
+    scope, asked = scope_of(url), scope_of(other)
     assert scope is not None
     assert asked is not None
     assert scope.covers(asked) is covered
 
 
 class Guarded(LoopbackServer):
-    """A web server that lets in with a login alone."""
+    """A web server that requires a login."""
 
     def __init__(self, files: dict[str, bytes], certificate: Any = None) -> None:
         super().__init__(_Guarded, certificate)
@@ -201,7 +201,7 @@ class _Guarded(LoopbackHandler):
 
 @pytest.mark.requirement("D39")
 def test_charts_of_a_private_repository(tmp_path: Path) -> None:
-    """Its credentials go to archives on the same server; to others if that is said."""
+    """Its credentials are sent for archives on the same server; to others only with passCredentials."""
     (Path.home() / ".netrc").write_text(f"machine localhost login bot password {SECRET}\n")
     archive = packed(WEB)
     with Guarded({"/web.tgz": archive}) as other, Guarded({"/web.tgz": archive}) as own:
@@ -266,7 +266,7 @@ def test_remote_bases_of_kustomize(private: GitServer, argo: Argo, tmp_path: Pat
     with asking(tmp_path, *entries, ambient=way == "ambient") as question:
         argo.access = question.context.access
         if way != "none":
-            assert [one["metadata"]["name"] for one in argo.objects({"path": "."})] == ["based"]
+            assert [item["metadata"]["name"] for item in argo.objects({"path": "."})] == ["based"]
             return
         with pytest.raises(CommodoreError) as caught:
             argo.objects({"path": "."})
@@ -274,7 +274,7 @@ def test_remote_bases_of_kustomize(private: GitServer, argo: Argo, tmp_path: Pat
 
 
 def test_ssh_is_asked_with_the_key_that_is_given_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The program that takes the place of ssh says what it was given: no key, agent or configuration of the user."""
+    """The program in place of ssh prints its arguments: no key, agent or configuration of the user."""
     monkeypatch.setenv("SSH_AUTH_SOCK", "/run/agent")
     monkeypatch.setenv("GIT_SSH_COMMAND", "ssh -i /home/me/key")
     url = "git@git.example.com:team/shop.git"
@@ -300,7 +300,7 @@ def test_ssh_is_asked_with_the_key_that_is_given_alone(tmp_path: Path, monkeypat
 
 
 def test_what_is_left_of_the_users_configuration(tmp_path: Path) -> None:
-    """Where something is, without who asks."""
+    """Return a URL without credentials."""
     (Path.home() / ".gitconfig").write_text(
         '[url "file:///mirrors/"]\n\tinsteadOf = https://git.example.com/\n[safe]\n\tdirectory = "/a \\"b\\""\n'
         '[url "git@git.example.com:"]\n\tinsteadOf = https://a.example.com/\n[http]\n\tproxy = http://p:1\n'

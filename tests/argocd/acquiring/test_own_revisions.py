@@ -1,4 +1,4 @@
-"""Which revisions of its repository a tree stands for, and where the others come from."""
+"""The revisions of its repository that a tree replaces, and the origin of the others."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 
 from commodore.argocd import Diagnostics, Options, Search
 from commodore.argocd.acquiring import RepoMap, Repositories
-from commodore.argocd.asking.options import Tree as Looked
-from commodore.argocd.asking.session import find_sides, open_session
 from commodore.argocd.discovery import SearchRoot
+from commodore.argocd.operations.options import Tree as Looked
+from commodore.argocd.operations.session import find_sides, open_session
 from commodore.argocd.trees import SelfRevisions, Tree
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError
@@ -24,7 +24,7 @@ CONTEXT = Context(ignore, DEFAULT_LIMITS, offline=True)
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A checkout of `feature`, with a changed file; `main` is the default branch, and `other` one of the remote's."""
+    """A checkout of `feature`, with a changed file; `main` is the default branch, and `other` is on the remote."""
     folder = tmp_path_factory.mktemp("own") / "checkout"
     folder.mkdir()
     git(folder, "init", "-q", "-b", "main")
@@ -42,11 +42,11 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def content(root: SearchRoot, revision: str, scratch: Path, found: Diagnostics | None = None) -> str:
-    """The file at a revision."""
+def content(root: SearchRoot, revision: str, scratch: Path, diagnostics: Diagnostics | None = None) -> str:
+    """Return the content of the file at a revision."""
     _, own = root.own(CONTEXT)
     scratch.mkdir(exist_ok=True)
-    repositories = Repositories(CONTEXT, RepoMap(), scratch, own, found or Diagnostics())
+    repositories = Repositories(CONTEXT, RepoMap(), scratch, own, diagnostics or Diagnostics())
     return read(repositories.tree(URL, revision))
 
 
@@ -74,22 +74,22 @@ def read(tree: Tree) -> str:
 def test_the_tree_or_the_local_repository(
     checkout: Path, tmp_path: Path, revision: str, branches: str, declared: str
 ) -> None:
-    """Branches stand for the tree by their names; with `declared`, only its very commit does."""
+    """The tree replaces branches by name; with `declared`, only its exact commit."""
     commit = git(checkout, "rev-parse", "v1.1.0")
     revision = {"commit": commit, "short": commit[:8]}.get(revision, revision)
-    wanted: dict[SelfRevisions, str] = {"branches": branches, "declared": declared, "all": "changed"}
-    for mode, expected in wanted.items():
+    contents: dict[SelfRevisions, str] = {"branches": branches, "declared": declared, "all": "changed"}
+    for mode, expected in contents.items():
         assert content(SearchRoot(checkout, Search(self_revisions=mode)), revision, tmp_path / mode) == expected
     assert content(SearchRoot(checkout, tree_urls=(URL,)), revision, tmp_path / "mapped") == "changed"
 
 
 @pytest.mark.requirement("D36")
 def test_which_revisions_are_the_tree_is_told(checkout: Path, tmp_path: Path) -> None:
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     for revision in ("", "HEAD", "main", "v1.0.0"):
-        content(SearchRoot(checkout), revision, tmp_path, found)
+        content(SearchRoot(checkout), revision, tmp_path, diagnostics)
     commit = git(checkout, "rev-parse", "HEAD")[:10]
-    assert [(one.code, one.message) for one in found.found()] == [
+    assert [(diagnostic.code, diagnostic.message) for diagnostic in diagnostics.found()] == [
         (
             "CMD-ARGO-307",
             f"the revision 'main' of {URL} is read from the tree under analysis, which is at {commit}",
@@ -98,17 +98,17 @@ def test_which_revisions_are_the_tree_is_told(checkout: Path, tmp_path: Path) ->
 
 
 def test_a_revision_that_is_not_in_the_local_repository(checkout: Path, tmp_path: Path) -> None:
-    """It is asked of the remote."""
+    """It is fetched from the remote."""
     with pytest.raises(CommodoreError) as caught:
         content(SearchRoot(checkout), "v3.0.0", tmp_path)
     assert caught.value.code == "CMD-ARGO-310"
     assert "self-revisions: all" in caught.value.hint
 
 
-@pytest.mark.parametrize("wanted", ["branches", "declared"])
-def test_a_folder_in_no_repository_stands_for_all(tmp_path: Path, wanted: SelfRevisions) -> None:
+@pytest.mark.parametrize("revisions", ["branches", "declared"])
+def test_a_folder_in_no_repository_stands_for_all(tmp_path: Path, revisions: SelfRevisions) -> None:
     (tmp_path / "file").write_text("here", encoding="utf-8")
-    root = SearchRoot(tmp_path, Search(self_url=(URL,), self_revisions=wanted))
+    root = SearchRoot(tmp_path, Search(self_url=(URL,), self_revisions=revisions))
     assert content(root, "v1.0.0", tmp_path / "scratch") == "here"
 
 
@@ -116,15 +116,15 @@ def test_without_a_default_branch_the_usual_ones_count(checkout: Path, tmp_path:
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", "--no-local", "--depth=1", "--branch=v1.0.0", str(checkout), str(clone))
     git(clone, "remote", "set-url", "origin", URL)
-    named = [content(SearchRoot(clone), one, tmp_path / "scratch") for one in ("HEAD", "main", "master")]
+    named = [content(SearchRoot(clone), revision, tmp_path / "scratch") for revision in ("HEAD", "main", "master")]
     assert named == ["v1.0.0"] * 3
 
 
 @pytest.mark.requirement("D36", "D60")
 def test_the_branches_of_both_sides_are_either_tree(checkout: Path, tmp_path: Path) -> None:
     with open_session(Options(context=CONTEXT)) as session:
-        sides = find_sides(session, *(Looked(checkout, one) for one in ("origin/other", "feature")))
+        sides = find_sides(session, *(Looked(checkout, revision) for revision in ("origin/other", "feature")))
         for number, side in enumerate(sides):
             scratch = tmp_path / f"scratch{number}"
-            there = [content(side.at, one, scratch) for one in ("other", "feature", "main", "v1.1.0")]
+            there = [content(side.at, revision, scratch) for revision in ("other", "feature", "main", "v1.1.0")]
             assert there == [*[(side.root / "file").read_text(encoding="utf-8")] * 3, "v1.1.0"]

@@ -1,4 +1,4 @@
-"""Folders that stand for repositories."""
+"""Folders that replace repositories."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ def test_equal_repositories() -> None:
 
 
 def test_entries(tmp_path: Path) -> None:
-    found = RepoMap(parse_repo_map([f"https://a/b?x=1={tmp_path}", f"https://a/c={tmp_path}#v1"]))
-    entry = found.find("https://a/c.git")
+    repo_map = RepoMap(parse_repo_map([f"https://a/b?x=1={tmp_path}", f"https://a/c={tmp_path}#v1"]))
+    entry = repo_map.find("https://a/c.git")
     assert entry is not None
     assert (entry.folder, entry.revision) == (tmp_path, "v1")
-    assert [one.url for one in found.unused()] == ["https://a/b?x=1"]
+    assert [entry.url for entry in repo_map.unused()] == ["https://a/b?x=1"]
 
 
 @pytest.mark.requirement("D35")
 def test_two_spellings_of_one_repository(tmp_path: Path) -> None:
-    """They may name one folder, and not two."""
+    """They may have the same folder, but not different ones."""
     (tmp_path / "link").symlink_to(tmp_path)
     texts = [f"https://a/b={tmp_path}", f"https://A/b.git={tmp_path / 'link'}"]
-    found = RepoMap(parse_repo_map(texts))
-    assert found.find("https://a/B") == MappedRepository("https://a/b", tmp_path)
-    assert found.unused() == []
+    repo_map = RepoMap(parse_repo_map(texts))
+    assert repo_map.find("https://a/B") == MappedRepository("https://a/b", tmp_path)
+    assert repo_map.unused() == []
 
     for other in (f"https://A/b.git={tmp_path.parent}", f"https://A/b.git={tmp_path}#v1"):
         with pytest.raises(UsageError, match="different folders for the repository"):

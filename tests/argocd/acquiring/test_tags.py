@@ -18,7 +18,7 @@ TAGS = ("v1.0.0", "v1.2.0", "1.3.0-rc.1", "v2.0.0", "chart-1.9.0", "chart-2.1.0"
 
 
 @pytest.mark.parametrize(
-    ("wanted", "prefix", "tag"),
+    ("requested", "prefix", "tag"),
     [
         ("1.*", "", "v1.2.0"),
         ("^1.0.0", "", "v1.2.0"),
@@ -31,20 +31,20 @@ TAGS = ("v1.0.0", "v1.2.0", "1.3.0-rc.1", "v2.0.0", "chart-1.9.0", "chart-2.1.0"
         ("1.9.0", "chart-", "chart-1.9.0"),
     ],
 )
-def test_the_newest_tag_of_a_range(wanted: str, prefix: str, tag: str | None) -> None:
-    assert is_range(wanted, prefix)
-    assert newest_tag(TAGS, wanted, prefix) == tag
+def test_the_newest_tag_of_a_range(requested: str, prefix: str, tag: str | None) -> None:
+    assert is_range(requested, prefix)
+    assert newest_tag(TAGS, requested, prefix) == tag
 
 
 @pytest.mark.parametrize(
-    "wanted", ["main", "v1.2.0", "1.2.0", "feature/1.x", "0123456789abcdef0123456789abcdef01234567"]
+    "requested", ["main", "v1.2.0", "1.2.0", "feature/1.x", "0123456789abcdef0123456789abcdef01234567"]
 )
-def test_what_is_no_range(wanted: str) -> None:
-    assert not is_range(wanted)
+def test_what_is_no_range(requested: str) -> None:
+    assert not is_range(requested)
 
 
 def test_repositories_at_ranges(tmp_path: Path) -> None:
-    """A branch of the name counts if no tag fits, and nothing else does."""
+    """A branch with that name is used if no tag matches."""
     folder = tmp_path / "shop"
     folder.mkdir()
     git(folder, "init", "-q", "-b", "main")
@@ -66,7 +66,7 @@ def test_repositories_at_ranges(tmp_path: Path) -> None:
         finally:
             repositories.close()
 
-    assert [content(one) for one in ("1.*", "~1.0.0", "v1.0.0", "main", "5.x")] == [
+    assert [content(revision) for revision in ("1.*", "~1.0.0", "v1.0.0", "main", "5.x")] == [
         "1.1.0",
         "1.0.0",
         "1.0.0",

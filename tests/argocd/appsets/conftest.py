@@ -1,4 +1,4 @@
-"""ApplicationSets with the repositories, clusters and facts that they ask."""
+"""ApplicationSets with repositories, clusters and facts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DESTINATION = {"server": "https://kubernetes.default.svc", "namespace": "x"}
 
 @dataclass
 class Sets:
-    """What ApplicationSets are expanded with."""
+    """The inputs for expanding ApplicationSets."""
 
     root: Path
     clusters: list[Cluster] = field(default_factory=list)
@@ -38,11 +38,11 @@ class Sets:
     parameters: dict[str, str] = field(default_factory=dict)
     limits: Limits = DEFAULT_LIMITS
     profile: Profile = NEWEST
-    found: Diagnostics = field(default_factory=Diagnostics)
+    diagnostics: Diagnostics = field(default_factory=Diagnostics)
     asked: list[tuple[str, str]] = field(default_factory=list)
 
     def files(self, files: Mapping[str, str | bytes], *, tracked: bool = True) -> None:
-        """Write files of the repository `GIT`; those that are tracked are in its index."""
+        """Write files of the repository `GIT`; tracked files are in its index."""
         self.root.mkdir(exist_ok=True)
         write_files(self.root, files)
         if tracked:
@@ -62,10 +62,12 @@ class Sets:
         self.facts = read_facts([file], self.limits)
 
     def expand(self, text: str) -> list[Generated]:
-        """The Applications of a set; what goes wrong is in `found`."""
+        """Return the Applications of a set; errors are in `diagnostics`."""
         parameters = {key: LocatedValue(value, "option") for key, value in self.parameters.items()}
         settings = ArgoSettings(clusters=tuple(self.clusters), parameters=parameters, profile=self.profile)
-        expander = Expander(settings, self._repository, self.facts, Context(ignore, self.limits, True), self.found)
+        expander = Expander(
+            settings, self._repository, self.facts, Context(ignore, self.limits, True), self.diagnostics
+        )
         value = next(read_documents(text, place="set.yaml"))
         return expander.expand(read_set(value, Location("set.yaml", 1)))
 
@@ -74,26 +76,26 @@ class Sets:
         return folder_tree(self.root, Context(ignore, self.limits, True))
 
     def names(self, generators: Sequence[Any], name: str, *, go: bool = True, **spec: Any) -> list[str]:
-        """The names that generators make of a template of a name."""
-        return [one.name for one in self.expand(set_text(generators, name, go=go, **spec))]
+        """Return the names from generators and a template of the name."""
+        return [generated.name for generated in self.expand(set_text(generators, name, go=go, **spec))]
 
     def codes(self) -> list[str]:
-        """The codes of what was found, without their prefix."""
-        return [one.code.removeprefix("CMD-ARGO-") for one in self.found.found()]
+        """Return the codes of the diagnostics, without their prefix."""
+        return [diagnostic.code.removeprefix("CMD-ARGO-") for diagnostic in self.diagnostics.found()]
 
     def warnings(self) -> list[str]:
-        """The codes and messages of what is a warning."""
-        told = (one for one in self.found.found() if one.severity == "warning")
-        return [f"{one.code.removeprefix('CMD-ARGO-')} {one.message}" for one in told]
+        """Return the codes and messages of the warnings."""
+        told = (diagnostic for diagnostic in self.diagnostics.found() if diagnostic.severity == "warning")
+        return [f"{diagnostic.code.removeprefix('CMD-ARGO-')} {diagnostic.message}" for diagnostic in told]
 
     def error(self) -> str:
-        """The message of the one error that was found."""
-        (one,) = (one for one in self.found.found() if one.severity == "error")
-        return f"{one.code.removeprefix('CMD-ARGO-')} {one.message}"
+        """Return the message of the only error."""
+        (error,) = (error for error in self.diagnostics.found() if error.severity == "error")
+        return f"{error.code.removeprefix('CMD-ARGO-')} {error.message}"
 
 
 def set_text(generators: Sequence[Any], name: str, *, go: bool = True, **spec: Any) -> str:
-    """An ApplicationSet whose Applications only differ in what is given."""
+    """Return the text of an ApplicationSet."""
     template = {
         "metadata": {"name": name},
         "spec": {"project": "default", "source": {"repoURL": GIT, "path": "x"}, "destination": DESTINATION},

@@ -1,4 +1,4 @@
-"""The examples of Argo CD's documentation of ApplicationSets, each with what it says they make."""
+"""The examples of Argo CD's documentation of ApplicationSets, each with its documented result."""
 
 from __future__ import annotations
 
@@ -232,17 +232,20 @@ def documented(sets: Sets) -> Sets:
 @pytest.mark.parametrize(("spec", "expected"), CASES)
 def test_examples(documented: Sets, spec: str, expected: list[tuple[str, str, str | None]]) -> None:
     made = documented.expand(HEAD + spec)
-    shown = [(one.name, one.data["spec"]["source"]["path"], one.data["spec"]["destination"]["server"]) for one in made]
+    shown = [
+        (generated.name, generated.data["spec"]["source"]["path"], generated.data["spec"]["destination"]["server"])
+        for generated in made
+    ]
     assert shown == [(name, path, server or "https://kubernetes.default.svc") for name, path, server in expected]
-    errors = [one for one in documented.found.found() if one.severity == "error"]
-    # Some names of the documentation are none that Kubernetes takes.
-    assert [one for one in errors if one.code != "CMD-ARGO-214"] == []
+    errors = [diagnostic for diagnostic in documented.diagnostics.found() if diagnostic.severity == "error"]
+    # Kubernetes refuses some names of the documentation.
+    assert [error for error in errors if error.code != "CMD-ARGO-214"] == []
 
 
 def test_the_merge_example_in_the_simple_language(documented: Sets) -> None:
     spec = MERGE + template("{{name}}-{{values.kafka}}-{{values.redis}}", "x", "{{server}}")
     made = documented.expand(HEAD.replace("goTemplate: true", "goTemplate: false") + spec)
-    assert [one.name for one in made] == ["dev-false-false", "prod-true-true", "in-cluster-true-false"]
+    assert [generated.name for generated in made] == ["dev-false-false", "prod-true-true", "in-cluster-true-false"]
 
 
 PATCH = """

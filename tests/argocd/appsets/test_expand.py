@@ -109,7 +109,7 @@ def test_templates_that_fail(sets: Sets, name: str, error: str) -> None:
 @pytest.mark.parametrize("name", ["{{ range until 100000000 }}x{{ end }}", '{{ repeat 100000000 "xxxxxxxxxx" }}'])
 def test_templates_that_reach_a_limit_say_how_to_raise_it(sets: Sets, name: str) -> None:
     assert sets.names(A, name) == []
-    (error,) = sets.found.found()
+    (error,) = sets.diagnostics.found()
     assert (error.code, error.severity) == ("CMD-ARGO-206", "error")
     assert "gotemplate_seconds with COMMODORE_LIMITS" in error.hint
 
@@ -182,16 +182,16 @@ def test_the_template_of_a_generator_is_filled_from_the_set(sets: Sets) -> None:
         "metadata": {"labels": {"gen": "one"}},
         "spec": {"project": "over", "source": {"path": "z"}, "destination": {}},
     }
-    one, two = sets.expand(set_text([elements({"name": "a"}, template=own), elements({"name": "b"})], "{{.name}}"))
-    assert one.data["spec"]["project"] == "over"
-    assert one.data["spec"]["source"] == {"repoURL": GIT, "path": "z"}
-    assert one.data["spec"]["destination"]["namespace"] == "x"
-    assert (one.name, one.data["metadata"]["labels"]) == ("a", {"gen": "one"})
+    first, two = sets.expand(set_text([elements({"name": "a"}, template=own), elements({"name": "b"})], "{{.name}}"))
+    assert first.data["spec"]["project"] == "over"
+    assert first.data["spec"]["source"] == {"repoURL": GIT, "path": "z"}
+    assert first.data["spec"]["destination"]["namespace"] == "x"
+    assert (first.name, first.data["metadata"]["labels"]) == ("a", {"gen": "one"})
     assert two.data["spec"]["project"] == "default"
 
 
 def test_fields_are_those_of_argo_cd(sets: Sets) -> None:
-    """Unknown ones go, numbers and booleans become text where text belongs, zero values go but those of pointers."""
+    """Unknown fields are dropped, numbers and booleans become text, zero values are dropped except of pointers."""
     text = set_text(A, "{{.name}}").replace(
         "    spec:\n",
         "    spec:\n"
@@ -230,10 +230,12 @@ def test_a_set_for_unknown_clusters_is_a_limit(sets: Sets) -> None:
     selector = {"selector": {"matchLabels": {"environment": "prod"}}}
     for generators in ([{"clusters": selector}], [{"matrix": {"generators": [*A, {"clusters": selector}]}}]):
         assert sets.names(generators, "{{.name}}") == []
-    assert {(one.code, one.severity) for one in sets.found.found()} == {("CMD-ARGO-210", "boundary")}
+    assert {(diagnostic.code, diagnostic.severity) for diagnostic in sets.diagnostics.found()} == {
+        ("CMD-ARGO-210", "boundary")
+    }
     sets.cluster("one")
     sets.names([{"clusters": selector}], "{{.name}}")
-    assert [one.severity for one in sets.found.found()] == ["warning", "boundary"]
+    assert [diagnostic.severity for diagnostic in sets.diagnostics.found()] == ["warning", "boundary"]
 
 
 def test_left_over_braces_and_missing_values_are_said(sets: Sets) -> None:
@@ -245,14 +247,14 @@ def test_left_over_braces_and_missing_values_are_said(sets: Sets) -> None:
 def test_a_field_with_left_over_braces_is_said_once(sets: Sets) -> None:
     """A template in the other language makes each Application wrong, and is one mistake."""
     sets.names([elements(*({"name": name} for name in "abc"))], "{{name}}-{{nope}}", go=False)
-    (told,) = (one.message for one in sets.found.found() if one.code == "CMD-ARGO-215")
+    (told,) = (diagnostic.message for diagnostic in sets.diagnostics.found() if diagnostic.code == "CMD-ARGO-215")
     assert told == "metadata.name of a-{{nope}} (and of 2 more) still holds {{: 'a-{{nope}}'"
 
 
 @pytest.mark.requirement("D26")
 def test_a_parameter_whose_name_is_a_boolean_without_quotes_is_explained(sets: Sets) -> None:
     sets.names([elements({"false": "gen-c"})], "{{n}}", go=False)
-    (hint,) = (one.hint for one in sets.found.found() if one.code == "CMD-ARGO-215")
+    (hint,) = (diagnostic.hint for diagnostic in sets.diagnostics.found() if diagnostic.code == "CMD-ARGO-215")
     assert hint == (
         "write the name of the parameter n in quotes where it gets its value: "
         "without quotes n, no, off and false are false"
@@ -273,8 +275,8 @@ def test_expansion_is_the_same_each_time(sets: Sets) -> None:
         sets.cluster(name)
     git = {"git": {"repoURL": GIT, "files": [{"path": "**"}]}}
     text = set_text([{"matrix": {"generators": [git, {"clusters": {}}]}}], "{{.path.basename}}-{{.name}}")
-    first = [one.data for one in sets.expand(text)]
+    first = [generated.data for generated in sets.expand(text)]
     assert len(first) == 32
     for _ in range(5):
         sets.clusters.reverse()
-        assert [one.data for one in sets.expand(text)] == first
+        assert [generated.data for generated in sets.expand(text)] == first

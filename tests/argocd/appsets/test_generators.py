@@ -1,4 +1,4 @@
-"""Every generator, offline: what it yields, and what it refuses."""
+"""Every generator, offline: its parameters and errors."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def elements(*several: Any, **fields: Any) -> dict[str, Any]:
 )
 def test_folders(sets: Sets, patterns: list[str], folders: list[str]) -> None:
     sets.files(TREE)
-    entries = [{"path": one.removeprefix("!"), "exclude": one.startswith("!")} for one in patterns]
+    entries = [{"path": pattern.removeprefix("!"), "exclude": pattern.startswith("!")} for pattern in patterns]
     made = sets.expand(set_text([git(directories=entries)], "{{.path.basename}}"))
-    assert [one.params["path"]["path"] for one in made] == folders
+    assert [generated.params["path"]["path"] for generated in made] == folders
     assert sets.asked == [(GIT, "HEAD")]
 
 
@@ -76,7 +76,7 @@ def test_hidden_folders_if_the_installation_wants_them(sets: Sets) -> None:
 def test_files(sets: Sets, new: bool, patterns: list[str], names: list[str]) -> None:
     sets.files(TREE)
     sets.parameters["applicationsetcontroller.enable.new.git.file.globbing"] = str(new).lower()
-    entries = [{"path": one.removeprefix("!"), "exclude": one.startswith("!")} for one in patterns]
+    entries = [{"path": pattern.removeprefix("!"), "exclude": pattern.startswith("!")} for pattern in patterns]
     assert sets.names([git(files=entries)], "{{.name}}") == names
 
 
@@ -108,7 +108,7 @@ def test_parameters_of_files_in_both_languages(sets: Sets) -> None:
 
 def test_a_prefix_sets_two_paths_apart(sets: Sets) -> None:
     sets.files(TREE)
-    both = [git(directories=[{"path": "apps/a"}], pathParamPrefix=one) for one in ("p", "q")]
+    both = [git(directories=[{"path": "apps/a"}], pathParamPrefix=prefix) for prefix in ("p", "q")]
     assert sets.names([{"matrix": {"generators": both}}], "{{.p.path.basename}}{{.q.path.basename}}") == ["aa"]
     assert sets.names([both[0]], "{{p.path}}-{{p.path[1]}}", go=False) == ["apps/a-a"]
 
@@ -116,7 +116,7 @@ def test_a_prefix_sets_two_paths_apart(sets: Sets) -> None:
 @pytest.mark.requirement("D26")
 @pytest.mark.parametrize("entry", [{"directories": [{"path": "apps/n*"}]}, {"files": [{"path": "apps/n*/*.yaml"}]}])
 def test_files_count_before_they_are_added(sets: Sets, entry: dict[str, Any]) -> None:
-    """A new folder makes an Application at once, one that was removed makes none, nor one that git ignores."""
+    """A new folder gives an Application before it is added; a removed or ignored folder does not."""
     sets.files({**TREE, ".gitignore": "apps/not\n", "apps/nil/config.yaml": "name: nil\n"})
     sets.files({"apps/new/config.yaml": "name: new\n", "apps/not/config.yaml": "name: not\n"}, tracked=False)
     (sets.root / "apps/nil/config.yaml").unlink()
@@ -222,7 +222,7 @@ def test_several_generators_in_one_entry(sets: Sets) -> None:
 
 @pytest.mark.requirement("D26")
 def test_values_of_a_matrix_before_argo_cd_3_4(sets: Sets) -> None:
-    """They saw the parameters of their own generator alone."""
+    """They saw only the parameters of their own generator."""
     clusters = {"clusters": {"values": {"v": "{{.a}}"}}}
     both = [{"list": {"elements": [{"a": "1"}]}}, clusters]
     assert sets.names([{"matrix": {"generators": both}}], "x-{{.values.v}}") == ["x-1"]

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from commodore.argocd import Diagnostics
-from commodore.argocd.asking.options import Options, Tree
-from commodore.argocd.asking.session import compare, open_session
 from commodore.argocd.comparing import Difference, Side
+from commodore.argocd.operations.options import Options, Tree
+from commodore.argocd.operations.session import compare, open_session
 from commodore.base.context import Context
 from commodore.base.events import ignore
 from commodore.base.limits import DEFAULT_LIMITS

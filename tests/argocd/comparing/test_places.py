@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from commodore.argocd.asking.sarif import as_sarif
+from commodore.argocd.operations.sarif import as_sarif
 from tests.argocd.comparing.conftest import URL, Trees, app, config
 
 pytestmark = pytest.mark.tools

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from commodore.argocd.asking.options import Options, Tree, compared
-from commodore.argocd.asking.session import find_sides, open_session
 from commodore.argocd.comparing import Side
+from commodore.argocd.operations.options import Options, Tree, compared
+from commodore.argocd.operations.session import find_sides, open_session
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError
 from commodore.base.events import ignore

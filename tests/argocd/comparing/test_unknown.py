@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from commodore.argocd.asking.sarif import as_sarif
 from commodore.argocd.comparing import Difference
 from commodore.argocd.comparing.document import difference_record
+from commodore.argocd.operations.sarif import as_sarif
 from commodore.base.documents import document_text
 from commodore.base.errors import InputError
 from commodore.core.review import html_report, markdown_report, text_report

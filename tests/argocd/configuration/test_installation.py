@@ -51,12 +51,12 @@ def test_all_fields_with_paths_relative_to_the_file(tmp_path: Path) -> None:
 
 
 def test_the_schema_has_the_fields() -> None:
-    assert SCHEMA["properties"].keys() == {one.name for one in dataclasses.fields(Installation)} - {"place"}
+    assert SCHEMA["properties"].keys() == {option.name for option in dataclasses.fields(Installation)} - {"place"}
 
 
 @pytest.mark.parametrize("field", ["objects", "values", "argocd_cm", "argocd_cmd_params_cm", "repository_secrets"])
 def test_files_of_a_repository_stay_in_it(tmp_path: Path, field: str) -> None:
-    """A pull request may bring the description, and what it names is shown."""
+    """A pull request may change the description, and the content of its files is shown."""
     (tmp_path / "r" / ".git").mkdir(parents=True)
     (tmp_path / "r" / "link").symlink_to(tmp_path)
     file = tmp_path / "r" / "argocd" / "installation.yaml"

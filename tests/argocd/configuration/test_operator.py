@@ -1,4 +1,4 @@
-"""Settings of an `ArgoCD`, as the operator's documentation says what becomes of it."""
+"""Settings of an `ArgoCD`, as in the documentation of the operator."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ spec:
 """
 
 
-def read(tmp_path: Path, text: str, found: Diagnostics | None = None) -> ArgoSettings:
+def read(tmp_path: Path, text: str, diagnostics: Diagnostics | None = None) -> ArgoSettings:
     file = tmp_path / "settings.yaml"
     file.write_text(text)
-    return read_settings([file], DEFAULT_LIMITS, found or Diagnostics())
+    return read_settings([file], DEFAULT_LIMITS, diagnostics or Diagnostics())
 
 
 @pytest.mark.parametrize("version", ["v1alpha1", "v1beta1"])
 def test_what_becomes_of_its_fields(version: str, tmp_path: Path) -> None:
-    found = Diagnostics()
-    got = read(tmp_path, OPERATED % version, found)
-    assert not found.found()
+    diagnostics = Diagnostics()
+    got = read(tmp_path, OPERATED % version, diagnostics)
+    assert not diagnostics.found()
     assert (got.namespace, got.label_key, got.tracking_method) == (
         "openshift-gitops",
         "example.com/app",
@@ -59,9 +59,9 @@ def test_what_becomes_of_its_fields(version: str, tmp_path: Path) -> None:
     assert (got.installation, got.build_options(), got.kustomize_versions()) == ("two", "--enable-helm", ("v4.5.7",))
     assert "TaskRun" in got["resource.exclusions"]
     assert got["resource.inclusions"] == ""
-    assert {kind: one.ignored.pointers for kind, one in got.overrides.items() if one.ignored.pointers} == {
-        "apps/Deployment": ("/spec/replicas",)
-    }
+    assert {
+        kind: override.ignored.pointers for kind, override in got.overrides.items() if override.ignored.pointers
+    } == {"apps/Deployment": ("/spec/replicas",)}
     assert got.overrides["Service"].ignored.expressions == (".spec.old",)
     assert got.overrides["*/*"].ignored.managers == ("controller",)
     assert got.overrides["example.com/Thing"].health == "return {}"
@@ -89,11 +89,11 @@ def test_fields_of_wrong_types(spec: dict[str, Any], tmp_path: Path) -> None:
 
 @pytest.mark.tools
 def test_one_of_a_tree_and_one_that_is_rendered(tmp_path: Path) -> None:
-    """Both count, and say where they are from; one of another group says nothing."""
+    """Both count, with their places; an object of another group does not."""
     operated = OPERATED % "v1beta1"
     (tmp_path / "argocd.yaml").write_text(operated)
     (tmp_path / "foreign.yaml").write_text(operated.replace("argoproj.io", "example.com").replace("gitops", "foreign"))
-    got = {one.key: one for one in settings(Tree.folder(tmp_path), Options()).settings}
+    got = {setting.key: setting for setting in settings(Tree.folder(tmp_path), Options()).settings}
     assert (got["kustomize.buildOptions"].value, str(got["kustomize.buildOptions"].place)) == (
         "--enable-helm",
         "argocd.yaml:1",
@@ -107,5 +107,5 @@ def test_one_of_a_tree_and_one_that_is_rendered(tmp_path: Path) -> None:
         'spec: {kustomizeBuildOptions: "--enable-helm"}}'
     )
     options = Options().having(self_url=("https://git.example.com/shop",))
-    got = {one.key: one for one in settings(Tree.folder(tmp_path), options).settings}
+    got = {setting.key: setting for setting in settings(Tree.folder(tmp_path), options).settings}
     assert got["kustomize.buildOptions"].value == "--enable-helm"

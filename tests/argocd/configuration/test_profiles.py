@@ -1,4 +1,4 @@
-"""Which version of Argo CD is followed."""
+"""The followed version of Argo CD."""
 
 from __future__ import annotations
 
@@ -32,10 +32,12 @@ ROOT = Path(__file__).parents[3]
     ],
 )
 def test_which_version_counts(written: str, pinned: list[str], name: str, severities: list[str]) -> None:
-    found = Diagnostics()
-    chosen = choose_profile(written, {one: Location("a.yaml", 1) for one in pinned}, found)
+    diagnostics = Diagnostics()
+    chosen = choose_profile(written, {name: Location("a.yaml", 1) for name in pinned}, diagnostics)
     assert chosen.name == name
-    assert [(one.code, one.severity) for one in found.found()] == [("CMD-ARGO-910", one) for one in severities]
+    assert [(item.code, item.severity) for item in diagnostics.found()] == [
+        ("CMD-ARGO-910", item) for item in severities
+    ]
 
 
 def test_what_is_no_version() -> None:
@@ -48,7 +50,7 @@ def test_what_is_no_version() -> None:
 def test_the_reference_is_the_newest_released_version() -> None:
     """A new reference is one change here, with its row in the page about compatibility."""
     assert (NEWEST.name, ArgoSettings().profile) == ("3.5", NEWEST)
-    assert [one.name for one in PROFILES if not one.released] == ["3.6"]
+    assert [profile.name for profile in PROFILES if not profile.released] == ["3.6"]
     assert dict(NEWEST.tools) == {"helm": "4.2.1", "kustomize": "5.8.1"}
 
 
@@ -57,18 +59,18 @@ def test_the_page_about_compatibility_has_the_same_versions() -> None:
     page = (ROOT / "docs" / "reference" / "argocd-compatibility.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (3\.\d+)( \(not released\))? \| ([\d.]+) \| ([\d.]+) \|", page, re.MULTILINE)
     assert [(name, not note, helm, kustomize) for name, note, helm, kustomize in rows] == [
-        (one.name, one.released, one.tools["helm"], one.tools["kustomize"]) for one in PROFILES
+        (profile.name, profile.released, profile.tools["helm"], profile.tools["kustomize"]) for profile in PROFILES
     ]
     assert f"Argo CD's own code of **{NEWEST.name}**" in page
 
 
 @pytest.mark.requirement("D5")
 def test_no_option_leads_to_a_cluster() -> None:
-    """What a feature that queries a cluster would need is written down, and there is none."""
+    """No option is for a cluster. The page lists the requirements of such a feature."""
     page = (ROOT / "docs" / "reference" / "argocd-compatibility.md").read_text(encoding="utf-8")
     assert "What a feature that queries a cluster would need" in page
-    settings = [one for name, one in vars(commodore.cli.argocd.settings).items() if name.startswith("ARGOCD_")]
-    flags = {flag for several in settings for one in several for flag in one.flags}
+    settings = [options for name, options in vars(commodore.cli.argocd.settings).items() if name.startswith("ARGOCD_")]
+    flags = {flag for several in settings for option in several for flag in option.flags}
     assert flags
     flags.remove("--context")  # the lines around what differs, as `diff` calls them
     assert not [flag for flag in flags if re.search(r"kubeconfig|context|live|server|token", flag)]
@@ -76,6 +78,6 @@ def test_no_option_leads_to_a_cluster() -> None:
 
 @pytest.mark.requirement("D7", "D8")
 def test_nothing_of_the_comparison_is_imported() -> None:
-    """What Argo CD itself says is compared by hand with what is rendered, never while the program is used."""
+    """Argo CD itself is compared with only in development."""
     for path in (ROOT / "commodore" / "argocd").rglob("*.py"):
         assert not re.search(r"^\s*(import|from) (tests|bench|compare|oracle)\b", path.read_text("utf-8"), re.MULTILINE)

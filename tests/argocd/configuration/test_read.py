@@ -1,4 +1,4 @@
-"""Settings of an installation, from the files that hold its objects."""
+"""Settings of an installation, from files with its objects."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def read(tmp_path: Path, *texts: str) -> tuple[ArgoSettings, list[str]]:
     for number, text in enumerate(texts):
         files.append(tmp_path / f"{number}.yaml")
         files[-1].write_text(text, encoding="utf-8")
-    found = Diagnostics()
-    settings = read_settings(files, DEFAULT_LIMITS, found)
-    return settings, [one.code for one in found.found()]
+    diagnostics = Diagnostics()
+    settings = read_settings(files, DEFAULT_LIMITS, diagnostics)
+    return settings, [diagnostic.code for diagnostic in diagnostics.found()]
 
 
 @pytest.mark.requirement("D13", "D14", "D21")
@@ -86,7 +86,7 @@ def test_what_an_installation_says(tmp_path: Path) -> None:
 @pytest.mark.requirement("D18", "D23")
 def test_clusters_are_read_without_their_credentials(tmp_path: Path) -> None:
     settings, _ = read(tmp_path, CONFIG)
-    assert [(one.name, one.server) for one in settings.clusters] == [
+    assert [(cluster.name, cluster.server) for cluster in settings.clusters] == [
         ("prod", "https://prod.example.com"),
         ("test", "https://test"),
     ]
@@ -105,7 +105,7 @@ stringData: {url: "%s", name: %s, type: helm, password: t0psecret, username: bot
 @pytest.mark.tools
 @pytest.mark.requirement("D15", "D18", "D41")
 def test_repositories_are_read_without_their_credentials(tmp_path: Path) -> None:
-    """Those of an option count before those of files, these before values of the chart."""
+    """Options take precedence over files, and files over values of the chart."""
     option, tree = tmp_path / "secret.yaml", tmp_path / "tree"
     tree.mkdir()
     option.write_text(SECRET % ("a", "repository", "https://bot:t0psecret@charts.example.com", "stable"))
@@ -119,25 +119,25 @@ def test_repositories_are_read_without_their_credentials(tmp_path: Path) -> None
         "      one: {url: registry.example.com/charts, type: helm, name: own, enableOCI: true, password: t0psecret}\n"
         "    credentialTemplates:\n      two: {url: 'https://git.example.com/all', sshPrivateKey: t0psecret}\n"
     )
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     root = SearchRoot(tree, Search(max_depth=0), Installation(repository_secrets=(option,)))
-    with open_listing(root, Context(ignore, DEFAULT_LIMITS, offline=True), found) as listing:
+    with open_listing(root, Context(ignore, DEFAULT_LIMITS, offline=True), diagnostics) as listing:
         settings = listing.settings
     assert settings.chart_repository("stable") == "https://charts.example.com"
     assert settings.chart_repository("own") == "oci://registry.example.com/charts"
     assert settings.chart_repository("team") == ""
-    assert [(one.name, one.template) for one in settings.repositories] == [
+    assert [(repository.name, repository.template) for repository in settings.repositories] == [
         ("stable", False),
         ("stable", False),
         ("team", True),
         ("own", False),
         ("", True),
     ]
-    assert "CMD-ARGO-124" in [one.code for one in found.found() if one.severity == "info"]
+    assert "CMD-ARGO-124" in [diagnostic.code for diagnostic in diagnostics.found() if diagnostic.severity == "info"]
     assert "t0psecret" not in repr(settings)
     option.write_text(CONFIG)
     with pytest.raises(InputError) as caught:
-        root.candidates(NEWEST, DEFAULT_LIMITS, found)
+        root.candidates(NEWEST, DEFAULT_LIMITS, diagnostics)
     assert caught.value.code == "CMD-ARGO-103"
 
 
@@ -217,22 +217,22 @@ def test_values_of_the_chart() -> None:
             },
         }
     }
-    found = Diagnostics()
-    candidates = Candidates(found)
+    diagnostics = Diagnostics()
+    candidates = Candidates(diagnostics)
     candidates.config_map(Fields.of(cm("argocd-cm", installationID="tree"), "", Location("cm.yaml")), "tree")
-    for one in objects_of_values(values):
-        candidates.take(one, Location("values.yaml", 1), "chart")
+    for config_map in objects_of_values(values):
+        candidates.take(config_map, Location("values.yaml", 1), "chart")
     settings = candidates.settings()
     assert (settings["installationID"], settings.config["installationID"].level) == ("tree", "tree")
     assert settings.config["installationID"].overridden == (Location("values.yaml", 1),)
     assert (settings.enabled("helm"), settings.config["helm.enable"].level) == (False, "chart")
     assert settings["resource.exclusions"] == "- kinds:\n    - Lease"
     assert settings.parameter("application.namespaces") == "team-*"
-    assert [(one.name, one.server, one.labels["tier"]) for one in settings.clusters] == [
+    assert [(cluster.name, cluster.server, cluster.labels["tier"]) for cluster in settings.clusters] == [
         ("prod", "https://prod.example.com", "1")
     ]
     assert "url" not in settings.config
-    assert found.found() == ()
+    assert diagnostics.found() == ()
     for other in ({"configs": {"cm": {"log": "x"}}}, {"kind": "A", **values}, [], "text", {"configs": []}):
         assert list(objects_of_values(other)) == []
 
@@ -257,16 +257,16 @@ def cm(name: str, **data: str) -> dict[str, Any]:
 def test_unknown_keys(name: str, key: str, severity: str, hint: str, tmp_path: Path) -> None:
     text = f"kind: ConfigMap\nmetadata: {{name: {name}}}\ndata:\n  url: x\n  {key}: 'x'\n"
     (tmp_path / "cm.yaml").write_text(text)
-    found = Diagnostics()
-    read_settings([tmp_path / "cm.yaml"], DEFAULT_LIMITS, found)
-    (one,) = found.found()
-    assert (one.code, one.severity, one.hint) == ("CMD-ARGO-122", severity, hint)
-    assert [str(place) for place in one.locations] == [f"{tmp_path}/cm.yaml:5"]
+    diagnostics = Diagnostics()
+    read_settings([tmp_path / "cm.yaml"], DEFAULT_LIMITS, diagnostics)
+    (diagnostic,) = diagnostics.found()
+    assert (diagnostic.code, diagnostic.severity, diagnostic.hint) == ("CMD-ARGO-122", severity, hint)
+    assert [str(place) for place in diagnostic.locations] == [f"{tmp_path}/cm.yaml:5"]
 
 
 @pytest.mark.requirement("D21")
 def test_documented_keys_are_not_reported(tmp_path: Path) -> None:
-    """Keys of all parts of Argo CD, and those that this program does not use."""
+    """Keys of all components of Argo CD, including keys that this program does not use."""
     keys = """
         url additionalUrls statusbadge.enabled users.anonymous.enabled passwordPattern ga.trackingid help.chatUrl
         help.download.linux-amd64 dex.config oidc.config oidc.tls.insecure.skip.verify repositories admin.enabled
@@ -286,6 +286,6 @@ def test_documented_keys_are_not_reported(tmp_path: Path) -> None:
     for number, (name, listed) in enumerate((("argocd-cm", keys), ("argocd-cmd-params-cm", parameters))):
         data = "".join(f"  {key}: ''\n" for key in listed.split())
         (tmp_path / f"{number}.yaml").write_text(f"kind: ConfigMap\nmetadata: {{name: {name}}}\ndata:\n{data}")
-    found = Diagnostics()
-    read_settings([tmp_path / "0.yaml", tmp_path / "1.yaml"], DEFAULT_LIMITS, found)
-    assert [one.message for one in found.found()] == []
+    diagnostics = Diagnostics()
+    read_settings([tmp_path / "0.yaml", tmp_path / "1.yaml"], DEFAULT_LIMITS, diagnostics)
+    assert [diagnostic.message for diagnostic in diagnostics.found()] == []

@@ -1,4 +1,4 @@
-"""Applications that only rendering shows."""
+"""Applications that other Applications render."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ URL = "https://git.example.com/shop"
 
 
 def app(name: str, path: str = ".", **metadata: str) -> str:
-    """The text of an Application with a source in the tree."""
+    """Return the text of an Application with a source in the tree."""
     more = "".join(f", {key}: {value}" for key, value in metadata.items())
     return (
         f"apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: {name}{more}}}\nspec:\n"
@@ -34,7 +34,7 @@ def app(name: str, path: str = ".", **metadata: str) -> str:
 
 
 def chart(*templates: str) -> dict[str, str]:
-    """The files of a chart."""
+    """Return the files of a chart."""
     named = {f"templates/{number}.yaml": text for number, text in enumerate(templates)}
     return {"Chart.yaml": "apiVersion: v2\nname: c\nversion: 1.0.0\n", **named}
 
@@ -47,30 +47,33 @@ SET = (
 
 
 class Repo:
-    """A folder that stands for its repository, and what is found there."""
+    """A folder that replaces its repository, and its Applications."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.found = Diagnostics()
+        self.diagnostics = Diagnostics()
 
     def write(self, files: Mapping[str, str], below: str = "") -> None:
         write_files(self.root / below, files)
 
     def listing(self, limits: Limits = DEFAULT_LIMITS, **search: Any) -> Listing:
         context = Context(ignore, limits, offline=True)
-        found = Diagnostics()
+        diagnostics = Diagnostics()
         root = SearchRoot(self.root, Search(self_url=(URL,), **search))
-        with open_listing(root, context, found) as listing:
+        with open_listing(root, context, diagnostics) as listing:
             pass
-        self.found = but_the_version(found)
+        self.diagnostics = but_the_version(diagnostics)
         return listing
 
     def origins(self, **named: Any) -> dict[str, str]:
-        """How each Application was found."""
-        return {label.removeprefix("argocd/"): str(one) for label, one in sorted(self.listing(**named).origins.items())}
+        """Return the origin of each Application."""
+        return {
+            label.removeprefix("argocd/"): str(origin)
+            for label, origin in sorted(self.listing(**named).origins.items())
+        }
 
     def codes(self) -> list[str]:
-        return [one.code for one in self.found.found()]
+        return [diagnostic.code for diagnostic in self.diagnostics.found()]
 
 
 @pytest.fixture
@@ -101,18 +104,18 @@ def test_apps_of_apps_in_charts_and_kustomizations(repo: Repo) -> None:
 def test_what_holds_nothing_of_argo_cd_is_not_rendered(repo: Repo) -> None:
     """These charts fail when they are rendered."""
     note = "kind: A\nmetadata: {annotations: {argocd.argoproj.io/sync-wave: '1'}}\n"
-    repo.write({"a.yaml": app("a", "plain"), "b.yaml": app("b", "told")})
+    repo.write({"a.yaml": app("a", "plain"), "b.yaml": app("b", "marked")})
     repo.write(chart(note, "{{ fail `plain` }}"), "plain")
-    repo.write(chart("{{ fail `told` }}# argoproj.io/v1alpha1"), "told")
+    repo.write(chart("{{ fail `marked` }}# argoproj.io/v1alpha1"), "marked")
     listing = repo.listing()
     assert list(listing.failures) == ["argocd/b"]
-    listing.report_failures(repo.found, exclude=[listing.applications[0]])
-    (told,) = repo.found.found()
-    assert (told.code, told.subject.application, "told" in told.message) == ("CMD-ARGO-405", "argocd/b", True)
+    listing.report_failures(repo.diagnostics, exclude=[listing.applications[0]])
+    (told,) = repo.diagnostics.found()
+    assert (told.code, told.subject.application, "marked" in told.message) == ("CMD-ARGO-405", "argocd/b", True)
 
 
 def test_values_that_may_hold_applications(repo: Repo) -> None:
-    """A chart that writes whatever its values hold."""
+    """A chart that writes its values."""
     source = f"source: {{repoURL: {URL}, path: c, helm: {{valueFiles: [../values.txt]}}}}"
     repo.write({"a.yaml": app("a").replace(f"source: {{repoURL: {URL}, path: .}}", source)})
     repo.write(chart("{{ range .Values.objects }}\n---\n{{ toYaml . }}\n{{ end }}"), "c")
@@ -127,11 +130,11 @@ def test_which_of_several_counts(repo: Repo) -> None:
     repo.write(chart(app("same", "rendered"), app("equal", "x")), "c")
     repo.write({"equal.yaml": app("equal", "x")})
     repo.write(chart(entry), "entries/e")
-    paths = {one.name: one.sources[0].path for one in repo.listing().applications}
+    paths = {application.name: application.sources[0].path for application in repo.listing().applications}
     assert paths == {"a": "c", "same": "file", "equal": "x"}
     assert repo.codes() == ["CMD-ARGO-106"]
     listing = repo.listing(entry=("entries/e",))
-    assert {one.name: one.sources[0].path for one in listing.applications}["same"] == "entry"
+    assert {application.name: application.sources[0].path for application in listing.applications}["same"] == "entry"
     assert repo.codes() == ["CMD-ARGO-105", "CMD-ARGO-106"]  # by two renderings; by a rendering and a file
     repo.write({"set.yaml": SET % ("{list: {elements: [{name: a}, {name: same}]}}", URL)})
     assert repo.origins()["same"] == "a file"
@@ -145,10 +148,10 @@ def test_rounds_without_end(repo: Repo) -> None:
     repo.write({"a.yaml": app("a", "c")})
     repo.write(chart(app(f"'{name}'", "c")), "c")
     assert list(repo.origins(max_depth=2)) == ["a", "ax", "axx"]
-    (told,) = repo.found.found()
+    (told,) = repo.diagnostics.found()
     assert (told.code, "argocd/axx" in told.message) == ("CMD-ARGO-107", True)
     strict = Diagnostics(STRICT)
-    strict.join(repo.found)
+    strict.join(repo.diagnostics)
     assert strict.found()[0].severity == "error"
 
 
@@ -170,10 +173,10 @@ def test_sets_that_need_what_is_not_there(repo: Repo) -> None:
     generators = "{list: {elements: [{name: one}]}}, {plugin: {configMapRef: {name: p}}}"
     repo.write({"a.yaml": app("a"), "s.yaml": SET % (generators, URL)})
     assert repo.origins() == {"a": "a file", "one": "the ApplicationSet argocd/s"}
-    (told,) = repo.found.found()
+    (told,) = repo.diagnostics.found()
     assert (told.code, told.severity) == ("CMD-ARGO-202", "boundary")
     strict = Diagnostics(STRICT)
-    strict.join(repo.found)
+    strict.join(repo.diagnostics)
     assert strict.found()[0].severity == "error"
 
 
@@ -187,29 +190,31 @@ def test_too_many_applications(repo: Repo) -> None:
 
 
 def test_a_folder_without_applications_says_what_may_render_them(repo: Repo) -> None:
-    """New users of app-of-apps charts are told which folder to name."""
+    """The hint names the folder, for new users of app-of-apps charts."""
     repo.write(chart(app("web")), below="apps")
     repo.write(chart("kind: Application\n", "# argoproj.io/\nkind: ApplicationSetting\n"), below="other")
     assert repo.listing().applications == ()
-    (told,) = repo.found.found()
+    (told,) = repo.diagnostics.found()
     assert (told.code, told.hint) == ("CMD-ARGO-011", "render the charts that define them: --entry apps")
-    assert [one.name for one in repo.listing(entry=("apps",)).applications] == ["web"]
+    assert [application.name for application in repo.listing(entry=("apps",)).applications] == ["web"]
     umbrella = "name: argocd\ndependencies: [{name: argocd-apps, repository: 'https://x'}]\n"
     repo.write({"Chart.yaml": umbrella}, below="system/argocd")
     repo.listing()
-    assert repo.found.found()[0].hint == "render the charts that define them: --entry apps or --entry system/argocd"
+    assert (
+        repo.diagnostics.found()[0].hint == "render the charts that define them: --entry apps or --entry system/argocd"
+    )
 
 
 def test_applications_of_jsonnet_that_is_imported(repo: Repo) -> None:
-    """What Jsonnet imports makes the objects, and the file that is rendered does not say of which kind."""
+    """Imports of Jsonnet define the objects; the rendered file does not have their kind."""
     root = app("root", path="apps").replace("path: apps", "path: apps, directory: {jsonnet: {libs: [lib]}}")
     files = {"root.yaml": root, "apps/all.jsonnet": "(import 'more.libsonnet').all\n"}
     repo.write({**files, "apps/more.libsonnet": '{all: std.parseYaml(importstr "argo.libsonnet")}'})
     listing = repo.listing()
-    assert [one.name for one in listing.applications] == ["root"]
+    assert [application.name for application in listing.applications] == ["root"]
     assert "more.libsonnet" in listing.failures["argocd/root"].message  # it was rendered: the import may define some
     repo.write({"lib/argo.libsonnet": app("web")})
-    assert [one.name for one in repo.listing().applications] == ["root", "web"]
+    assert [application.name for application in repo.listing().applications] == ["root", "web"]
     repo.write(
         {"lib/argo.libsonnet": "[]", "apps/all.jsonnet": "import 'broken.libsonnet'", "apps/broken.libsonnet": "{"}
     )
@@ -219,11 +224,11 @@ def test_applications_of_jsonnet_that_is_imported(repo: Repo) -> None:
 def test_a_repository_that_is_a_chart_of_applications(repo: Repo) -> None:
     repo.write({**chart(app("web")), "other.yaml": "# argoproj.io/\nspec:\n  kind: Application\n"})
     assert repo.listing().applications == ()
-    assert repo.found.found()[0].hint == "render the charts that define them: --entry ."
-    assert [one.name for one in repo.listing(entry=(".",)).applications] == ["web"]
+    assert repo.diagnostics.found()[0].hint == "render the charts that define them: --entry ."
+    assert [application.name for application in repo.listing(entry=(".",)).applications] == ["web"]
 
 
 def test_an_entry_that_fails_is_not_a_folder_without_applications(repo: Repo) -> None:
     repo.write(chart('{{ fail "no" }}'), below="apps")
     listing = repo.listing(entry=("apps",))
-    assert (list(listing.failures), repo.found.found()) == (["the entry apps"], ())
+    assert (list(listing.failures), repo.diagnostics.found()) == (["the entry apps"], ())

@@ -1,4 +1,4 @@
-"""What the files of a tree define."""
+"""Definitions in the files of a tree."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CONTEXT = Context(ignore, DEFAULT_LIMITS)
 
 
 def app(name: str, path: str = ".", namespace: str = "", project: str = "") -> str:
-    """The text of an Application."""
+    """Return the text of an Application."""
     where = f", namespace: {namespace}" if namespace else ""
     return (
         f"apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: {name}{where}}}\nspec:\n"
@@ -37,7 +37,7 @@ def app(name: str, path: str = ".", namespace: str = "", project: str = "") -> s
 class Folder:
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.found = Diagnostics()
+        self.diagnostics = Diagnostics()
 
     def write(self, **files: str) -> None:
         for name, text in files.items():
@@ -49,18 +49,18 @@ class Folder:
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
 
     def listing(self, below: str = ".", objects: tuple[Path, ...] = (), **search: Any) -> Listing:
-        found = Diagnostics()
+        diagnostics = Diagnostics()
         root = SearchRoot(self.root / below, Search(**search), Installation(objects=objects))
-        with open_listing(root, CONTEXT, found) as listing:
+        with open_listing(root, CONTEXT, diagnostics) as listing:
             pass
-        self.found = but_the_version(found)
+        self.diagnostics = but_the_version(diagnostics)
         return listing
 
     def names(self, below: str = ".") -> list[str]:
-        return [one.name for one in self.listing(below).applications]
+        return [application.name for application in self.listing(below).applications]
 
     def codes(self) -> list[str]:
-        return [one.code for one in self.found.found()]
+        return [diagnostic.code for diagnostic in self.diagnostics.found()]
 
 
 @pytest.fixture
@@ -87,12 +87,12 @@ def test_one_of_each(folder: Folder) -> None:
     option = folder.root.parent / "option.yaml"
     option.write_text("kind: ConfigMap\nmetadata: {name: argocd-cm}\ndata: {installationID: option}\n")
     listing = folder.listing(objects=(option,))
-    (found,) = listing.applications
-    assert (found.name, str(found.place)) == ("a", "a.yaml:3")
+    (application,) = listing.applications
+    assert (application.name, str(application.place)) == ("a", "a.yaml:3")
     assert (len(listing.sets), listing.settings.namespace, listing.settings.tracking_method) == (1, "gitops", "label")
     assert listing.settings.installation == "option"
     assert [str(place) for place in listing.settings.config["installationID"].overridden] == ["config.yaml:3"]
-    assert [one.name for one in listing.settings.clusters] == ["c"]
+    assert [cluster.name for cluster in listing.settings.clusters] == ["c"]
     assert len(listing.settings.projects) == 1
     assert folder.codes() == ["CMD-ARGO-210"]
 
@@ -125,7 +125,7 @@ def test_the_order_does_not_depend_on_when_files_were_made(tmp_path: Path) -> No
         random.Random(number).shuffle(names)
         for name in names:
             folder.file(f"{name}.yaml", app(name) + "---\n" + app("same", path=name))
-        same = next(one for one in folder.listing().applications if one.name == "same")
+        same = next(application for application in folder.listing().applications if application.name == "same")
         results.add((*folder.names(), same.sources[0].path, *folder.codes()))
     assert len(results) == 1
 
@@ -137,8 +137,8 @@ def test_what_is_defined_twice(folder: Folder) -> None:
     assert folder.codes() == []
     folder.write(b=app("x", path="other"))
     assert folder.names() == ["x", "x"]
-    (told,) = folder.found.found()
-    assert (told.code, [str(one) for one in told.locations]) == ("CMD-ARGO-105", ["a.yaml:1", "b.yaml:1"])
+    (told,) = folder.diagnostics.found()
+    assert (told.code, [str(place) for place in told.locations]) == ("CMD-ARGO-105", ["a.yaml:1", "b.yaml:1"])
     assert "differently: by two files;" in told.message
 
 
@@ -149,8 +149,8 @@ def test_an_application_set_that_is_defined_twice(folder: Folder) -> None:
     assert (folder.names(), folder.codes()) == (["x"], [])
     folder.file("b.yaml", set_of(list={"elements": [{"name": "y", "path": "a"}]}))
     assert folder.names() == ["x"]
-    (told,) = folder.found.found()
-    assert (told.code, told.subject.set, [str(one) for one in told.locations]) == (
+    (told,) = folder.diagnostics.found()
+    assert (told.code, told.subject.set, [str(place) for place in told.locations]) == (
         "CMD-ARGO-105",
         "s",
         ["a.yaml:1", "b.yaml:1"],
@@ -161,12 +161,12 @@ def test_an_application_set_that_is_defined_twice(folder: Folder) -> None:
 def test_what_one_file_defines_twice(folder: Folder) -> None:
     folder.file("a.yaml", app("x") + "---\n" + app("x", path="other"))
     folder.listing()
-    (told,) = folder.found.found()
+    (told,) = folder.diagnostics.found()
     assert "differently: by two documents of a file;" in told.message
 
 
 def set_of(**generator: Any) -> str:
-    """The text of an ApplicationSet with one generator, of parameters `name` and `path`."""
+    """Return the text of an ApplicationSet with one generator, of parameters `name` and `path`."""
     source = {"repoURL": "https://git.example.com/a", "path": "{{.path}}"}
     template = {
         "metadata": {"name": "{{.name}}"},
@@ -187,8 +187,8 @@ def test_a_name_that_a_set_makes_twice_is_told_once(folder: Folder) -> None:
 def test_an_error_of_a_generator_says_where_its_set_is(folder: Folder) -> None:
     folder.file("set.yaml", set_of(git={"repoURL": "ext::sh -c x", "directories": [{"path": "*"}]}))
     folder.listing()
-    told = folder.found.found()[0]
-    assert (told.code, [str(one) for one in told.locations]) == ("CMD-ARGO-320", ["set.yaml:1"])
+    told = folder.diagnostics.found()[0]
+    assert (told.code, [str(place) for place in told.locations]) == ("CMD-ARGO-320", ["set.yaml:1"])
 
 
 @pytest.mark.requirement("D27", "D84")
@@ -218,7 +218,7 @@ def test_files_that_cannot_be_read(text: str | bytes, code: str, folder: Folder)
 def test_templates_of_other_programs_are_no_errors(folder: Folder) -> None:
     folder.write(a=app("a"), b=app("b") + "{{< if .x >}}\nx: {{< .y >}}\n{{< end >}}\n")
     assert folder.names() == ["a"]
-    (told,) = folder.found.found()
+    (told,) = folder.diagnostics.found()
     assert (told.code, told.severity) == ("CMD-ARGO-102", "warning")
     assert told.message.startswith("b.yaml seems to be a template of Applications, and is not read: ")
 
@@ -245,9 +245,9 @@ def test_choosing(folder: Folder) -> None:
     folder.write(a=app("web"), b=app("web", namespace="team"), c=app("api", project="core"))
     listed = folder.listing().applications
 
-    def chosen(*wanted: str, project: str = "") -> list[str]:
-        found = select(listed, wanted, controller="argocd", application_filter=ApplicationFilter(project=project))
-        return [f"{one.namespace}/{one.name}" for one in found]
+    def chosen(*names: str, project: str = "") -> list[str]:
+        selected = select(listed, names, controller="argocd", application_filter=ApplicationFilter(project=project))
+        return [f"{application.namespace}/{application.name}" for application in selected]
 
     assert chosen() == ["/api", "/web", "team/web"]
     assert chosen("argocd/web", "api") == ["/api", "/web"]
@@ -298,7 +298,7 @@ def test_documents_that_define_nothing_here_are_not_parsed(folder: Folder) -> No
     config = CONFIG + "data:\n  installationID: |+\n    a\n\n"
     folder.file("a.yaml", f"{others}---\n{app('a')}---\n{others}--- # more\r\n{config}---x: no\n---\n{others}")
     listing = folder.listing()
-    assert [str(one.place) for one in listing.applications] == ["a.yaml:6"]
+    assert [str(application.place) for application in listing.applications] == ["a.yaml:6"]
     assert listing.settings.installation == "a\n\n"
     assert folder.codes() == []
 
@@ -330,7 +330,7 @@ def test_what_was_parsed_before_is_kept_by_its_content(folder: Folder, monkeypat
 
     def names() -> list[str]:
         read.clear()
-        return [str(one.place) for one in folder.listing(self_url=url).applications]
+        return [str(application.place) for application in folder.listing(self_url=url).applications]
 
     assert (names(), read) == (["a.yaml:1", "b.yaml:1"], ["a.yaml", "b.yaml", "secret.yaml"])
     assert (names(), read) == (["a.yaml:1", "b.yaml:1"], ["secret.yaml"])
@@ -351,7 +351,7 @@ def test_documents_of_earlier_runs_go_when_they_are_many(folder: Folder) -> None
     from commodore.core.results.caches import result_cache
 
     def run(*names: str) -> int:
-        """How many contents are kept."""
+        """Return the number of cached contents."""
         files = ParsedFiles(result_cache(), ["repository"], DEFAULT_LIMITS)
         for name in names:
             ((value, _),) = files.documents(app(name).encode(), "file")
@@ -366,8 +366,8 @@ def test_documents_of_earlier_runs_go_when_they_are_many(folder: Folder) -> None
 def test_settings_that_cannot_be_read_are_a_warning(folder: Folder) -> None:
     folder.write(a=app("web"), cm="kind: ConfigMap\nmetadata: {name: argocd-cm}\ndata:\n\tx: y\n")
     folder.listing()
-    (told,) = folder.found.found()
+    (told,) = folder.diagnostics.found()
     assert (told.code, told.severity) == ("CMD-ARGO-102", "warning")
     folder.write(cm="kind: ConfigMap\nmetadata: {name: argocd-cm}\ndata: {{ .Values.x }}\n")
     folder.listing()
-    assert [one.severity for one in folder.found.found()] == ["info"]
+    assert [diagnostic.severity for diagnostic in folder.diagnostics.found()] == ["info"]

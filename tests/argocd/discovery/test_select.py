@@ -15,7 +15,7 @@ from commodore.base.errors import Location, UsageError
 CLUSTERS = (Cluster("prod", "https://prod.example.com"),)
 
 
-def fits(own: dict[str, str] | None = None, destination: dict[str, str] | None = None, **wanted: Any) -> bool:
+def fits(own: dict[str, str] | None = None, destination: dict[str, str] | None = None, **criteria: Any) -> bool:
     value = {
         "metadata": {"name": "a", "labels": own or {}},
         "spec": {
@@ -23,7 +23,7 @@ def fits(own: dict[str, str] | None = None, destination: dict[str, str] | None =
             "source": {"repoURL": "https://git.example.com/a", "path": "."},
         },
     }
-    return ApplicationFilter(**wanted).fits(read_application(value, Location("a.yaml")), CLUSTERS)
+    return ApplicationFilter(**criteria).fits(read_application(value, Location("a.yaml")), CLUSTERS)
 
 
 @pytest.mark.parametrize(
@@ -58,9 +58,9 @@ def test_what_is_no_selector(text: str) -> None:
 
 def test_destinations() -> None:
     by_address = {"server": "https://prod.example.com/", "namespace": "web"}
-    for wanted in ("prod", "p*", "https://prod.example.com", "https://prod.example.com/"):
-        assert fits(cluster=wanted)
-        assert fits(destination=by_address, cluster=wanted)
+    for cluster in ("prod", "p*", "https://prod.example.com", "https://prod.example.com/"):
+        assert fits(cluster=cluster)
+        assert fits(destination=by_address, cluster=cluster)
     assert not fits(cluster="test")
     assert not fits(destination={"server": "https://other.example.com", "namespace": "web"}, cluster="prod")
     assert fits(destination={"name": "new", "namespace": "web"}, cluster="new")

@@ -1,4 +1,4 @@
-"""What charts are told of the CustomResourceDefinitions of a tree."""
+"""The APIs of CustomResourceDefinitions of a tree, as charts see them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_what_a_file_shows(text: str, served: tuple[str, ...], tmp_path: Path) -
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A chart that asks for an API, for two clusters; nothing in the tree has it."""
+    """A chart that checks an API, for two clusters; nothing in the tree has it."""
     write_files(tmp_path / "web", chart())
     (tmp_path / "crds").mkdir()
     (tmp_path / "crds" / "b.yaml").write_text('{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b"}}')
@@ -75,9 +75,9 @@ def _app(name: str, path: str, server: str) -> str:
 
 
 def told(tree: Path, options: Options = OPTIONS) -> dict[str, str]:
-    """What the chart was told, by Application."""
-    found = render(Tree.folder(tree), options, ("here", "there"))
-    return {one.name: one.objects[0].data["data"]["has"] for one in found.applications}
+    """Return the answer of the check, by Application."""
+    result = render(Tree.folder(tree), options, ("here", "there"))
+    return {application.name: application.objects[0].data["data"]["has"] for application in result.applications}
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def told(tree: Path, options: Options = OPTIONS) -> dict[str, str]:
     [("crds/a.yaml", "true", "false"), ("elsewhere/a.yaml", "true", "true"), ("crds/a.txt", "false", "false")],
 )
 def test_charts_that_ask(file: str, here: str, there: str, tree: Path) -> None:
-    """A definition counts for the clusters that an Application with its folder goes to; else for all."""
+    """A definition is for the clusters of Applications with its folder, or else for all."""
     place = tree / file
     place.parent.mkdir(exist_ok=True)
     place.write_text(crd())
@@ -108,10 +108,10 @@ def test_each_use_is_told(tree: Path) -> None:
     (tree / "crds" / "a.yaml").write_text(crd())
     shown = explain(Tree.folder(tree), "here", OPTIONS)
     assert "--api-versions example.com/v1/Thing" in str(shown.application["commands"])
-    found = render(Tree.folder(tree), OPTIONS, ("here", "crds")).diagnostics
-    (one,) = (one for one in found if one.code == "CMD-ARGO-416")
-    assert (one.severity, one.subject.application) == ("info", "argocd/here")
-    assert "2 of CustomResourceDefinitions" in one.message
+    diagnostics = render(Tree.folder(tree), OPTIONS, ("here", "crds")).diagnostics
+    (diagnostic,) = (diagnostic for diagnostic in diagnostics if diagnostic.code == "CMD-ARGO-416")
+    assert (diagnostic.severity, diagnostic.subject.application) == ("info", "argocd/here")
+    assert "2 of CustomResourceDefinitions" in diagnostic.message
 
 
 def test_a_comparison_renders_what_new_definitions_change(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -121,12 +121,12 @@ def test_a_comparison_renders_what_new_definitions_change(tree: Path, tmp_path_f
     target = tmp_path_factory.mktemp("target") / "tree"
     shutil.copytree(tree, target)
     (target / "crds" / "a.yaml").write_text(crd())
-    found = diff(Tree.folder(tree), Tree.folder(target), OPTIONS)
-    states = {one.name: one.state for one in found.applications}
+    difference = diff(Tree.folder(tree), Tree.folder(target), OPTIONS)
+    states = {application.name: application.state for application in difference.applications}
     assert states == {"argocd/crds": "changed", "argocd/here": "changed", "argocd/there": "unchanged"}
     (target / "crds" / "a.yaml").write_text(crd(scope="Cluster"))
     shutil.copyfile(target / "crds" / "a.yaml", tree / "crds" / "a.yaml")
     (target / "crds" / "a.yaml").write_text(crd(scope="Namespaced"))
-    found = diff(Tree.folder(tree), Tree.folder(target), OPTIONS)
-    states = {one.name: one.state for one in found.applications}
+    difference = diff(Tree.folder(tree), Tree.folder(target), OPTIONS)
+    states = {application.name: application.state for application in difference.applications}
     assert states == {"argocd/crds": "changed", "argocd/here": "not-rendered", "argocd/there": "not-rendered"}

@@ -1,4 +1,4 @@
-"""Applications as they are written."""
+"""Applications as written."""
 
 from __future__ import annotations
 

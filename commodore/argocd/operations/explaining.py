@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from commodore.argocd.acquiring import repository_identity
-from commodore.argocd.asking.explaining_objects import ExplainedObject, SourcedObject, Stages
 from commodore.argocd.comparing import reads_of
 from commodore.argocd.discovery import Listing
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.model.application import Application, Destination
 from commodore.argocd.model.sources import Source
+from commodore.argocd.operations.explaining_objects import ExplainedObject, SourcedObject, Stages
 from commodore.argocd.planning import overridden, source_type
 from commodore.argocd.rendering import Opened, Rendered, Trace
 from commodore.argocd.rendering.value_layers import ExplainedValue, Layer

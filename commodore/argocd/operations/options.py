@@ -134,7 +134,7 @@ class Servers:
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class Execution:
     """Options: parallelism, timeouts and the cache.
 
     Attributes:
@@ -180,7 +180,7 @@ class Options:
     kubernetes: Kubernetes = field(default_factory=Kubernetes)
     plugins: Plugins = field(default_factory=Plugins)
     servers: Servers = field(default_factory=Servers)
-    effort: Effort = field(default_factory=Effort)
+    execution: Execution = field(default_factory=Execution)
     shown: ObjectFilter = field(default_factory=ObjectFilter)
     considered: Considered = field(default_factory=Considered)
     comparison: ComparisonOptions = field(default_factory=ComparisonOptions)

@@ -12,7 +12,6 @@ from pathlib import Path
 from commodore.argocd import comparing
 from commodore.argocd.acquiring import Credentials, RepoMap, own_urls, read_credentials
 from commodore.argocd.appsets import Facts, read_facts
-from commodore.argocd.asking.options import Options, Tree
 from commodore.argocd.comparing import Side, Wanted, find_merge_base, find_side, pair_of
 from commodore.argocd.configuration import ArgoSettings, choose_profile, read_policy
 from commodore.argocd.diagnostics import STRICT
@@ -28,6 +27,7 @@ from commodore.argocd.discovery import (
 )
 from commodore.argocd.model.application import Application
 from commodore.argocd.model.plugins import PluginRule
+from commodore.argocd.operations.options import Options, Tree
 from commodore.argocd.rendering import Capabilities, Opened
 from commodore.argocd.rendering.plugins import AVP
 from commodore.base.context import Context
@@ -78,10 +78,10 @@ def open_session(options: Options) -> Iterator[Session]:
             inputs are to be refreshed offline.
         CommodoreError: a file of the options cannot be read.
     """
-    given, effort, servers = options.context, options.effort, options.servers
-    limits = given.limits if effort.reuse and not options.checks.twice else replace(given.limits, result_bytes=0)
-    if effort.timeout != DEFAULT_LIMITS.argocd_source_seconds:
-        limits = replace(limits, argocd_source_seconds=effort.timeout)
+    given, execution, servers = options.context, options.execution, options.servers
+    limits = given.limits if execution.reuse and not options.checks.twice else replace(given.limits, result_bytes=0)
+    if execution.timeout != DEFAULT_LIMITS.argocd_source_seconds:
+        limits = replace(limits, argocd_source_seconds=execution.timeout)
     diagnostics = Diagnostics(STRICT if options.reporting.strict else ())
     context = replace(given, limits=limits)
     if options.reporting.events:
@@ -289,7 +289,7 @@ def search_root(session: Session, folder: Path, compared: Collection[Path] = ())
         followed=options.followed,
         tree_urls=tuple(own_urls(texts)),
         facts=session.facts,
-        jobs=options.effort.jobs,
+        jobs=options.execution.jobs,
         plugins=_allowed_plugins(session, folder, compared),
         dry=bool(compared) if dry is None else dry,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from commodore.argocd.asking.session import Selection, Session, rendering
 from commodore.argocd.checking.projects import Projects
 from commodore.argocd.comparing import reads_of
 from commodore.argocd.comparing.owners import files_read, generate_paths, missed_by
@@ -11,6 +10,7 @@ from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.model.application import Application
 from commodore.argocd.normalising import Normaliser
 from commodore.argocd.normalising.server_side import report_server_side
+from commodore.argocd.operations.session import Selection, Session, rendering
 from commodore.base.diagnostics import Subject
 from commodore.base.errors import CommodoreError
 
@@ -32,7 +32,7 @@ def check_all(session: Session, chosen: Selection, *, plugins: bool = False) -> 
     listing.report_failures(diagnostics, exclude=applications)
     Projects(listing.settings, diagnostics)
     with rendering(session, listing) as opened:
-        for application, rendered in opened.renderer.render_all(applications, session.options.effort.jobs):
+        for application, rendered in opened.renderer.render_all(applications, session.options.execution.jobs):
             try:
                 if isinstance(rendered, CommodoreError):
                     raise rendered

@@ -9,10 +9,6 @@ from typing import Any, ClassVar
 
 from commodore.argocd import comparing
 from commodore.argocd.appsets import ApplicationSet
-from commodore.argocd.asking.explaining import ExplainedApplication, ListedSource
-from commodore.argocd.asking.layout import Layout, stream, write_layout
-from commodore.argocd.asking.rendered import RenderedApplication
-from commodore.argocd.asking.sarif import as_sarif
 from commodore.argocd.checking import Outcome
 from commodore.argocd.comparing import Side, State
 from commodore.argocd.comparing.document import DifferenceRecord, difference_record
@@ -24,6 +20,10 @@ from commodore.argocd.discovery import Origin
 from commodore.argocd.finishing import hook_phases
 from commodore.argocd.model import Cluster, KnownRepository
 from commodore.argocd.model.application import Destination
+from commodore.argocd.operations.explaining import ExplainedApplication, ListedSource
+from commodore.argocd.operations.layout import Layout, stream, write_layout
+from commodore.argocd.operations.rendered import RenderedApplication
+from commodore.argocd.operations.sarif import as_sarif
 from commodore.argocd.trees import Tree as Files
 from commodore.base.diagnostics import Diagnostic
 from commodore.base.errors import Location

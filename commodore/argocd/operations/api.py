@@ -13,12 +13,21 @@ from pathlib import Path
 
 from commodore.argocd import comparing
 from commodore.argocd.acquiring import repository_identity
-from commodore.argocd.asking.diagnosing import check_all
-from commodore.argocd.asking.explaining import explain_application, listed_source
-from commodore.argocd.asking.explaining_objects import explain_object
-from commodore.argocd.asking.options import Options, Tree
-from commodore.argocd.asking.rendered import RenderedApplication, RenderOptions, Stage, render_applications
-from commodore.argocd.asking.results import (
+from commodore.argocd.checking import Outcome, Tester
+from commodore.argocd.comparing import find_side
+from commodore.argocd.comparing.images import changed_uses, uses_of
+from commodore.argocd.configuration import choose_profile, read_file
+from commodore.argocd.configuration.installed import installed_tools
+from commodore.argocd.diagnostics import STRICT
+from commodore.argocd.discovery import Listing as Listed
+from commodore.argocd.discovery import LostDefinition, Origin, may_be_meant, read_applications
+from commodore.argocd.model.application import Application
+from commodore.argocd.operations.diagnosing import check_all
+from commodore.argocd.operations.explaining import explain_application, listed_source
+from commodore.argocd.operations.explaining_objects import explain_object
+from commodore.argocd.operations.options import Options, Tree
+from commodore.argocd.operations.rendered import RenderedApplication, RenderOptions, Stage, render_applications
+from commodore.argocd.operations.results import (
     ApplicationChange,
     Diagnosis,
     Difference,
@@ -37,7 +46,7 @@ from commodore.argocd.asking.results import (
     SettingValue,
     Version,
 )
-from commodore.argocd.asking.session import (
+from commodore.argocd.operations.session import (
     Selection,
     Session,
     after_listing,
@@ -51,15 +60,6 @@ from commodore.argocd.asking.session import (
     search_root,
     selected,
 )
-from commodore.argocd.checking import Outcome, Tester
-from commodore.argocd.comparing import find_side
-from commodore.argocd.comparing.images import changed_uses, uses_of
-from commodore.argocd.configuration import choose_profile, read_file
-from commodore.argocd.configuration.installed import installed_tools
-from commodore.argocd.diagnostics import STRICT
-from commodore.argocd.discovery import Listing as Listed
-from commodore.argocd.discovery import LostDefinition, Origin, may_be_meant, read_applications
-from commodore.argocd.model.application import Application
 from commodore.argocd.rendering.value_layers import explain_value
 from commodore.base.diagnostics import Diagnostics, Subject
 from commodore.base.errors import CommodoreError, UsageError
@@ -94,7 +94,7 @@ def expand(tree: Tree, options: Options | None = None, names: Sequence[str] = ()
     Raises:
         CommodoreError: as `list_applications`, or a name matches no ApplicationSet.
     """
-    from commodore.argocd.asking.expanding import expand_sets
+    from commodore.argocd.operations.expanding import expand_sets
 
     with open_session(options or Options()) as session:
         expanded = expand_sets(session, tree, names)
@@ -142,7 +142,7 @@ def test(tree: Tree, options: Options | None = None, names: Sequence[str] = ()) 
                 kubernetes.kube_version,
                 kubernetes.cluster_scoped,
             )
-            outcomes = tuple(tester.run(chosen.applications, session.options.effort.jobs))
+            outcomes = tuple(tester.run(chosen.applications, session.options.execution.jobs))
         lost = (_untested(lost) for lost in chosen.listing.lost if may_be_meant(lost, names))
         return Report(after_rendering(session, chosen), (*lost, *outcomes))
 
@@ -204,7 +204,7 @@ def run_images(
             listing.report_failures(session.diagnostics, exclude=chosen)  # one of these may define a missing one
         collected = Diagnostics(STRICT)
         with rendering(session, listing, collected) as opened:
-            rendered = list(opened.renderer.render_all(chosen, session.options.effort.jobs))
+            rendered = list(opened.renderer.render_all(chosen, session.options.execution.jobs))
         doubts: dict[str, list[str]] = {}
         for diagnostic in collected.found():
             if diagnostic.severity == "error":
@@ -387,6 +387,6 @@ def _described(application: Application, listing: Listed) -> ListedApplication:
 
 def _rendered(session: Session, chosen: Selection, stage: Stage = "desired") -> tuple[RenderedApplication, ...]:
     options = session.options
-    render_options = RenderOptions(options.shown, stage, options.kubernetes.cluster_scoped, options.effort.jobs)
+    render_options = RenderOptions(options.shown, stage, options.kubernetes.cluster_scoped, options.execution.jobs)
     with rendering(session, chosen.listing) as opened:
         return tuple(render_applications(chosen.applications, opened, render_options, session.diagnostics))

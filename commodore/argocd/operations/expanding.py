@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from commodore.argocd.appsets import ApplicationSet, Expander, Generated, read_sets
-from commodore.argocd.asking.options import Tree
-from commodore.argocd.asking.session import Selection, Session, after_listing, given_settings, listed
+from commodore.argocd.operations.options import Tree
+from commodore.argocd.operations.session import Selection, Session, after_listing, given_settings, listed
 from commodore.argocd.rendering import open_sources
 from commodore.base.diagnostics import Diagnostics
 from commodore.base.errors import UsageError, did_you_mean

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
-from commodore.argocd.asking.rendered import RenderedApplication
+from commodore.argocd.operations.rendered import RenderedApplication
 from commodore.argocd.trees import Tree
 from commodore.base.errors import PolicyError, UsageError
 from commodore.base.files.staging import staging
