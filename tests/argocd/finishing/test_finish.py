@@ -127,7 +127,9 @@ def test_lists_are_opened(argo: Argo) -> None:
         }
     )
     assert [one["metadata"]["name"] for one in argo.tracked({"path": "."})] == ["a", "c", "d"]
-    assert {(one.code, one.message) for one in argo.diagnostics.found()} == {("CMD-ARGO-509", "a ThingList has no items")}
+    assert {(one.code, one.message) for one in argo.diagnostics.found()} == {
+        ("CMD-ARGO-509", "a ThingList has no items")
+    }
     argo.files({"a.yaml": "kind: List\nitems: [5]\n"})
     with pytest.raises(CommodoreError) as caught:
         argo.tracked({"path": "."})

@@ -183,7 +183,9 @@ def test_charts_that_ask_the_cluster(text: str, asks: bool, argo: Argo) -> None:
     template = f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n{text}\n"
     argo.files(chart(**{"templates/secret.yaml": template}), below="web")
     assert len(argo.objects({"path": "web"})) == 2
-    assert ["secret.yaml" in one.message for one in argo.diagnostics.found() if one.code == "CMD-ARGO-414"] == [True] * asks
+    assert ["secret.yaml" in one.message for one in argo.diagnostics.found() if one.code == "CMD-ARGO-414"] == [
+        True
+    ] * asks
 
 
 @pytest.mark.requirement("D85")
