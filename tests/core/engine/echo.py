@@ -35,7 +35,7 @@ class _Handler(LoopbackHandler):
             self.send_error(404)
             return
         known = (self.headers.get("If-None-Match"), self.headers.get("If-Modified-Since"))
-        if any(one in echo.headers.values() for one in known):
+        if any(value in echo.headers.values() for value in known):
             echo.answered.append(304)
             self.send_response(304)
             self.end_headers()

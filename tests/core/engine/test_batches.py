@@ -32,7 +32,7 @@ def case(world: World, name: str, *dependencies: dict[str, Any], **parameters: A
 
 
 def texts(outcomes: tuple[BatchOutcome, ...]) -> list[str | None]:
-    """What each batch has rendered, or the code of its error."""
+    """The output of each batch, or the code of its error."""
     return [
         outcome.error.code if outcome.error else (outcome.compiled[0].directory / "out.yaml").read_text()
         for outcome in outcomes
@@ -47,7 +47,7 @@ def test_batches_share_an_instances_name(cases: World) -> None:
 
 
 def test_errors_stay_in_their_batch(cases: World) -> None:
-    """Whether the inventory, the dependencies or the rendering is wrong, others go on and nothing of theirs is lost."""
+    """If the inventory, the dependencies or the rendering fails, other batches go on and lose nothing."""
     good = case(cases, "good", out={"n": 1})
     missing = Batch(cases.jobs, {}, cases.request(output=cases.root / "cases" / "missing"))
     no_plain_data = Batch(cases.jobs, {"c": node({"x": object()})}, replace(good.request, output=cases.root / "x"))
@@ -62,7 +62,7 @@ def test_errors_stay_in_their_batch(cases: World) -> None:
 
 
 def test_a_dependency_of_several_batches_is_fetched_once(cases: World, echo: Echo) -> None:
-    """Whether they want it in one place or in several; if it fails, each of them is told about its own instance."""
+    """For one place and for several; if it fails, each of them gets an error about its own instance."""
     good = {"type": "http", "source": f"{echo.url}/good", "output_path": str(cases.root / "fetched")}
     bad = {"type": "http", "source": f"{echo.url}/missing", "output_path": "fetched"}
     batches = [case(cases, str(number), good, out={"n": number}) for number in range(2)]

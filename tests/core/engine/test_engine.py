@@ -92,7 +92,7 @@ def test_replace_all_removes_what_is_not_part_of_the_run(world: World) -> None:
 
 
 def test_one_failure_leaves_everything_as_it_was(world: World) -> None:
-    """All instances' errors are told together, and nothing is replaced."""
+    """All instances' errors are reported together, and nothing is replaced."""
     world.write("compiled/good/old.yaml", "old")
     world.add("good", jsonnet("good/main.jsonnet"))
     world.write("dependencies/good/main.jsonnet", "{ new: {} }")
@@ -381,10 +381,10 @@ def test_outputs_do_not_depend_on_the_number_of_workers(world: World) -> None:
         "local kap = import 'lib/kapitan.libjsonnet'; { out: { v: kap.inventory().parameters.value } }",
     )
     world.compile(processes=1)
-    one = {name: world.read(name) for name in world.files()}
+    first = {name: world.read(name) for name in world.files()}
     world.compile(processes=3)
-    assert {name: world.read(name) for name in world.files()} == one
-    assert [yaml.safe_load(one[f"i{n}/out.yaml"]) for n in range(5)] == [{"v": n} for n in range(5)]
+    assert {name: world.read(name) for name in world.files()} == first
+    assert [yaml.safe_load(first[f"i{n}/out.yaml"]) for n in range(5)] == [{"v": n} for n in range(5)]
 
 
 def test_findings_are_flat(world: World) -> None:
@@ -396,7 +396,7 @@ def test_findings_are_flat(world: World) -> None:
 
 
 def test_a_targets_wrong_settings_are_one_error_whoever_reads_them(world: World) -> None:
-    """Which instances look at them depends on what is taken from the cache; what the user reads does not."""
+    """The instances that read them depend on cached results; the user's output does not."""
     world.add("a", jsonnet("a/main.jsonnet", typo=1))
     for name in ("b", "c"):
         world.add(name, jsonnet(f"{name}/main.jsonnet"))

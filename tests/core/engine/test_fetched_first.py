@@ -1,4 +1,4 @@
-"""Everything is fetched before anything is compiled, as far as results tell: whatever is read, kept, or begun early."""
+"""Results are as if everything was fetched before the compile, also for cached and early started instances."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ class Two:
     reader: dict[str, Any]
 
     def compile(self) -> tuple[dict[str, str], set[str]]:
-        """What is compiled, and which instances were not rendered."""
+        """The compiled files, and the reused instances."""
         world = self.fill(World(self.root / "kept", self.kept.engine, []))
         fresh = self.fill(World(self.root / "fresh", self.plain, []))
-        reused = {one.name for one in world.compile(replace_all=True) if one.reused}
+        reused = {instance.name for instance in world.compile(replace_all=True) if instance.reused}
         fresh.compile(replace_all=True)
-        found = {path: world.read(path) for path in world.files()}
-        assert found == {path: fresh.read(path) for path in fresh.files()}
+        files = {path: world.read(path) for path in world.files()}
+        assert files == {path: fresh.read(path) for path in fresh.files()}
         shutil.rmtree(fresh.root)
-        return found, reused
+        return files, reused
 
     def fill(self, world: World) -> World:
         fields = {"source": self.remote.url, "ref": "master", "subdir": "files", "output_path": PLACE}
@@ -86,7 +86,7 @@ def copies(*paths: str) -> dict[str, Any]:
 
 READERS: dict[str, dict[str, Any]] = {
     "an import": reads("importstr 'a/fetched/d.txt'"),
-    "an import beside": reads("importstr '../a/fetched/d.txt'"),
+    "an import nearby": reads("importstr '../a/fetched/d.txt'"),
     "an import through a link": reads("importstr 'vendor/a/fetched/d.txt'"),
     "an import that is shadowed": reads("import 'a/fetched/shadow.libsonnet'"),
     "a file": reads("nat('file_read')('a/fetched/d.txt')"),
@@ -104,7 +104,7 @@ READERS: dict[str, dict[str, Any]] = {
     "a filter": {"filter": "{ filtered: { r: importstr 'dependencies/a/fetched/d.txt' } }"},
     "a filter that lists": {"filter": "{ filtered: { r: std.native('list_dir')('dependencies/a/fetched', true) } }"},
     "a kustomization": {"entry": entry("${root}/dependencies/b/kustomization")},
-    "a base beside": {"entry": entry("${root}/dependencies/a/fetched")},
+    "a base nearby": {"entry": entry("${root}/dependencies/a/fetched")},
     "a chart": {
         "entry": {
             "input_type": "helm",
@@ -168,13 +168,13 @@ def test_readers_see_what_others_write_into_their_checkouts(
         made = jsonnet("a/main.jsonnet", str(world.root / "dependencies/a/made"))
         world.add("z", made, jsonnet("a/main.jsonnet"), params={"value": value})
         world.jobs[-1] = replace(world.jobs[-1], directory=world.root / "dependencies/a")
-        reused = {one.name for one in world.compile(replace_all=True) if one.reused}
+        reused = {instance.name for instance in world.compile(replace_all=True) if instance.reused}
         return {path: world.read(path) for path in world.files()}, reused
 
     def both(value: int, root: str = "kept") -> set[str]:
-        found, reused = compiled(root, kept.engine, value)
+        files, reused = compiled(root, kept.engine, value)
         expected, _ = compiled(f"plain-{len(list(tmp_path.iterdir()))}", plain, value)
-        assert found == expected
+        assert files == expected
         return reused
 
     assert both(1) == set()
@@ -189,17 +189,17 @@ MAKES = "{ out: { value: (import 'lib/kapitan.libjsonnet').inventory().parameter
 
 def test_two_writers_that_read_each_other_do_not_wait_for_ever(world: World) -> None:
     """Each of the first writer's files is there for the second; the first one sees those of earlier runs."""
-    for one, other in ("ab", "ba"):
-        world.write(f"dependencies/{one}/main.jsonnet", "{ out: {} }")
-        world.write(f"dependencies/{one}/made/first.yaml", "")
-        made = jsonnet(f"{one}/main.jsonnet", str(world.root / f"dependencies/{one}/made"))
-        world.add(one, made, {"input_type": "copy", "input_paths": [f"{other}/made"], "output_path": "."})
-    assert [one.name for one in world.compile()] == ["a", "b"]
+    for first, other in ("ab", "ba"):
+        world.write(f"dependencies/{first}/main.jsonnet", "{ out: {} }")
+        world.write(f"dependencies/{first}/made/first.yaml", "")
+        made = jsonnet(f"{first}/main.jsonnet", str(world.root / f"dependencies/{first}/made"))
+        world.add(first, made, {"input_type": "copy", "input_paths": [f"{other}/made"], "output_path": "."})
+    assert [instance.name for instance in world.compile()] == ["a", "b"]
     assert world.files("b") == ["first.yaml", "out.yaml"]
 
 
 def test_a_writer_that_fails_holds_nobody_up(world: World, echo: Echo) -> None:
-    """Its own errors are told, and those of who reads what it has not written; also if it could not be fetched for."""
+    """Its own errors are reported, and those of readers of its missing files; also if its fetch failed."""
     for name, kapitan in (("a", {}), ("c", dependency(echo, "missing", "fetched/c"))):
         made = jsonnet(f"{name}/main.jsonnet", str(world.root / f"dependencies/{name}/made"))
         world.add(name, made, kapitan=kapitan)
@@ -278,7 +278,7 @@ def test_a_result_may_hold_after_all(kept: Kept, tmp_path: Path) -> None:
     world.write("dependencies/b/main.jsonnet", "{ out: { is: importstr 'a/fetched/d.txt' } }")
     world.compile()
     remote.commit({"files/unread": "new"})
-    assert {one.name: one.reused for one in world.compile()} == {"a": False, "b": True}
+    assert {instance.name: instance.reused for instance in world.compile()} == {"a": False, "b": True}
     assert world.read("b/out.yaml") == "is: |\n  old\n"
 
 
@@ -293,7 +293,7 @@ def test_what_is_taken_from_the_cache_of_dependencies_is_there_for_readers(kept:
         world.add("b", {"input_type": "copy", "input_paths": [path], "output_path": ".", "ignore_missing": True})
         if not alone:
             world.add("a", kapitan={"dependencies": [{"type": "git", **fields}]})
-        reused = {one.name for one in world.compile() if one.reused}
+        reused = {instance.name for instance in world.compile() if instance.reused}
         return world.files(), reused
 
     assert compiled("one", alone=True) == ([], set())
@@ -314,6 +314,6 @@ def test_results_that_are_found_late_are_sampled_as_well(tmp_path: Path, clean_s
             world.add("a", kapitan={"dependencies": [{"type": "git", **fields}]})
             world.add("b", jsonnet("b/main.jsonnet"))
             world.write("dependencies/b/main.jsonnet", "{ out: { is: importstr 'a/fetched/d.txt' } }")
-            reused = [one.name for one in world.compile() if one.reused]
+            reused = [instance.name for instance in world.compile() if instance.reused]
         remote.commit({"files/unread": str(shadow)})
     assert reused == ([] if rate else ["b"])

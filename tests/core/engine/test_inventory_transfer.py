@@ -1,4 +1,4 @@
-"""What the main process writes of the inventory is what workers read."""
+"""Workers read the inventory that the main process has written."""
 
 from __future__ import annotations
 

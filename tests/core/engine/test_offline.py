@@ -38,7 +38,7 @@ def fill(world: World, *dependencies: dict[str, Any]) -> World:
 
 @pytest.mark.parametrize("template", [MAIN, MAIN + " + { new: [] }"], ids=["as before", "changed"])
 def test_what_was_fetched_is_there_without_network(world: World, server: Echo, tmp_path: Path, template: str) -> None:
-    """Whether the instance's result still holds, or it has to be rendered."""
+    """With a valid result of the instance, and without one."""
     server.content = b"of a web server"
     remote = GitWorld(tmp_path).remote(files={"git.txt": "of a repository"})
     fill(

@@ -1,4 +1,4 @@
-"""What the last compile has read of files, for those who wait for a change of them."""
+"""The files that the last compile has read, to watch for changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def test_the_files_that_the_last_compile_has_read(kept: Kept, tmp_path: Path) ->
     world.add("good", jsonnet("good/main.jsonnet"))
     world.add("bad", jsonnet("bad/main.jsonnet"))
     main = world.write("dependencies/good/main.jsonnet", "{ out: import 'one.libsonnet' }")
-    one = world.write("dependencies/good/one.libsonnet", "{ a: 1 }")
+    first = world.write("dependencies/good/one.libsonnet", "{ a: 1 }")
     bad = world.write("dependencies/bad/main.jsonnet", "import 'none.libsonnet'")
     missing = {
         str(tmp_path / "work" / folder / "none.libsonnet") for folder in ("dependencies/bad", "dependencies", "")
@@ -21,17 +21,17 @@ def test_the_files_that_the_last_compile_has_read(kept: Kept, tmp_path: Path) ->
     for _ in range(2):
         world.fail_once()
         read = kept.engine.files_read()
-        assert {str(main), str(one), str(bad), *missing} <= read.files
+        assert {str(main), str(first), str(bad), *missing} <= read.files
         assert read.outdated() == set()
 
-    one.write_text("{ a: 2 }")
-    found = tmp_path / "work" / "none.libsonnet"
-    found.write_text("{ out: { a: 3 } }")
-    assert read.outdated() == {str(one), str(found)}
+    first.write_text("{ a: 2 }")
+    created = tmp_path / "work" / "none.libsonnet"
+    created.write_text("{ out: { a: 3 } }")
+    assert read.outdated() == {str(first), str(created)}
     world.compile()
     read = kept.engine.files_read()
     assert read.outdated() == set()
-    assert str(found) in read.files
+    assert str(created) in read.files
     kept.engine.renew()
     assert kept.engine.files_read().files == set()
 

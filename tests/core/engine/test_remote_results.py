@@ -118,7 +118,7 @@ def compile_all(machine: Machine) -> list[str]:
     assert machine.world.read("app/hello.yaml") == "colour: red\n"
     assert machine.world.read("cluster-app/made.yaml") == "colour: blue\n"
     assert machine.world.read("cluster-app/url.yaml") == f"url: https://git.example.com/{name}\n"
-    return [one.name for one in compiled if one.reused]
+    return [instance.name for instance in compiled if instance.reused]
 
 
 def fill(team: Team) -> None:
@@ -129,7 +129,9 @@ def fill(team: Team) -> None:
 
 @pytest.mark.requirement("FC7")
 def test_another_machine_takes_instances_and_parts(team: Team) -> None:
-    """What reads nothing of the cluster is taken whole; of the rest, its filter. What it took it has from then on."""
+    """Instances without inputs of the cluster are reused as a whole; of the others, their filter.
+    Results stay local.
+    """
     fill(team)
     kinds = sorted({name.rsplit("/", 1)[1].rsplit(".", 1)[1] for name in team.bucket.names()})
     assert kinds == ["json", "result"]
@@ -273,8 +275,8 @@ def test_an_index_that_is_rubbish_is_a_miss(tmp_path: Path) -> None:
     for number, content in enumerate(rubbish):
         subject = f"{number:064}"
         store.create(f"v1/{subject[:2]}/{subject}/shapes.json", content)
-        found = remote.shapes([subject])[subject]
-        assert [keys for _, keys in found] == ([(("file", "root:a"),)] if b"root:a" in content else [])
+        shapes = remote.shapes([subject])[subject]
+        assert [keys for _, keys in shapes] == ([(("file", "root:a"),)] if b"root:a" in content else [])
     store.create(f"v1/ff/{'f' * 64}/shapes.json", b'[[["file", "root:a"]]]')
     assert [keys for _, keys in remote.shapes(["f" * 64])["f" * 64]] == [(("file", "root:a"),)]
 
@@ -321,31 +323,31 @@ def test_threads_wait_for_what_another_one_fetches(tmp_path: Path, bucket: Bucke
 
     local = ResultStore(tmp_path / "local", DEFAULT_LIMITS)
     remote = RemoteResults(local, RemoteStore(access, None, DEFAULT_LIMITS))
-    found: list[Result | None] = []
+    results: list[Result | None] = []
 
     def look() -> None:
         ((shape, keys),) = remote.shapes([subject])[subject]
         remote.bring([RequestedResult(subject, keys, ("1",))])
-        found.append(local.find(subject, shape, ["1"]))
+        results.append(local.find(subject, shape, ["1"]))
 
     threads = [threading.Thread(target=look) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [Result((("a", 0o644, b"1"),))] * 4
+    assert results == [Result((("a", 0o644, b"1"),))] * 4
     assert remote.store.take_counts().used == 2  # the list and the result, once
 
 
 def test_a_store_that_takes_nothing_ends_no_run(tmp_path: Path, bucket: Bucket) -> None:
-    """What waits when the time is over is left out and counted."""
+    """Results that wait at the end of the time limit are dropped and counted."""
     bucket.proxy.fault = "hang"
     limits = replace(DEFAULT_LIMITS, remote_finish_seconds=0.2, remote_write_threads=1, remote_waiting=3)
     local = ResultStore(tmp_path, limits)
     store = RemoteStore(ReadAccess((bucket.url,), Trust({}, anyone=True)), Signer(None), limits)
     kept = [local.add("s" * 64, {("file", str(number)): "1"}, Result(())) for number in range(6)]
     writer = ResultWriter(local, store)
-    left_out = writer.offer([one for one in kept if one is not None])
+    left_out = writer.offer([address for address in kept if address is not None])
     assert left_out + writer.finish() >= 5
 
 

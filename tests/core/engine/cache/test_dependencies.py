@@ -48,8 +48,8 @@ def cache(tmp_path: Path) -> DependencyCache:
 
 def entry(tmp_path: Path) -> Path:
     """The folder of the one entry."""
-    (found,) = (path for path in (tmp_path / "cache").glob("*/*"))
-    return found
+    (cached,) = (path for path in (tmp_path / "cache").glob("*/*"))
+    return cached
 
 
 def test_an_entry_is_what_was_added(cache: DependencyCache, tree: Path, tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_leftovers_of_killed_runs(cache: DependencyCache, tree: Path, tmp_path: 
 
 
 def test_a_disk_that_becomes_full(cache: DependencyCache, tree: Path, tmp_path: Path) -> None:
-    """What does not fit is not kept, and does not stop a run."""
+    """A dependency that is too large is not stored, and does not stop a run."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     (tree / "übung").write_bytes(b"")
     (tree / "sub" / "run.sh").write_text("")
@@ -191,11 +191,11 @@ def test_versions_that_may_mean_another_chart_tomorrow(version: str | None) -> N
 def test_keys_hold_no_credentials() -> None:
     plain, secret = "https://git.example.com/x", "https://user:hidden@git.example.com/x"
     assert chart_key(plain, "c", "1.0.0") == chart_key(secret, "c", "1.0.0")
-    one, two = (commit_key(url, "a" * 40, submodules=False, folder="") for url in (plain, secret))
-    assert one == two
+    first, two = (commit_key(url, "a" * 40, submodules=False, folder="") for url in (plain, secret))
+    assert first == two
     assert commit_key(f"{plain}?token=hidden", "a" * 40, submodules=False, folder="") is None
-    assert commit_key(plain, "a" * 40, submodules=True, folder="") != one
-    assert commit_key(plain, "a" * 40, submodules=False, folder="sub") != one
+    assert commit_key(plain, "a" * 40, submodules=True, folder="") != first
+    assert commit_key(plain, "a" * 40, submodules=False, folder="sub") != first
 
 
 # With an engine
@@ -264,12 +264,12 @@ def chart(version: str, source: str = "https://charts.example.com") -> dict[str,
 
 
 def test_charts_are_pulled_once(runs: Runs, tmp_path: Path) -> None:
-    one = chart("1.0.0", f"https://charts.example.com{tmp_path}")
-    first, again = runs.fetch(one), runs.fetch(one)
+    requested = chart("1.0.0", f"https://charts.example.com{tmp_path}")
+    first, again = runs.fetch(requested), runs.fetch(requested)
     assert len(runs.calls("helm")) == 1
-    assert snapshot(first) == snapshot(again) == snapshot(runs.fetch(one, cached=False))
+    assert snapshot(first) == snapshot(again) == snapshot(runs.fetch(requested, cached=False))
     (again / "0" / "Chart.yaml").write_text("changed")  # a copy, never a link
-    assert (runs.fetch(one) / "0" / "Chart.yaml").read_text() == "1.0.0\n"
+    assert (runs.fetch(requested) / "0" / "Chart.yaml").read_text() == "1.0.0\n"
 
 
 def test_ranges_of_charts_are_pulled_each_time(runs: Runs, tmp_path: Path) -> None:
@@ -331,23 +331,23 @@ for number, fields in enumerate(json.loads(sys.argv[1])):
 
 
 def of_kapitan(folder: Path, *dependencies: dict[str, Any], **environment: str) -> Path:
-    """What Kapitan's own function fetches."""
+    """Fetch with Kapitan's own function."""
     folder.mkdir()
     command = [sys.executable, "-c", KAPITAN, json.dumps(dependencies), str(folder)]
     subprocess.run(command, check=True, env={**os.environ, **environment}, cwd=folder)
     return folder / "out"
 
 
-def without_git(found: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
-    return {name: value for name, value in found.items() if ".git" not in Path(name).parts}
+def without_git(tree: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    return {name: value for name, value in tree.items() if ".git" not in Path(name).parts}
 
 
 def test_repositories_are_as_kapitan_leaves_them(runs: Runs, repository: Path, tmp_path: Path) -> None:
     head = git(repository, "rev-parse", "HEAD")
-    wanted = [source(repository, ref) for ref in (None, "v1", "other", "master", head)]
-    wanted += [source(repository, "v1", subdir="sub"), source(repository, subdir="sub")]
-    kapitan = snapshot(of_kapitan(tmp_path / "kapitan", *wanted))
-    uncached, fresh, kept = (snapshot(runs.fetch(*wanted, cached=cached)) for cached in (False, True, True))
+    sources = [source(repository, ref) for ref in (None, "v1", "other", "master", head)]
+    sources += [source(repository, "v1", subdir="sub"), source(repository, subdir="sub")]
+    kapitan = snapshot(of_kapitan(tmp_path / "kapitan", *sources))
+    uncached, fresh, kept = (snapshot(runs.fetch(*sources, cached=cached)) for cached in (False, True, True))
     assert without_git(kapitan) == uncached == fresh == kept
     assert fresh["5/link"][0].startswith("-")
 
@@ -379,18 +379,18 @@ def test_what_a_name_means(runs: Runs, repository: Path, tmp_path: Path) -> None
     git(repository, "tag", "master", "v1^{}")
     git(repository, "branch", "v1", "refs/heads/master")
     git(repository, "branch", "deep/v1", "refs/heads/master")
-    wanted = [source(repository, name) for name in ("master", "v1", "deep/v1")]
-    kapitan = of_kapitan(tmp_path / "kapitan", *wanted)
+    sources = [source(repository, name) for name in ("master", "v1", "deep/v1")]
+    kapitan = of_kapitan(tmp_path / "kapitan", *sources)
     expected = [text(kapitan, number) for number in range(3)]
-    assert [text(runs.fetch(one)) for one in wanted] == expected == ["two", "one", "two"]
+    assert [text(runs.fetch(item)) for item in sources] == expected == ["two", "one", "two"]
 
 
 def test_what_only_a_clone_can_tell(runs: Runs, repository: Path) -> None:
     head = git(repository, "rev-parse", "HEAD")
     for cached in (True, False):
-        found = runs.fetch(source(repository, head[:10]), source(repository, "master~1"), cached=cached)
-        assert [text(found, 0), text(found, 1)] == ["two", "one"]
-        assert not list(found.rglob(".git"))
+        folders = runs.fetch(source(repository, head[:10]), source(repository, "master~1"), cached=cached)
+        assert [text(folders, 0), text(folders, 1)] == ["two", "one"]
+        assert not list(folders.rglob(".git"))
 
 
 def test_a_server_that_gives_no_single_commits(runs: Runs, repository: Path) -> None:
@@ -424,10 +424,10 @@ def nested(tmp_path: Path, repository: Path, world: World) -> Path:
 
 def test_submodules(runs: Runs, repository: Path, tmp_path: Path) -> None:
     outer = nested(tmp_path, repository, runs.world)
-    wanted = [source(outer, submodules=True), source(outer, submodules=False)]
-    kapitan = snapshot(of_kapitan(tmp_path / "kapitan", wanted[0], HOME=runs.world.environment["HOME"]))
-    assert snapshot(runs.fetch(wanted[0], cached=False)) == without_git(kapitan)
-    fresh, kept = snapshot(runs.fetch(*wanted)), snapshot(runs.fetch(*wanted))
+    sources = [source(outer, submodules=True), source(outer, submodules=False)]
+    kapitan = snapshot(of_kapitan(tmp_path / "kapitan", sources[0], HOME=runs.world.environment["HOME"]))
+    assert snapshot(runs.fetch(sources[0], cached=False)) == without_git(kapitan)
+    fresh, kept = snapshot(runs.fetch(*sources)), snapshot(runs.fetch(*sources))
     assert fresh == kept
     assert {name: value for name, value in fresh.items() if name.startswith("0")} == without_git(kapitan)
     assert "0/inner/sub/file" in fresh

@@ -24,13 +24,13 @@ TESS = "Basic dGVzczpzZWNyZXQ="
 
 @pytest.fixture
 def server() -> Iterator[LieutenantServer]:
-    with LieutenantServer() as one:
-        yield one
+    with LieutenantServer() as lieutenant:
+        yield lieutenant
 
 
 def sent(*servers: LieutenantServer) -> dict[str, str | None]:
-    """What was authorized how, by path."""
-    return {one.path: one.headers.get("authorization") for server in servers for one in server.requests}
+    """The authorization of requests, by path."""
+    return {request.path: request.headers.get("authorization") for server in servers for request in server.requests}
 
 
 def refusal(url: str, context: Context = CONTEXT) -> CommodoreError:
@@ -91,7 +91,7 @@ def test_workers_tell_of_attempts_that_are_repeated(world: World, server: Lieute
     world.compile()
     assert (world.root / "dependencies/x").read_text() == "content"
     said = [event.message for event in world.events if isinstance(event, Noted) and "trying again" in event.message]
-    assert [f"{server.url}/x" in one for one in said] == [True, True]
+    assert [f"{server.url}/x" in text for text in said] == [True, True]
 
 
 def test_a_server_that_keeps_failing(world: World, server: LieutenantServer) -> None:

@@ -1,4 +1,4 @@
-"""Each kind of read: what is recorded is found again, a change is seen, and people are told of it in words."""
+"""Each kind of input: its record is valid, a change is detected, and it has a description."""
 
 from __future__ import annotations
 
@@ -79,17 +79,17 @@ def current_state(record: TraceRecorder, programs: Programs, node: dict[str, Any
     return CurrentState(record.places, {"app": node}, None, RunEnvironment("app", programs, sources, os.environ))
 
 
-def different(found: dict[Key, str], current: CurrentState) -> set[str]:
-    return {key[0] for key, digest in found.items() if current.digest(key) != digest}
+def different(inputs: dict[Key, str], current: CurrentState) -> set[str]:
+    return {key[0] for key, digest in inputs.items() if current.digest(key) != digest}
 
 
 def test_what_is_recorded_is_found_again(record: TraceRecorder, programs: Programs) -> None:
-    found = record.conclude()
+    inputs = record.conclude()
     assert record.refusal == ""
-    assert {key[0] for key in found} == set(KINDS)
+    assert {key[0] for key in inputs} == set(KINDS)
     current = current_state(record, programs)
-    assert different(found, current) == set()
-    assert current.digests(list(found)) == list(found.values())
+    assert different(inputs, current) == set()
+    assert current.digests(list(inputs)) == list(inputs.values())
 
 
 @pytest.mark.parametrize(
@@ -109,37 +109,37 @@ def test_what_is_recorded_is_found_again(record: TraceRecorder, programs: Progra
 def test_a_change_is_seen_by_its_kind(
     record: TraceRecorder, tmp_path: Path, change: Callable[[Path], object], kinds: set[str]
 ) -> None:
-    found = record.conclude()
+    inputs = record.conclude()
     change(tmp_path / "root")
     fresh = Programs({"PATH": str(tmp_path / "bin")}, tmp_path, None, DEFAULT_LIMITS)
-    assert different(found, current_state(record, fresh)) == kinds
+    assert different(inputs, current_state(record, fresh)) == kinds
 
 
 def test_a_change_of_parameters_is_seen_by_its_kind(record: TraceRecorder, programs: Programs) -> None:
-    found = record.conclude()
+    inputs = record.conclude()
     for parameters, kinds in (
         ({"app": {"a": 2}, "kapitan": {"compile": []}}, {"value"}),
         ({"app": {"a": 1, "b": 1}, "kapitan": {"compile": []}}, {"names"}),
         ({"app": {"a": 1}, "kapitan": {"compile": [1]}}, {"settings"}),
     ):
-        assert different(found, current_state(record, programs, {"parameters": parameters})) == kinds
+        assert different(inputs, current_state(record, programs, {"parameters": parameters})) == kinds
 
 
 def test_parameters_and_files_alone(record: TraceRecorder) -> None:
     """Without a world, nothing else is looked at: what it would tell is unknown."""
-    found = record.conclude()
+    inputs = record.conclude()
     current = CurrentState(record.places, {"app": NODE})
     unknown = {"root", "cluster-refs", "settings", "tool", "defaults", "source"}
-    assert {key[0] for key in found if current.digest(key) is None} == unknown
-    assert current.digests(list(found)) is None
+    assert {key[0] for key in inputs if current.digest(key) is None} == unknown
+    assert current.digests(list(inputs)) is None
     assert current.digest(("unheard of", "x")) is None
     assert current.digest(LOCATION.key()) is None
 
 
 def test_what_lies_at_paths(record: TraceRecorder, tmp_path: Path) -> None:
     root = tmp_path / "root"
-    found = {(kind.name, kind.touched(which, record.places)) for kind, _, which in path_keys(record.conclude())}
-    assert found == {
+    paths = {(kind.name, kind.touched(which, record.places)) for kind, _, which in path_keys(record.conclude())}
+    assert paths == {
         ("file", str(root / "file")),
         ("file", str(root / "refs" / "own" / "secret")),
         ("kind", str(root / "there")),

@@ -21,41 +21,41 @@ LIMITS = replace(DEFAULT_LIMITS, result_cache_bytes=25_000)
 
 def fill(root: Path, names: str) -> dict[str, Path]:
     """Results of 10 KB, the first one used last."""
-    store, found = ResultStore(root, DEFAULT_LIMITS), {}
+    store, results = ResultStore(root, DEFAULT_LIMITS), {}
     for hours, name in enumerate(names):
         subject = name.encode().hex().ljust(64, "0")
         store.add(subject, {("value", name): "1"}, Result((("a", 0o644, b"x" * 10_000),)))
-        (found[name],) = (root / subject[:2] / subject).glob("*.result")
+        (results[name],) = (root / subject[:2] / subject).glob("*.result")
         moment = time.time() - 3600 * hours
-        os.utime(found[name], (moment, moment))
-    return found
+        os.utime(results[name], (moment, moment))
+    return results
 
 
 def keep_bounded(root: Path, limits: Limits) -> None:
     keep_store_bounded(ResultStore(root, limits), limits.result_cache_bytes, limits.result_check_age)
 
 
-def left(found: dict[str, Path]) -> str:
-    return "".join(name for name, path in found.items() if path.exists())
+def left(results: dict[str, Path]) -> str:
+    return "".join(name for name, path in results.items() if path.exists())
 
 
 def test_the_least_recently_used_go(tmp_path: Path) -> None:
-    found = fill(tmp_path, "abcd")
+    results = fill(tmp_path, "abcd")
     keep_bounded(tmp_path, LIMITS)
-    assert left(found) == "ab"
+    assert left(results) == "ab"
     assert len(list(ResultStore(tmp_path, LIMITS).others())) == 2
-    assert not found["d"].parent.exists()
+    assert not results["d"].parent.exists()
 
 
 def test_at_most_once_a_day(tmp_path: Path) -> None:
     keep_bounded(tmp_path, LIMITS)
-    found = fill(tmp_path, "abcd")
+    results = fill(tmp_path, "abcd")
     keep_bounded(tmp_path, LIMITS)
-    assert left(found) == "abcd"
+    assert left(results) == "abcd"
     yesterday = time.time() - 86_401
     os.utime(tmp_path / "checked", (yesterday, yesterday))
     keep_bounded(tmp_path, LIMITS)
-    assert left(found) == "ab"
+    assert left(results) == "ab"
     assert (tmp_path / "checked").stat().st_mtime > yesterday + 3600
 
 
@@ -63,13 +63,13 @@ def test_a_clock_that_went_back_does_not_stop_it(tmp_path: Path) -> None:
     keep_bounded(tmp_path, LIMITS)
     tomorrow = time.time() + 86_400
     os.utime(tmp_path / "checked", (tomorrow, tomorrow))
-    found = fill(tmp_path, "abcd")
+    results = fill(tmp_path, "abcd")
     keep_bounded(tmp_path, LIMITS)
-    assert left(found) == "ab"
+    assert left(results) == "ab"
 
 
 def test_nothing_to_keep_bounded(tmp_path: Path) -> None:
-    """Neither a missing folder nor one that is none is an error: nobody waits for this."""
+    """Neither a missing folder nor a file in its place is an error: no caller depends on this."""
     keep_bounded(tmp_path / "missing", LIMITS)
     (tmp_path / "file").write_text("")
     keep_bounded(tmp_path / "file", LIMITS)
@@ -78,13 +78,13 @@ def test_nothing_to_keep_bounded(tmp_path: Path) -> None:
 
 def test_links_are_not_followed(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
-    found = fill(elsewhere, "abcd")
+    results = fill(elsewhere, "abcd")
     root = tmp_path / "results"
     root.mkdir()
     for group in elsewhere.iterdir():
         (root / group.name).symlink_to(group)
     keep_bounded(root, replace(LIMITS, result_cache_bytes=0))
-    assert left(found) == "abcd"
+    assert left(results) == "abcd"
     assert list(ResultStore(root, LIMITS).entries()) == []
 
 
@@ -92,7 +92,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
 def test_a_run_that_keeps_results_looks_after_them(tmp_path: Path) -> None:
     """The results of the run itself were used last. A run that renders nothing does not look."""
     cache, stamp = tmp_path / "cache", tmp_path / "cache" / "checked"
-    found = fill(cache, "abcd")
+    results = fill(cache, "abcd")
     yesterday = time.time() - 2 * 86_400
     (tmp_path / "work").mkdir()
     for expected in (False, True):
@@ -102,7 +102,7 @@ def test_a_run_that_keeps_results_looks_after_them(tmp_path: Path) -> None:
             world.write("dependencies/app/component/main.jsonnet", "{ a: { b: 1 } }")
             (compiled,) = world.compile()
         assert compiled.reused is expected
-        assert left(found) == "ab"
+        assert left(results) == "ab"
         if not expected:
             os.utime(stamp, (yesterday, yesterday))
     assert stamp.stat().st_mtime == pytest.approx(yesterday)

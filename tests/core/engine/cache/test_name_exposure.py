@@ -1,4 +1,4 @@
-"""Which code can see the names of parameters."""
+"""Code that can see the names of parameters."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def test_what_escapes(source: str, expected: Exposure) -> None:
 
 
 def test_escapes_of_several_files_add_up() -> None:
-    one, two = Exposure(keys=frozenset({"a"})), Exposure(any_key=True, keys=frozenset({"b"}))
-    assert one | two == Exposure(any_key=True, keys=frozenset({"a", "b"}))
+    first, two = Exposure(keys=frozenset({"a"})), Exposure(any_key=True, keys=frozenset({"b"}))
+    assert first | two == Exposure(any_key=True, keys=frozenset({"a", "b"}))
 
 
 @pytest.mark.parametrize(

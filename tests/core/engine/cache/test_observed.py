@@ -146,7 +146,7 @@ def test_what_is_seen(kept: Kept, engine: Engine, tmp_path: Path, change: str) -
     SEEN[change](world)
     assert not is_reused(world)
     after = read_folder(world.root / "compiled")
-    assert after == made_without_a_cache(world, engine, tmp_path / "beside")
+    assert after == made_without_a_cache(world, engine, tmp_path / "nearby")
     assert after != before
 
 
@@ -160,7 +160,7 @@ def test_what_is_not_seen(kept: Kept, engine: Engine, tmp_path: Path) -> None:
         do(world)
         assert is_reused(world), change
         assert read_folder(world.root / "compiled") == before, change
-    assert before == made_without_a_cache(world, engine, tmp_path / "beside")
+    assert before == made_without_a_cache(world, engine, tmp_path / "nearby")
 
 
 @needs_tools

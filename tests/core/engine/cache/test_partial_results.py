@@ -1,4 +1,4 @@
-"""What kustomize and filters make serves other clusters as long as all that was read for it is the same."""
+"""Results of kustomize and filters are valid for other clusters if their inputs are the same."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Clusters:
         return world
 
     def runs(self) -> int:
-        """How often kustomize was run."""
+        """Count the runs of kustomize."""
         return len((self.root / "runs").read_text().splitlines())
 
     def taken(self, world: World, **changes: Any) -> str:
@@ -100,12 +100,12 @@ def compiled(world: World) -> dict[str, str]:
 
 
 def check(world: World, plain: Engine) -> None:
-    """What lies there is what rendering without caches gives."""
-    found, engine = compiled(world), world.engine
+    """The output equals a rendering without caches."""
+    output, engine = compiled(world), world.engine
     world.engine = plain
     world.compile()
     world.engine = engine
-    assert compiled(world) == found
+    assert compiled(world) == output
 
 
 # Kustomize
@@ -134,7 +134,7 @@ def change_entry(**fields: Any) -> Callable[[World], object]:
 
 OTHER_KUSTOMIZATIONS: dict[str, Callable[[World], object]] = {
     "the kustomization": lambda w: w.write("dependencies/app/over/kustomization.yaml", "resources:\n- ../deep\n"),
-    "a patch beside it": lambda w: w.write("dependencies/app/over/patch.yaml", "patch: 2\n"),
+    "a patch nearby it": lambda w: w.write("dependencies/app/over/patch.yaml", "patch: 2\n"),
     "a new file": lambda w: w.write("dependencies/app/over/other.yaml", "x: 2\n"),
     "a mode": lambda w: (w.root / "dependencies/app/over/patch.yaml").chmod(0o755),
     "a file outside": lambda w: w.write("dependencies/app/outside.yaml", "outside: 2\n"),
@@ -153,7 +153,7 @@ OTHER_KUSTOMIZATIONS: dict[str, Callable[[World], object]] = {
 }
 SAME_KUSTOMIZATION: dict[str, Callable[[World], object]] = {
     "nothing but the cluster": lambda w: None,
-    "a file beside": lambda w: w.write("dependencies/app/README.md", "still unread\n"),
+    "a file nearby": lambda w: w.write("dependencies/app/README.md", "still unread\n"),
     "a parameter": lambda w: w.nodes["app"]["parameters"].update(unread=["something", "else"]),
     "a component": lambda w: w.nodes["app"]["parameters"].update(newcomer={"a": 1}),
     "the folder for the output": change_entry(args=["${compiled_target_dir}/elsewhere"]),
@@ -278,7 +278,7 @@ def test_a_kustomization_that_is_generated(clusters: Clusters, plain: Engine) ->
 
 
 def test_a_folder_that_others_write_to_as_well(clusters: Clusters, plain: Engine) -> None:
-    """What an earlier entry has put there is no work of kustomize's."""
+    """Files of an earlier entry in the folder are not kustomize's output."""
     for name in ("one", "two"):
         world = build(clusters, name)
         world.nodes["app"]["parameters"]["kapitan"]["compile"].insert(1, jsonnet("app/more.jsonnet", "out"))
@@ -334,18 +334,18 @@ def filtering(clusters: Clusters, name: str, text: str = FILTER, **settings: Any
 
 
 def parameters(world: World) -> dict[str, Any]:
-    found: dict[str, Any] = world.nodes["app"]["parameters"]
-    return found
+    settings: dict[str, Any] = world.nodes["app"]["parameters"]
+    return settings
 
 
 def definition(world: World) -> dict[str, Any]:
-    found: dict[str, Any] = parameters(world)["commodore"]["postprocess"]["filters"][0]
-    return found
+    filter_: dict[str, Any] = parameters(world)["commodore"]["postprocess"]["filters"][0]
+    return filter_
 
 
 OTHER_FILTERS: dict[str, Callable[[World], object]] = {
     "the file that it loads": lambda w: parameters(w)["app"].update(made=2),
-    "a file beside that": lambda w: w.write("dependencies/app/main.jsonnet", "{ objects: [{ a: 1 }], more: {} }"),
+    "a file nearby that": lambda w: w.write("dependencies/app/main.jsonnet", "{ objects: [{ a: 1 }], more: {} }"),
     "a value": lambda w: parameters(w)["app"].update(seen=2),
     "the type of a value": lambda w: parameters(w)["app"].update(seen=1.5),
     "a name in a set": lambda w: parameters(w)["app"]["names"].update(b=1),
@@ -437,7 +437,7 @@ def test_a_filter_that_names_a_file_by_its_whole_path(clusters: Clusters) -> Non
 
 
 def test_a_working_directory_behind_a_link(clusters: Clusters, plain: Engine) -> None:
-    """A filter is told its folder without links."""
+    """A filter gets its folder without links."""
     for name in ("one", "two", "three", "four"):
         (clusters.root / "real" / name).mkdir(parents=True)
         (clusters.root / name).symlink_to(clusters.root / "real" / name)
@@ -494,11 +494,11 @@ ALL = f"kustomize component:over, {MADE}"
 
 
 def test_two_clusters_share_all_parts(clusters: Clusters, plain: Engine) -> None:
-    one, two = both(clusters, "one"), both(clusters, "some/where/two")
-    assert not clusters.taken(one)
+    first, two = both(clusters, "one"), both(clusters, "some/where/two")
+    assert not clusters.taken(first)
     assert clusters.taken(two) == ALL
     assert clusters.runs() == 1
-    for world in (one, two):
+    for world in (first, two):
         check(world, plain)
 
 
@@ -519,9 +519,9 @@ def test_parts_are_looked_after_like_results(clusters: Clusters) -> None:
     assert not clusters.taken(both(clusters, "one"))
     root = clusters.kept.results
     store = ResultStore(root, DEFAULT_LIMITS)
-    found = list(store.entries())
-    assert len(found) == len(list(store.others())) == 3  # the instance and its two parts
-    assert all(store.is_sound(one.path) for one in found)
+    entries = list(store.entries())
+    assert len(entries) == len(list(store.others())) == 3  # the instance and its two parts
+    assert all(store.is_sound(entry.path) for entry in entries)
     assert all(store.is_sound(shape) for shape in store.others())
     keep_bounded(store, 0, 0.0)
     assert not list(store.entries())
@@ -574,17 +574,17 @@ def test_shadow_mode_makes_all_parts(clusters: Clusters) -> None:
 
 
 def test_a_relative_path_leads_elsewhere_in_another_layout(clusters: Clusters, plain: Engine) -> None:
-    """`../beside.libsonnet` is a file of the working directory only as long as the component lies in it like this."""
-    text = "{ out: import '../../beside.libsonnet' }"
-    one = filtering(clusters, "one", text)
-    one.write("dependencies/beside.libsonnet", "{ is: 'beside one' }")
-    assert not clusters.taken(one)
+    """`../nearby.libsonnet` is a file of the working directory only as long as the component lies in it like this."""
+    text = "{ out: import '../../nearby.libsonnet' }"
+    first = filtering(clusters, "one", text)
+    first.write("dependencies/nearby.libsonnet", "{ is: 'nearby one' }")
+    assert not clusters.taken(first)
     two = filtering(clusters, "two", text)
     (two.root / "dependencies/app").rename(two.root / "app")
     two.jobs[0] = two.jobs[0].__class__("app", "app", two.root / "app")
     parameters(two)["kapitan"]["compile"][0]["input_paths"] = ["app/url.jsonnet"]
-    two.write("dependencies/beside.libsonnet", "{ is: 'beside one' }")
-    two.write("beside.libsonnet", "{ is: 'beside two' }")
+    two.write("dependencies/nearby.libsonnet", "{ is: 'nearby one' }")
+    two.write("nearby.libsonnet", "{ is: 'nearby two' }")
     assert not clusters.taken(two)
     check(two, plain)
 
@@ -596,23 +596,23 @@ def has_taken(event: Event) -> bool:
 def test_what_templates_tell_is_told_each_time(clusters: Clusters, tmp_path: Path) -> None:
     """By the instance that is taken as a whole, and by the part that is: the files are those of who compiles."""
     tracing = "std.trace('first line\\nsecond line', %s)"
-    one, two = (filtering(clusters, name, tracing % FILTER.strip()) for name in ("one", "two"))
+    first, two = (filtering(clusters, name, tracing % FILTER.strip()) for name in ("one", "two"))
     whole = clusters.kept.world(tmp_path / "whole")
-    whole.add("told", jsonnet("told/main.jsonnet"))
-    whole.write("dependencies/told/main.jsonnet", "{ a: " + tracing % "{ b: 1 }" + " }")
+    whole.add("traced", jsonnet("traced/main.jsonnet"))
+    whole.write("dependencies/traced/main.jsonnet", "{ a: " + tracing % "{ b: 1 }" + " }")
 
-    def told(world: World) -> list[Event]:
+    def traced(world: World) -> list[Event]:
         clusters.events.clear()
         world.compile()
         return [event for event in clusters.events if isinstance(event, Traced)]
 
-    rendered = told(whole)
-    assert rendered == [Traced("told", "first line\nsecond line", "dependencies/told/main.jsonnet:1")]
-    assert told(whole) == rendered
-    assert [one.reused for one in whole.compile()] == [True]
-    filtered = told(one)
+    rendered = traced(whole)
+    assert rendered == [Traced("traced", "first line\nsecond line", "dependencies/traced/main.jsonnet:1")]
+    assert traced(whole) == rendered
+    assert [instance.reused for instance in whole.compile()] == [True]
+    filtered = traced(first)
     assert filtered == [Traced("app", "first line\nsecond line", "dependencies/app/postprocess/f.jsonnet:1")]
-    assert told(two) == filtered
+    assert traced(two) == filtered
     assert [str(dict(event.facts)["from the cache"]) for event in clusters.events if has_taken(event)] == [MADE]
 
 
@@ -638,7 +638,7 @@ def test_what_is_allowed_is_told_each_time(clusters: Clusters, tmp_path: Path) -
 
 def test_what_templates_that_fail_have_told_is_told(clusters: Clusters, tmp_path: Path) -> None:
     world = clusters.kept.world(tmp_path / "failing")
-    world.add("told", jsonnet("told/main.jsonnet"))
-    world.write("dependencies/told/main.jsonnet", "{ a: if std.trace('so far', true) then error 'no further' }")
+    world.add("traced", jsonnet("traced/main.jsonnet"))
+    world.write("dependencies/traced/main.jsonnet", "{ a: if std.trace('so far', true) then error 'no further' }")
     assert "no further" in world.fail_once().message
-    assert Traced("told", "so far", "dependencies/told/main.jsonnet:1") in clusters.events
+    assert Traced("traced", "so far", "dependencies/traced/main.jsonnet:1") in clusters.events

@@ -30,17 +30,17 @@ def places(root: str = "/work/one") -> PortablePaths:
 
 
 def test_names_belong_to_the_longest_folder_and_lead_back() -> None:
-    one, two = places(), places("/far/away")
-    assert one.name("/work/one/dependencies/app/x") == "component:x"
-    assert one.name("/work/one/dependencies/apple/x") == "root:dependencies/apple/x"
-    assert one.name("/work/one-more/x") == ":/work/one-more/x"
-    assert one.name("/work/one/a/../b") == "root:b"
-    assert one.name("/work/one/staging/x") is one.name("/usr/lib/program/x") is None
-    assert one.name("/work/one/staging-more/x") == "root:staging-more/x"
+    first, two = places(), places("/far/away")
+    assert first.name("/work/one/dependencies/app/x") == "component:x"
+    assert first.name("/work/one/dependencies/apple/x") == "root:dependencies/apple/x"
+    assert first.name("/work/one-more/x") == ":/work/one-more/x"
+    assert first.name("/work/one/a/../b") == "root:b"
+    assert first.name("/work/one/staging/x") is first.name("/usr/lib/program/x") is None
+    assert first.name("/work/one/staging-more/x") == "root:staging-more/x"
     for path in ("/work/one/dependencies/app/x", "/work/one/y", "/etc/z"):
-        name = one.name(path)
+        name = first.name(path)
         assert name is not None
-        assert one.path(name) == path
+        assert first.path(name) == path
         assert two.name(two.path(name)) == name
 
 
@@ -87,17 +87,17 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    found = tmp_path / "folder"
+    root = tmp_path / "folder"
     for name in ("sub", ".git"):
-        (found / name).mkdir(parents=True)
-    (found / "sub/file").write_text("text")
-    (found / "sub/file").chmod(0o644)
-    (found / "empty").touch()
-    (found / ".git/config").write_text("x")
+        (root / name).mkdir(parents=True)
+    (root / "sub/file").write_text("text")
+    (root / "sub/file").chmod(0o644)
+    (root / "empty").touch()
+    (root / ".git/config").write_text("x")
     (tmp_path / "outside").write_text("outside")
-    (found / "link").symlink_to("../outside")
-    (found / "loop").symlink_to(".")
-    return found
+    (root / "link").symlink_to("../outside")
+    (root / "loop").symlink_to(".")
+    return root
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=str)
@@ -142,7 +142,7 @@ def test_what_cannot_be_read_is_not_kept(folder: Path) -> None:
 
 
 def test_a_way_up_through_a_link_is_not_kept(tmp_path: Path) -> None:
-    """`link/../file` is a file beside what the link leads to, whatever the path says without it."""
+    """`link/../file` is a file in the parent of the link's target, not in that of the link."""
     (tmp_path / "far/folder").mkdir(parents=True)
     (tmp_path / "far/file").write_text("far")
     (tmp_path / "file").write_text("near")
@@ -166,17 +166,17 @@ def test_what_changes_while_it_is_read_is_not_kept(tmp_path: Path) -> None:
 
 
 def test_how_folders_lie_to_each_other_has_no_place(tmp_path: Path) -> None:
-    one, two = places(str(tmp_path / "one")), places("/far/away")
-    assert one.layout == two.layout
-    assert dict(one.layout)["component"] == "root:dependencies/app"
+    first, two = places(str(tmp_path / "one")), places("/far/away")
+    assert first.layout == two.layout
+    assert dict(first.layout)["component"] == "root:dependencies/app"
     roots = {"root": Path("/far/away"), "component": Path("/far/away/app")}
-    assert PortablePaths(roots, ()).layout != one.layout
+    assert PortablePaths(roots, ()).layout != first.layout
     refs = Path("/far/away/refs/cluster")
     assert PortablePaths({**roots, "refs": refs}, ()).layout == PortablePaths(roots, ()).layout
 
 
 def test_an_instance_takes_over_what_its_part_has_read(tmp_path: Path) -> None:
-    """What it has made or fetched itself has no place in its own record; in that of the part, it has."""
+    """Files that it has written or fetched itself are not in its own record, but in that of the part."""
     for name in ("plain", "made", "own/file", "fetched/file", "folder/made", "folder/plain"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(name)
@@ -191,9 +191,9 @@ def test_an_instance_takes_over_what_its_part_has_read(tmp_path: Path) -> None:
         part.file(f"{tmp_path}/{name}")
     part.tree(f"{tmp_path}/folder")
     part.note(("tool", "x"), "1")
-    found = part.conclude()
-    assert len(found) == 7
-    whole.absorb(found, part.places)
+    inputs = part.conclude()
+    assert len(inputs) == 7
+    whole.absorb(inputs, part.places)
     kinds = {key[:2] for key in whole.conclude()}
     assert kinds == {
         ("file", "root:plain"),
@@ -206,7 +206,7 @@ def test_an_instance_takes_over_what_its_part_has_read(tmp_path: Path) -> None:
     assert ("tree", "root:folder", "root:folder/made") in whole.digests
     assert not whole.refusal
     (tmp_path / "folder/made").write_text("changed")
-    whole.absorb(found, part.places)
+    whole.absorb(inputs, part.places)
     assert "changed" in whole.refusal
 
 

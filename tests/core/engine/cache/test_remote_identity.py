@@ -1,4 +1,4 @@
-"""What is fetched counts as far as it can change, and is put back where it is missing."""
+"""Fetched files are inputs if they can change, and are restored if they are missing."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ DIRT: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("dirt", DIRT, ids=str)
 def test_what_somebody_has_put_there_is_seen(kept: Kept, tmp_path: Path, dirt: str) -> None:
     """A result gives what rendering would give now, with the files that lie in the folder once they are fetched. What
-    fetching puts right is no reason to render.
+    fetching puts right does not cause a rendering.
     """
     world = chart(kept.world(tmp_path / "one"))
     assert not is_reused(world)
@@ -141,12 +141,12 @@ def test_what_is_reached_through_a_link_is_put_back_too(kept: Kept, tmp_path: Pa
         world.write("dependencies/app/main.jsonnet", MAIN.replace("'fetched'", "'link/fetched'"))
         return world
 
-    one = linked("one")
-    assert not is_reused(one)
-    assert is_reused(one)
+    first = linked("one")
+    assert not is_reused(first)
+    assert is_reused(first)
     two = linked("two")
     assert is_reused(two)
-    assert two.read("app/out.yaml") == one.read("app/out.yaml")
+    assert two.read("app/out.yaml") == first.read("app/out.yaml")
     (two.root / "dependencies/link").unlink()
     (two.root / "dependencies/link").mkdir()
     two.write("dependencies/link/fetched/file.txt", "elsewhere")
@@ -273,13 +273,13 @@ def test_each_source_is_asked_once_and_nobody_when_offline(tmp_path: Path, echo:
     keys = [("source", "http", f"{echo.url}/x"), ("source", "git", str(remote), NO_REF, "False", "")]
     sources = SourceIdentities(tmp_path / "cache", ONLINE)
     sources.ask(keys)
-    found = [sources.digest(key) for key in keys]
-    assert found[1] == git(remote, "rev-parse", "HEAD")
+    digests = [sources.digest(key) for key in keys]
+    assert digests[1] == git(remote, "rev-parse", "HEAD")
     commit(remote, "two")
-    assert [sources.digest(key) for key in keys] == found
+    assert [sources.digest(key) for key in keys] == digests
     assert len(echo.asked) == 1
     offline = SourceIdentities(tmp_path / "cache", replace(ONLINE, offline=True))
-    assert [offline.digest(key) for key in keys] == found
+    assert [offline.digest(key) for key in keys] == digests
     assert len(echo.asked) == 1
     assert offline.digest(("source", "http", f"{echo.url}/other")) is None
     assert offline.digest(("source", "helm", "x", "y", "1.0.0")) == "fixed"
@@ -302,7 +302,7 @@ def test_a_reference_counts_when_its_file_changes(kept: Kept, tmp_path: Path) ->
 
 @pytest.mark.parametrize(("kind", "is_kept"), [("plain", True), ("env", True), ("gpg", False)])
 def test_secrets_that_others_reveal_are_not_kept(kept: Kept, tmp_path: Path, kind: str, is_kept: bool) -> None:
-    """What another program says of them may be different each time, and so may a failure."""
+    """The output of another program about them may differ each time, and so may a failure."""
     world = kept.world(tmp_path / "one")
     world.add("app", jsonnet("app/main.jsonnet"))
     world.write("dependencies/app/main.jsonnet", "{ out: { secret: '?{KIND:app/x}' } }".replace("KIND", kind))

@@ -76,8 +76,8 @@ def fill(world: World) -> World:
 
 
 def parameters(world: World) -> dict[str, Any]:
-    found: dict[str, Any] = world.nodes["app"]["parameters"]
-    return found
+    settings: dict[str, Any] = world.nodes["app"]["parameters"]
+    return settings
 
 
 MISSES: dict[str, Callable[[World], object]] = {
@@ -117,9 +117,9 @@ HITS: dict[str, Callable[[World], object]] = {
 
 def test_every_input_that_was_read_counts(kept: Kept, tmp_path: Path) -> None:
     """A working directory that would take the result, but for one change each."""
-    one = fill(kept.world(tmp_path / "one"))
-    assert not is_reused(one)
-    assert is_reused(one)
+    first = fill(kept.world(tmp_path / "one"))
+    assert not is_reused(first)
+    assert is_reused(first)
     reused = []
     for number, (change, do) in enumerate(MISSES.items()):
         world = fill(kept.world(tmp_path / str(number)))
@@ -150,13 +150,13 @@ def test_no_other_input_counts(kept: Kept, tmp_path: Path) -> None:
 
 def test_other_working_directories_share_results(kept: Kept, tmp_path: Path) -> None:
     """Clusters with the same instance share its result, whatever else they include."""
-    one = fill(kept.world(tmp_path / "one"))
-    assert not is_reused(one)
+    first = fill(kept.world(tmp_path / "one"))
+    assert not is_reused(first)
     for number, (change, do) in enumerate(HITS.items()):
         other = fill(kept.world(tmp_path / "far" / f"away-{number}"))
         do(other)
         assert is_reused(other), change
-        assert one.read("app/objects.yaml") == other.read("app/objects.yaml")
+        assert first.read("app/objects.yaml") == other.read("app/objects.yaml")
 
 
 def test_a_change_that_is_taken_back_is_found_again(kept: Kept, tmp_path: Path) -> None:
@@ -251,16 +251,16 @@ def test_modes_are_those_of_rendering(kept: Kept, engine: Engine, tmp_path: Path
     )
     for name in ("files/sub/plain", "alone"):
         world.write(f"dependencies/app/{name}", "x").chmod(0o600)
-    plain, beside = World(world.root, engine, [], world.nodes, world.jobs), tmp_path / "beside"
+    plain, nearby = World(world.root, engine, [], world.nodes, world.jobs), tmp_path / "nearby"
 
     def seen(root: Path) -> list[tuple[str, int]]:
         folder = root / "compiled"
         return [(str(path.relative_to(folder)), path.lstat().st_mode) for path in (folder, *sorted(folder.rglob("*")))]
 
     def compare() -> None:
-        """What is rendered, what is left in its place, and what is put there, with what no cache gives."""
-        plain.compile(output=beside, replace_all=True)
-        expected = seen(beside)
+        """Rendered, kept and restored files, compared with a run without caches."""
+        plain.compile(output=nearby, replace_all=True)
+        expected = seen(nearby)
         before = os.umask(0o077)
         try:
             for _ in range(2):
@@ -297,7 +297,7 @@ SPOILS: dict[str, Callable[[Path], object]] = {
     "another mode of the folder above": lambda compiled: compiled.chmod(0o700),
     "another mode": lambda compiled: (compiled / "app/objects.yaml").chmod(0o755),
     "a link to the same": swap_for_a_link,
-    "an instance that is no more": lambda compiled: (compiled / "gone").mkdir(),
+    "a removed instance": lambda compiled: (compiled / "gone").mkdir(),
     "an instance that is missing": lambda compiled: shutil.rmtree(compiled / "app"),
     "everything missing": shutil.rmtree,
 }

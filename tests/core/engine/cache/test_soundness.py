@@ -147,14 +147,14 @@ def changes(draw: st.DrawFn) -> list[tuple[str, str, Any]]:
     """Steps that make another inventory: which parameter, which field of it (none for all of it), and what is there
     afterwards (none for nothing).
     """
-    one = st.tuples(
+    step = st.tuples(
         st.sampled_from(NAMES), st.sampled_from(("", *FIELDS)), st.none() | values.map(lambda value: [value])
     )
-    return draw(st.lists(one, min_size=1, max_size=4))
+    return draw(st.lists(step, min_size=1, max_size=4))
 
 
-def changed(found: dict[str, Any], steps: list[tuple[str, str, Any]]) -> dict[str, Any]:
-    result = copy.deepcopy(found)
+def changed(parameters: dict[str, Any], steps: list[tuple[str, str, Any]]) -> dict[str, Any]:
+    result = copy.deepcopy(parameters)
     for key, field, value in steps:
         owner = result
         if field and isinstance(result.get(key), dict):
@@ -179,7 +179,7 @@ EXAMPLES = 8 if EXHAUSTIVE else 3  # each renders some hundred templates
 
 
 def settings_of(turn: int, *, filters: bool) -> dict[str, Any]:
-    """How a template is rendered. As a filter, beside something that is another one each time."""
+    """The settings that render a template. As a filter, together with an entry that differs each time."""
     if not filters:
         return {"kapitan": {"vars": {"target": "app"}, "compile": [jsonnet("app/main.jsonnet", output_type="json")]}}
     return {
@@ -191,8 +191,8 @@ def settings_of(turn: int, *, filters: bool) -> dict[str, Any]:
 def outcomes(
     engine: Engine, world: World, inventories: list[dict[str, Any]], *, filters: bool = False
 ) -> list[list[str]]:
-    """What each template gives with each inventory in turn; the code of the error if it gives none."""
-    found = []
+    """The output of each template with each inventory in turn; the code of the error if it fails."""
+    results = []
     for turn, inventory in enumerate(inventories):
         batches = []
         for job in world.jobs:
@@ -203,8 +203,8 @@ def outcomes(
             )
             batches.append(Batch([InstanceJob("app", "app", job.directory)], nodes, request))
         compiled = engine.compile_batches(batches)
-        found.append([text(batch, outcome) for batch, outcome in zip(batches, compiled, strict=True)])
-    return found
+        results.append([text(batch, outcome) for batch, outcome in zip(batches, compiled, strict=True)])
+    return results
 
 
 def text(batch: Batch, outcome: BatchOutcome) -> str:
@@ -236,53 +236,53 @@ def test_names_are_seen_on_every_way(keeping: Kept, plain: Engine, tmp_path: Pat
     ways = seen_in(SOURCES)
     ways += [(SOURCES[0], part.replace("KEY", "app")) for part in ALL]
     for number, use in enumerate(USES):
-        for one in (ONE[number % len(ONE)], ONE[(number + 3) % len(ONE)]):
-            ways.append((SOURCES[0], use.replace("ONE", one).replace("KEY", "app").replace("FIELD", "new")))
-    found = [f"{HEAD}{{ out: {{ r: {source.replace('BODY', f'[{part}]')} }} }}" for source, part in ways]
+        for field in (ONE[number % len(ONE)], ONE[(number + 3) % len(ONE)]):
+            ways.append((SOURCES[0], use.replace("ONE", field).replace("KEY", "app").replace("FIELD", "new")))
+    sources = [f"{HEAD}{{ out: {{ r: {source.replace('BODY', f'[{part}]')} }} }}" for source, part in ways]
     first = {"app": {"x": 1, "y": {"z": 2}}, "other": {"x": 1}}
     second = {"app": {"x": 1, "y": {"z": 2}, "new": 3}, "other": {"x": 1}, "newcomer": {}}
-    compare(keeping, plain, tmp_path, found, [first, second])
+    compare(keeping, plain, tmp_path, sources, [first, second])
 
 
 @settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
-    found=st.lists(templates(), min_size=8, max_size=20),
+    sources=st.lists(templates(), min_size=8, max_size=20),
     first=parameters,
     steps=st.lists(changes(), min_size=2, max_size=3),
 )
 def test_a_result_is_what_rendering_would_give(
-    keeping: Kept, plain: Engine, tmp_path: Path, found: list[str], first: dict[str, Any], steps: list[Any]
+    keeping: Kept, plain: Engine, tmp_path: Path, sources: list[str], first: dict[str, Any], steps: list[Any]
 ) -> None:
-    compare(keeping, plain, tmp_path, found, [first, *(changed(first, step) for step in steps), first])
+    compare(keeping, plain, tmp_path, sources, [first, *(changed(first, step) for step in steps), first])
 
 
 @settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
-    found=st.lists(templates(), min_size=8, max_size=20),
+    sources=st.lists(templates(), min_size=8, max_size=20),
     first=parameters,
     steps=st.lists(changes(), min_size=2, max_size=3),
 )
 def test_a_filter_is_what_it_would_give(
-    keeping: Kept, plain: Engine, tmp_path: Path, found: list[str], first: dict[str, Any], steps: list[Any]
+    keeping: Kept, plain: Engine, tmp_path: Path, sources: list[str], first: dict[str, Any], steps: list[Any]
 ) -> None:
     """Its own record says whether it holds: the instance is another one each time."""
     inventories = [first, *(changed(first, step) for step in steps), first]
-    compare(keeping, plain, tmp_path, found, inventories, filters=True)
+    compare(keeping, plain, tmp_path, sources, inventories, filters=True)
 
 
 def test_filters_see_names_on_every_way(keeping: Kept, plain: Engine, tmp_path: Path) -> None:
     ways = seen_in([source for source in SOURCES if "native" not in source])
-    found = [f"{HEAD}{{ out: {{ r: {source.replace('BODY', f'[{part}]')} }} }}" for source, part in ways]
+    sources = [f"{HEAD}{{ out: {{ r: {source.replace('BODY', f'[{part}]')} }} }}" for source, part in ways]
     first = {"app": {"x": 1, "y": {"z": 2}}, "other": {"x": 1}}
     second = {"app": {"x": 1, "y": {"z": 2}, "new": 3}, "other": {"x": 1}, "newcomer": {}}
-    compare(keeping, plain, tmp_path, found, [first, second, first], filters=True)
+    compare(keeping, plain, tmp_path, sources, [first, second, first], filters=True)
 
 
 def compare(
     keeping: Kept,
     plain: Engine,
     tmp_path: Path,
-    found: list[str],
+    sources: list[str],
     inventories: list[dict[str, Any]],
     *,
     filters: bool = False,
@@ -293,14 +293,14 @@ def compare(
     root = tmp_path / str(next(numbers))
     worlds = [World(root / name, engine, []) for name, engine in (("kept", keeping.engine), ("plain", plain))]
     for world in worlds:
-        for number, template in enumerate(found):
+        for number, template in enumerate(sources):
             folder = world.root / f"{number}/app"
             world.jobs.append(InstanceJob("app", "app", folder))
             world.write(f"{number}/app/main.jsonnet", spelt(template))
             for name, content in LIBRARIES.items():
                 world.write(f"{number}/{name}.libsonnet", spelt(content))
     ours, expected = (outcomes(world.engine, world, inventories, filters=filters) for world in worlds)
-    for number, template in enumerate(found):
-        assert [one[number] for one in ours] == [one[number] for one in expected], template
-    assert any(not one.startswith("CMD-") for one in itertools.chain(*expected)) or len(found) < MANY
+    for number, template in enumerate(sources):
+        assert [texts[number] for texts in ours] == [texts[number] for texts in expected], template
+    assert any(not text.startswith("CMD-") for text in itertools.chain(*expected)) or len(sources) < MANY
     shutil.rmtree(root)

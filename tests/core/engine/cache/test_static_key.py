@@ -1,4 +1,4 @@
-"""What stands for the program and for what is to be done for an instance."""
+"""The identity of the program, and of an instance's settings."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def digest(root: str, kapitan: Any) -> str:
     ids=["a text", "nothing", "an entry that is a text", "a dependency that is a number", "paths"],
 )
 def test_where_the_working_directory_is_counts_only_where_it_is_written_down(settings: Any) -> None:
-    one, two = (digest(root, _at(settings, root)) for root in ("/work/one", "/work/two"))
+    first, two = (digest(root, _at(settings, root)) for root in ("/work/one", "/work/two"))
     written_down = settings == "{root}" or (isinstance(settings, dict) and settings.get("compile") == ["{root}/x"])
-    assert (one != two) is written_down
+    assert (first != two) is written_down
 
 
 def _at(value: Any, root: str) -> Any:

@@ -1,4 +1,4 @@
-"""What is noted is what was used, whatever happens to files while somebody reads them."""
+"""The recorded inputs are the used ones, also if files change while they are read."""
 
 from __future__ import annotations
 
@@ -104,24 +104,24 @@ def test_names_count_if_a_template_can_see_them(
 
 def test_what_is_written_outside_is_kept_with_its_mode(reads: TraceRecorder, tmp_path: Path) -> None:
     """The instance's own files are no reads."""
-    file = tmp_path / "beside" / "file"
+    file = tmp_path / "nearby" / "file"
     file.parent.mkdir()
     file.write_text("mine")
     file.chmod(0o640)
     reads.written(str(file.parent))
     reads.written(str(file))
-    assert reads.outside() == (("root:beside/file", 0o640, b"mine"),)
+    assert reads.outside() == (("root:nearby/file", 0o640, b"mine"),)
     assert (reads.wrote(str(file)), reads.wrote(str(tmp_path / "other"))) == (True, False)
     reads.file(str(file))
-    assert {key[1] for key in reads.conclude()} == {"root:beside", "root:beside/file"}
+    assert {key[1] for key in reads.conclude()} == {"root:nearby", "root:nearby/file"}
 
 
 @pytest.fixture(scope="module")
 def opened() -> list[str]:
     """The files that this process opens. Such a hook stays for as long as the process."""
-    found: list[str] = []
-    sys.addaudithook(lambda event, arguments: found.append(str(arguments[0])) if event == "open" else None)
-    return found
+    names: list[str] = []
+    sys.addaudithook(lambda event, arguments: names.append(str(arguments[0])) if event == "open" else None)
+    return names
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_files_of_templates_are_read_once(
     name: str,
     read: Callable[[SearchPaths, str], object],
 ) -> None:
-    """What is noted are the very bytes that the template gets: a second look could see another file."""
+    """The recorded bytes are the ones that the template gets: a second read could return another file."""
     (tmp_path / name).write_text("a: 1")
     confinement = Confinement(tmp_path / "out", Roots(read=(tmp_path,)), DEFAULT_LIMITS)
     nothing: Any = None

@@ -101,10 +101,12 @@ def test_filters_see_the_rendered_node(world: World) -> None:
 
 
 def test_imports_of_filters(world: World) -> None:
-    """Beside the file, then the working directory, the package, vendor; an empty file counts as not found."""
+    """First the folder of the file, then the working directory, the package, vendor; an empty file
+    counts as not found.
+    """
     add(world, jsonnet_filter())
     world.write("x.libsonnet", "'working directory'")
-    world.write("dependencies/a/postprocess/y.libsonnet", "'beside'")
+    world.write("dependencies/a/postprocess/y.libsonnet", "'nearby'")
     world.write("y.libsonnet", "'working directory'")
     world.write("z.libsonnet", "")
     world.write("vendor/z.libsonnet", "'vendor'")
@@ -124,7 +126,7 @@ def test_imports_of_filters(world: World) -> None:
         "  metadata:",
         "    name: one",
         "x: working directory",
-        "y: beside",
+        "y: nearby",
         "z: vendor",
     ]
 
@@ -172,7 +174,7 @@ UNUSABLE = {
 
 @pytest.mark.requirement("C60")
 def test_wrong_definitions_are_errors(world: World) -> None:
-    """`type`, `path` and `filter` are mandatory. All wrong filters are told at once, with what else is wrong."""
+    """`type`, `path` and `filter` are mandatory. All invalid filters are reported at once, with other errors."""
     add(world, *(definition for definition, _ in WRONG))
     write_filter(world, "{}")
     world.write("dependencies/a/main.jsonnet", "error 'broken, too'")

@@ -88,7 +88,7 @@ LOOKS = (
     "'%s' % [LOOK]",
     "local f(x) = x; f(LOOK) tailstrict",
     "(LOOK { KEYFIELD: 2 }) == (OTHER { KEYFIELD: 2 })",
-    "LOOK['KEY']",  # an error if there is none
+    "LOOK['KEY']",  # an error without such a target
     "LOOK.app.x",
     "LOOK['KEY'] { x+: 1 }",
 )
@@ -124,14 +124,14 @@ def template(kind: str, look: str) -> str:
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(found=st.lists(looks(), min_size=5, max_size=12), first=inventories, second=inventories)
-def test_it_is_kapitans_own(world: World, found: list[str], first: dict[str, Any], second: dict[str, Any]) -> None:
+@given(sources=st.lists(looks(), min_size=5, max_size=12), first=inventories, second=inventories)
+def test_it_is_kapitans_own(world: World, sources: list[str], first: dict[str, Any], second: dict[str, Any]) -> None:
     """C-engine: fields, names, sums, equality, manifesting, missing fields: the same values, and errors alike."""
     shutil.rmtree(world.root)
     settings = {"vars": {"target": "app"}, "compile": [jsonnet("main.jsonnet", output_type="json")]}
     nodes = {"app": node({**first, "kapitan": settings}), "two": node({**second, "kapitan": {"vars": {}}})}
     batches = []
-    for number, (look, kind) in enumerate((look, kind) for look in found for kind in PAIRS):
+    for number, (look, kind) in enumerate((look, kind) for look in sources for kind in PAIRS):
         folder = world.root / str(number)
         world.write(f"{number}/main.jsonnet", template(kind, look))
         request = world.request(output=folder, search_paths=(folder, PACKAGE), fetch=False)
@@ -140,5 +140,5 @@ def test_it_is_kapitans_own(world: World, found: list[str], first: dict[str, Any
     for batch, outcome in zip(batches, world.engine.compile_batches(batches), strict=True):
         file = batch.request.output / "compiled/app/out.json"
         texts.append(file.read_text() if outcome.error is None else outcome.error.message)
-    for number, look in enumerate(found):
+    for number, look in enumerate(sources):
         assert texts[2 * number] == texts[2 * number + 1], look

@@ -72,7 +72,7 @@ def repository() -> Iterator[Repository]:
 
 
 def write_chart(world: World, *dependencies: Mapping[str, Any], name: str = "top") -> Path:
-    """A chart with these dependencies, beside a chart `near`, and an instance that renders it with what it lists."""
+    """A chart with these dependencies, next to a chart `near`, and an instance that renders it with them."""
     folder = world.root / "dependencies" / "charts"
     for file, text in {
         f"{name}/Chart.yaml": metadata("top", "1.0.0", *dependencies),
@@ -104,7 +104,7 @@ LISTED: dict[str, list[dict[str, Any]]] = {
         {"name": "sub", "version": "1.1.0", "repository": "SITE", "alias": "b"},
         {"name": "sub", "version": "1.1.0", "repository": "SITE", "alias": "c"},
     ],
-    "beside it": [{"name": "near", "version": ">=1", "repository": "file://../near"}],
+    "nearby it": [{"name": "near", "version": ">=1", "repository": "file://../near"}],
     "switched off": [{"name": "sub", "version": "1.0.0", "repository": "SITE", "condition": "x", "tags": ["t"]}],
     "one more than there are": [
         {"name": "own", "version": "0.1.0"},
@@ -117,8 +117,8 @@ LISTED: dict[str, list[dict[str, Any]]] = {
 @pytest.mark.parametrize("kind", LISTED)
 def test_the_same_as_helm_makes_of_it(world: World, repository: Repository, kind: str) -> None:
     listed = [
-        {key: value.replace("SITE", repository.site) if key == "repository" else value for key, value in one.items()}
-        for one in LISTED[kind]
+        {key: value.replace("SITE", repository.site) if key == "repository" else value for key, value in entry.items()}
+        for entry in LISTED[kind]
     ]
     chart = write_chart(world, *listed)
     world.write("dependencies/charts/top/charts/own/Chart.yaml", metadata("own", "0.1.0"))
@@ -230,9 +230,9 @@ def test_a_chart_of_a_registry(world: World) -> None:
 
 
 def real_helm() -> str:
-    found = locate_tool("helm")
-    assert found is not None
-    return str(found.path)
+    tool = locate_tool("helm")
+    assert tool is not None
+    return str(tool.path)
 
 
 def test_nothing_is_asked_for_if_nothing_is_missing(world: World) -> None:

@@ -1,4 +1,4 @@
-"""What stands in for git while kustomize fetches remote bases."""
+"""The wrapper of git for remote bases of kustomize."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def work(tmp_path: Path, remote: Path) -> Path:
 
 
 def run(work: Path, network: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """What kustomize gets for a git command in `work/clone`."""
+    """The result of a git command of kustomize in `work/clone`."""
     words = ["sh", str(FETCH_ONCE), "git", str(work / "cache"), str(work / "log"), network, *arguments]
     return subprocess.run(words, cwd=work / "clone", capture_output=True, text=True)
 

@@ -1,4 +1,4 @@
-"""What a source has no longer does not stay where it was fetched to; what is somebody's stays."""
+"""Files that a source does not have any more are removed; files of users are kept."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_what_is_not_fetched_again_goes(tmp_path: Path) -> None:
 
 
 def test_what_is_somebodys_stays(tmp_path: Path) -> None:
-    """What was never fetched, was edited, got another mode, or was replaced by a link."""
+    """Files that were never fetched, were edited, got another mode, or were replaced by a link."""
     fetch(tmp_path, {"edited": "1", "mode": "1", "link": "1", "gone": "1", "twice": "1"})
     folder = tmp_path / "f0"
     (folder / "own").write_text("mine")
@@ -124,7 +124,7 @@ def test_what_was_taken_from_the_cache_is_noted_as_well(kept: Kept, tmp_path: Pa
     if kept_before:
         world("other").compile()
     used = world("used")
-    assert [one.reused for one in used.compile()] == [kept_before]
+    assert [instance.reused for instance in used.compile()] == [kept_before]
     remote.commit({"files/b.txt": None})
     used.compile()
     assert os.listdir(used.root / "fetched") == ["a.txt"]

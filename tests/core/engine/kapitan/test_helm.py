@@ -44,8 +44,8 @@ def entry(**fields: Any) -> dict[str, Any]:
 
 
 def settings(world: World) -> dict[str, Any]:
-    found: dict[str, Any] = world.nodes["app"]["parameters"]["kapitan"]["compile"][0]
-    return found
+    entry: dict[str, Any] = world.nodes["app"]["parameters"]["kapitan"]["compile"][0]
+    return entry
 
 
 def fill(world: World, **fields: Any) -> World:
@@ -93,7 +93,7 @@ MISSES: dict[str, Callable[[World], object]] = {
 }
 HITS: dict[str, Callable[[World], object]] = {
     "nothing": lambda w: None,
-    "a file beside the chart": lambda w: w.write("dependencies/app/README.md", "still unread"),
+    "a file nearby the chart": lambda w: w.write("dependencies/app/README.md", "still unread"),
     "a parameter": lambda w: w.nodes["app"]["parameters"].update(unread=2),
     "a variable of somebody else's": lambda w: w.environment.update(OTHER="x"),
     "a mode that nobody sees": lambda w: (w.root / "dependencies/app/chart/Chart.yaml").chmod(0o600),
@@ -208,7 +208,7 @@ def test_a_chart_that_changes_while_it_is_rendered_is_not_kept(kept: Kept, tmp_p
 
 
 def test_a_folder_whose_name_begins_alike_is_another_one(kept: Kept, tmp_path: Path) -> None:
-    """`<root>-charts` is no place below `<root>`: a result that came from there belongs to that folder."""
+    """`<root>-charts` is not below `<root>`: a result that came from there belongs to that folder."""
     worlds = [fill(kept.world(tmp_path / name)) for name in ("one", "two")]
     for world in worlds:
         outside = world.root.with_name(world.root.name + "-charts")
@@ -217,8 +217,8 @@ def test_a_folder_whose_name_begins_alike_is_another_one(kept: Kept, tmp_path: P
         settings(world)["input_paths"] = [str(outside / "chart")]
     charts = [world.root.with_name(world.root.name + "-charts") for world in worlds]
     readable = [(*world.request().search_paths, folder) for world, folder in zip(worlds, charts, strict=True)]
-    found = [is_reused(world, search_paths=paths) for world, paths in zip(worlds, readable, strict=True)]
-    assert found == [False, False]
+    reused = [is_reused(world, search_paths=paths) for world, paths in zip(worlds, readable, strict=True)]
+    assert reused == [False, False]
     assert "two" in worlds[1].read("app/out/c/a.yaml")
 
 

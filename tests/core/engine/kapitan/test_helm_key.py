@@ -1,4 +1,4 @@
-"""What helm has made of a chart serves every instance that would make it do the same."""
+"""A chart rendered by helm is reused by every instance with the same inputs."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def runs(root: Path) -> int:
 
 
 def test_another_cluster_takes_the_chart(kept: Kept, tmp_path: Path) -> None:
-    one = compile_(cluster(kept, tmp_path, "one"))
+    first = compile_(cluster(kept, tmp_path, "one"))
     two = cluster(kept, tmp_path, "two")
-    assert compile_(two) == one
+    assert compile_(two) == first
     assert runs(tmp_path) == 1
     assert two.read("app/out.yaml") == "url: https://git.example.com/two\n"
 

@@ -402,7 +402,7 @@ def test_patterns(world: World) -> None:
 
 
 def test_a_pattern_names_links_as_well(world: World) -> None:
-    """A link beside the file it leads to is copied under its own name, as it is with its whole folder."""
+    """A link in the folder of its target is copied under its own name, as with its whole folder."""
     raw = world.write("dependencies/a/raw/a.txt", "1").parent
     (raw / "b.txt").symlink_to("a.txt")
     world.add("a", {"input_type": "copy", "input_paths": ["a/raw/*.txt"], "output_path": "c"})

@@ -1,4 +1,4 @@
-"""What templates see of the inventory is what Kapitan itself would show them."""
+"""Templates see the same inventory as with Kapitan itself."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from tests.world.repos import git
 
 @pytest.mark.parametrize("ref", ["", "?ref=v1", "?ref=main", "?ref=COMMIT"])
 def test_a_base_that_was_fetched(kept: Kept, tmp_path: Path, remote: Path, ref: str) -> None:
-    """Whether its instance is as it was, or has to be built again; the remote has moved on, and is gone."""
+    """With an unchanged instance, and with one that has to be built again; the remote has moved on, and is gone."""
     ref = ref.replace("COMMIT", git(remote, "rev-parse", "HEAD"))
     world = fill(kept.world(tmp_path / "one"), f"file://{remote}{ref}")
     world.compile()

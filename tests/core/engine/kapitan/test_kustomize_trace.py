@@ -84,7 +84,7 @@ def fill(world: World, *lines: str, key: str = "resources", arguments: tuple[str
 
 MISSES: dict[str, Callable[[World], object]] = {
     "the kustomization": lambda w: w.write("dependencies/app/over/kustomization.yaml", "resources:\n- ../deep\n"),
-    "a file beside it": lambda w: w.write("dependencies/app/over/patch.yaml", "patch: 2\n"),
+    "a file nearby it": lambda w: w.write("dependencies/app/over/patch.yaml", "patch: 2\n"),
     "a new file": lambda w: w.write("dependencies/app/over/other.yaml", "x: 2\n"),
     "a base": lambda w: w.write("dependencies/app/base/one.yaml", "one: 2\n"),
     "the base of a base": lambda w: w.write("dependencies/app/deep/two.yaml", "two: 2\n"),

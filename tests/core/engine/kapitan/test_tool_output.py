@@ -1,4 +1,4 @@
-"""What is told of the output of tools that have failed."""
+"""Messages from the output of failed tools."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ chart:
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("said", "reported"),
     [
         (
             HELM,
@@ -42,5 +42,5 @@ chart:
     ],
     ids=["helm", "schema", "several", "last lines", "nothing"],
 )
-def test_the_whole_cause_is_told(said: str, told: str) -> None:
-    assert tail(said) == told
+def test_the_whole_cause_is_told(said: str, reported: str) -> None:
+    assert tail(said) == reported

@@ -142,7 +142,7 @@ def test_damaged_archives(world: World, site: Site) -> None:
 
 
 def test_a_failure_names_instance_source_and_reason(world: World, site: Site) -> None:
-    """Credentials do not show; other instances go on, and their errors are told, too."""
+    """Credentials do not show; other instances go on, and their errors are reported, too."""
     source = site.url.replace("://", "://user:hidden@") + "/missing"
     fetch(
         world,
@@ -283,11 +283,11 @@ def test_charts(world: World) -> None:
     world.tool("helm", HELM)
     world.environment["HOME"] = str(world.root)
     for number in range(2):
-        one, two = (chart(version, f"f/{number}/{version}") for version in ("1.0.0", "2.0.0"))
-        fetch(world, one, two, name=f"i{number}")
+        first, two = (chart(version, f"f/{number}/{version}") for version in ("1.0.0", "2.0.0"))
+        fetch(world, first, two, name=f"i{number}")
     world.compile()
-    found = {str(p.relative_to(world.root)): p.read_text().strip() for p in (world.root / "f").rglob("Chart.yaml")}
-    assert found == {f"f/{n}/{version}/Chart.yaml": version for n in range(2) for version in ("1.0.0", "2.0.0")}
+    contents = {str(p.relative_to(world.root)): p.read_text().strip() for p in (world.root / "f").rglob("Chart.yaml")}
+    assert contents == {f"f/{n}/{version}/Chart.yaml": version for n in range(2) for version in ("1.0.0", "2.0.0")}
     assert len((world.root / "helm.log").read_text().splitlines()) == 2
 
 
@@ -325,33 +325,33 @@ def test_groups_that_share_a_place_follow_each_other(world: World) -> None:
     apart = make("git", "other", "/z")
     again = make("git", "other", "/z", "b")
     only = run(world)
-    one, both = frozenset({("key", "a")}), frozenset({("key", "a"), ("key", "b")})
+    first, both = frozenset({("key", "a")}), frozenset({("key", "a"), ("key", "b")})
     tasks = plan([(only, item) for item in (git_first, http_below, apart, again)], Path("/t"))
     assert {task.groups for task in tasks} == {
         (FetchGroup((apart,), both),),
-        (FetchGroup((http_below,), one), FetchGroup((git_first,), one)),
+        (FetchGroup((http_below,), first), FetchGroup((git_first,), first)),
     }
     assert len({task.place for task in tasks}) == 2
     assert plan([(only, item) for item in (apart, again, http_below, git_first)], Path("/t")) == tasks
 
 
 def test_what_runs_have_in_common_is_fetched_once(world: World) -> None:
-    one, two = run(world, "1"), run(world, "2")
+    first, two = run(world, "1"), run(world, "2")
     shared = make("git", "https://git.example.com/x", "/x")
     other = make("git", "https://git.example.com/x", "/y")
-    (task,) = plan([(one, shared), (two, shared), (two, other)], Path("/t"))
+    (task,) = plan([(first, shared), (two, shared), (two, other)], Path("/t"))
     assert task.groups == (FetchGroup((shared, other), frozenset({("1", "a"), ("2", "a")})),)
     elsewhere = run(world, "3", environment={"KAPITAN_HELM_PATH": "/helm"})
-    assert len(plan([(one, shared), (elsewhere, other)], Path("/t"))) == 2
+    assert len(plan([(first, shared), (elsewhere, other)], Path("/t"))) == 2
     local = make("git", "repo", "/x")
-    beside = run(world, "4", directory=Path("/"))
-    assert len(plan([(one, local), (beside, make("git", "repo", "/y"))], Path("/t"))) == 2
+    nearby = run(world, "4", directory=Path("/"))
+    assert len(plan([(first, local), (nearby, make("git", "repo", "/y"))], Path("/t"))) == 2
 
 
 def test_runs_that_want_different_things_in_one_place_follow_each_other(world: World) -> None:
-    one, two, three = (run(world, key) for key in "123")
+    alpha, beta, gamma = (run(world, key) for key in "123")
     first, second = make("git", "g", "/x"), make("git", "h", "/x/y")
-    assert in_waves([one, two, three], [(one, first), (two, second), (three, first)]) == [[one, three], [two]]
-    both = [(item, wanted) for item in (one, two) for wanted in (first, second)]
-    assert in_waves([one, two], both) == [[one, two]]
-    assert in_waves([one, two], [(one, first), (two, make("git", "h", "/z"))]) == [[one, two]]
+    assert in_waves([alpha, beta, gamma], [(alpha, first), (beta, second), (gamma, first)]) == [[alpha, gamma], [beta]]
+    both = [(item, dependency) for item in (alpha, beta) for dependency in (first, second)]
+    assert in_waves([alpha, beta], both) == [[alpha, beta]]
+    assert in_waves([alpha, beta], [(alpha, first), (beta, make("git", "h", "/z"))]) == [[alpha, beta]]

@@ -25,9 +25,9 @@ PLACES = st.lists(st.sampled_from("ab"), max_size=4).map(lambda names: Path("/",
 
 
 @given(st.lists(PLACES), PLACES)
-def test_the_same_as_comparing_with_each(places: list[Path], wanted: Path) -> None:
+def test_the_same_as_comparing_with_each(places: list[Path], other: Path) -> None:
     overlaps: Overlaps[int] = Overlaps()
     for number, place in enumerate(places):
         overlaps.add(place, number)
-    expected = {number for number, place in enumerate(places) if overlap(place, wanted)}
-    assert set(overlaps.touching(wanted)) == expected
+    expected = {number for number, place in enumerate(places) if overlap(place, other)}
+    assert set(overlaps.touching(other)) == expected

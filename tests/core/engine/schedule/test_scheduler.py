@@ -1,4 +1,4 @@
-"""What is done when: slow instances first, and nothing waits for what it does not need."""
+"""The order of tasks: slow instances first, and none waits for files that it does not need."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_new_instances_come_before_known_ones(several: World) -> None:
     "content", ["", "[]", "{", '{"a": "x", "b": -1, "c": NaN}', '{"a": null, "b": [], "c": 1e999}', "[" * 200_000]
 )
 def test_damaged_durations_do_not_matter(several: World, content: str) -> None:
-    """What is unknown is begun with what has most to compile."""
+    """Of unknown instances, the one with most inputs comes first."""
     several.write(".commodore/durations.json", content)
     assert order(several) == ["c", "b", "a"]
     assert sorted(json.loads(durations(several).read_text())) == ["a", "b", "c"]
@@ -110,21 +110,23 @@ def test_inputs_that_others_fetch_are_waited_for(world: World, echo: Echo) -> No
 
 
 def test_tasks_are_told_for_traces(world: World, echo: Echo) -> None:
-    """Each task begins and ends once, and is told from all others; a fetch names all instances that need it."""
+    """Each task begins and ends once, and is distinct from all others; a fetch names all instances that need it."""
     world.add("a", kapitan=dependency(echo, "x", "fetched/x"))
     world.add("b", kapitan=dependency(echo, "x", "fetched/x"))
     world.add("c", jsonnet("main.jsonnet"), kapitan=dependency(echo, "y", "fetched/y"))
     world.write("main.jsonnet", "{ out: {} }")
     collected: list[Event] = []
     compile_with(world, collected.append)
-    begun = {(one.task, one.item, one.place): one for one in collected if isinstance(one, TaskBegun)}
-    ended = [one for one in collected if isinstance(one, TaskEnded)]
-    assert sorted((one.task, one.item, one.place) for one in ended) == sorted(begun)
+    begun = {(event.task, event.item, event.place): event for event in collected if isinstance(event, TaskBegun)}
+    ended = [event for event in collected if isinstance(event, TaskEnded)]
+    assert sorted((event.task, event.item, event.place) for event in ended) == sorted(begun)
     assert len(begun) == len(ended) == 3 + 2 + 3
-    fetches = {item: [name for _, name in one.instances] for (task, item, _), one in begun.items() if task == "fetch"}
+    fetches = {
+        item: [name for _, name in event.instances] for (task, item, _), event in begun.items() if task == "fetch"
+    }
     assert fetches == {f"{echo.url}/x": ["a", "b"], f"{echo.url}/y": ["c"]}
-    assert [one.failed for one in ended] == [False] * 8
-    compiled = next(one for one in ended if one.task == "compile" and one.item == "c")
+    assert [event.failed for event in ended] == [False] * 8
+    compiled = next(event for event in ended if event.task == "compile" and event.item == "c")
     parts = dict(compiled.parts)
     assert {"render", "filter"} <= set(parts)
     assert sum(parts.values()) <= compiled.seconds
@@ -140,7 +142,7 @@ def test_credentials_of_sources_are_not_told(world: World, echo: Echo) -> None:
 
 
 def test_new_instances_that_run_commands_come_first(world: World) -> None:
-    """What they fetch takes its time: all others here wait for the second of them."""
+    """Their fetches are slow: all others here wait for the second of them."""
     wait = f"i=0; while [ ! -e {world.root}/go ]; do i=$((i + 1)); [ $i -lt 600 ] || exit 1; sleep 0.05; done"
     world.tool("helm", f"{wait}; while [ $# -gt 1 ]; do shift; done")
     world.write("charts/one/Chart.yaml", "name: one\n")
@@ -159,7 +161,9 @@ def test_new_instances_that_run_commands_come_first(world: World) -> None:
 
 
 def test_instances_that_run_commands_do_not_take_all_places(world: World) -> None:
-    """Three commands wait for what only a fourth instance does; two workers compile, and one command runs beside."""
+    """Three commands wait for what only a fourth instance does; two workers compile, and one
+    command runs in addition.
+    """
     world.tool("helm", f"touch {world.root}/go; while [ $# -gt 1 ]; do shift; done")
     world.write("charts/one/Chart.yaml", "name: one\n")
     command = f"i=0; while [ ! -e {world.root}/go ]; do i=$((i + 1)); [ $i -lt 600 ] || exit 1; sleep 0.05; done"
