@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commodore.base import documents
@@ -21,6 +21,7 @@ from commodore.core.inventory.class_index import ClassFiles
 from tests.core.inventory.hierarchies import Hierarchy
 from tests.world.context import make_context
 from tests.world.folders import write_files
+from tests.world.sampling import EXHAUSTIVE
 
 pytestmark = pytest.mark.tools
 
@@ -151,6 +152,7 @@ TAILS = [
 ]
 GOOD_TAILS = ["\n", "\n\n\n", "\n# end\n", "\n      # deep\n", "\n  # x\n"]
 SELDOM = 25
+EXAMPLES = 50 if EXHAUSTIVE else 15  # each renders a hierarchy twice
 
 
 def mostly(draw: st.DrawFn, usual: Sequence[str], others: Sequence[str]) -> str:
@@ -169,6 +171,7 @@ def class_file(draw: st.DrawFn, number: int) -> bytes:
     return (text.replace("\n", "\r\n") if draw(st.integers(1, SELDOM)) == SELDOM else text).encode()
 
 
+@settings(max_examples=EXAMPLES)
 @given(data=st.data())
 def test_any_classes(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     """Values, their types and order, classes, applications; errors with their places; what is said meanwhile."""
@@ -180,6 +183,7 @@ def test_any_classes(tmp_path_factory: pytest.TempPathFactory, data: st.DataObje
     assert outcome(hierarchy, ALWAYS) == outcome(hierarchy, NEVER)
 
 
+@settings(max_examples=EXAMPLES)
 @given(
     value=st.sampled_from(VALUES + ODD_VALUES), tail=st.sampled_from(TAILS + GOOD_TAILS), after=st.sampled_from(VALUES)
 )

@@ -18,6 +18,7 @@ from commodore.core.inventory.explain.model import agrees
 from tests.core.inventory.explain.examples import write_example_inventory
 from tests.core.inventory.explain.hierarchies import every_path, write
 from tests.world.context import make_context
+from tests.world.sampling import EXHAUSTIVE
 
 pytestmark = pytest.mark.tools
 
@@ -62,7 +63,7 @@ def parameters(draw: st.DrawFn, depth: int = 0) -> dict[str, Any]:
     return found
 
 
-@settings(max_examples=30)
+@settings(max_examples=30 if EXHAUSTIVE else 10)
 @given(st.lists(parameters(), min_size=1, max_size=4))
 def test_made_up_hierarchies(classes: list[dict[str, Any]]) -> None:
     """For every parameter of a hierarchy, and every reference that was followed."""
