@@ -98,6 +98,7 @@ def test_bases_from_this_machine(world: World, address: str) -> None:
 NAMED_BY_A_KUSTOMIZATION = {
     "a base": {"kustomization.yaml": "resources: ['URL']"},
     "a base in other letters": {"kustomization.yaml": "re\u017fOURCES: ['URL']"},
+    "a repository in other letters": {"kustomization.yaml": "re\u017fOURCES: ['me@localhost:x.git']"},
     "a base in base64": {"kustomization.yaml": "resources: [!!binary BASE64]"},
     "a base with an unknown tag": {"kustomization.yaml": "x: !x y\nresources: ['URL']"},
     "a base before another document": {"kustomization.yaml": "resources: ['URL']\n---\na: b"},

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commodore.base.events import Warned
@@ -15,6 +15,7 @@ from commodore.core.inventory.applications import merge_applications
 from commodore.core.inventory.class_index import ClassFiles
 from tests.core.inventory.hierarchies import Hierarchy
 from tests.world.context import make_context
+from tests.world.sampling import EXHAUSTIVE
 
 pytestmark = pytest.mark.tools
 
@@ -182,6 +183,7 @@ ENTRIES = st.lists(st.sampled_from(["a", "b", "~a", "~b"]), max_size=4)
 
 
 @pytest.mark.requirement("C6", "C7")
+@settings(max_examples=50 if EXHAUSTIVE else 15)
 @given(st.lists(ENTRIES, min_size=1, max_size=4))
 def test_any_lists(tmp_path_factory: pytest.TempPathFactory, lists: Sequence[Sequence[str]]) -> None:
     """An entry is included exactly if its last mention includes it, whatever reclass-rs makes of it."""
