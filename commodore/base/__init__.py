@@ -1,1 +1,1 @@
-"""Materials that everything stands on. Nothing here knows of GitOps."""
+"""The foundation of all rooms, independent of GitOps."""

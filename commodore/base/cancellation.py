@@ -1,8 +1,8 @@
-"""Ending a piece of work from another thread: the programs that it runs are ended, and no more are started.
+"""Cancel work from another thread: its programs are terminated, and no more are started.
 
-Who calls it at an interruption: `programs.threads` for what works in threads, `git.store` for fetches, `pipeline` for
-the catalog's clone, `workers.pool` for renderings, each in an `except BaseException`. How an interruption reaches the
-main thread stands in `cli.shell.interruption`.
+Callers at an interruption: `programs.threads` for work in threads, `git.store` for fetches, `pipeline` for the
+catalog's clone, `workers.pool` for renderings, each in an `except BaseException`. `cli.shell.interruption` describes
+how an interruption reaches the main thread.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from pathlib import Path
 
 
 class Cancellation:
-    """Knows the processes of one piece of work, so that another thread can end them.
+    """The processes of a piece of work, which another thread can terminate.
 
     Args:
-        parent: the work that this is a part of; when it is cancelled, so is this.
+        parent: the enclosing work, whose cancellation includes this one.
     """
 
     def __init__(self, parent: Cancellation | None = None) -> None:
@@ -31,7 +31,7 @@ class Cancellation:
 
     @contextlib.contextmanager
     def hold(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
-        """Know of `process` while the block runs; end it at once if the work was cancelled before."""
+        """Register `process` while the block runs; terminate it at once if the work was cancelled before."""
         with self._lock:
             self._running.add(process)
             cancelled = self._cancelled
@@ -46,11 +46,11 @@ class Cancellation:
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether the work, or what it is a part of, was cancelled."""
+        """True if this work or an enclosing one was cancelled."""
         return self._cancelled or (self._parent is not None and self._parent.is_cancelled)
 
     def cancel(self) -> None:
-        """End all running processes, and those that are started later."""
+        """Terminate all running processes, and every later one at its start."""
         with self._lock:
             self._cancelled = True
             running = list(self._running)
@@ -59,12 +59,11 @@ class Cancellation:
 
 
 def terminate_tree(process: subprocess.Popen[bytes]) -> None:
-    """Ask a process and all below it to end.
+    """Send SIGTERM to a process and its descendants.
 
-    Git does not end its transport (`git remote-https`, `ssh`) when it is ended itself; that one would live on, and hold
-    the pipes open that its parent's caller reads. The process is stopped first, so that it starts nothing while those
-    below it are looked up. Where the system does not tell them (anywhere but on Linux), only the process itself is
-    asked.
+    Git does not terminate its transport (`git remote-https`, `ssh`), which would live on and hold open the pipes that
+    git's caller reads. The process is stopped first, so that it starts nothing while its descendants are searched. On
+    systems other than Linux only the process itself gets the signal.
     """
     if process.poll() is not None:
         return
@@ -77,9 +76,9 @@ def terminate_tree(process: subprocess.Popen[bytes]) -> None:
 
 
 def descendants(pid: int) -> list[int]:
-    """The processes below one; none where the system does not tell."""
+    """Return the descendants of a process; empty on systems that do not list them."""
     try:
         below = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except OSError:
         return []
-    return [found for child in below for found in (*descendants(child), child)]
+    return [descendant for child in below for descendant in (*descendants(child), child)]

@@ -1,4 +1,4 @@
-"""What every stage of a run works with. It is handed on; nothing in the library makes one of its own."""
+"""The context of a run. It is passed to every stage; the library never creates one itself."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from commodore.base.strictness import LOWERABLE, OPTION
 
 @dataclass(frozen=True, slots=True)
 class GitRights:
-    """What a server lets git in by; nothing of it is on a command line.
+    """Git credentials, passed by environment and configuration, never on a command line.
 
     Attributes:
-        settings: of git, as pairs of a key and a value.
-        environment: variables of git.
+        settings: git's configuration, as pairs of key and value.
+        environment: git's environment variables.
     """
 
     settings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -28,41 +28,41 @@ class GitRights:
 
 
 class Access(Protocol):
-    """What servers are asked with, where that is not left to git and its user. May be used from several threads."""
+    """Credentials and certificates for servers, unless that is left to git and its user. Thread-safe."""
 
     def variables(self) -> Mapping[str, str]:
-        """All variables of git, in place of the caller's."""
+        """All variables of git, instead of the caller's."""
 
     def rights(self, url: str) -> GitRights | None:
-        """What lets git in at the repository of a URL; None for what the URL itself says."""
+        """Credentials of git for the repository of a URL; None for the credentials in the URL."""
 
     def all_rights(self) -> GitRights:
-        """What lets git in wherever it may, for programs that call it themselves."""
+        """Credentials of git for all servers, for programs that call git themselves."""
 
     def headers(self, url: str, named_by: str = "") -> Mapping[str, str]:
-        """What lets in at the URL of a file or a registry (`oci://...`), as headers for its server alone.
+        """Headers with credentials for the URL of a file or a registry (`oci://...`), for its server only.
 
         Args:
-            named_by: the URL of what names this one, such as the index of a chart repository.
+            named_by: the URL of the referring document, such as the index of a chart repository.
         """
 
     def authorities(self, url: str) -> Path | None:
-        """A file with the certificate authorities of a server; None for those of the machine."""
+        """A file with the certificate authorities of a server; None for the system's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The surroundings of a run.
+    """The context of a run.
 
     Attributes:
-        announce: gets what happens. It may be called from several threads.
-        limits: bounds of sizes, counts and times.
-        offline: work without network access, with what earlier runs have fetched.
-        cancellation: ends the programs that the run has started, from another thread.
-        allowed: the codes of errors that are lowered to warnings.
-        check_host: raises an error for the URL of a host that git servers must not redirect to; None for the rule that
-            holds without a trust policy.
-        access: what servers are asked with; None for git's own ways, and for nothing where no git asks.
+        announce: called with events. It must be thread-safe.
+        limits: limits of sizes, counts and times.
+        offline: work without network access, with the caches of earlier runs.
+        cancellation: terminates the programs of the run, from another thread.
+        allowed: the codes of errors to lower to warnings.
+        check_host: raises an error for the URL of a host that git servers must not redirect to; None for the rule
+            without a trust policy.
+        access: credentials for servers; None for git's own, and for none without git.
     """
 
     announce: Announce
@@ -74,27 +74,27 @@ class Context:
     access: Access | None = None
 
     def with_announce(self, announce: Announce) -> Context:
-        """The same context with another listener."""
+        """Return the context with another listener."""
         return replace(self, announce=announce)
 
     def nested(self) -> Context:
-        """The context of a part of the work that can be cancelled alone; it ends when the whole is cancelled."""
+        """Return the context of a part that can be cancelled by itself, and with the whole."""
         return replace(self, cancellation=Cancellation(self.cancellation))
 
     def allowing(self, codes: Iterable[str]) -> Context:
-        """The context in which these codes are lowered, too."""
+        """Return the context with further codes to lower."""
         return replace(self, allowed=self.allowed | frozenset(codes))
 
     def problem(self, error: CommodoreError) -> None:
-        """Meet an error that may be lowered: if it is, announce it as a warning; the caller goes on.
+        """Announce an error as a warning if it may be lowered; raise it otherwise.
 
         Raises:
-            CommodoreError: the error, which is not lowered. Its hint names the option.
+            CommodoreError: the error, if it is not lowered. Its hint names the option.
         """
         raise_all(self.problems([error]))
 
     def problems(self, errors: Iterable[CommodoreError]) -> list[CommodoreError]:
-        """The errors of these that stop the run; the others are announced as warnings. Hints name the option."""
+        """Return the errors that stop the run, and announce the others as warnings. Hints name the option."""
         stopping: list[CommodoreError] = []
         for error in _apart(errors):
             if error.code not in LOWERABLE:

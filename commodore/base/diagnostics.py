@@ -1,4 +1,4 @@
-"""What is seen while something is read or judged, without ending it: one list, in order, with equal entries once."""
+"""Diagnostics collected while inputs are read and checked, without stopping: sorted and without duplicates."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from commodore.base.errors import (
 from commodore.base.events import Announce, Noted, Warned
 
 Severity = Literal["error", "warning", "boundary", "info"]
-"""`boundary` is a limit of working without a cluster."""
+"""`boundary` marks a limit of working without a cluster."""
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "boundary", "info")
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a diagnostic concerns; each field is empty if there is nothing of that kind.
+    """The subject of a diagnostic; fields that do not apply are empty.
 
     Attributes:
         application: an Application, as `namespace/name`.
         set: an ApplicationSet.
-        source: the number of the Application's source, or the instance of a catalog, that gives the object.
-        object: a Kubernetes object, by its key or in words; the path of a field in a file that holds no objects.
+        source: the number of the Application's source, or the instance of a catalog, that contains the object.
+        object: a Kubernetes object, by its key or as a description; the path of a field in a file without objects.
     """
 
     application: str = ""
@@ -59,7 +59,7 @@ _FAMILIES: dict[str, type[CommodoreError]] = {
 
 @dataclass(frozen=True, slots=True)
 class DiagnosticRecord:
-    """A diagnostic as documents for machines show it; see `Diagnostic` and `Subject`."""
+    """A diagnostic in JSON documents; see `Diagnostic` and `Subject`."""
 
     code: str
     severity: Severity
@@ -78,17 +78,16 @@ class DiagnosticRecord:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding.
+    """A finding.
 
     Attributes:
-        code: a stable code, `CMD-<ROOM>-<NNN>` or the name of a rule.
-        message: one sentence that names the thing and says what was expected. It may hold text of files, which is not
-            safe to print.
+        code: a stable code, `CMD-<ROOM>-<NNN>` or the id of a rule.
+        message: a sentence with the subject and the expectation. It may hold text of files, which is not safe to print.
         family: the family of the error; empty for other severities.
-        locations: the places concerned, most important first.
-        escalated: whether it is an error only because the user asked for strictness.
-        before: whether it was found before the change of a comparison, too.
-        count: the number of equal findings that it stands for.
+        locations: the affected places, the most important first.
+        escalated: true for an error caused by strict mode only.
+        before: true if the old side of a comparison has it, too.
+        count: the number of equal findings it represents.
     """
 
     code: str
@@ -104,40 +103,40 @@ class Diagnostic:
 
     @classmethod
     def of(cls, error: CommodoreError, subject: Subject = NOTHING, place: Location | None = None) -> Diagnostic:
-        """An error as a diagnostic; see `Diagnostics.take`."""
+        """Convert an error to a diagnostic; see `Diagnostics.take`."""
         locations = error.locations or ((place,) if place else ())
         return cls(error.code, error.message, "error", error.hint, error.family, subject, locations)
 
     @property
     def actionable(self) -> bool:
-        """Whether it is worth a line without being asked for."""
+        """True if it is printed by default."""
         return self.severity != "info"
 
     def lowered(self, severity: Severity = "warning") -> Diagnostic:
-        """An error with a lower severity; others as they are."""
+        """Return an error with a lower severity; other diagnostics unchanged."""
         return replace(self, severity=severity, family="") if self.severity == "error" else self
 
     def escalate(self) -> Diagnostic:
-        """A warning or a boundary as an error; others as they are."""
+        """Return a warning or a boundary as an error; other diagnostics unchanged."""
         if self.severity in ("error", "info"):
             return self
         return replace(self, severity="error", family="input", escalated=True)
 
     def as_error(self) -> CommodoreError:
-        """The diagnostic as an error of its family."""
+        """Convert the diagnostic to an error of its family."""
         return _FAMILIES[self.family](self.code, self.message, hint=self.hint, locations=self.locations)
 
     def as_warning(self) -> Warned:
-        """The diagnostic as a warning that is announced."""
+        """Convert the diagnostic to a warning event."""
         about = f"Application {self.subject.application}: " if self.subject.application else ""
         return Warned(self.code, f"{about}{self.message}", self.hint)
 
     def as_note(self) -> Noted:
-        """The diagnostic as a note that is announced."""
+        """Convert the diagnostic to a note event."""
         return Noted(f"note: {self.message} [{self.code}]" + (f"; {self.hint}" if self.hint else ""))
 
     def as_plain(self) -> DiagnosticRecord:
-        """The diagnostic for machines; see `commodore.base.documents.plain`."""
+        """Convert to a JSON record; see `commodore.base.documents.plain`."""
         subject = self.subject
         return DiagnosticRecord(
             self.code,
@@ -149,7 +148,7 @@ class Diagnostic:
             subject.set,
             subject.source,
             str(subject.object),
-            tuple(Location(one.place, one.line, one.column) for one in self.locations),
+            tuple(Location(location.place, location.line, location.column) for location in self.locations),
             self.escalated,
             self.before,
             self.count,
@@ -158,7 +157,7 @@ class Diagnostic:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule that diagnostics are about. `id` is stable: users name it in other tools. `summary` may be empty."""
+    """A rule of diagnostics. `id` is stable: users refer to it in other tools. `summary` may be empty."""
 
     id: str
     severity: Severity
@@ -175,10 +174,10 @@ EVERY: Container[str] = _Every()
 
 
 class Diagnostics:
-    """Collects diagnostics, from several threads if need be.
+    """A thread-safe collection of diagnostics.
 
     Args:
-        strict: the codes of warnings and boundaries that count as errors.
+        strict: the codes of warnings and boundaries to escalate to errors.
     """
 
     def __init__(self, strict: Container[str] = ()) -> None:
@@ -186,100 +185,117 @@ class Diagnostics:
         self._found: list[Diagnostic] = []
         self._lock = threading.Lock()
 
-    def add(self, *found: Diagnostic | CommodoreError | Warned) -> None:
-        """Take diagnostics in, and what becomes a diagnostic; of `Findings` each error by itself."""
-        for one in found:
-            if isinstance(one, CommodoreError):
-                self.take(one)
+    def add(self, *diagnostics: Diagnostic | CommodoreError | Warned) -> None:
+        """Add diagnostics, errors and warnings; each error of `Findings` by itself."""
+        for diagnostic in diagnostics:
+            if isinstance(diagnostic, CommodoreError):
+                self.take(diagnostic)
                 continue
-            if isinstance(one, Warned):
-                one = Diagnostic(one.code, one.message, "warning", one.hint)
+            if isinstance(diagnostic, Warned):
+                diagnostic = Diagnostic(diagnostic.code, diagnostic.message, "warning", diagnostic.hint)
             with self._lock:
-                self._found.append(one)
+                self._found.append(diagnostic)
 
-    def join(self, others: Diagnostics, change: Callable[[Diagnostic], Diagnostic] = lambda one: one) -> None:
-        """Take all of another collection in.
+    def join(
+        self, others: Diagnostics, change: Callable[[Diagnostic], Diagnostic] = lambda diagnostic: diagnostic
+    ) -> None:
+        """Add all diagnostics of another collection.
 
         Args:
-            change: gives what is taken in for each.
+            change: a function applied to each.
         """
         self.add(*map(change, others._found))
 
     def take(self, error: CommodoreError, subject: Subject = NOTHING, *, place: Location | None = None) -> None:
-        """Take an error in; of `Findings` each error by itself.
+        """Add an error; each error of `Findings` by itself.
 
         Args:
-            place: where the subject is, for errors that name no place, such as those of a fetch.
+            place: the place of the subject, for errors without a place, such as of a fetch.
         """
-        for one in error.errors if isinstance(error, Findings) else (error,):
-            self.add(Diagnostic.of(one, subject, place))
+        for single in error.errors if isinstance(error, Findings) else (error,):
+            self.add(Diagnostic.of(single, subject, place))
 
     def found(self) -> tuple[Diagnostic, ...]:
-        """All diagnostics by severity, code, subject and place; equal ones once, with their number."""
+        """All diagnostics by severity, code, subject and place; equal ones merged, with their count."""
         return tuple(_folded(sorted(self._judged(), key=_order)))
 
     def added(self, *severities: Severity) -> list[Diagnostic]:
-        """The diagnostics of some severities, or all, in the order in which they were added; equal ones once."""
-        return list(dict.fromkeys(one for one in self._judged() if not severities or one.severity in severities))
+        """Return the diagnostics of some severities, or all, in the order of their addition; equal ones once."""
+        return list(
+            dict.fromkeys(
+                diagnostic for diagnostic in self._judged() if not severities or diagnostic.severity in severities
+            )
+        )
 
     def announce(self, announce: Announce) -> None:
         """Announce the warnings, then the notes."""
-        for one in self.added("warning"):
-            announce(one.as_warning())
-        for one in self.added("info"):
-            announce(one.as_note())
+        for diagnostic in self.added("warning"):
+            announce(diagnostic.as_warning())
+        for diagnostic in self.added("info"):
+            announce(diagnostic.as_note())
 
     def raise_errors(self) -> None:
-        """Raise the errors, if there are any.
+        """Raise the errors, if any.
 
         Raises:
             CommodoreError: one of them, or all as `Findings`.
         """
-        raise_all([one.as_error() for one in self.added("error")])
+        raise_all([error.as_error() for error in self.added("error")])
 
     def _judged(self) -> list[Diagnostic]:
         with self._lock:
-            found = list(self._found)
-        return [one.escalate() if one.code in self._strict else one for one in found]
+            diagnostics = list(self._found)
+        return [diagnostic.escalate() if diagnostic.code in self._strict else diagnostic for diagnostic in diagnostics]
 
 
 _FIELD = re.compile(r"\b(?:metadata|spec)(?:\.\w+|\[\d+\])+")
 
 
-def by_cause(found: Iterable[Diagnostic]) -> list[tuple[Diagnostic, ...]]:
-    """Diagnostics of one cause together: they differ in nothing but their subject, its field and place.
+def by_cause(diagnostics: Iterable[Diagnostic]) -> list[tuple[Diagnostic, ...]]:
+    """Group diagnostics with the same cause: they differ only in their subject, its field and place.
 
-    The causes are in the order of their first diagnostics, those of before a change last.
+    The groups are in the order of their first diagnostics, those of the old side of a comparison last.
     """
     causes: dict[Any, list[Diagnostic]] = {}
-    for one in found:
-        causes.setdefault((one.before, one.severity, one.code, one.hint, _without_subject(one)), []).append(one)
+    for diagnostic in diagnostics:
+        causes.setdefault(
+            (diagnostic.before, diagnostic.severity, diagnostic.code, diagnostic.hint, _without_subject(diagnostic)), []
+        ).append(diagnostic)
     return [tuple(same) for _, same in sorted(causes.items(), key=lambda cause: cause[0][0])]
 
 
-def _without_subject(one: Diagnostic) -> str:
-    message = _FIELD.sub("", one.message)
-    for subject in filter(None, (one.subject.application, one.subject.set, str(one.subject.object))):
+def _without_subject(diagnostic: Diagnostic) -> str:
+    message = _FIELD.sub("", diagnostic.message)
+    for subject in filter(
+        None, (diagnostic.subject.application, diagnostic.subject.set, str(diagnostic.subject.object))
+    ):
         name = subject.rpartition("/")[2]
         message = re.sub(rf"(?<![\w-])(?:{re.escape(subject)}|{re.escape(name)})(?![\w-])", "", message)
     return message
 
 
-def _order(one: Diagnostic) -> tuple[Any, ...]:
-    places = [(place.place, place.line or 0, place.column or 0) for place in one.locations]
-    subject, number = one.subject, one.subject.source if isinstance(one.subject.source, int) else 0
+def _order(diagnostic: Diagnostic) -> tuple[Any, ...]:
+    places = [(place.place, place.line or 0, place.column or 0) for place in diagnostic.locations]
+    subject, number = diagnostic.subject, diagnostic.subject.source if isinstance(diagnostic.subject.source, int) else 0
     within = (number, str(subject.source), places, str(subject.object))
-    return SEVERITIES.index(one.severity), one.code, subject.application, subject.set, *within, one.message
+    return (
+        SEVERITIES.index(diagnostic.severity),
+        diagnostic.code,
+        subject.application,
+        subject.set,
+        *within,
+        diagnostic.message,
+    )
 
 
-def _folded(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+def _folded(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     last: Diagnostic | None = None
-    for one in found:
-        if last is not None and replace(last, count=1) == one:
+    for diagnostic in diagnostics:
+        if last is not None and replace(last, count=1) == diagnostic:
             last = replace(last, count=last.count + 1)
             continue
         if last is not None:
             yield last
-        last = one
+        last = diagnostic
     if last is not None:
         yield last

@@ -1,4 +1,4 @@
-"""Documents read again by the program itself: what `commodore.base.documents` has written becomes dataclasses."""
+"""Read the program's own JSON documents back into dataclasses."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ T = TypeVar("T")
 
 
 def read_document(schema: str, kind: type[T], text: bytes) -> T:
-    """The value that `document_text(schema, value)` was made of.
+    """Return the value that `document_text(schema, value)` was written from.
 
     Raises:
-        ValueError, TypeError, RecursionError: it is another document, or of another version.
+        ValueError, TypeError, RecursionError: it is another document, or has another version.
     """
     data = _checked(dict, json.loads(text))
-    if (data.get("schema", schema), data.get("version")) != (schema, VERSION):  # the first reports had no schema
+    # reports of the first version have no schema
+    if (data.get("schema", schema), data.get("version")) != (schema, VERSION):
         raise ValueError(f"no {schema} of version {VERSION}")
     return read_record(kind, data)
 
 
 def read_record(kind: type[T], data: Any) -> T:
-    """The dataclass that `plain` has made this map of. Fields that are not there have their defaults; further keys, as
-    those of properties, do not count.
+    """Return the dataclass that `plain` converted to this map. Missing fields get their defaults; further keys, such as
+    of properties, are ignored.
 
     Raises:
         ValueError, TypeError: a field is missing, or of another type.
@@ -38,17 +39,19 @@ def read_record(kind: type[T], data: Any) -> T:
 
 @functools.cache
 def _reader(hint: Hashable) -> Callable[[Any], Any]:
-    """The function that reads data of a type."""
+    """Return the function that reads data of a type."""
     kind: Any = get_origin(hint) or hint
     arguments = get_args(hint)
     if kind in (Union, types.UnionType):
-        [inner] = [_reader(one) for one in arguments if one is not types.NoneType]
+        [inner] = [_reader(argument) for argument in arguments if argument is not types.NoneType]
         return lambda data: None if data is None else inner(data)
     if kind is Literal:
         return lambda data: arguments[arguments.index(data)]
     if is_dataclass(kind) and isinstance(kind, type):
         hints = get_type_hints(kind)
-        readers = {one.name: _reader(hints[one.name]) for one in fields(kind) if one.metadata.get("json", True)}
+        readers = {
+            column.name: _reader(hints[column.name]) for column in fields(kind) if column.metadata.get("json", True)
+        }
         return lambda data: kind(
             **{name: readers[name](inner) for name, inner in _checked(dict, data).items() if name in readers}
         )
@@ -56,8 +59,8 @@ def _reader(hint: Hashable) -> Callable[[Any], Any]:
         value = _reader(arguments[1])
         return lambda data: {name: value(inner) for name, inner in _checked(dict, data).items()}
     if kind is tuple and arguments[-1] is not ...:
-        each = [_reader(one) for one in arguments]
-        return lambda data: tuple(read(one) for read, one in zip(each, _checked(list, data), strict=True))
+        each = [_reader(argument) for argument in arguments]
+        return lambda data: tuple(read(item) for read, item in zip(each, _checked(list, data), strict=True))
     if kind in (tuple, list, set):
         item = _reader(arguments[0])
         return lambda data: kind(map(item, _checked(list, data)))

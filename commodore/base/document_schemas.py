@@ -1,4 +1,4 @@
-"""JSON Schemas of documents for machines, made from their dataclasses."""
+"""JSON Schemas of JSON documents, derived from their dataclasses."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _SECTIONS = ("Args:", "Attributes:")
 
 
 def document_schema(name: str, kind: type) -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of `document(name, value)` for values of a dataclass.
+    """Return the JSON Schema (draft 2020-12) of `document(name, value)` for values of a dataclass.
 
     Raises:
-        TypeError: the dataclass has a field of a type that JSON has nothing for.
+        TypeError: the dataclass has a field without a JSON representation.
     """
     schemas = _Schemas()
     body = schemas.of_fields(kind)
@@ -42,14 +42,14 @@ def document_schema(name: str, kind: type) -> dict[str, Any]:
 
 
 class _Schemas:
-    """The schemas of types; those of classes with fields are definitions."""
+    """The schemas of types; classes with fields become definitions."""
 
     def __init__(self) -> None:
         self.definitions: dict[str, dict[str, Any]] = {}
         self._names: dict[type, str] = {}
 
     def of(self, hint: Any) -> dict[str, Any]:
-        """The schema of a type."""
+        """Return the schema of a type."""
         if hint is Any or hint is object or isinstance(hint, TypeVar):
             return {}
         if isinstance(hint, NewType):
@@ -64,14 +64,14 @@ class _Schemas:
             if (as_plain := getattr(kind, "as_plain", None)) is not None:
                 return self.of(_hints(as_plain)["return"])
             if issubclass(kind, Enum):
-                return {"enum": [one.value for one in kind]}
+                return {"enum": [member.value for member in kind]}
             if dataclasses.is_dataclass(kind) or hasattr(kind, "_asdict"):
                 return {"$ref": f"#/$defs/{self._define(kind)}"}
             return self._of_class(kind, arguments)
         raise TypeError(f"{hint} has no form in JSON")
 
     def of_fields(self, kind: type) -> dict[str, Any]:
-        """The schema of an object with the fields and properties of a class."""
+        """Return the schema of an object with the fields and properties of a class."""
         about = _documentation(kind)[0]
         each = {
             name: text
@@ -80,23 +80,23 @@ class _Schemas:
             for name, text in _documentation(base)[1].items()
         }
         hints = _hints(kind)
-        found: dict[str, Any] = {}
+        hints_by_name: dict[str, Any] = {}
         if dataclasses.is_dataclass(kind):
             for field in dataclasses.fields(kind):
                 how = field.metadata.get("json", True)
                 if how:
-                    found[field.name] = hints[field.name] if how is True else _hints(how)["return"]
+                    hints_by_name[field.name] = hints[field.name] if how is True else _hints(how)["return"]
         else:
-            found = {name: hints[name] for name in kind._fields}  # type: ignore[attr-defined]
+            hints_by_name = {name: hints[name] for name in kind._fields}  # type: ignore[attr-defined]
         for name in getattr(kind, "json_properties", ()):
             getter = getattr(kind, name).fget
-            found[name] = _hints(getter)["return"]
+            hints_by_name[name] = _hints(getter)["return"]
             each.setdefault(name, _documentation(getter)[0])
         properties = {}
-        for name, hint in found.items():
+        for name, hint in hints_by_name.items():
             described = {"description": each[name]} if each.get(name) else {}
             properties[name] = {**described, **self.of(hint)}
-        required = [name for name, hint in found.items() if Absent not in get_args(hint)]
+        required = [name for name, hint in hints_by_name.items() if Absent not in get_args(hint)]
         described = {"description": about} if about else {}
         return {**described, "type": "object", "required": required, "properties": properties}
 
@@ -111,20 +111,24 @@ class _Schemas:
             values = self.of(arguments[1]) if arguments else {}
             return {"type": "object", "additionalProperties": values or True}
         if kind is tuple and arguments and arguments[-1] is not ...:
-            return {"type": "array", "prefixItems": [self.of(one) for one in arguments], "minItems": len(arguments)}
+            return {
+                "type": "array",
+                "prefixItems": [self.of(argument) for argument in arguments],
+                "minItems": len(arguments),
+            }
         if issubclass(kind, Sequence | AbstractSet):
             return {"type": "array", "items": self.of(arguments[0]) if arguments else {}}
         raise TypeError(f"{kind.__name__} has no form in JSON")
 
     def _any_of(self, arguments: tuple[Any, ...]) -> dict[str, Any]:
         alternatives = []
-        for one in (self.of(each) for each in arguments if each is not Absent):
-            if one not in alternatives:
-                alternatives.append(one)
+        for alternative in (self.of(each) for each in arguments if each is not Absent):
+            if alternative not in alternatives:
+                alternatives.append(alternative)
         if {} in alternatives or len(alternatives) == 1:
             return {} if {} in alternatives else alternatives[0]
-        if all(one.keys() == {"type"} for one in alternatives):
-            return {"type": [one["type"] for one in alternatives]}
+        if all(alternative.keys() == {"type"} for alternative in alternatives):
+            return {"type": [alternative["type"] for alternative in alternatives]}
         return {"anyOf": alternatives}
 
     def _define(self, kind: type) -> str:
@@ -139,9 +143,9 @@ class _Schemas:
 
 
 def _documentation(of: Any) -> tuple[str, dict[str, str]]:
-    """The first paragraph of a docstring, and the texts of its attributes or arguments."""
+    """Parse a docstring. Returns its first paragraph, and the texts of its attributes or arguments."""
     text = inspect.cleandoc(of.__doc__ or "")
-    if text.startswith((f"{of.__name__}(", "Alias for field")):  # a dataclass's own, a tuple's own
+    if text.startswith((f"{of.__name__}(", "Alias for field")):  # generated by dataclasses and named tuples
         return "", {}
     first = " ".join(text.partition("\n\n")[0].split())
     each: dict[str, str] = {}
@@ -153,12 +157,14 @@ def _documentation(of: Any) -> tuple[str, dict[str, str]]:
             name, _, meaning = line.strip().partition(": ")
             each |= dict.fromkeys(name.split(", "), meaning[:1].upper() + meaning[1:])
         elif section in _SECTIONS and name and line.strip():
-            each |= {one: f"{each[one]} {line.strip()}" for one in name.split(", ")}
-    return first, {one: re.sub(r"\bNone\b", "null", meaning) for one, meaning in each.items()}
+            each |= {attribute: f"{each[attribute]} {line.strip()}" for attribute in name.split(", ")}
+    return first, {attribute: re.sub(r"\bNone\b", "null", meaning) for attribute, meaning in each.items()}
 
 
 def _hints(of: Any) -> dict[str, Any]:
-    """The types of fields, or of a function's arguments and result; names imported for type checkers are looked up."""
+    """Return the types of fields, or of a function's arguments and result; names imported for type checkers are
+    resolved.
+    """
     names: dict[str, Any] = {}
     for kind in reversed(of.__mro__) if isinstance(of, type) else (of,):
         names |= _checked_imports(kind)
@@ -166,15 +172,15 @@ def _hints(of: Any) -> dict[str, Any]:
 
 
 def _checked_imports(of: type | Callable[..., Any]) -> dict[str, Any]:
-    """The names that a module imports for type checkers only."""
+    """Return the names that a module imports for type checkers only."""
     module = sys.modules[of.__module__]
     if not module.__name__.startswith("commodore."):
         return {}
-    nodes = [one for one in ast.parse(inspect.getsource(module)).body if isinstance(one, ast.If)]
-    imports = [one for node in nodes if ast.unparse(node.test) == "TYPE_CHECKING" for one in node.body]
+    nodes = [node for node in ast.parse(inspect.getsource(module)).body if isinstance(node, ast.If)]
+    imports = [statement for node in nodes if ast.unparse(node.test) == "TYPE_CHECKING" for statement in node.body]
     return {
-        alias.asname or alias.name: getattr(importlib.import_module(one.module), alias.name)
-        for one in imports
-        if isinstance(one, ast.ImportFrom) and one.module
-        for alias in one.names
+        alias.asname or alias.name: getattr(importlib.import_module(statement.module), alias.name)
+        for statement in imports
+        if isinstance(statement, ast.ImportFrom) and statement.module
+        for alias in statement.names
     }

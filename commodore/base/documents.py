@@ -1,4 +1,4 @@
-"""JSON documents for machines: one envelope, one serializer."""
+"""JSON documents for other programs: a common envelope and serializer."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from pathlib import PurePath
 from typing import Any
 
 VERSION = 1
-"""The version of the forms. Fields may be added within a version; none changes its meaning or goes."""
+"""The version of the schemas. Fields may be added within a version; none changes its meaning or is removed."""
 
 NO_NUMBERS = ("inf", "-inf", "nan")
-"""The texts of numbers that JSON does not know, wherever a document has a number."""
+"""The texts of numbers that JSON cannot represent."""
 
 
 class Absent(Enum):
-    """A field of a document that is left out; its type names this class."""
+    """The type of a field that is left out of a document."""
 
     ABSENT = "absent"
 
@@ -30,7 +30,7 @@ ABSENT = Absent.ABSENT
 
 
 def document(schema: str, data: Any) -> dict[str, Any]:
-    """The document that a command prints for machines.
+    """Return the JSON document of a command.
 
     Args:
         schema: the name of the published JSON Schema, such as `argocd-diff`.
@@ -40,25 +40,24 @@ def document(schema: str, data: Any) -> dict[str, Any]:
 
 
 def document_text(schema: str, data: Any, *, indent: int | None = 2) -> str:
-    """A document as JSON without a final newline; with `indent=None` on one line."""
+    """Serialize a document as JSON without a final newline; with `indent=None` on one line."""
     return json.dumps(document(schema, data), indent=indent)
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON-ready data.
+    """Convert a value to JSON-ready data.
 
-    Dataclasses become maps of their fields in order, then of the properties that their `json_properties` names. A field
-    with `metadata={"json": False}` is left out; with a function there, its result is taken. A method `as_plain` gives
-    what stands for the whole object. Named tuples are maps, sets are sorted; paths, dates, and `NO_NUMBERS`
-    are texts.
+    Dataclasses become maps of their fields in order, then of the properties in their `json_properties`. A field with
+    `metadata={"json": False}` is left out; a function there converts the field. A method `as_plain` replaces the whole
+    object. Named tuples become maps, sets are sorted; paths, dates and `NO_NUMBERS` become texts.
 
     Raises:
-        TypeError: a value of a type that JSON has nothing for.
+        TypeError: a value of a type without a JSON representation.
     """
     kind = type(value)
     if value is None or kind in (str, int, bool):
         return value
-    if kind in (list, tuple):  # the usual ones first: reports are large
+    if kind in (list, tuple):  # the most frequent types first: reports are large
         return [plain(inner) for inner in value]
     if kind is dict:
         return {key if type(key) is str else _key(key): plain(inner) for key, inner in value.items()}
@@ -80,7 +79,7 @@ def plain(value: Any) -> Any:
         return plain(value._asdict())
     if isinstance(value, list | tuple):
         return [plain(inner) for inner in value]
-    if isinstance(value, bytes):  # of YAML's !!binary, and in its form
+    if isinstance(value, bytes):  # from YAML's !!binary, and encoded like it
         return b64encode(value).decode()
     if isinstance(value, PurePath | datetime | date | time):
         return str(value)

@@ -1,19 +1,19 @@
-"""The one error tree of the program.
+"""The error classes of the program.
 
 ::
 
     CommodoreError              code, message, hint, locations; an exit code per family
-    |-- InputError        (1)   files, hierarchy, flags: their author must act
+    |-- InputError        (1)   invalid files, hierarchy or flags: to be corrected by their author
     |-- UsageError        (2)   the command line itself
     |-- EnvironmentFault  (3)   network, git, disk, tools: the machine's operator must act
-    |   `-- Refused             the rules of a server: another attempt would be refused, too
+    |   `-- Refused             refused by a server's rules: retrying is useless
     |-- PolicyError       (4)   refused for safety: nothing was changed
-    |-- NotReady         (5)    nothing is wrong: something else has to be ready first, so nothing was done
+    |-- NotReady         (5)    nothing was done, since something else is not ready yet
     |-- InternalError    (70)   a bug in commodore
     `-- Findings                several errors of one stage, reported together
 
-Codes are stable (``CMD-<ROOM>-<NNN>``) and each has a section in ``docs/reference/errors``. Errors are rendered in one
-place, ``commodore.cli.shell.console``; nothing here prints.
+Codes are stable (``CMD-<ROOM>-<NNN>``) and each has a section in ``docs/reference/errors``. Errors are printed by
+``commodore.cli.shell.console`` only.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where an error is: a file, class, parameter path or URL, with a one-based line and column when known."""
+    """The place of an error: a file, class, parameter path or URL, with one-based line and column if known."""
 
     place: str
     line: int | None = None
@@ -41,22 +41,22 @@ class Location:
         return text
 
     def at(self, _path: str = "") -> Location:
-        """The location of a field of what is there, by the field's path; the same where fields have none."""
+        """Return the location of a field, by its path; the same location if fields have none."""
         return self
 
     def below(self, _path: str) -> Location:
-        """The same, as what paths of fields begin below. It is looked for when an error has it."""
+        """Return the location as the base of field paths. It is resolved when an error needs it."""
         return self
 
 
 @dataclass(frozen=True, slots=True)
 class Setting(Location):
-    """Something that the hierarchy sets. `commodore.core.inventory.explain.locate_settings` finds the files and lines.
+    """A parameter of the hierarchy. `commodore.core.inventory.explain.locate_settings` resolves its files and lines.
 
     Args:
         path: keys and indexes of a parameter; empty for an entry of `applications`.
-        entry: an entry of `applications`, or the component that entries begin with.
-        target: the target of the inventory in which it counts.
+        entry: an entry of `applications`, or the component at the beginning of entries.
+        target: the inventory target it applies to.
     """
 
     path: tuple[Any, ...] = ()
@@ -65,18 +65,18 @@ class Setting(Location):
 
     @classmethod
     def of(cls, *path: Any) -> Setting:
-        """A parameter, as the whole cluster sees it."""
+        """Return a parameter as the whole cluster sees it."""
         return cls(".".join(("parameters", *map(str, path))), path=path)
 
     @classmethod
     def included(cls, entry: str) -> Setting:
-        """An entry of `applications`."""
+        """Return an entry of `applications`."""
         return cls(f"applications: {entry}", entry=entry)
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorRecord:
-    """An error as documents for machines show it; see `CommodoreError`."""
+    """An error in JSON documents; see `CommodoreError`."""
 
     code: str
     family: str
@@ -90,9 +90,9 @@ class CommodoreError(Exception):
 
     Args:
         code: stable code, ``CMD-<ROOM>-<NNN>``.
-        message: one sentence that names the thing and says what was expected. No trailing full stop.
-        hint: what to do about it, or an empty string.
-        locations: the places concerned, most important first.
+        message: a sentence with the subject and the expectation, without a full stop.
+        hint: advice, or an empty string.
+        locations: the affected places, the most important first.
     """
 
     exit_code = 1
@@ -118,50 +118,50 @@ class CommodoreError(Exception):
         return f"{self.code}: {self.message}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Errors cross process borders (workers), so they pickle with all their fields."""
+        """Return the error with its message below a subject, and with further places after and before its own."""
         return _rebuild, (type(self), self.code, self.message, self.hint, self.locations)
 
     def about(
         self, subject: str = "", *, at: Sequence[Location | str] = (), first: Sequence[Location | str] = ()
     ) -> CommodoreError:
-        """The same error with its message put under a subject, and with further places after and before its own."""
+        """Return the error with its message below a subject, and with further places after and before its own."""
         message = f"{subject}: {self.message}" if subject else self.message
         return type(self)(self.code, message, hint=self.hint, locations=[*first, *self.locations, *at])
 
     def hinting(self, advice: str) -> CommodoreError:
-        """The same error with further advice after its hint."""
+        """Return the error with further advice after its hint."""
         hint = "; ".join(filter(None, (self.hint, advice)))
         return type(self)(self.code, self.message, hint=hint, locations=self.locations)
 
     def as_plain(self) -> ErrorRecord:
-        """The error for machines; see `commodore.base.documents.plain`."""
-        places = tuple(Location(one.place, one.line, one.column) for one in self.locations)
+        """Convert to a JSON record; see `commodore.base.documents.plain`."""
+        places = tuple(Location(location.place, location.line, location.column) for location in self.locations)
         return ErrorRecord(self.code, self.family, self.message, self.hint, places)
 
 
 class InputError(CommodoreError):
-    """Something that a user wrote is wrong: a file, the hierarchy, a flag's value."""
+    """Invalid input of a user: a file, the hierarchy, a flag's value."""
 
     exit_code = 1
     family = "input"
 
 
 class UsageError(CommodoreError):
-    """The command line does not make sense."""
+    """An invalid command line."""
 
     exit_code = 2
     family = "usage"
 
 
 class EnvironmentFault(CommodoreError):
-    """The surroundings failed: network, git, disk, an external tool."""
+    """A failure of the environment: network, git, disk, an external tool."""
 
     exit_code = 3
     family = "environment"
 
 
 class Refused(EnvironmentFault):
-    """Refused by the rules of a server: another attempt would be refused, too."""
+    """Refused by the rules of a server: retrying is useless."""
 
 
 class PolicyError(CommodoreError):
@@ -172,7 +172,7 @@ class PolicyError(CommodoreError):
 
 
 class NotReady(CommodoreError):
-    """Nothing is wrong, and nothing was done: something else is not ready yet."""
+    """Nothing was done, since something else is not ready yet."""
 
     exit_code = 5
     family = "waiting"
@@ -186,7 +186,7 @@ class InternalError(CommodoreError):
 
 
 class Findings(CommodoreError):
-    """Several errors found by one stage, reported together. Its exit code is the highest of its errors' codes."""
+    """Several errors of one stage, reported together. Its exit code is the highest of its errors."""
 
     family = "findings"
 
@@ -207,11 +207,11 @@ class Findings(CommodoreError):
     def about(
         self, subject: str = "", *, at: Sequence[Location | str] = (), first: Sequence[Location | str] = ()
     ) -> CommodoreError:
-        """The same errors, each of them put under the subject."""
+        """Return the errors, each below the subject."""
         return Findings(error.about(subject, at=at, first=first) for error in self.errors)
 
     def hinting(self, advice: str) -> CommodoreError:
-        """The same errors, each of them with further advice."""
+        """Return the errors, each with further advice."""
         return Findings(error.hinting(advice) for error in self.errors)
 
 
@@ -222,7 +222,7 @@ def _rebuild(
 
 
 def raise_all(errors: Sequence[CommodoreError]) -> None:
-    """Raise nothing, the one error, or all of them together as `Findings`.
+    """Raise a single error, or several as `Findings`.
 
     Raises:
         CommodoreError: when `errors` is not empty.
@@ -235,15 +235,15 @@ def raise_all(errors: Sequence[CommodoreError]) -> None:
 
 
 def _each_once(errors: Sequence[CommodoreError]) -> list[CommodoreError]:
-    """Several steps can fail for one reason, such as a missing program; users read it once."""
+    """Remove duplicates: several steps can fail for the same reason, such as a missing program."""
     return list({(error.code, error.message, error.locations): error for error in reversed(errors)}.values())[::-1]
 
 
 def did_you_mean(name: str, known: Iterable[str], *, likeness: float = 0.6) -> str:
-    """A hint naming the known names closest to a misspelt one, or an empty string.
+    """Return a hint with the known names closest to a misspelled one, or an empty string.
 
     Args:
-        likeness: how close a name has to be, from 0 (anything) to 1 (the same).
+        likeness: the least similarity, from 0 (any name) to 1 (equal).
     """
     close = difflib.get_close_matches(name, sorted(known), n=3, cutoff=likeness)
     return f"did you mean {' or '.join(repr(match) for match in close)}?" if close else ""

@@ -1,4 +1,4 @@
-"""What the library announces while it works. The library never prints: a listener (terminal, JSON log, test) does."""
+"""Events of the library. It never prints: a listener (terminal, JSON log, test) does."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Base of everything that is announced."""
+    """Base class of events."""
 
 
 @dataclass(frozen=True, slots=True)
 class StageStarted(Event):
-    """A stage of the walk begins. `total` is its number of items when that is known."""
+    """A stage begins. `total` is its number of items if known."""
 
     stage: str
     total: int | None = None
@@ -24,7 +24,7 @@ class StageStarted(Event):
 
 @dataclass(frozen=True, slots=True)
 class StageFinished(Event):
-    """A stage of the walk has ended well, after `seconds` of wall time."""
+    """A stage has succeeded, after `seconds` of wall time."""
 
     stage: str
     seconds: float
@@ -32,7 +32,7 @@ class StageFinished(Event):
 
 @dataclass(frozen=True, slots=True)
 class StageGrown(Event):
-    """A stage is found to have so many more items. They are in no `total` of `StageStarted`."""
+    """A stage gets further items, which are not in the `total` of `StageStarted`."""
 
     stage: str
     items: int
@@ -40,9 +40,9 @@ class StageGrown(Event):
 
 @dataclass(frozen=True, slots=True)
 class StageAdvanced(Event):
-    """One item of a stage is done: a repository fetched, an instance compiled.
+    """An item of a stage is done: a repository fetched, an instance compiled.
 
-    `source` says where it came from, such as `rendered` or `from the cache`; it is empty where there is one way only.
+    `source` is the origin of the result, such as `rendered` or `from the cache`; empty if there is only one.
     """
 
     stage: str
@@ -53,12 +53,12 @@ class StageAdvanced(Event):
 
 @dataclass(frozen=True, slots=True)
 class Obtained(Event):
-    """What an Application needs was obtained: a repository at a revision, a chart, a file, the output of a program.
+    """An input of an Application was obtained: a repository at a revision, a chart, a file, the output of a program.
 
     Args:
-        what: its URL, without credentials, or what it is.
-        wanted: the revision or version that is asked for; empty for none.
-        found: the commit, version or digest that this is; empty if it is not known.
+        what: its URL, without credentials, or a description.
+        wanted: the requested revision or version; empty for none.
+        found: the resolved commit, version or digest; empty if unknown.
         way: `map` (`--repo-map`), `tree` (the one under analysis), `local` (its local repository), `caller` (the
             calling program), `cache`, `fetched` or `rendered`.
     """
@@ -71,14 +71,14 @@ class Obtained(Event):
 
 @dataclass(frozen=True, slots=True)
 class TaskBegun(Event):
-    """A task was handed to a worker process. With `TaskEnded` it is there for traces of a run only.
+    """A task was sent to a worker process. Like `TaskEnded` it is for traces of a run only.
 
     Args:
         task: `inspect` (read an instance's dependencies), `fetch` (dependencies) or `compile`.
         item: the instance; the sources of a fetch.
-        place: the folder that the instance's output is for, or that a fetch downloads to. No two tasks have `task`,
-            `item` and `place` in common.
-        instances: those that the task is for, with the folders that their output is for: place and name.
+        place: the output folder of the instance, or the target folder of a fetch. `task`, `item` and `place` identify a
+            task.
+        instances: the instances that need the task: output folder and name.
     """
 
     task: str
@@ -94,11 +94,11 @@ class TaskEnded(Event):
     Args:
         task: as in `TaskBegun`, like `item` and `place`.
         worker: the worker's number; workers count from 0.
-        started: when it was begun, on the clock of `time.perf_counter`, which is one for all processes of a machine.
-        seconds: how long it took.
-        parts: what it consisted of, one after another: name and seconds.
-        failed: whether there were errors.
-        facts: what else is known about it: name and value.
+        started: the start on the clock of `time.perf_counter`, which all processes of a machine share.
+        seconds: the duration.
+        parts: its consecutive parts: name and seconds.
+        failed: true if there were errors.
+        facts: further facts: name and value.
     """
 
     task: str
@@ -114,7 +114,7 @@ class TaskEnded(Event):
 
 @dataclass(frozen=True, slots=True)
 class Warned(Event):
-    """Something a user should look at, though the run goes on."""
+    """A problem that does not stop the run."""
 
     code: str
     message: str
@@ -123,7 +123,7 @@ class Warned(Event):
 
 @dataclass(frozen=True, slots=True)
 class Noted(Event):
-    """Something worth saying. `level` 0 is said always (unless quiet), 1 in debug (-v), 3 in trace (-vvv)."""
+    """A note. `level` 0 is always shown (unless quiet), 1 with debug (-v), 3 with trace (-vvv)."""
 
     message: str
     level: int = 0
@@ -131,7 +131,7 @@ class Noted(Event):
 
 @dataclass(frozen=True, slots=True)
 class Traced(Event):
-    """What the author of a component has a user told by `std.trace`, such as that a parameter is deprecated.
+    """A message of a component's author by `std.trace`, such as about a deprecated parameter.
 
     Args:
         place: file and line of the call, relative to the working directory if it lies there.
@@ -144,9 +144,9 @@ class Traced(Event):
 
 @dataclass(frozen=True, slots=True)
 class PageToVisit(Event):
-    """A page that a person must visit before the run can go on. It is shown even if quiet.
+    """A page that the user must visit before the run can continue. It is shown even if quiet.
 
-    `code` is to be entered there, if it is not empty; `opened` says that a browser was started already.
+    `code` has to be entered there unless it is empty; `opened` is true if a browser was started.
     """
 
     url: str
@@ -156,7 +156,7 @@ class PageToVisit(Event):
 
 @dataclass(frozen=True, slots=True)
 class InCluster(Event):
-    """What one of several clusters announces."""
+    """An event of one of several clusters."""
 
     cluster: str
     event: Event
@@ -164,11 +164,11 @@ class InCluster(Event):
 
 @dataclass(frozen=True, slots=True)
 class WaveBegun(Event):
-    """The clusters of a wave are compiled from now on.
+    """The compilation of a wave's clusters begins.
 
     Args:
-        total: counts those that are not done yet.
-        expected: seconds that these took the last time, done as many at once as now; 0 if one of them is new.
+        total: the number of clusters that are not done yet.
+        expected: their last duration in seconds with the same parallelism; 0 if one of them is new.
     """
 
     wave: str
@@ -178,7 +178,7 @@ class WaveBegun(Event):
 
 @dataclass(frozen=True, slots=True)
 class WaveEnded(Event):
-    """A wave is over. `state` is as in the report of a fleet."""
+    """A wave has ended. `state` is as in the report of a fleet."""
 
     wave: str
     state: str
@@ -186,7 +186,7 @@ class WaveEnded(Event):
 
 @dataclass(frozen=True, slots=True)
 class ClusterBegun(Event):
-    """A cluster of a fleet is compiled, or published if `publishing`."""
+    """The compilation of a fleet's cluster begins, or its publication if `publishing`."""
 
     cluster: str
     wave: str
@@ -199,8 +199,8 @@ class ClusterEnded(Event):
 
     Args:
         state: as in the report of a fleet.
-        detail: what changed, or why it has failed, in a few words.
-        code: of the error, if it has failed.
+        detail: a short description of the change or the failure.
+        code: the error's code, if it has failed.
     """
 
     cluster: str
@@ -212,18 +212,18 @@ class ClusterEnded(Event):
 
 
 def as_record(event: Event) -> dict[str, Any]:
-    """An event as JSON-ready data; what a cluster announces, with the key `cluster`."""
+    """Convert an event to JSON-ready data; events of a cluster get the key `cluster`."""
     if isinstance(event, InCluster):
         return {**as_record(event.event), "cluster": event.cluster}
     return {"event": type(event).__name__, **asdict(event)}
 
 
 Announce = Callable[[Event], None]
-"""How library functions are given a listener."""
+"""The type of listeners."""
 
 
 def ignore(event: Event) -> None:
-    """The listener that does nothing."""
+    """Ignore an event."""
 
 
 @contextmanager

@@ -1,8 +1,8 @@
-"""What to make of a full disk, an I/O error, too little memory: the machine's operator must act, wherever it happens.
-And of names that no file can have, of what nests too deep, and of endless numbers: whoever wrote them must act.
+"""Explain errors of exhausted resources: full disk, I/O errors, lack of memory. The machine's operator must act. And
+errors of unusable values: impossible file names, too deep nesting, endless numbers. Their author must act.
 
-It may happen at every call, of this program, of a library, of a tool. Callers need not expect it: exceptions are judged
-where they would otherwise be reported as something else, at the edge of a worker and of the program.
+They may occur at every call of this program, a library or a tool. Callers need not expect them: exceptions are
+classified at the edge of a worker and of the program, where they would otherwise be reported as something else.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ _REFUSED = {
     errno.ESTALE: "a network file system has lost the file; run again",
 }
 _IN_THE_WAY = {
-    errno.ELOOP: "a symbolic link is where none should be, or links form a loop; remove it",
+    errno.ELOOP: "remove a misplaced symbolic link, or a loop of links",
     errno.EISDIR: "a folder is in the way; move it away",
     errno.ENOTDIR: "a file is where a folder should be; move it away",
     errno.ENAMETOOLONG: f"names have at most {PATH_SEGMENT_BYTES} bytes, paths {PATH_BYTES}; choose a shorter one",
 }
-_SHOWN = 120  # letters of a path that is too long
+_SHOWN = 120  # characters shown of a path that is too long
 _UNCHANGED = "what was there before is unchanged"
-_NUMBERED = re.compile(r"\(os error (\d+)\)|\[Errno (\d+)\]")  # Rust's words, Python's words
-# How tools end a line, or begin it; what a chart or a template says somewhere in a line is none of it.
+_NUMBERED = re.compile(r"\(os error (\d+)\)|\[Errno (\d+)\]")  # written by Rust, written by Python
+# Patterns at the end or beginning of lines of tools; texts of charts and templates inside lines do not match.
 _WORDS = [
     *(
         (re.compile(rf": {re.escape(os.strerror(number))}\W*$", re.IGNORECASE | re.MULTILINE), number)
         for number in _SCARCE
-        if number != errno.EAGAIN  # which sockets say, too
+        if number != errno.EAGAIN  # also an error of sockets
     ),
     (
         re.compile(
@@ -66,15 +66,15 @@ _WORDS = [
 
 
 def hint_for(error: OSError) -> str:
-    """What to do about what the operating system has refused."""
+    """Return advice for an error of the operating system."""
     return f"{_hint(error.errno or 0) or 'look at the reason'}; {_UNCHANGED}"
 
 
 def find_exhaustion(error: BaseException, subject: str = "") -> EnvironmentFault | None:
-    """The environment's fault that an exception, or what it was raised from, comes down to; None if it is none.
+    """Return the environment's fault that an exception or its causes report; None for other exceptions.
 
     Args:
-        subject: begins the message: what was worked on.
+        subject: the beginning of the message.
     """
     for cause in _causes(error):
         if isinstance(cause, EnvironmentFault):
@@ -87,14 +87,14 @@ def find_exhaustion(error: BaseException, subject: str = "") -> EnvironmentFault
 
 
 def find_in_output(text: str, subject: str = "") -> EnvironmentFault | None:
-    """The same of what a tool has said before it failed."""
+    """Return the environment's fault that the output of a failed tool reports; None for other failures."""
     number = _number_in(text)
     return _fault(number, subject, []) if number else None
 
 
 def judge(error: CommodoreError, subject: str = "") -> CommodoreError:
-    """The error, or what it was raised from if that is a fault of the environment: a file that cannot be read because
-    the disk fails is not for its author to correct.
+    """Return an error's cause if that is a fault of the environment, else the error: a file that is unreadable due to a
+    failing disk is not to be corrected by its author.
     """
     if isinstance(error, Findings) or error.exit_code == EnvironmentFault.exit_code:
         return error
@@ -102,21 +102,21 @@ def judge(error: CommodoreError, subject: str = "") -> CommodoreError:
 
 
 def is_exhaustion(code: str) -> bool:
-    """Whether an error with this code says that the machine itself lacks something."""
+    """Return True for codes of exhausted resources."""
     return code in ("CMD-WORK-003", "CMD-WORK-006")
 
 
 def refusal(error: BaseException, subject: str = "") -> CommodoreError | None:
-    """As `find_exhaustion`, and for unexpectedly missing permissions, and for what no program can work with."""
-    found = find_exhaustion(error, subject)
-    if found is None and isinstance(error, OSError) and error.errno in _REFUSED:
+    """Return the error for exhausted resources, missing permissions, or values that no program can handle."""
+    exhaustion = find_exhaustion(error, subject)
+    if exhaustion is None and isinstance(error, OSError) and error.errno in _REFUSED:
         return _fault(error.errno, subject, [os.fsdecode(error.filename)] if error.filename else [])
-    return found or find_unusable(error, subject)
+    return exhaustion or find_unusable(error, subject)
 
 
 def find_unusable(error: BaseException, subject: str = "") -> InputError | None:
-    """The error of the author of a name that no file can have, or of what nests too deep, if an exception, or what it
-    was raised from, comes down to that. None of what other errors have explained.
+    """Return the error for an impossible file name or too deep nesting, if an exception or its causes report that. None
+    if another error has explained it.
     """
     for cause in _causes(error):
         if isinstance(cause, CommodoreError):
@@ -131,9 +131,9 @@ def _unusable(cause: BaseException) -> InputError | None:
     if isinstance(cause, RecursionError):
         return InputError(
             "CMD-WORK-009",
-            "something nests too deep to be worked on",
-            hint="look for values in values, folders in folders, and what leads to itself; "
-            "a hundred levels can be worked on",
+            "too deep nesting",
+            hint="look for deeply nested values or folders, and for references to themselves;  "
+            "a hundred levels are supported",
         )
     if isinstance(cause, ValueError) and str(cause).startswith("Exceeds the limit ("):
         digits = sys.get_int_max_str_digits()
@@ -170,7 +170,7 @@ def _hint(number: int) -> str:
 
 
 def _number(error: BaseException) -> int:
-    """The error number of what an exception says is scarce, or 0."""
+    """Return the error number of an exception about exhausted resources, or 0."""
     if isinstance(error, MemoryError):
         return errno.ENOMEM
     if isinstance(error, OSError) and error.errno is not None:
@@ -179,13 +179,13 @@ def _number(error: BaseException) -> int:
 
 
 def _number_in(text: str) -> int:
-    numbers = [int(found[1] or found[2]) for found in _NUMBERED.finditer(text)]
+    numbers = [int(match[1] or match[2]) for match in _NUMBERED.finditer(text)]
     numbers += [number for words, number in _WORDS if words.search(text)]
     return next((number for number in numbers if number in _SCARCE), 0)
 
 
 def _causes(error: BaseException) -> list[BaseException]:
-    """An exception with what it was raised from; for others' also with what was being handled."""
+    """Return an exception with its causes; for foreign exceptions also those being handled when it was raised."""
     chain: list[BaseException] = [error]
     while True:
         last = chain[-1]

@@ -1,8 +1,8 @@
-"""Faces of rooms: what others may use, loaded when it is first asked for, so that a command starts with what it needs.
+"""Public interfaces of packages, with modules imported on first use, for a fast start of commands.
 
-A face is an `__init__` with one block of imports under `if TYPE_CHECKING:`, a line `from M import X as X` for each
-name. Type checkers and editors read the block as what the room exports; at run time the same lines say where a name is,
-and `else:` gives the face its `__getattr__`, of which type checkers would believe that it has every name.
+The `__init__` of a package has a block of imports under `if TYPE_CHECKING:`, a line `from M import X as X` for each
+name. Type checkers and editors read the block as the exports; at run time the same lines give each name's module. The
+`else:` branch defines `__getattr__`: type checkers would assume that it has every name.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 import importlib
 import sys
 
-TYPE_CHECKING = False  # as `typing` has it, which is too much to load before an interruption is answered
+TYPE_CHECKING = False  # as in `typing`, which takes too long to import before signal handlers are installed
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
 
 def lazy_exports(package: str) -> Callable[[str], Any]:
-    """Make the `__getattr__` of a face (PEP 562), which has `__all__` too.
+    """Return the `__getattr__` of a package (PEP 562), which also has `__all__`.
 
     Args:
         package: the package's `__name__`.
@@ -37,6 +37,8 @@ def lazy_exports(package: str) -> Callable[[str], Any]:
 
 
 def _exports(face: Any) -> dict[str, str]:
-    """Modules by the names that a face imports as themselves. A parser would take 10 ms to load, this takes 0.1 ms."""
+    """Return modules by the names that a package imports as themselves. A parser would take 10 ms to import, this takes
+    0.1 ms.
+    """
     lines = (line.split() for line in face.__spec__.loader.get_data(face.__file__).decode().splitlines())
     return {words[5]: words[1] for words in lines if len(words) == 6 and words[4] == "as" and words[3] == words[5]}

@@ -1,4 +1,4 @@
-"""Names of clusters, tenants, components, instances and packages: every one of them becomes a path."""
+"""Names of clusters, tenants, components, instances and packages, all of which become paths."""
 
 from __future__ import annotations
 
@@ -9,49 +9,51 @@ from collections.abc import Collection
 from commodore.base.errors import InputError
 
 DISTRIBUTION = "commodore-catalog"
-"""What package registries call this program. `commodore` there is a program of other people."""
+"""The name of this program in package registries, where `commodore` is a program of other people."""
 
 BOOTSTRAP_TARGET = "cluster"
-"""The target whose render tells what a cluster includes."""
+"""The target whose rendering lists the components of a cluster."""
 
 RESERVED_CLASSES = frozenset({"components", "defaults", "global", "params"})
 """Folders below `inventory/classes` that belong to commodore."""
 
 RESERVED_INSTANCES = frozenset({"lib", "libs", BOOTSTRAP_TARGET})
-"""Names that would collide with folders below `dependencies` or with the bootstrap target."""
+"""Names that would collide with folders in `dependencies` or with the bootstrap target."""
 
 RESERVED_KEYS = frozenset({"cluster", "components", "dynamic_facts", "facts", "kapitan", "packages"})
-"""Parameters that have a meaning of their own: a component's key must not be one of them."""
+"""Parameters with a meaning of their own, which a component's key must not use."""
 
 NAME_LENGTH = 200
-"""Characters of the longest name; with what is put before and behind it, file systems take it."""
+"""The most characters of a name; file systems accept it with the usual prefixes and suffixes."""
 
 PATH_SEGMENT_BYTES = 255
-"""Bytes of one folder or file name; what common file systems allow."""
+"""The most bytes of a folder or file name in common file systems."""
 
 PATH_BYTES = 4096
-"""Bytes of a whole path; what common systems allow."""
+"""The most bytes of a path in common systems."""
 
 INNER_PATH_BYTES = 2048
-"""Bytes of a path within a folder; with what is put before it, common systems take it."""
+"""The most bytes of a path within a folder; common systems accept it with the folder's path."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _UNUSUAL = re.compile(r"""[a-zA-Z0-9'"][a-zA-Z0-9'"._-]*""")
-_SHOWN = 60  # characters of a wrong name that a message repeats
+_SHOWN = 60  # characters shown of an invalid name
 
 
 def requirement(extra: str) -> str:
-    """What pip installs this program from, with an optional extra, such as `commodore-catalog[keyring]`."""
+    """Return the requirement by which pip installs this program, with an optional extra:
+    `commodore-catalog[keyring]`.
+    """
     return f"{DISTRIBUTION}[{extra}]"
 
 
 def parameter_key(name: str) -> str:
-    """The parameters key of a component or instance: its name with every `-` as `_`."""
+    """Return the parameters key of a component or instance: its name with `_` for every `-`."""
     return name.replace("-", "_")
 
 
 def is_unusual(name: str) -> bool:
-    """Whether a name that can be one has characters that it should not have: capitals or quotes."""
+    """Return True if a valid name has discouraged characters: capitals or quotes."""
     return not _NAME.fullmatch(name)
 
 
@@ -59,7 +61,7 @@ def check_name(name: object, kind: str, *, reserved: Collection[str] = (), unusu
     """Return `name` if it is safe as a folder and class name.
 
     Args:
-        unusual: whether capitals and quotes may be in it, which are safe, too.
+        unusual: accept capitals and quotes, which are safe, too.
 
     Raises:
         InputError: it is not a string, malformed (CMD-NAME-001), too long (006) or reserved (002).
@@ -86,7 +88,9 @@ def check_name(name: object, kind: str, *, reserved: Collection[str] = (), unusu
 
 
 def path_problem(path: str) -> str:
-    """The reason why a path cannot exist, such as `has a part of more than 255 bytes`; empty if it can."""
+    """Return the reason why a path cannot exist, such as `has a part of more than 255 bytes`; empty for a
+    valid path.
+    """
     try:
         parts = [os.fsencode(part) for part in path.split("/")] if "\0" not in path else []
     except UnicodeEncodeError:
@@ -106,8 +110,8 @@ def _shortened(name: object) -> str:
 def check_instance_name(name: object, kind: str) -> str:
     """Return `name` if it can name a component or an instance.
 
-    That is, besides `check_name`: no dot, which Kapitan takes for a path separator, and no parameters key that means
-    something else already. Capitals and quotes, which syn-commodore takes, may be in it.
+    In addition to `check_name`: no dot, which Kapitan reads as a path separator, and no parameters key with another
+    meaning. Capitals and quotes, which syn-commodore accepts, are allowed.
 
     Raises:
         InputError: see `check_name`.
@@ -123,16 +127,16 @@ def check_instance_name(name: object, kind: str) -> str:
         raise InputError(
             "CMD-NAME-003",
             f"the name {checked!r} of a {kind} contains a dot",
-            hint="Kapitan would take it for a path separator; use '-' instead",
+            hint="Kapitan would read it as a path separator; use '-' instead",
         )
     return checked
 
 
 def check_package_name(name: object) -> str:
-    """Return `name` if it can name a package. Capitals and quotes, which syn-commodore takes, may be in it.
+    """Return `name` if it can name a package. Capitals and quotes, which syn-commodore accepts, are allowed.
 
     Raises:
-        InputError: see `check_name`; also for the prefix `t-`, which belongs to tenants.
+        InputError: see `check_name`; also for the prefix `t-`, which is reserved for tenants.
     """
     checked = check_name(name, "package", reserved=RESERVED_CLASSES, unusual=True)
     if checked.startswith("t-"):

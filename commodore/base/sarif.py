@@ -1,4 +1,4 @@
-"""SARIF 2.1.0 logs, as code scanning of forges takes them."""
+"""SARIF 2.1.0 logs, for code scanning."""
 
 from __future__ import annotations
 
@@ -17,17 +17,23 @@ _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS: Final[dict[Severity, str]] = {"error": "error", "warning": "warning", "boundary": "note", "info": "note"}
 
 
-def sarif_log(found: Iterable[Diagnostic], root: Path, rules: Iterable[Rule] = (), *, kind: str = "object") -> str:
-    """A log with one run: each diagnostic at its first place.
+def sarif_log(
+    diagnostics: Iterable[Diagnostic], root: Path, rules: Iterable[Rule] = (), *, kind: str = "object"
+) -> str:
+    """Return a log with one run: each diagnostic at its first place.
 
     Args:
-        root: the root of the repository, to which files below it are made relative.
-        rules: those that were applied; codes of diagnostics that are not among them are added in the order of names.
-        kind: of what diagnostics are about within a file, in words of SARIF.
+        root: the root of the repository, to which the files in it are relative.
+        rules: the applied rules; other codes of diagnostics are added in the order of names.
+        kind: the kind of the diagnostics' logical locations in SARIF.
     """
-    results = list(found)
-    known = {one.id: one for one in rules}
-    known |= {one.code: Rule(one.code, one.severity) for one in sorted(results, key=_code) if one.code not in known}
+    results = list(diagnostics)
+    known = {rule.id: rule for rule in rules}
+    known |= {
+        result.code: Rule(result.code, result.severity)
+        for result in sorted(results, key=_code)
+        if result.code not in known
+    }
     numbers = {name: number for number, name in enumerate(known)}
     driver = {"name": "commodore", "version": __version__, "rules": list(map(_rule, known.values()))}
     log = {
@@ -37,37 +43,41 @@ def sarif_log(found: Iterable[Diagnostic], root: Path, rules: Iterable[Rule] = (
             {
                 "tool": {"driver": driver},
                 "columnKind": "unicodeCodePoints",
-                "results": [_result(one, numbers[one.code], root, kind) for one in results],
+                "results": [_result(result, numbers[result.code], root, kind) for result in results],
             }
         ],
     }
     return json.dumps(log, indent=2, sort_keys=True)
 
 
-def _code(one: Diagnostic) -> str:
-    return one.code
+def _code(diagnostic: Diagnostic) -> str:
+    return diagnostic.code
 
 
-def _rule(one: Rule) -> dict[str, Any]:
-    summary = {"shortDescription": {"text": one.summary}} if one.summary else {}
-    return {"id": one.id, **summary, "defaultConfiguration": {"level": _LEVELS[one.severity]}}
+def _rule(applied: Rule) -> dict[str, Any]:
+    summary = {"shortDescription": {"text": applied.summary}} if applied.summary else {}
+    return {"id": applied.id, **summary, "defaultConfiguration": {"level": _LEVELS[applied.severity]}}
 
 
-def _result(one: Diagnostic, rule: int, root: Path, kind: str) -> dict[str, Any]:
+def _result(diagnostic: Diagnostic, rule: int, root: Path, kind: str) -> dict[str, Any]:
     location: dict[str, Any] = {}
-    place = one.locations[0] if one.locations else None
+    place = diagnostic.locations[0] if diagnostic.locations else None
     if place is not None and place.place:
         region = {"startLine": place.line, "startColumn": place.column}
         location["physicalLocation"] = {"artifactLocation": {"uri": _uri(place.place, root)}}
         if place.line:
             location["physicalLocation"]["region"] = {key: value for key, value in region.items() if value}
-    if logical := str(one.subject.object) or one.subject.name:
+    if logical := str(diagnostic.subject.object) or diagnostic.subject.name:
         location["logicalLocations"] = [{"fullyQualifiedName": printable(logical), "kind": kind}]
     return {
-        "ruleId": one.code,
+        "ruleId": diagnostic.code,
         "ruleIndex": rule,
-        "level": _LEVELS[one.severity],
-        "message": {"text": printable_lines(f"{one.message}. {one.hint}" if one.hint else one.message)},
+        "level": _LEVELS[diagnostic.severity],
+        "message": {
+            "text": printable_lines(
+                f"{diagnostic.message}. {diagnostic.hint}" if diagnostic.hint else diagnostic.message
+            )
+        },
         "locations": [location] if location else [],
     }
 

@@ -1,7 +1,7 @@
-"""Errors that a user may lower to warnings, code by code, where syn-commodore goes on.
+"""Errors that a user may lower to warnings, by code, where syn-commodore continues.
 
-A cluster that compiles there must compile here on the first day. What then happens is what happens there, but the same
-in each run. Codes that guard paths, execution or credentials are not in the table: they cannot be lowered.
+A cluster that compiles there must compile here on the first day, with the same result, but reproducible. Codes that
+protect paths, execution or credentials are not in the table: they cannot be lowered.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ PARAMETER: Final = Setting.of("commodore", "allow")
 
 @dataclass(frozen=True, slots=True)
 class Lowerable:
-    """One code that can be lowered.
+    """A code that can be lowered.
 
     Args:
         code: such as `CMD-ENG-041`.
-        problem: what is wrong, in a few words.
-        effect: what happens if it is allowed.
-        repair: how to mend the cause.
-        linter: the linter of `inventory lint` that finds it in class files; empty if a compile is needed.
+        problem: a short description.
+        effect: the effect of allowing it.
+        repair: the correction.
+        linter: the linter of `inventory lint` that reports it in class files; empty if a compile is needed.
     """
 
     code: str
@@ -36,8 +36,8 @@ class Lowerable:
 
 
 LOWERABLE: Final[Mapping[str, Lowerable]] = {
-    one.code: one
-    for one in (
+    entry.code: entry
+    for entry in (
         Lowerable(
             "CMD-CAT-001",
             "two instances write one file with different contents",
@@ -124,7 +124,7 @@ LOWERABLE: Final[Mapping[str, Lowerable]] = {
         ),
         Lowerable(
             "CMD-REF-006",
-            "a secret reference has more parts than count",
+            "a secret reference has too many parts",
             "its ref file is made of the second part; the others do not count",
             "write two parts: `?{vaultkv:path/key}`",
             linter="secret-references",
@@ -144,16 +144,16 @@ LOWERABLE: Final[Mapping[str, Lowerable]] = {
         ),
     )
 }
-"""All of them, by code. The table on the page about switching is made of this one."""
+"""All of them, by code. The table in the page about switching is generated from it."""
 
 
 def check_allowed(codes: Iterable[str]) -> frozenset[str]:
-    """The codes that were given with `--allow`.
+    """Return the codes given with `--allow`.
 
     Raises:
         UsageError: CMD-CLI-090, one of them cannot be lowered.
     """
-    wanted = _by_spelling(codes)
+    codes_by_spelling = _by_spelling(codes)
     raise_all(
         [
             UsageError(
@@ -161,18 +161,18 @@ def check_allowed(codes: Iterable[str]) -> frozenset[str]:
                 f"--allow cannot lower {given!r}: it is not among the codes that can be warnings",
                 hint=_meant(code),
             )
-            for given, code in wanted.items()
+            for given, code in codes_by_spelling.items()
             if code not in LOWERABLE
         ]
     )
-    return frozenset(wanted.values())
+    return frozenset(codes_by_spelling.values())
 
 
 def read_allowed(parameters: Mapping[str, Any]) -> frozenset[str]:
-    """The codes in `parameters.commodore.allow` of a rendered hierarchy.
+    """Return the codes in `parameters.commodore.allow` of a rendered hierarchy.
 
     Raises:
-        InputError: CMD-DEP-053, it is no list of codes, or one of them cannot be lowered.
+        InputError: CMD-DEP-053, it is not a list of codes, or a code cannot be lowered.
     """
     own = parameters.get("commodore")
     listed = own.get("allow") if isinstance(own, Mapping) else None
@@ -181,11 +181,11 @@ def read_allowed(parameters: Mapping[str, Any]) -> frozenset[str]:
     if not isinstance(listed, list) or not all(isinstance(code, str) for code in listed):
         raise InputError(
             "CMD-DEP-053",
-            "parameters.commodore.allow is no list of error codes",
+            "parameters.commodore.allow must be a list of error codes",
             hint="write for example: allow: [CMD-ENG-041]",
             locations=[PARAMETER],
         )
-    wanted = _by_spelling(listed)
+    codes_by_spelling = _by_spelling(listed)
     raise_all(
         [
             InputError(
@@ -194,11 +194,11 @@ def read_allowed(parameters: Mapping[str, Any]) -> frozenset[str]:
                 hint=_meant(code),
                 locations=[PARAMETER],
             )
-            for given, code in wanted.items()
+            for given, code in codes_by_spelling.items()
             if code not in LOWERABLE
         ]
     )
-    return frozenset(wanted.values())
+    return frozenset(codes_by_spelling.values())
 
 
 def _by_spelling(codes: Iterable[str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Test results as JUnit XML, which CI systems read; well-formed whatever the texts in them are."""
+"""Test results as JUnit XML for CI systems; well-formed for any text."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Case:
     """A test case.
 
     Attributes:
-        attributes: its name, the name of its class, and more.
-        outcome: `error` if it cannot be judged.
-        type: the code of what went wrong; empty to leave it out.
+        attributes: its name, class name, and further attributes.
+        outcome: `error` if it could not be run.
+        type: the failure's code; empty to leave it out.
     """
 
     attributes: Mapping[str, str]
@@ -28,13 +28,13 @@ class Case:
 
 
 def junit(attributes: Mapping[str, str], cases: Sequence[Case], output: str | None = None) -> str:
-    """One suite of test cases as an indented document with a declaration and a last newline.
+    """Return a test suite as an indented document with a declaration and a final newline.
 
-    Texts and attributes are printable, so they have no code points that XML 1.0 has no form for.
+    Texts and attributes must be printable, without code points that XML 1.0 cannot represent.
 
     Args:
-        attributes: of the suite; the values of `tests`, `failures`, `errors` and `skipped` are counted here.
-        output: what the cases wrote. With it the form follows both schemas in common use, that of Ant's JUnit task and
+        attributes: attributes of the suite; `tests`, `failures`, `errors` and `skipped` are counted.
+        output: the output of the cases. With it the document is valid for both common schemas, of Ant's JUnit task and
             the more lenient one of Jenkins.
     """
     words = {"failures": "failure", "errors": "error", "skipped": "skipped"}

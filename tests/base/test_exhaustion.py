@@ -194,7 +194,7 @@ def nested_too_deep() -> None:
         (lambda: Path("a\0b").stat(), "CMD-WORK-008", "has a NUL character"),
         (lambda: Path("a\ud800b").stat(), "CMD-WORK-008", r"'a\ud800b' has a half of a character"),
         (lambda: subprocess.run(["true", "a\0b"]), "CMD-WORK-008", "has a NUL character"),
-        (nested_too_deep, "CMD-WORK-009", "nests too deep"),
+        (nested_too_deep, "CMD-WORK-009", "too deep nesting"),
         (lambda: int("9" * 5000), "CMD-WORK-010", "more than 4,300 digits"),
     ],
     ids=["name", "path", "nul", "surrogate", "argument", "depth", "digits"],

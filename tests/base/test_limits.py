@@ -38,16 +38,16 @@ def test_a_tiny_limit_is_an_error_that_names_it(tmp_path: Path, limits: Limits, 
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        ("rendering_byte=1", "there is no limit 'rendering_byte'"),
+        ("rendering_byte=1", "unknown limit 'rendering_byte'"),
         ("rendering_bytes", "rendering_bytes must be a number"),
         ("rendering_bytes=8GB", "not '8GB'"),
         ("rendering_seconds=-1", "not '-1'"),
         ("rendering_seconds=inf", "not 'inf'"),
         ("rendering_bytes=2GiB git_timeout=", "git_timeout must be a number"),
         ("rendering_bytes = 2GiB", "rendering_bytes must be a number"),
-        ("fleet_pauses=1", "there is no limit 'fleet_pauses'"),
+        ("fleet_pauses=1", "unknown limit 'fleet_pauses'"),
         ("git_timeout=1" + "0" * 400, "git_timeout must be a number"),
-        ("\x1b[2J\n=1", "there is no limit"),
+        ("\x1b[2J\n=1", "unknown limit"),
     ],
 )
 def test_limits_that_cannot_be_read(

@@ -127,7 +127,7 @@ ERRORS: list[tuple[str, dict[str, str | None], list[str]]] = [
         },
         ["fleet_values"],
     ),
-    ("CMD-FLT-002", {f"{APP}/values.yaml": "a: &a [*a]\n"}, ["an alias leads into itself"]),
+    ("CMD-FLT-002", {f"{APP}/values.yaml": "a: &a [*a]\n"}, ["an alias refers to itself"]),
     ("CMD-YAML-003", {f"{APP}/values.yaml": "[" * 100_000}, ["levels deep"]),
     ("CMD-NAME-001", config("  - main", "  - ../main"), ["'../main'", f"{CONFIG_FILE}:"]),
     ("CMD-NAME-001", {f"{APP}/values.yaml": "applications: {../x: {}}"}, ["'../x'", f"{APP}/values.yaml:1:"]),

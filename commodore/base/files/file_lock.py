@@ -1,4 +1,4 @@
-"""Files that one process at a time can hold, so that only one changes what they stand for."""
+"""File locks, held by one process at a time."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from types import TracebackType
 from typing import Self
 
 _PAUSE = 0.05  # seconds between two attempts
-_HOLDER_BYTES = 4096  # of the file, at most, are read to tell who holds it
+_HOLDER_BYTES = 4096  # the most bytes read to identify the holder
 
 
 class HeldElsewhere(Exception):
-    """Another process holds the file. `holder` says who, as `pid 12, since 2026-01-31T10:00:00+00:00`, or is empty."""
+    """Another process holds the file. `holder` identifies it, as `pid 12, since 2026-01-31T10:00:00+00:00`, or is
+    empty.
+    """
 
     def __init__(self, holder: str) -> None:
         super().__init__(holder)
@@ -25,10 +27,10 @@ class HeldElsewhere(Exception):
 
 
 class FileLock:
-    """A file that is held until the end of a `with` block.
+    """A file locked until the end of a `with` block.
 
-    The operating system frees it when the process ends, however it ends. Another lock of the same process does not get
-    it either. A process that inherits the file's `handle` holds it, too, until it ends.
+    The operating system releases it when the process ends in any way. Another lock of the same process does not get it
+    either. A process that inherits the file's `handle` holds it, too, until it ends.
     """
 
     def __init__(self, handle: int) -> None:
@@ -44,18 +46,18 @@ class FileLock:
 
 
 def hold(path: Path, *, wait: float, signed: bool = False, waiting: Callable[[], None] | None = None) -> FileLock:
-    """Hold the file at `path`, which is made if need be, for this user alone; its folder must be there.
+    """Lock the file at `path`, which is created for this user only if it is missing; its folder must exist.
 
     Args:
-        wait: for how many seconds at most another holder is waited for; 0 fails at once, `math.inf` never.
-        signed: write our pid and the time into the file, for those that it is refused to.
-        waiting: is called once, when the lock is held and the wait begins.
+        wait: the most seconds to wait for another holder; 0 fails at once, `math.inf` never.
+        signed: write the pid and the time into the file, for other processes that want the lock.
+        waiting: called once, when the lock is held by another process and the wait begins.
 
-    The holder may remove the file, and its folder: those who wait for it then hold the one that takes its place.
+    The holder may remove the file, and its folder: waiting processes then lock its replacement.
 
     Raises:
         HeldElsewhere: another process held it all the time.
-        OSError: the operating system refused; at `path` is a link, for one.
+        OSError: the operating system refused, for example because `path` is a link.
     """
     deadline = time.monotonic() + wait
     while True:
@@ -67,7 +69,7 @@ def hold(path: Path, *, wait: float, signed: bool = False, waiting: Callable[[],
         except BaseException:
             os.close(handle)
             raise
-        os.close(handle)  # its holder has removed it: others may hold another file in its place
+        os.close(handle)  # its holder has removed it: others may hold its replacement
         path.parent.mkdir(parents=True, exist_ok=True)
     try:
         if signed:

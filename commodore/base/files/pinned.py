@@ -1,4 +1,4 @@
-"""Folders that stay the same while something is done in them, whatever other processes put in their place."""
+"""Paths that stay valid while other processes replace folders by links."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from commodore.base.errors import PolicyError
 
 HANDLES = "/proc/self/fd/"
-"""What paths by open folders begin with. They mean nothing to other processes, and do not belong into messages."""
+"""The prefix of paths by open folders. They are meaningless to other processes, and must not appear in messages."""
 
 _ON_LINUX = sys.platform == "linux"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -21,15 +21,15 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 @contextlib.contextmanager
 def pinned(path: Path, root: Path | None, *, make: bool = True) -> Iterator[Path]:
-    """The same path by its folder, which is held open: a link that takes the place of the folder, or of one above it,
-    does not count any more. It is for this process alone.
+    """Return the path by its folder, which is held open: a link that replaces the folder, or one of its parents, has no
+    effect. For this process only.
 
-    Without Linux the way is looked at, but the path is as it was; so it is without a root.
+    On systems other than Linux, and without a root, the path is checked, but returned unchanged.
 
     Args:
-        root: a folder above the path, without links in its own path: one that was put there since it was resolved
-            does not count either.
-        make: make the folders that are missing.
+        root: a parent folder, with a path free of links: a link placed there since it was resolved has no effect
+            either.
+        make: create missing folders.
 
     Raises:
         PolicyError: CMD-WORK-007, a folder between the root and the path is a link, or the root is behind one.
@@ -64,7 +64,7 @@ def _open_root(root: Path, make: bool) -> int:
         root.mkdir(parents=True, exist_ok=True)
         handle = os.open(root, _FOLDER)
     try:
-        # Where the folder really is, the kernel knows of the open one: its path may be another one by now.
+        # The kernel knows the real path of the open folder: the given path may lead elsewhere by now.
         _refuse_replaced(root, os.readlink(f"{HANDLES}{handle}") if _ON_LINUX else os.path.realpath(root))
     except BaseException:
         os.close(handle)
@@ -98,7 +98,7 @@ def _is_link(above: int, name: str) -> bool:
 
 
 def link_in(links: Sequence[Path], root: Path) -> PolicyError:
-    """What is raised for links where folders have to be; they are relative to the root."""
+    """Return the error for links in place of folders; they are relative to the root."""
     return PolicyError(
         "CMD-WORK-007",
         f"{', '.join(map(str, links))} in {root} must not be a link",

@@ -1,8 +1,7 @@
-"""Folders in which something is made beside its place, or taken apart, and what killed processes have left of them.
+"""Folders for unfinished work, and the removal of folders that killed processes have left.
 
-The process that makes such a folder holds it by a lock on the folder itself, which the operating system frees when the
-process ends, however it ends. So the next run knows what is abandoned, however young it is, and never takes away what
-a process works in, however old it is.
+The process that creates such a folder locks the folder itself, and the operating system releases the lock when the
+process ends in any way. So the next run recognizes abandoned folders of any age, and never removes a folder in use.
 """
 
 from __future__ import annotations
@@ -21,19 +20,19 @@ from commodore.base.files.tree import children
 from commodore.base.files.workspace import guard_disk, make_private, remove_tree
 
 _HELD = "held-"
-"""What the name of a folder goes on with whose lock tells whether a process works in it."""
+"""The infix of the names of locked folders, whose lock shows that a process uses them."""
 
 _TEMPORARY = "commodore-"
 
 
 @contextlib.contextmanager
 def staging(root: Path, prefix: str, age: float | None) -> Iterator[Path]:
-    """A fresh folder in `root`, for this user alone, removed afterwards; what is abandoned there goes first.
+    """A new folder in `root` for this user only, removed afterwards; abandoned ones are removed first.
 
     Args:
-        root: made if it is not there, for this user alone, as are missing folders above it.
-        prefix: how the name begins.
-        age: after how many seconds folders go that have no lock; None: never.
+        root: created for this user only if it is missing, with its parents.
+        prefix: the prefix of the name.
+        age: the age in seconds at which folders without a lock are removed; None: never.
 
     Raises:
         EnvironmentFault: the operating system refused.
@@ -46,7 +45,7 @@ def staging(root: Path, prefix: str, age: float | None) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """A fresh folder below the one for temporary files, without links in its path; see `staging`.
+    """A new folder in the system's temporary folder, without links in its path; see `staging`.
 
     Raises:
         EnvironmentFault: the operating system refused.
@@ -59,7 +58,7 @@ def temporary_folder() -> Iterator[Path]:
 def _fresh(root: Path, prefix: str, age: float | None) -> Iterator[Path]:
     with guard_disk(root):
         sweep(root, prefix, age)
-    made: list[Path] = []  # named before they are made, so that Ctrl-C at any moment leaves none
+    made: list[Path] = []  # recorded before creation, so that Ctrl-C at any time leaves no folder
     handle: int | None = None
     try:
         try:
@@ -68,7 +67,7 @@ def _fresh(root: Path, prefix: str, age: float | None) -> Iterator[Path]:
             yield made[-1]
         finally:
             _remove(made)
-    except KeyboardInterrupt:  # also while it was at it
+    except KeyboardInterrupt:  # also during the removal
         _remove(made)
         raise
     finally:
@@ -78,16 +77,16 @@ def _fresh(root: Path, prefix: str, age: float | None) -> Iterator[Path]:
 
 def _remove(made: list[Path]) -> None:
     for folder in made:
-        with contextlib.suppress(CommodoreError):  # it is abandoned then, and the next run removes it
+        with contextlib.suppress(CommodoreError):  # then it is abandoned, and the next run removes it
             remove_tree(folder)
 
 
 def sweep(root: Path, prefix: str, age: float | None, now: float | None = None) -> None:
-    """Remove this user's abandoned folders in `root`. What the operating system refuses stays.
+    """Remove this user's abandoned folders in `root`. Errors of the operating system are ignored.
 
     Args:
         prefix, age: as for `staging`.
-        now: seconds since 1970, by default this moment.
+        now: seconds since 1970, by default the current time.
     """
     now = time.time() if now is None else now
     with contextlib.suppress(OSError):
@@ -105,10 +104,10 @@ def sweep(root: Path, prefix: str, age: float | None, now: float | None = None) 
 
 
 def _make(root: Path, prefix: str, made: list[Path]) -> int | None:
-    """Make a folder and hold it; None without locks.
+    """Create a folder and lock it; None without locks.
 
     Args:
-        made: gets the folder, before it is there. What is in it besides is gone.
+        made: set to the folder before its creation, and empty afterwards on failure.
     """
     while True:
         folder = _new(root, prefix + _HELD, made)
@@ -129,7 +128,7 @@ def _make(root: Path, prefix: str, made: list[Path]) -> int | None:
 
 
 def _new(root: Path, prefix: str, made: list[Path]) -> Path:
-    """A folder with a name that no other has, for this user alone."""
+    """Create a folder with a unique name, for this user only."""
     while True:
         folder = root / f"{prefix}{secrets.token_hex(4)}"
         if os.path.lexists(folder):
@@ -137,7 +136,7 @@ def _new(root: Path, prefix: str, made: list[Path]) -> Path:
         made.append(folder)
         try:
             folder.mkdir(mode=0o700)
-        except FileExistsError:  # made by another process since
+        except FileExistsError:  # created by another process meanwhile
             made.remove(folder)
         else:
             return folder
@@ -147,7 +146,7 @@ def _remove_abandoned(folder: Path) -> None:
     """Remove a folder unless a process holds it.
 
     Raises:
-        BlockingIOError: a process does.
+        BlockingIOError: a process holds it.
     """
     handle = _hold(folder)
     try:
@@ -157,11 +156,11 @@ def _remove_abandoned(folder: Path) -> None:
 
 
 def _hold(folder: Path) -> int:
-    """Lock a folder, if it is not locked.
+    """Lock a folder, unless it is locked.
 
     Raises:
         BlockingIOError: it is locked.
-        OSError: it is gone, or cannot be locked.
+        OSError: it is missing, or cannot be locked.
     """
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:

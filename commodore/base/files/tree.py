@@ -1,4 +1,4 @@
-"""Folders with all that is in them: walked in one order, digested and copied by one rule."""
+"""Folders with their contents: walked in a fixed order, digested and copied by the same rules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 Entry = os.DirEntry[str]
 Skip = Callable[[Entry], bool]
-"""Says of an entry that it is left out, with all that is below it."""
+"""Returns True for entries to leave out, with everything below them."""
 
 _CHUNK = 1 << 20
 
@@ -24,11 +24,11 @@ _CHUNK = 1 << 20
 def walk(
     folder: str | os.PathLike[str], *, follow: bool = False, skip: Skip | None = None
 ) -> Iterator[tuple[str, Entry]]:
-    """Everything below a folder with its path from there: depth first, each folder in the byte order of its names and
-    before what is in it. A folder is not read before the caller has gone on. One that is missing has nothing in it.
+    """Yield everything below a folder with its relative path: depth first, each folder in the byte order of its names
+    and before its contents. A folder is read only after the caller has continued. A missing folder is empty.
 
     Args:
-        follow: links to folders are followed, but not to where the walk is already.
+        follow: follow links to folders, except for links that lead back to the current path.
 
     Raises:
         OSError: a folder cannot be read.
@@ -58,7 +58,7 @@ def walk(
 
 
 def is_folder(entry: Entry, *, follow: bool) -> bool:
-    """Whether an entry is a folder, or with `follow` a link to one; a link that leads in a circle is none."""
+    """Return True for a folder, or with `follow` for a link to a folder that is not circular."""
     try:
         return entry.is_dir(follow_symlinks=follow)
     except OSError:
@@ -66,14 +66,14 @@ def is_folder(entry: Entry, *, follow: bool) -> bool:
 
 
 def children(folder: str | os.PathLike[str]) -> list[Entry]:
-    """What is in a folder, in the byte order of names; nothing if it is missing.
+    """Return the entries of a folder, in the byte order of names; empty if it is missing.
 
     Raises:
         OSError: it cannot be read.
     """
     try:
-        with os.scandir(folder) as found:
-            return sorted(found, key=_by_name)
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=_by_name)
     except (FileNotFoundError, NotADirectoryError):
         return []
 
@@ -85,10 +85,10 @@ def _by_name(entry: Entry) -> bytes:
 def files(
     folder: str | os.PathLike[str], *, skip: Skip | None = None, links: bool = False
 ) -> Iterator[tuple[str, Path]]:
-    """The plain files below a folder by their paths from there, in the order of `walk`. Links are not followed.
+    """Yield the plain files below a folder by relative path, in the order of `walk`. Links are not followed.
 
     Args:
-        links: they are among the files, whatever they lead to.
+        links: include links, whatever their targets.
 
     Raises:
         OSError: a folder cannot be read.
@@ -99,41 +99,43 @@ def files(
 
 
 def lies_in(path: str, *folders: str) -> bool:
-    """Whether a path is one of these folders or lies in one, as they are spelt: no link is followed."""
-    return any(path == one or path.startswith(one if one.endswith(os.sep) else one + os.sep) for one in folders)
+    """Return True if a path is one of these folders or lies in one, as spelled: no link is followed."""
+    return any(
+        path == folder or path.startswith(folder if folder.endswith(os.sep) else folder + os.sep) for folder in folders
+    )
 
 
 def is_hidden(entry: Entry) -> bool:
-    """Whether a name begins with a dot."""
+    """Return True for a name with a leading dot."""
     return entry.name.startswith(".")
 
 
 def size_of(path: Path) -> int:
-    """The bytes of a file, or of all files below a folder, as far as they can be looked at. Links are not followed."""
+    """Return the size of a file, or of all readable files below a folder. Links are not followed."""
     total = 0
     with contextlib.suppress(OSError):
         if not stat.S_ISDIR(path.lstat().st_mode):
             return path.lstat().st_size
         for _, entry in walk(path):
             if not entry.is_dir(follow_symlinks=False):
-                with contextlib.suppress(OSError):  # it has just gone
+                with contextlib.suppress(OSError):  # removed meanwhile
                     total += entry.stat(follow_symlinks=False).st_size
     return total
 
 
 class Refused(OSError):
-    """A tree that is not measured: it is too large, or holds something that is neither file, folder nor link."""
+    """A tree that is not measured: it is too large, or holds entries other than files, folders and links."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What counts in a tree, and what a copy of it has.
+    """The rules of measuring and copying a tree.
 
     Args:
-        exact: all bits of modes count, and a copy has them and the times. Else it counts who may run a file, a copy is
-            readable for all, and what is neither file, folder nor link is left out.
-        skip: what is left out.
-        entries, bytes: how many there may be; None for any number.
+        exact: include all mode bits, which a copy keeps together with the times. Otherwise only the execute bit counts,
+            a copy is readable for all, and entries other than files, folders and links are left out.
+        skip: the entries to leave out.
+        entries, bytes: the greatest numbers; None for any number.
     """
 
     exact: bool = False
@@ -144,12 +146,12 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What a folder holds.
+    """The measure of a folder.
 
     Args:
         digest: hex SHA-256 of names, kinds, modes as the rules say, contents, and targets of links.
-        files, bytes: how many regular files there are, and how large they are together.
-        sum: that of jsonnet-bundler: base64 of a SHA-256 of the contents alone; empty for an exact measure.
+        files, bytes: the number and the total size of regular files.
+        sum: the `sum` of jsonnet-bundler: base64 of a SHA-256 of the contents alone; empty for an exact measure.
     """
 
     digest: str
@@ -164,8 +166,8 @@ def measure(folder: Path, copy_to: Path | None = None, rules: Rules | None = Non
     Links are copied as links. A copy never shares its content with the original.
 
     Raises:
-        Refused: see there.
-        OSError: something is missing, or cannot be read or written.
+        Refused: the rules exclude it.
+        OSError: a file is missing, or cannot be read or written.
     """
     measuring = _Measuring(rules or Rules())
     root = os.stat(folder)
@@ -215,37 +217,37 @@ class _Measuring:
         self._everything.update(b"%s%d:%s%d:%s" % (kind.encode(), len(named), named, len(detail), detail))
 
     def _file(self, source: str, target: str | None, mode: int) -> bytes:
-        """Read a file, and write what was read; its digest."""
-        found = hashlib.sha256()
+        """Read a file, and copy it. Returns its digest."""
+        digest = hashlib.sha256()
         self._files += 1
         with open(source, "rb", buffering=0) as reader, _create(target, mode) as writer:
             while chunk := reader.read(_CHUNK):
                 self._count(0, len(chunk))
-                found.update(chunk)
+                digest.update(chunk)
                 if self._contents is not None:
                     self._contents.update(chunk)
                 if writer is not None:
                     writer.write(chunk)
         if target is not None and self.rules.exact:
             shutil.copystat(source, target)
-        return found.digest()
+        return digest.digest()
 
     def _count(self, entries: int, size: int) -> None:
         self._entries += entries
         self._bytes += size
-        for found, most in ((self._entries, self.rules.entries), (self._bytes, self.rules.bytes)):
-            if most is not None and found > most:
+        for count, most in ((self._entries, self.rules.entries), (self._bytes, self.rules.bytes)):
+            if most is not None and count > most:
                 raise Refused(errno.EFBIG, os.strerror(errno.EFBIG))
 
     def conclude(self) -> Measure:
-        for source, target in reversed(self._folders) if self.rules.exact else ():  # one may be there to be read only
+        for source, target in reversed(self._folders) if self.rules.exact else ():  # a folder may be read-only
             shutil.copystat(source, target)
         total = base64.b64encode(self._contents.digest()).decode() if self._contents is not None else ""
         return Measure(self._everything.hexdigest(), self._files, self._bytes, total)
 
 
 def _create(path: str | None, mode: int) -> contextlib.AbstractContextManager[BinaryIO | None]:
-    """A new file whose mode does not depend on the umask; none without a path."""
+    """Open a new file with a mode independent of the umask; None without a path."""
     if path is None:
         return contextlib.nullcontext()
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
@@ -254,8 +256,8 @@ def _create(path: str | None, mode: int) -> contextlib.AbstractContextManager[Bi
 
 
 def add_times(times: Any, path: str) -> None:
-    """Add to a hash, if there is one, when a path was last changed, and what it leads to if it is a link. Writing to a
-    file or folder always changes that, even if the former content is written back.
+    """Add the change time of a path, and its target if it is a link, to a hash (if any). Every write to a file or
+    folder changes it, even if the same content is written back.
     """
     if times is None:
         return

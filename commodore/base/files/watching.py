@@ -1,7 +1,7 @@
-"""Waiting for changes of the files that a compile reads, and telling what a compile has changed.
+"""Wait for changes of a compile's input files, and detect the changes that a compile made itself.
 
-Files are looked at again and again, which works on every file system, network mounts and container volumes included;
-how often depends on how long one look takes (ADR 0013).
+Files are polled, which works on every file system including network mounts and container volumes; the interval depends
+on the duration of a scan (ADR 0013).
 """
 
 from __future__ import annotations
@@ -23,48 +23,48 @@ from commodore.base.files.tree import children, files, lies_in
 from commodore.base.files.workspace import guard_disk
 from commodore.base.limits import Limits
 
-# What editors and file managers write beside a file, and what Python compiles.
+# Temporary files of editors and file managers, and compiled Python.
 _EDITED: Final = r".*~|#.*#|\.#.*|.*\.(swp|swx|tmp|bak|orig|pyc)|4913|.*___jb_(tmp|old)___|__pycache__"
 _NOISE: Final = re.compile(rf"\..*|{_EDITED}")
-_NOISE_IN_TREES: Final = re.compile(rf"\.git|{_EDITED}")  # who reads a whole folder reads hidden files, too
-_LOOKS: Final = 10  # pauses are this many times as long as a look, so that waiting takes little of a CPU
-_RESTLESS: Final = 50  # looks after which a file that never comes to rest counts as changed
-_REPEATS: Final = 2  # compiles that something which may have been edited and put back leads to, one after another
+_NOISE_IN_TREES: Final = re.compile(rf"\.git|{_EDITED}")  # readers of a whole folder also read hidden files
+_LOOKS: Final = 10  # pauses are this many times as long as a scan, to use little CPU
+_RESTLESS: Final = 50  # scans after which a constantly changing file counts as changed
+_REPEATS: Final = 2  # consecutive compiles caused by files that may have been edited and restored
 
 _Signature = tuple[int, ...]
-_FIELDS: Final = 6  # of one file in a signature; the second one is the time at which it was changed in any way
+_FIELDS: Final = 6  # the fields of a file's signature; the second is its change time (ctime)
 _FOLDER: Final[_Signature] = (0,) * _FIELDS
 
 
 @dataclass(frozen=True, slots=True)
 class WatchedPaths:
-    """What is watched.
+    """The watched files.
 
     Args:
-        roots: files, and folders with all that is below them but those of editors; links are followed.
-        apart: what of it is not watched, such as that which a compile writes.
-        base: the folder that names are told relative to.
-        output: where a compile puts what it makes: never watched, even if an input reads it.
-        hidden: watch hidden files, too, but for git's own.
+        roots: files, and folders with everything below them except for files of editors; links are followed.
+        excluded: the paths that are not watched, such as outputs of a compile.
+        base: the folder to which reported names are relative.
+        output: the output folder of a compile: never watched, even if it is an input.
+        hidden: watch hidden files, too, except for `.git`.
     """
 
     roots: tuple[Path, ...]
-    apart: tuple[Path, ...]
+    excluded: tuple[Path, ...]
     base: Path
     output: tuple[Path, ...] = ()
     hidden: bool = False
 
     def name(self, path: str) -> str:
-        """The name of a file in messages."""
+        """Return the name of a file for messages."""
         absolute = Path(path)
         return str(absolute.relative_to(self.base) if absolute.is_relative_to(self.base) else absolute)
 
 
 class Reads(Protocol):
-    """What a compile has recorded of the files that it has read. Paths are absolute.
+    """The recorded input files of a compile. Paths are absolute.
 
-    `files` were read or looked for, `folders` read with all that is in them (but for the paths that each names),
-    `patterns` are those whose matches were listed, `written` the files and folders that the compile has made itself.
+    `files` were read or searched for, `folders` were read with all their contents (except for the paths listed with
+    each), `patterns` are globs whose matches were listed, `written` the files and folders that the compile created.
     """
 
     @property
@@ -80,18 +80,18 @@ class Reads(Protocol):
     def written(self) -> Collection[str]: ...
 
     def outdated(self) -> Collection[str]:
-        """What is not there any more as it was read."""
+        """The inputs that have changed or disappeared since they were read."""
 
 
 @dataclass(slots=True)
-class _Look:
-    """What was there at one time.
+class _Scan:
+    """The state of the files at one time.
 
     Args:
-        files: files and links with what tells that they have changed.
-        folders: the folders that were looked through.
-        elsewhere: those of the files that are looked at only because they were read, or looked for.
-        fresh: those that may be written once more without a new time of change.
+        files: files and links with their signatures.
+        folders: the scanned folders.
+        elsewhere: the files that are scanned only because they were read or searched for.
+        fresh: the files that may change again without a new change time.
     """
 
     files: dict[str, _Signature] = field(default_factory=dict)
@@ -99,18 +99,18 @@ class _Look:
     elsewhere: set[str] = field(default_factory=set)
     fresh: set[str] = field(default_factory=set)
 
-    def differing(self, other: _Look) -> set[str]:
-        """The files that are not the same in both."""
+    def differing(self, other: _Scan) -> set[str]:
+        """Return the files that differ."""
         mine, others = self.files, other.files
         return {path for path in mine.keys() | others.keys() if mine.get(path) != others.get(path)}
 
 
 class Watch:
-    """Says when what was compiled should be compiled again: when files are not what they were.
+    """Detects when compiled inputs have changed.
 
     Args:
-        sources: what to look at.
-        limits: pauses, and how many files.
+        sources: the watched files.
+        limits: pauses, and the most files.
     """
 
     def __init__(self, sources: WatchedPaths, *, limits: Limits) -> None:
@@ -124,16 +124,16 @@ class Watch:
         self._own: set[str] = set()
 
     def batches(self) -> Iterator[tuple[str, ...]]:
-        """Gives the names of changed files each time that something has changed; at first, and at once, none.
+        """Yield the names of changed files after each change; an empty batch first, at once.
 
-        The caller compiles between two batches. What is saved meanwhile is the next batch, also if it was undone before
-        the compile has ended: it may have read either. What the compile itself writes is none: dependencies that it
-        fetches, and files that it rewrites with the content that they had.
+        The caller compiles between two batches. Changes meanwhile are the next batch, even if they are reverted before
+        the compile has ended: it may have read either version. Files written by the compile itself are excluded:
+        fetched dependencies, and files that it rewrites with the same content.
 
         Raises:
             InputError: there are too many files.
         """
-        before = self._look()
+        before = self._scan()
         self._contents = {path: _content(path) for path in before.files}
         yield ()
         while True:
@@ -146,7 +146,7 @@ class Watch:
             yield tuple(self._sources.name(path) for path in sorted(changed))
 
     def listen(self, announce: Announce) -> Announce:
-        """A listener for compiles: it notes that something is fetched, and passes everything on."""
+        """Return a listener for compiles, which notes fetches and passes all events on."""
 
         def on_event(event: Event) -> None:
             self._fetching = self._fetching or (isinstance(event, TaskBegun) and event.task == "fetch")
@@ -155,17 +155,17 @@ class Watch:
         return on_event
 
     def learn(self, reads: Reads) -> None:
-        """Watch from now on what the last compile has read, wherever it is."""
+        """Watch the inputs of the last compile from now on, wherever they are."""
         self._reads = reads
         output = [str(path) for path in self._sources.output]
         self._elsewhere = [path for path in reads.files if not lies_in(path, *output)]
 
-    def _wait(self, before: _Look) -> tuple[_Look, set[str]]:
-        """Until something is not as it was, and stays as it is then: editors write several times."""
+    def _wait(self, before: _Scan) -> tuple[_Scan, set[str]]:
+        """Wait until a file has changed, and no file changes any more: editors write several times."""
         while True:
             start = time.monotonic()
             time.sleep(self._limits.watch_pause)
-            now = self._look()
+            now = self._scan()
             if before.differing(now):
                 now = self._settle(now)
             changed = {path for path in self._candidates(before, now) if self._is_new(path)}
@@ -174,14 +174,13 @@ class Watch:
             before = now
             time.sleep(max(0.0, (_LOOKS - 1) * (time.monotonic() - start - self._limits.watch_pause)))
 
-    def _since_compile(self, before: _Look) -> tuple[_Look, set[str]]:
-        """What has changed since the compile began, or was something else while it went on.
+    def _since_compile(self, before: _Scan) -> tuple[_Scan, set[str]]:
+        """Return the changes since the compile began, including reverted ones.
 
-        What was written but has its old content may have been edited and put back, unless there is a record of what the
-        compile has read of it. Or the compile writes it itself: that shows by its being so after all compiles to which
-        only that leads.
+        A file that was written, but has its old content, may have been edited and restored, unless its read is
+        recorded. Or the compile writes it itself: then this happens in every compile that it causes.
         """
-        now = self._look()
+        now = self._scan()
         if before.differing(now):
             now = self._settle(now)
         changed = {path for path in self._candidates(before, now) if self._is_new(path)}
@@ -196,40 +195,40 @@ class Watch:
         output = [str(path) for path in self._sources.output]
         return {path for path in self._reads.outdated() if not lies_in(path, *output)} if self._reads else set()
 
-    def _candidates(self, before: _Look, now: _Look) -> set[str]:
-        """What may have another content: its signature is another one, or would not be in any case."""
+    def _candidates(self, before: _Scan, now: _Scan) -> set[str]:
+        """Return the files that may have changed: with another signature, or too fresh for a reliable one."""
         return before.differing(now) | before.fresh
 
     def _is_new(self, path: str) -> bool:
-        """Whether the content of a file is another one, which is remembered."""
+        """Return True if the content of a file has changed, and remember it."""
         known, self._contents[path] = self._contents.get(path, b""), _content(path)
         return self._contents[path] != known
 
-    def _settle(self, now: _Look) -> _Look:
+    def _settle(self, now: _Scan) -> _Scan:
         for _ in range(_RESTLESS):
             time.sleep(self._limits.watch_settled)
-            later = self._look()
+            later = self._scan()
             if not now.differing(later):
                 break
             now = later
         return now
 
-    def _disregard_fetched(self, before: _Look) -> None:
-        """Files in new folders, where something was fetched, are there as if they always had been."""
+    def _disregard_fetched(self, before: _Scan) -> None:
+        """Treat files in new folders of fetched dependencies as if they had always existed."""
         if not self._fetching:
             return
-        now = self._look()
+        now = self._scan()
         for path in now.files.keys() - before.files.keys() - now.elsewhere:
             folder = os.path.dirname(path)
             if folder in now.folders and folder not in before.folders:
                 self._begin_with(path, before, now)
         before.folders |= now.folders
 
-    def _begin_with_reads(self, before: _Look) -> None:
-        """From now on look at what was read; whether it has changed since then, the record of the reads tells."""
+    def _begin_with_reads(self, before: _Scan) -> None:
+        """Watch the inputs from now on; changes since they were read are determined by the record of the reads."""
         if self._reads is None:
             return
-        now = self._look()
+        now = self._scan()
         for path in before.elsewhere - now.elsewhere:
             before.files.pop(path, None)
         for path in now.elsewhere - before.elsewhere - before.files.keys():
@@ -237,91 +236,91 @@ class Watch:
         before.elsewhere = now.elsewhere
         self._own |= {path for path in now.files if lies_in(path, *self._reads.written)}
 
-    def _begin_with(self, path: str, before: _Look, now: _Look) -> None:
+    def _begin_with(self, path: str, before: _Scan, now: _Scan) -> None:
         if path in now.files:
             before.files[path] = now.files[path]
         self._contents[path] = _content(path)
 
-    def _look(self) -> _Look:
-        found = _Look()
+    def _scan(self) -> _Scan:
+        scan = _Scan()
         settled = time.time_ns() - int(self._limits.settled_seconds * 1e9)
         noise = _NOISE_IN_TREES if self._sources.hidden else _NOISE
         self._walk(
-            [str(path) for path in self._sources.roots], noise, {str(path) for path in self._sources.apart}, found
+            [str(path) for path in self._sources.roots], noise, {str(path) for path in self._sources.excluded}, scan
         )
         if self._reads is not None:
-            self._look_elsewhere(self._reads, found)
-        found.fresh = {path for path, signature in found.files.items() if max(signature[1::_FIELDS]) >= settled}
-        return found
+            self._scan_elsewhere(self._reads, scan)
+        scan.fresh = {path for path, signature in scan.files.items() if max(signature[1::_FIELDS]) >= settled}
+        return scan
 
-    def _look_elsewhere(self, reads: Reads, found: _Look) -> None:
-        """Look at what was read, as far as it was not seen yet."""
-        beside = _Look()
+    def _scan_elsewhere(self, reads: Reads, scan: _Scan) -> None:
+        """Scan the inputs that were not scanned yet."""
+        others = _Scan()
         for folder, excluded in reads.folders.items():
-            self._walk([folder], _NOISE_IN_TREES, set(excluded), beside)
+            self._walk([folder], _NOISE_IN_TREES, set(excluded), others)
         for path in (*self._elsewhere, *(hit for pattern in reads.patterns for hit in glob.glob(pattern))):
             signature = _signature(path)
             if signature is not None:
-                beside.files[path] = signature
+                others.files[path] = signature
         output = [str(path) for path in self._sources.output]
-        found.elsewhere = {path for path in (*self._elsewhere, *beside.files) if path not in found.files}
-        found.elsewhere = {path for path in found.elsewhere if not lies_in(path, *output)}
-        found.files |= {path: beside.files[path] for path in found.elsewhere if path in beside.files}
+        scan.elsewhere = {path for path in (*self._elsewhere, *others.files) if path not in scan.files}
+        scan.elsewhere = {path for path in scan.elsewhere if not lies_in(path, *output)}
+        scan.files |= {path: others.files[path] for path in scan.elsewhere if path in others.files}
 
-    def _walk(self, places: list[str], noise: re.Pattern[str], apart: set[str], found: _Look) -> None:
+    def _walk(self, places: list[str], noise: re.Pattern[str], excluded: set[str], scan: _Scan) -> None:
         seen: set[tuple[int, int]] = set()
         pending = places[::-1]
         while pending:
             place = pending.pop()
             try:
                 if place in places:
-                    _note(found, place)
+                    _note(scan, place)
                 status = os.stat(place)
                 if not stat.S_ISDIR(status.st_mode) or (status.st_dev, status.st_ino) in seen:
                     continue
                 seen.add((status.st_dev, status.st_ino))
-                found.folders.add(place)
-                pending += _enter(place, noise, apart, found)
-            except OSError:  # it has just gone, or is not readable: then nothing is compiled with it either
+                scan.folders.add(place)
+                pending += _enter(place, noise, excluded, scan)
+            except OSError:  # removed meanwhile, or unreadable: a compile cannot use it either
                 continue
-            if len(found.files) > self._limits.watched_files:
+            if len(scan.files) > self._limits.watched_files:
                 raise InputError(
                     "CMD-WATCH-001",
-                    f"there are more than {self._limits.watched_files} files to watch",
-                    hint="is one of the folders too large by mistake?",
+                    f"more than {self._limits.watched_files} files to watch",
+                    hint="check for a folder that is too large by mistake",
                     locations=[str(root) for root in self._sources.roots],
                 )
 
 
-def _enter(place: str, noise: re.Pattern[str], apart: set[str], found: _Look) -> list[str]:
-    """Note a folder's files and links; returns its folders."""
+def _enter(place: str, noise: re.Pattern[str], excluded: set[str], scan: _Scan) -> list[str]:
+    """Add a folder's files and links; returns its folders."""
     folders = []
     for entry in children(place):
-        if noise.fullmatch(entry.name) or entry.path in apart:
+        if noise.fullmatch(entry.name) or entry.path in excluded:
             continue
         if entry.is_dir():
             folders.append(entry.path)
         if entry.is_symlink() or entry.is_file():
-            _note(found, entry.path)
+            _note(scan, entry.path)
     return folders[::-1]
 
 
-def _note(found: _Look, path: str) -> None:
-    """Note a file, or a link with the file that it leads to. A folder is noted by what is in it."""
+def _note(scan: _Scan, path: str) -> None:
+    """Add a file, or a link with its target. For a folder, add its contents."""
     signature = _signature(path)
     if signature is not None and signature != _FOLDER:
-        found.files[path] = signature
+        scan.files[path] = signature
 
 
 def _signature(path: str) -> _Signature | None:
-    """What is another one when a file has changed; of a link also that of the file that it leads to."""
+    """Return a value that changes with the file; for a link also with its target."""
     try:
         status = os.lstat(path)
         if not stat.S_ISLNK(status.st_mode):
             return _fields(status)
         try:
             return *_fields(status), *_fields(os.stat(path))
-        except OSError:  # it leads nowhere
+        except OSError:  # dangling link
             return _fields(status)
     except (OSError, ValueError):
         return None
@@ -334,7 +333,9 @@ def _fields(status: os.stat_result) -> _Signature:
 
 
 def _content(path: str) -> bytes:
-    """What a compile can see of a file: its bytes, its mode, where a link leads. Nothing if it is not there."""
+    """Return everything a compile can see of a file: its bytes, its mode, the target of a link. Empty if it
+    is missing.
+    """
     try:
         link = os.readlink(path) if os.path.islink(path) else ""
         status = os.stat(path)
@@ -348,17 +349,17 @@ def _content(path: str) -> bytes:
 
 
 def read_trees(folders: Mapping[str, Path]) -> dict[str, bytes]:
-    """The files below some folders, by their path with what the folder is called in front. Links are not followed.
+    """Return the files below some folders, by path with the folder's name in front. Links are not followed.
 
     Args:
-        folders: those that are not there have no files.
+        folders: folders by name; missing ones are empty.
 
     Raises:
         EnvironmentFault: a file cannot be read.
     """
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     for name, folder in folders.items():
         with guard_disk(folder):
             for inner, path in files(folder):
-                found[f"{name}/{inner}"] = path.read_bytes()
-    return dict(sorted(found.items()))
+                contents[f"{name}/{inner}"] = path.read_bytes()
+    return dict(sorted(contents.items()))

@@ -1,4 +1,4 @@
-"""Every path of a working directory, its lock, and the atomic replacement of files and folders."""
+"""The paths of a working directory, its lock, and the atomic replacement of files and folders."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from commodore.base.files.tree import children
 from commodore.base.limits import Limits
 
 _STAGING = ".staging"
-_SHALLOW = 8  # folders in folders that are not moved
-_AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of Linux
+_SHALLOW = 8  # the depth of folders that are not moved
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # constants of Linux
 
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """The working directory of a run. `root` is absolute and free of symlinks; it need not exist yet."""
+    """The working directory of a run. `root` is absolute and free of symlinks; it may be missing."""
 
     root: Path
 
     @classmethod
     def at(cls, path: Path) -> Workspace:
-        """The workspace at `path`, made absolute with its symlinks resolved.
+        """Return the workspace at `path`, made absolute with its symlinks resolved.
 
         Raises:
-            EnvironmentFault: `path` is a file, or cannot be looked at.
+            EnvironmentFault: `path` is a file, or cannot be accessed.
         """
         with guard_disk(path):
             root = _resolve(path)
@@ -94,15 +94,15 @@ class Workspace:
 
     @property
     def repositories(self) -> Path:
-        """The bare clones, one per remote repository."""
+        """The bare clones, one for each remote repository."""
         return self.dependencies / ".repos"
 
     def component(self, instance: str) -> Path:
-        """Where the component of an instance is checked out."""
+        """Return the checkout of an instance's component."""
         return self.dependencies / instance
 
     def package(self, name: str) -> Path:
-        """Where a package is checked out."""
+        """Return the checkout of a package."""
         return self.dependencies / f"pkg.{name}"
 
     @property
@@ -140,17 +140,17 @@ class Workspace:
 
     @property
     def state(self) -> Path:
-        """Commodore's own files: the lock, staging folders, what is still to be reported."""
+        """Commodore's own files: the lock, staging folders, pending reports."""
         return self.root / ".commodore"
 
     @property
     def generated(self) -> tuple[Path, ...]:
-        """What `catalog clean` removes."""
+        """The paths that `catalog clean` removes."""
         return (self.inventory, self.libraries, self.dependencies / "libs", self.compiled, self.catalog)
 
     @property
     def own(self) -> tuple[Path, ...]:
-        """The folders that a run fills. None of them is a link: what is written there would get somewhere else."""
+        """The folders that a run writes to. They must not be links, which would lead the files elsewhere."""
         return (
             self.state,
             self.inventory,
@@ -174,7 +174,7 @@ class Workspace:
 
     @contextlib.contextmanager
     def staging(self, name: str) -> Iterator[Path]:
-        """A fresh empty folder on the workspace's file system, removed afterwards if it is still there.
+        """A new empty folder on the workspace's file system, removed afterwards unless it was moved.
 
         Raises:
             EnvironmentFault: the operating system refused.
@@ -190,7 +190,7 @@ class Workspace:
             remove_tree(folder, root=self.root)
 
     def discard(self, path: Path) -> None:
-        """Remove what is at `path` in one step: a run that is killed leaves all of it there, or nothing.
+        """Remove `path` in one step: a killed run leaves all of it, or nothing.
 
         Raises:
             EnvironmentFault: the operating system refused.
@@ -199,16 +199,16 @@ class Workspace:
             with (
                 contextlib.suppress(OSError),
                 pinned(path, self.root, make=False) as place,
-            ):  # on another file system, for one
+            ):  # for example on another file system
                 place.rename(aside / "old")
             remove_tree(path, root=self.root)
 
     @contextlib.contextmanager
     def locked(self, limits: Limits) -> Iterator[None]:
-        """Hold the workspace for one run. The operating system frees the lock when the process ends, however it ends.
+        """Lock the workspace for a run. The operating system releases the lock when the process ends in any way.
 
         Raises:
-            PolicyError: another run holds it (its pid and start time are named), or one of its folders is a link.
+            PolicyError: another run holds it (the message has its pid and start time), or one of its folders is a link.
             EnvironmentFault: the operating system refused.
         """
         self._refuse_links()
@@ -229,18 +229,18 @@ class Workspace:
             yield
 
     def forget_lock(self) -> None:
-        """Remove the lock's file, and the folder of commodore's own files if nothing else is left in it. The caller
-        holds the lock, and does nothing more with the workspace.
+        """Remove the lock file, and the folder of commodore's own files if it is empty then. The caller holds the lock,
+        and does not use the workspace afterwards.
         """
         with guard_disk(self.state):
             (self.state / "lock").unlink(missing_ok=True)
-            with contextlib.suppress(OSError):  # it holds something else, or is a link
+            with contextlib.suppress(OSError):  # it holds other files, or is a link
                 self.state.rmdir()
 
     def _sweep(self) -> None:
-        """Remove staging folders that a killed run has left; the holder of the lock is the only run.
+        """Remove staging folders of killed runs; the holder of the lock is the only run.
 
-        Nothing else: `.commodore` may be a link to a folder that holds more than ours.
+        Nothing else is removed: `.commodore` may be a link to a folder with other files.
         """
         for entry in sorted(self.state.iterdir()):
             if entry.name.endswith(_STAGING) and entry.is_dir() and not entry.is_symlink():
@@ -249,7 +249,7 @@ class Workspace:
 
 @contextlib.contextmanager
 def guard_disk(place: Path) -> Iterator[None]:
-    """Turn an operating system's error about `place` (full disk, no permission) into one a user can act on.
+    """Convert an error of the operating system about `place` (full disk, no permission) into an actionable one.
 
     Raises:
         EnvironmentFault: the operating system refused.
@@ -270,14 +270,14 @@ def guard_disk(place: Path) -> Iterator[None]:
 def write_atomically(
     path: Path, content: bytes, mode: int = 0o644, *, durable: bool = False, root: Path | None = None
 ) -> bool:
-    """Give `path` this content and mode by renaming a finished file into place. Returns False if it had both already.
+    """Set the content and mode of `path` by renaming a finished file. Returns False if both were the same already.
 
-    A symlink at `path` is replaced, never written through. The file is complete or as it was, whenever the process is
-    killed. With `durable` it is on the disk when this returns, and survives a loss of power. Missing folders above a
-    file that this user alone may read are made for this user alone, too.
+    A symlink at `path` is replaced, never written through. If the process is killed, the file is complete or unchanged.
+    With `durable` it is on disk when this returns, and survives a power failure. Missing parents of a file that only
+    this user may read are created for this user only.
 
     Args:
-        root: a folder above; no link is followed on the way from there, whatever other processes do meanwhile.
+        root: a parent folder; no link below it is followed, whatever other processes do meanwhile.
 
     Raises:
         EnvironmentFault: the operating system refused.
@@ -296,9 +296,9 @@ def write_atomically(
             if durable:
                 os.fsync(file.fileno())
             os.fchmod(file.fileno(), mode)
-            os.close(os.dup(file.fileno()))  # some file systems tell only at closing that the disk is full
+            os.close(os.dup(file.fileno()))  # some file systems report a full disk only on close
             os.replace(file.name, path)
-            # A process that another thread is just starting has the file, too: it must not hold what is complete.
+            # A process started by another thread may inherit the file: it must not lock the finished file.
             with contextlib.suppress(OSError):
                 fcntl.flock(file, fcntl.LOCK_UN)
         if durable:
@@ -310,10 +310,10 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder, and those above it that are missing, for this user alone. One that is there stays as it is.
+    """Create a folder and its missing parents for this user only. An existing one is left unchanged.
 
     Raises:
-        OSError: the operating system refused, or something else is in the way.
+        OSError: the operating system refused, or a file is in the way.
     """
     try:
         folder.mkdir(mode=0o700)
@@ -334,22 +334,22 @@ def _sync_folder(folder: Path) -> None:
 
 
 _BESIDE = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-_TRIES = 100  # of a name that other runs use, too; each costs two calls
-_READABLE = 32  # characters of a name that temporary names repeat; the longest names have no room for more
+_TRIES = 100  # attempts for a name that other runs use, too; each takes two calls
+_READABLE = 32  # characters of the target's name in temporary names; the longest names leave no room for more
 
 
 def _temporary_name(path: Path) -> Path:
-    """Where something is made that is to be renamed to `path`. It is always the same place, so that what a killed run
-    has left there is used up by the next one.
+    """Return the path of the temporary file that is renamed to `path`. It is always the same, so that the next run
+    reuses the leftovers of a killed one.
     """
     return path.with_name(f".{path.name[:_READABLE]}-{zlib.crc32(os.fsencode(path.name)):08x}")
 
 
 @contextlib.contextmanager
 def _open_beside(path: Path) -> Iterator[IO[bytes]]:
-    """An empty file beside `path`, which goes if it is not renamed. While it is open no other run gets its name.
+    """An empty file next to `path`, removed unless it is renamed. While it is open no other run gets its name.
 
-    If another process is making the same file right now, or something else is in the way, the name is a new one.
+    If another process is writing the same file, or something is in the way, the name is a new one.
     """
     files: list[IO[bytes]] = []
     name = str(_temporary_name(path))
@@ -367,7 +367,7 @@ def _open_beside(path: Path) -> Iterator[IO[bytes]]:
                 os.unlink(files[-1].name)
         while files:
             files.pop().close()
-        if not ours:  # Ctrl-C, perhaps just after the file was made
+        if not ours:  # Ctrl-C, perhaps just after the file was created
             _remove_unused(name)
         raise
     finally:
@@ -376,7 +376,7 @@ def _open_beside(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _open_alone(name: str, files: list[IO[bytes]]) -> bool:
-    """Add the open file of that name. Returns False if another run writes it or something else is in the way."""
+    """Add the open file of that name. Returns False if another run writes it or something is in the way."""
     with contextlib.suppress(OSError):
         handle = os.open(name, _BESIDE | os.O_CREAT, 0o600)
         files.append(open(name, "wb", opener=lambda *_: handle))  # noqa: SIM115 - the caller closes it
@@ -392,37 +392,37 @@ def _remove_unused(name: str) -> None:
 
 
 def _is_alone(handle: int, name: str) -> bool:
-    """Take an open file, if it is still at its place and no other run writes it, and empty it."""
+    """Lock an open file, if it is still at its place and no other run writes it, and truncate it."""
     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     status = os.fstat(handle)
     if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1 or not os.path.samestat(status, os.lstat(name)):
         return False
-    if status.st_size:  # a killed run's
+    if status.st_size:  # left by a killed run
         os.fchmod(handle, 0o600)
         os.ftruncate(handle, 0)
     return True
 
 
 def remove_unfinished(path: Path) -> None:
-    """Remove what a killed `write_atomically` of this path has left beside it."""
+    """Remove the leftovers of a killed `write_atomically` of this path."""
     _remove_unused(str(_temporary_name(path)))
 
 
 def _has(path: Path, content: bytes, mode: int) -> bool:
     try:
-        found = path.lstat()
+        status = path.lstat()
     except (FileNotFoundError, NotADirectoryError):
         return False
     return (
-        stat.S_ISREG(found.st_mode)
-        and stat.S_IMODE(found.st_mode) == mode
-        and found.st_size == len(content)
+        stat.S_ISREG(status.st_mode)
+        and stat.S_IMODE(status.st_mode) == mode
+        and status.st_size == len(content)
         and path.read_bytes() == content
     )
 
 
 def link_relative(link: Path, target: Path, *, root: Path | None = None) -> None:
-    """Make `link` a relative symlink to `target`, replacing a file or link of that name in one step.
+    """Make `link` a relative symlink to `target`, replacing a file or link in one step.
 
     Args:
         root: see `write_atomically`.
@@ -433,7 +433,7 @@ def link_relative(link: Path, target: Path, *, root: Path | None = None) -> None
     """
     with guard_disk(link), pinned(link, root) as place:
         text = os.path.relpath(target, os.path.realpath(place.parent))
-        with contextlib.suppress(OSError):  # not there, or no link
+        with contextlib.suppress(OSError):  # missing, or not a link
             if os.readlink(place) == text:
                 return
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -447,7 +447,7 @@ def link_relative(link: Path, target: Path, *, root: Path | None = None) -> None
 
 
 def _put_link(place: Path, text: str) -> None:
-    """Rename a new link to `place`. Other runs use the same temporary name: one that took it away is tried after."""
+    """Rename a new link to `place`. Other runs use the same temporary name: retry if one of them took it."""
     temporary = _temporary_name(place)
     for left in reversed(range(_TRIES)):
         try:
@@ -464,7 +464,7 @@ def _put_link(place: Path, text: str) -> None:
 
 
 def make_folder(folder: Path, *, root: Path) -> None:
-    """Make a folder and those between it and the root, as far as they are missing.
+    """Create a folder, and its missing parents below the root.
 
     Raises:
         EnvironmentFault: the operating system refused.
@@ -475,7 +475,7 @@ def make_folder(folder: Path, *, root: Path) -> None:
 
 
 def move_entry(source: Path, target: Path, *, root: Path) -> None:
-    """Rename something below a root.
+    """Rename an entry below a root.
 
     Raises:
         OSError: the operating system refused.
@@ -487,11 +487,11 @@ def move_entry(source: Path, target: Path, *, root: Path) -> None:
 
 @contextlib.contextmanager
 def folder_beside(place: Path, folder: Path | None = None, *, parents: bool = False) -> Iterator[Path]:
-    """A fresh folder on the file system of `place`, to be moved there once it is complete; otherwise it is removed.
+    """A new folder on the file system of `place`, to be moved there once it is complete; otherwise it is removed.
 
     Args:
-        folder: where it is made, by default beside `place`.
-        parents: make that one, too, and what is missing above it, through links. Otherwise it must be there.
+        folder: the parent of the new folder, by default that of `place`.
+        parents: create missing parents, through links. Otherwise the parent must exist.
 
     Raises:
         EnvironmentFault: the operating system refused.
@@ -510,15 +510,15 @@ def folder_beside(place: Path, folder: Path | None = None, *, parents: bool = Fa
 
 
 def replace_tree(new: Path, place: Path, *, root: Path | None = None) -> None:
-    """Put the folder `new` at `place` by renames; what was at `place` is removed only after `new` is there.
+    """Move the folder `new` to `place` by renames; the old one is removed only after that.
 
-    What was there waits beside `new`, so that the clean-up of unfinished folders finds it there after a killed run.
+    The old folder is kept next to `new`, so that the clean-up finds it there after a killed run.
 
     Args:
-        root: see `write_atomically`; `new` need not be below it.
+        root: see `write_atomically`; `new` may be outside of it.
 
     Raises:
-        EnvironmentFault: the operating system refused; `place` is as it was.
+        EnvironmentFault: the operating system refused; `place` is unchanged.
         PolicyError: CMD-WORK-007, a folder below the root is a link.
     """
     of_new = root if root is not None and new.is_relative_to(root) else None
@@ -542,13 +542,13 @@ def replace_tree(new: Path, place: Path, *, root: Path | None = None) -> None:
 
 
 def exchange_tree(new: Path, place: Path, *, root: Path | None = None) -> None:
-    """The same in one step where the system can: a killed run leaves the old folder at `place`, or the new one.
+    """Like `replace_tree`, but in one step if possible: a killed run leaves the old or the new folder at `place`.
 
     Args:
         root: see `replace_tree`.
 
     Raises:
-        EnvironmentFault: the operating system refused; `place` is as it was.
+        EnvironmentFault: the operating system refused; `place` is unchanged.
         PolicyError: CMD-WORK-007, a folder below the root is a link.
     """
     of_new = root if root is not None and new.is_relative_to(root) else None
@@ -561,10 +561,10 @@ def exchange_tree(new: Path, place: Path, *, root: Path | None = None) -> None:
 
 
 def _exchange(new: Path, place: Path) -> bool:
-    """Let two folders change places. False where that is impossible: not on Linux, not on this file system, nothing
-    is at `place`.
+    """Exchange two folders. Returns False if that is impossible: not on Linux, not on this file system, `place` is
+    missing.
     """
-    import ctypes  # few commands do this
+    import ctypes  # few commands need it
 
     try:
         rename = ctypes.CDLL(None, use_errno=True).renameat2
@@ -574,7 +574,7 @@ def _exchange(new: Path, place: Path) -> bool:
 
 
 def copy_tree(source: Path, destination: Path) -> None:
-    """Copy a folder with its modes; symlinks stay symlinks.
+    """Copy a folder with its modes; symlinks are copied as symlinks.
 
     Raises:
         EnvironmentFault: the operating system refused.
@@ -587,7 +587,7 @@ def copy_tree(source: Path, destination: Path) -> None:
 
 
 def remove_tree(path: Path, *, root: Path | None = None) -> None:
-    """Remove a file, link or folder with all that is below it; nothing there is fine. Links are not followed.
+    """Remove a file, link or folder with its contents; a missing path is ignored. Links are not followed.
 
     Args:
         root: see `write_atomically`.
@@ -613,12 +613,12 @@ def _remove_folder(path: Path) -> None:
     except (RecursionError, OSError) as error:
         if isinstance(error, OSError) and error.errno not in (errno.EMFILE, errno.ENAMETOOLONG):
             raise
-        _flatten(path)  # folders in folders in folders: each of them takes a call and a descriptor
+        _flatten(path)  # deep nesting: each level takes a call and a descriptor
         _remove_shallow(path)
 
 
 def _flatten(path: Path) -> None:
-    """Move folders that lie deep to the top, so that a walk does not go deep, and no path is long."""
+    """Move deeply nested folders to the top, so that a walk does not go deep, and no path is long."""
     path.chmod(stat.S_IRWXU)
     pending = [(path, 0)]
     while pending:
@@ -641,13 +641,13 @@ def _remove_shallow(path: Path) -> None:
         else:
             shutil.rmtree(path, onerror=lambda _, name, __: _remove_protected(path, Path(name)))
     except OSError as error:
-        if isinstance(error.__context__, KeyboardInterrupt):  # it came as a folder was closed, which is tried once more
+        if isinstance(error.__context__, KeyboardInterrupt):  # raised while a folder was closed: retry
             raise error.__context__ from None
         raise
 
 
 def _remove_protected(root: Path, entry: Path) -> None:
-    """Git keeps its objects read-only; make the entry and its folder writable and try once more."""
+    """Remove a read-only entry, such as git's objects: make it and its folder writable and retry."""
     if not os.path.lexists(entry):
         return
     if entry != root:
@@ -660,7 +660,7 @@ def _remove_protected(root: Path, entry: Path) -> None:
 
 
 def is_inside(path: Path, root: Path) -> bool:
-    """Whether `path`, with every symlink followed, lies in `root` or is `root`. A path that loops lies nowhere."""
+    """Return True if `path`, with symlinks resolved, is `root` or lies in it. A path with a loop lies nowhere."""
     try:
         return _resolve(path).is_relative_to(_resolve(root))
     except OSError:
@@ -670,5 +670,5 @@ def is_inside(path: Path, root: Path) -> bool:
 def _resolve(path: Path) -> Path:
     try:
         return path.resolve()
-    except RuntimeError as error:  # what Python before 3.13 says about links that form a loop
+    except RuntimeError as error:  # raised by Python before 3.13 for loops of links
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from error

@@ -1,4 +1,4 @@
-"""Go's text/template with Sprig's functions: what Helm charts and ApplicationSets are written in, without Go.
+"""Go's text/template with Sprig's functions, the language of Helm charts and ApplicationSets, without Go.
 
 `Template` is parsed once and run many times. Values are JSON's: texts, floats, booleans, None, lists, maps.
 """

@@ -12,7 +12,7 @@ _INVALID: Final = "invalid type for comparison"
 
 
 def basic_kind(value: Value) -> str:
-    """The kind that comparisons go by; "" of what has no order."""
+    """Return the kind that comparisons distinguish; empty for values without an order."""
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, float):
@@ -23,7 +23,7 @@ def basic_kind(value: Value) -> str:
 
 
 def equal(first: Value, *others: Value) -> bool:
-    """Whether the first value equals one of the others.
+    """Return True if the first value equals one of the others.
 
     Raises:
         CallProblem: they cannot be compared.
@@ -63,7 +63,7 @@ def _not_comparable(left: Value, right: Value) -> str:
 
 
 def unequal(first: Value, second: Value) -> bool:
-    """Whether two values differ.
+    """Return True if two values differ.
 
     Raises:
         CallProblem: they cannot be compared.
@@ -72,10 +72,10 @@ def unequal(first: Value, second: Value) -> bool:
 
 
 def less(first: Value, second: Value) -> bool:
-    """Whether one value comes before another.
+    """Return True if the first value is less than the second.
 
     Raises:
-        CallProblem: they have no order.
+        CallProblem: the values have no order.
     """
     kind, other = basic_kind(first), basic_kind(second)
     if not kind or not other:
@@ -90,7 +90,7 @@ def less(first: Value, second: Value) -> bool:
 
 
 def less_or_equal(first: Value, second: Value) -> bool:
-    """Whether one value comes before another, or equals it.
+    """Return True if the first value is less than or equal to the second.
 
     Raises:
         CallProblem: they have no order.
@@ -99,7 +99,7 @@ def less_or_equal(first: Value, second: Value) -> bool:
 
 
 def greater(first: Value, second: Value) -> bool:
-    """Whether one value comes after another.
+    """Return True if the first value is greater than the second.
 
     Raises:
         CallProblem: they have no order.
@@ -108,7 +108,7 @@ def greater(first: Value, second: Value) -> bool:
 
 
 def greater_or_equal(first: Value, second: Value) -> bool:
-    """Whether one value comes after another, or equals it.
+    """Return True if the first value is greater than or equal to the second.
 
     Raises:
         CallProblem: they have no order.

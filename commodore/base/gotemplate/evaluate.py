@@ -53,7 +53,7 @@ from commodore.base.gotemplate.values import (
 )
 from commodore.base.limits import DEFAULT_LIMITS
 
-_ABSENT: Final = object()  # no value comes from a pipeline
+_ABSENT: Final = object()  # no value is piped into a command
 _WORDS: Final = {"bool": "bool", "string": "string", "int": "integer", "float64": "float"}
 
 
@@ -80,13 +80,13 @@ _WALKERS: Final = frozenset(
         *("mergeOverwrite", "MergeOverwrite", "sortAlpha", "plural", "default", "empty", "compact", "Compact"),
     )
 )
-"""Functions that look at all that values hold, however deep."""
-_MADE = 64  # characters and items that functions may make, for each of the output
+"""Functions that traverse their whole arguments, at any depth."""
+_MADE = 64  # characters and items that functions may create, as a multiple of the output limit
 
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """What one run may use: characters of output, steps, templates in templates, seconds."""
+    """The limits of a run: characters of output, steps, nested templates, seconds."""
 
     output: int = DEFAULT_LIMITS.gotemplate_characters
     steps: int = DEFAULT_LIMITS.gotemplate_steps
@@ -115,7 +115,7 @@ class _Continue(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A parsed text: its source, its name, its templates, the functions it may call."""
+    """A parsed text: its source, its name, its templates, and the allowed functions."""
 
     source: str
     name: str
@@ -124,18 +124,18 @@ class Program:
 
 
 def run(program: Program, data: Value, missing: str, limits: RunLimits) -> str:
-    """What a program prints.
+    """Run a program and return its output.
 
     Args:
-        program: what to run.
+        program: the program to run.
         data: its values.
-        missing: what a missing key does: "default", "invalid", "zero" or "error".
-        limits: what it may use.
+        missing: the result of a missing key: "default", "invalid", "zero" or "error".
+        limits: the limits of the run.
 
     Raises:
-        ExecutionProblem: it fails.
+        ExecutionProblem: the run fails.
         LimitProblem: it exceeds the limits.
-        RefusedFunction: it calls a function that gives another value at every run.
+        RefusedFunction: it calls a function with random or time-dependent results.
     """
     tree = program.trees[program.name]
     state = _State(program, missing, limits)
@@ -174,13 +174,13 @@ class _State:
     # failures
 
     def fail(self, message: str) -> ExecutionProblem:
-        """What ends the run at the node that is being worked on."""
+        """Return the error of the current node."""
         line, column = self._place()
         where = f"template: {self.program.name}:{line}:{column}: executing {quoted(self.tree)}"
         return ExecutionProblem(f"{where} at <{self.node}>: {message}", line, column)
 
     def exceeded(self, message: str) -> LimitProblem:
-        """What ends the run because of a limit."""
+        """Return the error of an exceeded limit."""
         line, column = self._place()
         return LimitProblem(f"template: {self.program.name}:{line}:{column}: {message}", line, column)
 
@@ -277,7 +277,7 @@ class _State:
             self.dot_boxed = boxed
             if not turned and node.otherwise is not None:
                 self.walk(dot, node.otherwise)
-        except _Break:  # from the otherwise, too, though it is no turn
+        except _Break:  # also raised in the else branch
             self.depth, self.tree, self.variables = depth, tree, outer
         self.dot_boxed = boxed
         del self.variables[scope:]
@@ -461,43 +461,43 @@ class _State:
 
     def _function(self, dot: Value, name: IdentifierNode, node: Node, args: Sequence[Node], final: Value) -> Value:
         self.node = name
-        found = self.program.functions[name.name]
-        if found.name in ("and", "or"):
-            return self._logic(dot, found, args, final)
-        return self._call(dot, found, node, args, final)
+        function = self.program.functions[name.name]
+        if function.name in ("and", "or"):
+            return self._logic(dot, function, args, final)
+        return self._call(dot, function, node, args, final)
 
-    def _logic(self, dot: Value, found: Function, args: Sequence[Node], final: Value) -> Value:
-        """and, or: they evaluate no more arguments than they need."""
+    def _logic(self, dot: Value, function: Function, args: Sequence[Node], final: Value) -> Value:
+        """Evaluate `and` and `or`, with no more arguments than needed."""
         if len(args) < 2 and final is _ABSENT:
-            raise self.fail(f"wrong number of args for {found.name}: want at least 1 got 0")
+            raise self.fail(f"wrong number of args for {function.name}: want at least 1 got 0")
         value: Value = NO_VALUE
         for arg in args[1:]:
             value = self._argument(dot, "value", arg)
-            if truth(value) is (found.name == "or"):
+            if truth(value) is (function.name == "or"):
                 return value
         return value if final is _ABSENT else final
 
-    def _call(self, dot: Value, found: Function, node: Node, args: Sequence[Node], final: Value) -> Value:
+    def _call(self, dot: Value, function: Function, node: Node, args: Sequence[Node], final: Value) -> Value:
         self._step()
         given = args[1:]
         count = len(given) + (final is not _ABSENT)
-        name = found.name
-        if found.variadic:
-            if count < len(found.params) - 1:
+        name = function.name
+        if function.variadic:
+            if count < len(function.params) - 1:
                 raise self.fail(
-                    f"wrong number of args for {name}: want at least {len(found.params) - 1} got {len(given)}"
+                    f"wrong number of args for {name}: want at least {len(function.params) - 1} got {len(given)}"
                 )
-        elif count != len(found.params):
-            raise self.fail(f"wrong number of args for {name}: want {len(found.params)} got {count}")
-        values = [self._argument(dot, found.param(index), arg) for index, arg in enumerate(given)]
+        elif count != len(function.params):
+            raise self.fail(f"wrong number of args for {name}: want {len(function.params)} got {count}")
+        values = [self._argument(dot, function.param(index), arg) for index, arg in enumerate(given)]
         if final is not _ABSENT:
-            values.append(self._assigned(final, found.param(count - 1)))
-        if found.refused:
+            values.append(self._assigned(final, function.param(count - 1)))
+        if function.refused:
             raise self._refuse(node, f"{name} gives another value at every run, or is not built in")
         try:
             if name in _WALKERS:
                 self._check_walk(values)
-            value = self._bounded(found.call(*values))
+            value = self._bounded(function.call(*values))
             self._check_time()
             return value
         except UnsteadyProblem as problem:
@@ -517,25 +517,25 @@ class _State:
         return plain(value)
 
     def _check_walk(self, values: list[Value]) -> None:
-        """See that walking through values ends: one list that is in another many times counts each time.
+        """Check that a traversal of values ends: a shared list counts each time.
 
         Raises:
-            OverflowError: they hold too much.
+            OverflowError: the values are too large.
         """
         left = self.limits.steps
-        pending = [one for one in values if isinstance(one, list | dict)]
+        pending = [value for value in values if isinstance(value, list | dict)]
         while pending:
-            one = pending.pop()
-            left -= len(one)
+            value = pending.pop()
+            left -= len(value)
             if left < 0:
                 raise OverflowError
-            pending += [inner for inner in (one.values() if isinstance(one, dict) else one) if _holds(inner)]
+            pending += [inner for inner in (value.values() if isinstance(value, dict) else value) if _holds(inner)]
 
     def _bounded(self, value: Value) -> Value:
-        """What a function gives. Doubling a text or a list again and again, or collecting texts, would take all memory.
+        """Limit the total size of results: repeated doubling of texts or lists would exhaust the memory.
 
         Raises:
-            OverflowError: functions have made too much so far.
+            OverflowError: the results of functions are too large in total.
         """
         if isinstance(value, str | list | dict):
             self.made += len(value)
@@ -548,31 +548,31 @@ class _State:
         line, column = self._place()
         return RefusedFunction(f"template: {self.program.name}:{line}:{column}: {message}", line, column)
 
-    def _assigned(self, value: Value, wanted: str) -> Value:
+    def _assigned(self, value: Value, type_key: str) -> Value:
         try:
-            return assigned(value, wanted)
+            return assigned(value, type_key)
         except WrongType as problem:
             raise self.fail(str(problem)) from None
 
-    def _argument(self, dot: Value, wanted: str, node: Node) -> Value:
+    def _argument(self, dot: Value, type_key: str, node: Node) -> Value:
         self.node = node
         operand = self.operands.get(type(node))
         if operand is not None:
-            return self._assigned(operand(dot, node), wanted)
+            return self._assigned(operand(dot, node), type_key)
         if isinstance(node, NilNode):
-            if wanted in ("any", "value", "map", "list", "version"):
-                return assigned(NO_VALUE, wanted)
-            raise self.fail(f"cannot assign nil to {GO_TYPES[wanted]}")
-        if wanted in ("any", "value"):
+            if type_key in ("any", "value", "map", "list", "version"):
+                return assigned(NO_VALUE, type_key)
+            raise self.fail(f"cannot assign nil to {GO_TYPES[type_key]}")
+        if type_key in ("any", "value"):
             return self._literal(node)
-        if wanted not in _WORDS:
-            raise self.fail(f"can't handle {node} for arg of type {GO_TYPES[wanted]}")
-        if wanted == "string" and isinstance(node, StringNode):
+        if type_key not in _WORDS:
+            raise self.fail(f"can't handle {node} for arg of type {GO_TYPES[type_key]}")
+        if type_key == "string" and isinstance(node, StringNode):
             return node.text
-        if wanted == "bool" and isinstance(node, BoolNode):
+        if type_key == "bool" and isinstance(node, BoolNode):
             return node.value
-        if wanted == "int" and isinstance(node, NumberNode) and node.integer is not None:
+        if type_key == "int" and isinstance(node, NumberNode) and node.integer is not None:
             return node.integer
-        if wanted == "float64" and isinstance(node, NumberNode) and node.number is not None:
+        if type_key == "float64" and isinstance(node, NumberNode) and node.number is not None:
             return node.number
-        raise self.fail(f"expected {_WORDS[wanted]}; found {node}")
+        raise self.fail(f"expected {_WORDS[type_key]}; found {node}")

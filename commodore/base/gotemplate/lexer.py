@@ -13,7 +13,7 @@ class TokenKind(enum.Enum):
 
     ERROR = enum.auto()
     BOOL = enum.auto()
-    CHAR = enum.auto()  # a printable character that is nothing else, such as a comma
+    CHAR = enum.auto()  # any other printable character, such as a comma
     CHARACTER = enum.auto()  # 'x'
     COMPLEX = enum.auto()
     ASSIGN = enum.auto()
@@ -43,7 +43,7 @@ _DIGITS: Final = "0123456789_"
 
 
 class Token(NamedTuple):
-    """A token: its kind, where it begins, its text, and its line."""
+    """A token: its kind, its position, its text, and its line."""
 
     kind: TokenKind
     position: int
@@ -67,11 +67,11 @@ class _Fault(Exception):
 
 
 def tokens(text: str, words: frozenset[str] = KEYWORDS) -> list[Token]:
-    """All tokens of a template's text; the last one is EOF or ERROR.
+    """Return all tokens of a template; the last one is EOF or ERROR.
 
     Args:
         text: the template.
-        words: the keywords that are no names of functions.
+        words: the keywords.
     """
     return _Lexer(text, words).run()
 
@@ -89,17 +89,17 @@ class _Lexer:
         self.line = 1
         self.start_line = 1
         self.depth = 0
-        self.found: list[Token] = []
+        self.result: list[Token] = []
 
     def run(self) -> list[Token]:
         try:
             self._texts()
         except _Fault as fault:
-            self.found.append(Token(TokenKind.ERROR, self.start, str(fault), self.start_line))
-        return self.found
+            self.result.append(Token(TokenKind.ERROR, self.start, str(fault), self.start_line))
+        return self.result
 
     def _emit(self, kind: TokenKind) -> None:
-        self.found.append(Token(kind, self.start, self.text[self.start : self.position], self.start_line))
+        self.result.append(Token(kind, self.start, self.text[self.start : self.position], self.start_line))
         self._ignore()
 
     def _ignore(self) -> None:
@@ -152,7 +152,7 @@ class _Lexer:
         self._close(trims)
 
     def _at_right(self) -> tuple[bool, bool]:
-        """Whether the closing delimiter stands here, and whether it trims."""
+        """Return two flags: at a closing delimiter, and one that trims."""
         text, at = self.text, self.position
         if at + 1 < len(text) and text[at] in _SPACES and text[at + 1] == "-" and text.startswith("}}", at + 2):
             return True, True
@@ -177,7 +177,7 @@ class _Lexer:
             self._ignore()
 
     def _inside(self) -> bool:
-        """One token inside of an action; False after its end."""
+        """Read a token inside of an action. Returns False after its end."""
         delim, trims = self._at_right()
         if delim:
             if self.depth:
@@ -326,7 +326,7 @@ class _Lexer:
 
 def _unicode(char: str) -> str:
     if not char:
-        return "U+FFFFFFFFFFFFFFFF"  # what Go's lexer says at the end of the text
+        return "U+FFFFFFFFFFFFFFFF"  # reported by Go's lexer at the end of the text
     return f"U+{ord(char):04X}" + (f" '{char}'" if char.isprintable() else "")
 
 

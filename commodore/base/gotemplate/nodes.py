@@ -9,14 +9,14 @@ from commodore.base.gotemplate.quoting import quoted
 
 @dataclass(slots=True)
 class Node:
-    """A part of a template; `position` counts characters from the text's start."""
+    """A part of a template; `position` counts characters from the start of the text."""
 
     position: int
 
 
 @dataclass(slots=True)
 class ListNode(Node):
-    """Texts and actions, one after the other."""
+    """Texts and actions in order."""
 
     nodes: list[Node] = field(default_factory=list)
 
@@ -62,7 +62,7 @@ class BoolNode(Node):
 
 @dataclass(slots=True)
 class NumberNode(Node):
-    """A number: what it is as an integer and as a float, if it can be one."""
+    """A number: its values as an integer and as a float, if it has these."""
 
     text: str
     integer: int | None
@@ -75,7 +75,7 @@ class NumberNode(Node):
 
 @dataclass(slots=True)
 class StringNode(Node):
-    """A quoted text: how it is written, and the text."""
+    """A quoted text: its literal, and its value."""
 
     quoted: str
     text: str
@@ -116,7 +116,7 @@ class VariableNode(Node):
 
 @dataclass(slots=True)
 class ChainNode(Node):
-    """Fields of something in parentheses, or of a function's result."""
+    """Fields of an expression in parentheses, or of a function's result."""
 
     node: Node
     names: list[str]
@@ -138,7 +138,7 @@ class CommandNode(Node):
 
 @dataclass(slots=True)
 class PipeNode(Node):
-    """Commands in a row, and the variables that get the result."""
+    """Commands in a row, and the variables for the result."""
 
     declared: list[VariableNode] = field(default_factory=list)
     assigns: bool = False
@@ -210,11 +210,11 @@ class EndNode(Node):
 
 @dataclass(slots=True)
 class ParsedTemplate:
-    """One template of a text: its name and what it consists of."""
+    """A template in a text: its name and contents."""
 
     name: str
     root: ListNode
 
     def is_empty(self) -> bool:
-        """Whether it holds nothing but white space."""
+        """True if it holds only white space."""
         return all(isinstance(node, TextNode) and not node.text.strip() for node in self.root.nodes)

@@ -1,4 +1,4 @@
-"""Numbers as Go reads and writes them."""
+"""Read and write numbers as Go does."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _SPECIAL: Final = re.compile(r"[+-]?(?:inf|infinity)|nan", re.IGNORECASE)
 
 
 def bounded_integer(text: str, base: int = 10) -> int:
-    """As int(), which refuses long texts: digits after the 4,000th are left out, as the number exceeds all bounds."""
+    """Like int(), which refuses long texts: digits after the 4,000th are ignored, as the number exceeds all limits."""
     return int(text[:_DIGITS], base)
 
 
 def parsed_integer(text: str) -> int | None:
-    """An integer of any size, its base in its prefix (strconv.ParseInt with base 0); None if it is none."""
+    """Parse an integer of any size with a prefix for its base (strconv.ParseInt with base 0); None if it is invalid."""
     if "_" in text:
         if _UNDERSCORED.fullmatch(text) is None:
             return None
@@ -36,10 +36,10 @@ def parsed_integer(text: str) -> int | None:
 
 
 def parsed_float(text: str, *, special: bool = False) -> float | None:
-    """A float as strconv.ParseFloat reads it; None if it is none or too large.
+    """Parse a float as strconv.ParseFloat does; None if it is invalid or too large.
 
     Args:
-        special: whether infinity and NaN are floats, too.
+        special: accept infinity and NaN.
     """
     if special and _SPECIAL.fullmatch(text):
         return float(text)
@@ -55,11 +55,11 @@ def parsed_float(text: str, *, special: bool = False) -> float | None:
 
 
 def float_text(number: float, form: str = "g", precision: int = -1) -> str:
-    """A float as strconv.FormatFloat writes it.
+    """Format a float as strconv.FormatFloat does.
 
     Args:
         form: "e", "f" or "g", or these in capitals.
-        precision: digits; -1 for the fewest that say the number exactly.
+        precision: digits; -1 for the fewest that represent the number exactly.
     """
     if math.isnan(number):
         return "NaN"
@@ -93,7 +93,7 @@ def _unsigned(number: float, form: str, precision: int) -> str:
 
 
 def _shortest(number: float) -> tuple[str, int]:
-    """The fewest digits of a number, and where its point is among them."""
+    """Return the fewest digits of a number, and the position of its point."""
     if number == 0:
         return "0", 1
     mantissa, _, exponent = f"{number!r}".partition("e")
@@ -128,7 +128,7 @@ def _two_digit_exponent(text: str) -> str:
 
 
 def json_float(number: float) -> str:
-    """A float as Go's JSON encoder writes it."""
+    """Format a float as Go's JSON encoder does."""
     size = abs(number)
     if size != 0 and (size < 1e-6 or size >= 1e21):
         text = float_text(number, "e")

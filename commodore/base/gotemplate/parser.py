@@ -49,11 +49,11 @@ _OPERANDS: Final = frozenset(
         TokenKind.LEFT_PAREN,
     ]
 )
-_DEPTH: Final = 200  # of lists and parentheses in each other
+_DEPTH: Final = 200  # the most nested lists and parentheses
 
 
 def parse(text: str, name: str, functions: Container[str]) -> dict[str, ParsedTemplate]:
-    """The templates of a text by name: itself, and those that it defines.
+    """Parse the templates of a text, by name: itself, and the ones it defines.
 
     Args:
         text: the template.
@@ -61,7 +61,7 @@ def parse(text: str, name: str, functions: Container[str]) -> dict[str, ParsedTe
         functions: the names of all functions.
 
     Raises:
-        ParseProblem: it is no template.
+        ParseProblem: it is not a valid template.
         LimitProblem: it is nested too deeply.
     """
     words = frozenset(word for word in KEYWORDS if word not in ("break", "continue") or word not in functions)
@@ -69,8 +69,8 @@ def parse(text: str, name: str, functions: Container[str]) -> dict[str, ParsedTe
 
 
 class _Parser:
-    def __init__(self, found: list[Token], name: str, functions: Container[str]) -> None:
-        self.tokens = found
+    def __init__(self, tokens_of_text: list[Token], name: str, functions: Container[str]) -> None:
+        self.tokens = tokens_of_text
         self.index = 0
         self.furthest = 0
         self.name = name
@@ -176,13 +176,13 @@ class _Parser:
 
     def _list(self) -> tuple[ListNode, EndNode]:
         self._deeper()
-        found = ListNode(self._peek_word().position)
+        nodes = ListNode(self._peek_word().position)
         while self._peek_word().kind is not TokenKind.EOF:
             node = self._text_or_action()
             if isinstance(node, EndNode):
                 self.depth -= 1
-                return found, node
-            found.nodes.append(node)
+                return nodes, node
+            nodes.nodes.append(node)
         raise self._fail("unexpected EOF")
 
     def _text_or_action(self) -> Node:
@@ -254,7 +254,7 @@ class _Parser:
         return BranchNode(at, word, pipe, body, otherwise)
 
     def _else_again(self, word: str) -> bool:
-        """Whether the same word follows an else on the way to its delimiter."""
+        """Return True if the same word follows an else before its delimiter."""
         start = self.index
         token = self._next_word()
         if token.kind is TokenKind.KEYWORD and token.text == word:

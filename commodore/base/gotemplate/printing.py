@@ -1,4 +1,4 @@
-"""What Go's fmt makes of values: print, println and printf."""
+"""Format values as Go's fmt does: print, println and printf."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from commodore.base.gotemplate.values import (
 )
 
 _DIGITS: Final = "0123456789abcdef"
-_WIDEST: Final = 1_000_000  # what Go takes for a width or a precision
+_WIDEST: Final = 1_000_000  # Go's limit of widths and precisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +40,14 @@ _PLAIN: Final = _Flags()
 
 
 def plain(value: Value) -> str:
-    """A value as print and an action show it: ``%v``."""
+    """Format a value as print and actions do: ``%v``."""
     if type(value) is str:
         return value
     return "<no value>" if value is NO_VALUE else _printed(value, "v", _PLAIN)
 
 
 def sprint(values: Sequence[Value]) -> str:
-    """Values in a row, with a space between two of which neither is a text (fmt.Sprint)."""
+    """Join values, with spaces between two values that are not texts (fmt.Sprint)."""
     parts: list[str] = []
     text_before = True
     for value in values:
@@ -60,12 +60,12 @@ def sprint(values: Sequence[Value]) -> str:
 
 
 def sprintln(values: Sequence[Value]) -> str:
-    """Values in a row with spaces between them, and a line feed (fmt.Sprintln)."""
+    """Join values with spaces, and append a newline (fmt.Sprintln)."""
     return " ".join(map(plain, values)) + "\n"
 
 
 def sprintf(form: str, values: Sequence[Value]) -> str:
-    """Values put into a format; what does not fit is said in the text, as Go does (fmt.Sprintf)."""
+    """Format values; mismatches are reported in the text, as by Go (fmt.Sprintf)."""
     return _Formatter(form, values).run()
 
 
@@ -120,11 +120,11 @@ class _Formatter:
         return True
 
     def _flags(self) -> _Flags:
-        found = set()
+        characters = set()
         while self.form[self.at : self.at + 1] and self.form[self.at] in "#0+- ":
-            found.add(self.form[self.at])
+            characters.add(self.form[self.at])
             self.at += 1
-        return _Flags("#" in found, "0" in found, "+" in found, "-" in found, " " in found)
+        return _Flags("#" in characters, "0" in characters, "+" in characters, "-" in characters, " " in characters)
 
     def _width(self, flags: _Flags) -> _Flags:
         self._index()
@@ -377,7 +377,7 @@ def _float(number: float, verb: str, flags: _Flags) -> str:
 
 
 def _with_point(text: str, form: str, precision: int | None) -> str:
-    """The sharp flag: a decimal point always, and trailing zeros with %g and %x."""
+    """Apply the sharp flag: always a decimal point, and trailing zeros with %g and %x."""
     tail = re.search("[pP].*" if form in "xX" else "[eE].*", text)
     number = text[: tail.start()] if tail else text
     digits = (6 if precision is None else precision) if form in "gGx" else 0

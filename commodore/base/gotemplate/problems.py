@@ -1,4 +1,4 @@
-"""What is wrong with a template. Callers know where its text stands, and make errors for users of it."""
+"""Errors of templates. Callers know the place of the text, and convert them to errors for users."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ class TemplateProblem(Exception):
     """A template does not parse, or does not run.
 
     Args:
-        text: Go's words, with the template's name, line and column.
+        text: Go's message, with the template's name, line and column.
         line: one-based line in the template's text.
         column: bytes before the place on its line, or None.
     """
@@ -24,7 +24,7 @@ class ParseProblem(TemplateProblem):
 
 
 class ExecutionProblem(TemplateProblem):
-    """A template does not run with its values."""
+    """A template fails with its values."""
 
 
 class LimitProblem(TemplateProblem):
@@ -32,12 +32,12 @@ class LimitProblem(TemplateProblem):
 
 
 class RefusedFunction(TemplateProblem):
-    """A template uses a function whose results differ from run to run."""
+    """A template uses a function with random or time-dependent results."""
 
 
 class CallProblem(Exception):
-    """A function cannot work with its arguments. Its text follows "error calling NAME: "."""
+    """A function cannot process its arguments. The text follows "error calling NAME: "."""
 
 
 class UnsteadyProblem(CallProblem):
-    """A function would give another value at every run, with these arguments."""
+    """A function would return a random or time-dependent value for these arguments."""

@@ -1,4 +1,4 @@
-"""Texts and characters as Go writes them in quotes, and reads them back."""
+"""Quote texts and characters as Go does, and parse Go's literals."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _ESCAPED: Final = re.compile(
 
 
 def quoted(text: str, *, ascii_only: bool = False) -> str:
-    """A text in quotes, with Go's escapes (strconv.Quote)."""
+    """Quote a text with Go's escapes (strconv.Quote)."""
     return '"' + "".join(_escaped(char, '"', ascii_only) for char in text) + '"'
 
 
 def quoted_character(number: int, *, ascii_only: bool = False) -> str:
-    """A character in single quotes, of its number (strconv.QuoteRune)."""
+    """Quote a character in single quotes, by its number (strconv.QuoteRune)."""
     char = "\ufffd" if number > 0x10FFFF or number < 0 or 0xD800 <= number < 0xE000 else chr(number)
     return "'" + _escaped(char, "'", ascii_only) + "'"
 
@@ -33,7 +33,7 @@ def _escaped(char: str, quote: str, ascii_only: bool) -> str:
         return "\\" + quote
     if number in _ESCAPES:
         return _ESCAPES[number]
-    if 0xDC80 <= number <= 0xDCFF:  # a byte that is no UTF-8
+    if 0xDC80 <= number <= 0xDCFF:  # a byte that is not UTF-8
         return f"\\x{number - 0xDC00:02x}"
     if number < 0x80:
         return char if char.isprintable() else f"\\x{number:02x}"
@@ -43,14 +43,14 @@ def _escaped(char: str, quote: str, ascii_only: bool) -> str:
 
 
 def unquoted(literal: str) -> str | None:
-    """The text that a Go literal in double or back quotes stands for; None if it is none."""
+    """Return the text of a Go literal in double or back quotes; None if it is invalid."""
     if literal[:1] == "`":
         return literal[1:-1].replace("\r", "")
     return _unescaped(literal[1:-1], '"')
 
 
 def unquoted_character(literal: str) -> int | None:
-    """The number of the one character of a Go literal in single quotes; None if it is not one."""
+    """Return the number of the character in a Go literal in single quotes; None if it is invalid."""
     inner = literal[1:-1]
     byte = re.fullmatch(r"\\(?:([0-7]{3})|x([0-9a-fA-F]{2}))", inner)
     if byte is not None:
@@ -63,23 +63,23 @@ def unquoted_character(literal: str) -> int | None:
 def _unescaped(inner: str, quote: str) -> str | None:
     data = bytearray()
     for match in _ESCAPED.finditer(inner):
-        kind, found = match.lastgroup, match[match.lastgroup or 0]
-        if kind == "bad" or (kind == "other" and found in (quote, "\n")):
+        kind, escape = match.lastgroup, match[match.lastgroup or 0]
+        if kind == "bad" or (kind == "other" and escape in (quote, "\n")):
             return None
         if kind == "simple":
-            if found in "'\"" and found != quote:
+            if escape in "'\"" and escape != quote:
                 return None
-            data += _UNESCAPES.get(found, found).encode()
+            data += _UNESCAPES.get(escape, escape).encode()
         elif kind in ("octal", "byte"):
-            number = int(found, 8 if kind == "octal" else 16)
+            number = int(escape, 8 if kind == "octal" else 16)
             if number > 255:
                 return None
             data.append(number)
         elif kind in ("short", "long"):
-            number = int(found, 16)
+            number = int(escape, 16)
             if number > 0x10FFFF or 0xD800 <= number < 0xE000:
                 return None
             data += chr(number).encode()
         else:
-            data += found.encode("utf-8", "surrogateescape")
+            data += escape.encode("utf-8", "surrogateescape")
     return decoded(bytes(data))

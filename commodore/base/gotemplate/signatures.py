@@ -1,4 +1,4 @@
-"""What a function takes, in Go's types: callers' mistakes are said in Go's words."""
+"""Signatures of functions in Go's types; argument errors have Go's messages."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ class NilMap(dict[str, Value]):
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function of templates: its parameters' types (keys of `GO_TYPES`), and what it does.
+    """A template function: its parameters' types (keys of `GO_TYPES`), and its implementation.
 
-    A `variadic` function takes any number of arguments of its last parameter's type.
+    A `variadic` function accepts any number of arguments of its last parameter's type.
     """
 
     name: str
     params: tuple[str, ...]
     call: Callable[..., Value]
     variadic: bool = False
-    refused: bool = False  # gives another value at every run
+    refused: bool = False  # random or time-dependent
     changes: bool = False  # changes its first argument
 
     def param(self, index: int) -> str:
-        """The type of an argument."""
+        """Return the type of an argument."""
         return self.params[min(index, len(self.params) - 1)]
 
 
@@ -53,13 +53,13 @@ Table = dict[str, Function]
 def function(
     table: Table, names: str, params: str = "", *, changes: bool = False
 ) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
-    """Put the decorated function into a table.
+    """Register the decorated function in a table.
 
     Args:
-        table: where it goes.
+        table: the table.
         names: its names, separated by spaces.
         params: types of its parameters, separated by spaces; "..." before the last one of a variadic function.
-        changes: whether it changes its first argument.
+        changes: true if it changes its first argument.
     """
     variadic = "..." in params
     types = tuple(params.replace("...", "").split())
@@ -76,21 +76,21 @@ class WrongType(Exception):
     """An argument does not have its parameter's type."""
 
 
-def assigned(value: Value, wanted: str) -> Value:
-    """A value as an argument of a type, a key of `GO_TYPES`.
+def assigned(value: Value, type_key: str) -> Value:
+    """Convert a value to an argument of a type, a key of `GO_TYPES`.
 
     Raises:
-        WrongType: it cannot be one.
+        WrongType: it cannot be converted.
     """
-    if wanted == "any":
+    if type_key == "any":
         return None if value is NO_VALUE else value
-    if wanted == "value":
+    if type_key == "value":
         return value
     if value is NO_VALUE:
-        if wanted in _NULLABLE:
-            return NilMap() if wanted == "map" else NilList() if wanted == "list" else None
-        raise WrongType(f"invalid value; expected {GO_TYPES[wanted]}")
+        if type_key in _NULLABLE:
+            return NilMap() if type_key == "map" else NilList() if type_key == "list" else None
+        raise WrongType(f"invalid value; expected {GO_TYPES[type_key]}")
     name = "interface {}" if value is None else type_name(value)
-    if name != GO_TYPES[wanted]:
-        raise WrongType(f"wrong type for value; expected {GO_TYPES[wanted]}; got {name}")
+    if name != GO_TYPES[type_key]:
+        raise WrongType(f"wrong type for value; expected {GO_TYPES[type_key]}; got {name}")
     return value

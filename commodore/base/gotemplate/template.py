@@ -19,11 +19,13 @@ _MISSING: Final = ("default", "invalid", "zero", "error")
 
 @functools.cache
 def sprig() -> Mapping[str, Function]:
-    """All functions of the language and of Sprig, by name, but those that read the environment and ask for hosts."""
-    found = dict(builtins.TABLE)
+    """Return all functions of the language and of Sprig, by name, except for those with access to environment and
+    network.
+    """
+    functions = dict(builtins.TABLE)
     for table in TABLES:
-        found.update(table)
-    return found
+        functions.update(table)
+    return functions
 
 
 class Template:
@@ -32,7 +34,7 @@ class Template:
     Args:
         text: its text.
         name: its name in errors.
-        functions: the functions it may call, by name.
+        functions: the allowed functions, by name.
 
     Raises:
         ParseProblem: it does not parse.
@@ -42,21 +44,21 @@ class Template:
     def __init__(self, text: str, *, name: str = "base", functions: Mapping[str, Function] | None = None) -> None:
         known = sprig() if functions is None else functions
         self._program = Program(text, name, parse(text, name, known), known)
-        self._changes = any(found.changes and name in text for name, found in known.items())
+        self._changes = any(function.changes and name in text for name, function in known.items())
 
     def render(self, data: Value, *, missing: str = "default", limits: RunLimits | None = None) -> str:
-        """What the template prints. The data stay as they are.
+        """Render the template. The data are not changed.
 
         Args:
             data: its values.
-            missing: what a missing key does: "default", "invalid", "zero" or "error".
-            limits: what the run may use.
+            missing: the result of a missing key: "default", "invalid", "zero" or "error".
+            limits: the limits of the run.
 
         Raises:
-            ExecutionProblem: it fails.
+            ExecutionProblem: the run fails.
             LimitProblem: it exceeds the limits.
-            RefusedFunction: it calls a function that gives another value at every run.
-            ValueError: `missing` is none of these words.
+            RefusedFunction: it calls a function with random or time-dependent results.
+            ValueError: `missing` is another word.
         """
         if missing not in _MISSING:
             raise ValueError(f"unrecognized option: missingkey={missing}")

@@ -1,4 +1,4 @@
-"""Go's values, as Python holds them.
+"""Go's values, and their representation in Python.
 
 ======================================  ==========================================
 Go                                      Python
@@ -14,7 +14,7 @@ map[string]string                       `StringMap`
 anything with methods                   `Object`
 ======================================  ==========================================
 
-A Go text is a row of bytes: what is no UTF-8 stands in a Python text as surrogates ("surrogateescape").
+A Go text is a sequence of bytes: bytes that are not UTF-8 are surrogates in a Python text ("surrogateescape").
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Value = Any  # one of the above
 
 
 class NoValue:
-    """What a missing key gives. It prints as ``<no value>`` and counts as false."""
+    """The result of a missing key. It prints as ``<no value>`` and counts as false."""
 
     def __repr__(self) -> str:
         return "NO_VALUE"
@@ -84,10 +84,10 @@ class Object(ABC):
 
     @abstractmethod
     def go_string(self) -> str:
-        """What its method String returns."""
+        """Return the result of its method String."""
 
     def fields(self) -> dict[str, Value]:
-        """What its struct holds by the names of its fields, where printf or deepEqual can tell."""
+        """Return the fields of its struct by name, for printf and deepEqual."""
         return {}
 
 
@@ -111,64 +111,64 @@ _TYPES: Final[dict[type, tuple[str, str]]] = {
 
 
 def type_name(value: Value) -> str:
-    """The name of its Go type, as ``%T`` prints it."""
-    found = _TYPES.get(type(value))
-    if found is not None:
-        return found[0]
+    """Return the name of its Go type, as printed by ``%T``."""
+    names = _TYPES.get(type(value))
+    if names is not None:
+        return names[0]
     if isinstance(value, Object):
         return value.TYPE
     return _TYPES[dict][0] if isinstance(value, dict) else "<nil>"
 
 
 def kind_name(value: Value) -> str:
-    """Go's kind of a value: "slice", "map", "ptr", "float64" and so on; "invalid" of nil."""
-    found = _TYPES.get(type(value))
-    if found is not None:
-        return found[1]
+    """Return Go's kind of a value: "slice", "map", "ptr", "float64" and so on; "invalid" for nil."""
+    names = _TYPES.get(type(value))
+    if names is not None:
+        return names[1]
     if isinstance(value, Object):
         return value.KIND
     return "map" if isinstance(value, dict) else "invalid"
 
 
 def is_integer(value: Value) -> bool:
-    """Whether it is an integer of any Go type."""
+    """Return True for an integer of any Go type."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_nil_list(value: Value) -> bool:
-    """Whether it is a nil list, which is more than empty in JSON."""
+    """Return True for a nil list, which is null in JSON."""
     return isinstance(value, NilList | NilStrings)
 
 
 def truth(value: Value) -> bool:
-    """Go's truth: false are false, 0, an empty text, list or map, and nil."""
+    """Return Go's truth value: false, 0, nil, and empty texts, lists and maps are false."""
     if value is None or value is NO_VALUE:
         return False
     return True if isinstance(value, Object) else bool(value)
 
 
 def same_list(like: Sequence[Value], items: Iterable[Value]) -> list[Value]:
-    """A list of the same Go type as another one."""
+    """Return a list of the same Go type as another one."""
     return type(like)(items) if isinstance(like, list) else list(items)
 
 
 def encoded(text: str) -> bytes:
-    """The bytes of a text."""
+    """Return the bytes of a text."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def decoded(data: bytes) -> str:
-    """A text of bytes."""
+    """Return the text of bytes."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def wrapped64(number: int) -> int:
-    """A number cut to 64 bits with a sign, as Go's arithmetic does it."""
+    """Wrap a number to 64 bits with sign, as Go's arithmetic does."""
     return number if -(1 << 63) <= number < 1 << 63 else (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def to_floats(value: Value) -> Value:
-    """A JSON value with all its numbers as floats, as Go reads JSON into any type."""
+    """Return a JSON value with all numbers as floats, as in Go's decoding into any type."""
     if isinstance(value, dict):
         return {key: to_floats(item) for key, item in value.items()}
     if isinstance(value, list):

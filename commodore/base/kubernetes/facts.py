@@ -1,8 +1,8 @@
-"""Facts about the built-in API of Kubernetes, as data. Custom resources are in none of these tables.
+"""Tables of the built-in API of Kubernetes. Custom resources are not included.
 
 From the public reference of the API and its deprecation guide
-(https://kubernetes.io/docs/reference/using-api/deprecation-guide/). The schemas of `schemas` come with an extra, and
-begin with Kubernetes 1.25: what went away before is here alone, and a test holds the rest to them.
+(https://kubernetes.io/docs/reference/using-api/deprecation-guide/). The schemas of `schemas` need an extra, and begin
+with Kubernetes 1.25: earlier removals are listed here only, and a test compares the rest with the schemas.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """When a version of an API went away, and what takes its place (empty: nothing does)."""
+    """The removal of a version of an API: the release, and the successor (empty for none)."""
 
     removed_in: str
     successor: str
@@ -39,7 +39,7 @@ _NAMESPACED: Final = {
 }
 
 NAMESPACED: Final = frozenset((group, kind) for group, kinds in _NAMESPACED.items() for kind in kinds.split())
-"""Built-in kinds whose objects live in a namespace, as (group, kind)."""
+"""Built-in namespaced kinds, as (group, kind)."""
 
 # apiVersion, removed in, successor, kinds
 _REMOVED: Final = (
@@ -118,4 +118,4 @@ REMOVED: Final[Mapping[tuple[str, str], Removal]] = {
     for version, removed_in, successor, kinds in _REMOVED
     for kind in kinds.split()
 }
-"""Versions of the API that went away, by (apiVersion, kind)."""
+"""Removed versions of the API, by (apiVersion, kind)."""

@@ -1,7 +1,7 @@
 """References of container images and of other artefacts in registries.
 
-`parse_image` splits any text, for reports that show it as written. `read_image` checks a reference and completes it, so
-that two spellings of one image are equal. `read_artefact` takes a reference whose registry is written out.
+`parse_image` splits any text, for reports that print it as written. `read_image` validates and completes a reference,
+so that two spellings of an image are equal. `read_artefact` takes a reference with an explicit registry.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LONGEST_ARTEFACT: Final = 512  # characters
 
 
 class InvalidImageError(ValueError):
-    """The text is not a reference of an image; the message says why."""
+    """The text is not a reference of an image; the message has the reason."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -49,11 +49,11 @@ class ImageVersion:
         return f"{self.tag}@{self.digest}" if self.tag and self.digest else self.tag or self.digest
 
     def as_plain(self) -> str:
-        """The version for machines; see `commodore.base.documents.plain`."""
+        """Convert to a text for JSON; see `commodore.base.documents.plain`."""
         return str(self)
 
     def matches(self, known: ImageVersion) -> bool:
-        """Compare a deployed version with a known one. Digests decide if both sides have one."""
+        """Compare a deployed version with a known one. Digests decide if both have one."""
         if self.digest and known.digest:
             return self.digest == known.digest
         return bool(self.tag) and self.tag == known.tag
@@ -92,14 +92,14 @@ class ImageReference:
 
     @property
     def is_pinned(self) -> bool:
-        """Tell if it names one version: a digest, or a tag other than `latest`."""
+        """True if it names a single version: a digest, or a tag other than `latest`."""
         return bool(self.digest) or self.tag not in ("", "latest")
 
     def at(self, version: str) -> ImageReference:
-        """The same repository at a tag or a digest. The ``+`` of a version is ``_`` in a tag.
+        """Return the same repository at a tag or a digest. The ``+`` of a version is ``_`` in a tag.
 
         Raises:
-            InvalidImageError: the version is neither.
+            InvalidImageError: the version is not valid as either.
         """
         if re.fullmatch(_DIGEST, version):
             return ImageReference(self.registry, self.repository, digest=version)
@@ -110,14 +110,14 @@ class ImageReference:
 
 
 def split_image(text: str) -> tuple[str, str, str]:
-    """The name, the tag and the digest of a reference, as written; empty if it has none."""
+    """Split a reference, as written, into name, tag and digest; missing parts are empty."""
     rest, _, digest = text.partition("@")
     name, colon, tag = rest.rpartition(":")
     return (name, tag, digest) if colon and "/" not in tag else (rest, "", digest)
 
 
 def parse_image(text: str) -> ImageReference:
-    """The parts of a reference, unchecked. `docker.io` and its `library` are spelt out."""
+    """Split a reference without validation. `docker.io` and its `library` are filled in."""
     name, tag, digest = split_image(text)
     registry, repository = _split_name(name)
     if registry == _DOCKER_HUB and "/" not in repository:
@@ -126,7 +126,7 @@ def parse_image(text: str) -> ImageReference:
 
 
 def read_image(text: str) -> ImageReference:
-    """Read a reference as it stands in a Pod, in canonical form (`docker.io/library/nginx`).
+    """Parse a reference as in a Pod into canonical form (`docker.io/library/nginx`).
 
     Raises:
         InvalidImageError: it is invalid.
@@ -149,7 +149,7 @@ def read_image(text: str) -> ImageReference:
 
 
 def read_images(texts: Iterable[str]) -> tuple[tuple[ImageReference, ...], tuple[str, ...]]:
-    """The images that references name, and the invalid texts; each once, sorted."""
+    """Parse references. Returns the images and the invalid texts; each once, sorted."""
     images, invalid = set(), set()
     for text in texts:
         try:
@@ -160,10 +160,10 @@ def read_images(texts: Iterable[str]) -> tuple[tuple[ImageReference, ...], tuple
 
 
 def read_repository(url: str) -> ImageReference:
-    """The repository that a URL with or without a scheme names, in canonical form.
+    """Parse the repository in a URL with or without a scheme, into canonical form.
 
     Raises:
-        InvalidImageError: it names none.
+        InvalidImageError: it has no valid repository.
     """
     url = url.strip()
     for scheme in _SCHEMES:
@@ -173,7 +173,7 @@ def read_repository(url: str) -> ImageReference:
 
 
 def read_artefact(text: str) -> ImageReference:
-    """Read a reference by the grammar of registries, with or without ``oci://``. Its registry must be written.
+    """Parse a reference by the grammar of registries, with or without ``oci://``. The registry is required.
 
     Raises:
         InvalidImageError: it is invalid, or names a user or a password.

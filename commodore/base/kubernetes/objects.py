@@ -1,4 +1,4 @@
-"""Who a Kubernetes object is, and in which order objects stand in a file."""
+"""The identity of Kubernetes objects, and their order in files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class ObjectKey(NamedTuple):
-    """What names an object in a cluster; a missing part is an empty text. The version of its API does not count."""
+    """The identity of an object in a cluster; missing parts are empty. The API version is not included."""
 
     group: str
     kind: str
@@ -20,7 +20,7 @@ class ObjectKey(NamedTuple):
 
 
 def key_of(document: object) -> ObjectKey:
-    """The key of any YAML document. Whatever is missing or is no text counts as empty: nothing raises."""
+    """Return the key of any YAML document. Missing and invalid fields count as empty: nothing raises."""
     if not isinstance(document, dict):
         return ObjectKey("", "", "", "")
     metadata = document.get("metadata")
@@ -36,18 +36,18 @@ def key_of(document: object) -> ObjectKey:
 
 
 def sort_key(document: object) -> tuple[str, str, str]:
-    """Objects are ordered by kind, then namespace, then name."""
+    """Return the sort key of an object: kind, namespace, name."""
     key = key_of(document)
     return key.kind, key.namespace, key.name
 
 
 def in_order(documents: Iterable[Any]) -> list[Any]:
-    """The documents ordered by `sort_key`; those with equal keys keep their order."""
+    """Sort documents by `sort_key`; the order of equal keys is kept."""
     return sorted(documents, key=sort_key)
 
 
 def is_well_formed(document: object) -> bool:
-    """Whether a document is a map whose identifying fields are texts, or missing."""
+    """Return True if a document is a map whose identifying fields are texts or missing."""
     if not isinstance(document, dict):
         return False
     metadata = document.get("metadata", {})

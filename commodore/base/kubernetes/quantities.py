@@ -1,4 +1,4 @@
-"""Amounts in the one form in which Kubernetes writes them."""
+"""Quantities in the canonical form of Kubernetes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _NANO = 10**9
 
 
 def canonical_quantity(value: object) -> str | None:
-    """The form in which Kubernetes writes an amount: `1000m` is `1`, `0.5Gi` is `512Mi`; None if it is invalid."""
+    """Return the canonical form of a quantity: `1000m` is `1`, `0.5Gi` is `512Mi`; None if it is invalid."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
-    found = _QUANTITY.fullmatch(str(value).strip())
-    if found is None or len(found[0]) > _LONGEST:
+    match = _QUANTITY.fullmatch(str(value).strip())
+    if match is None or len(match[0]) > _LONGEST:
         return None
-    sign, digits, exponent, suffix = found.groups()
+    sign, digits, exponent, suffix = match.groups()
     number = Fraction(digits.rstrip(".") if digits != "." else "0") * (-1 if sign == "-" else 1)
     if exponent is not None:
         if abs(int(exponent[1:])) > _LONGEST:
@@ -32,7 +32,7 @@ def canonical_quantity(value: object) -> str | None:
 
 
 def _decimal(number: Fraction, *, exponents: bool = False) -> str:
-    """A number with the largest suffix that leaves it whole, no finer than a billionth, rounded away from zero."""
+    """Format a number with the largest suffix that keeps it whole; rounded away from zero to at least a billionth."""
     nano = _away_from_zero(number * _NANO)
     if nano == 0:
         return "0"

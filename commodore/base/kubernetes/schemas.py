@@ -1,7 +1,7 @@
-"""Schemas of Kubernetes' own kinds, by version of Kubernetes, and of kinds that CustomResourceDefinitions describe.
+"""Schemas of Kubernetes' own kinds, by release, and of kinds defined by CustomResourceDefinitions.
 
-What a schema says about the structure of objects is checked: fields, types, values. Rules in CEL, defaults and what an
-admission webhook would say are not. Needs the extra `validate`.
+The structure of objects is validated: fields, types, values. Rules in CEL, defaults and admission webhooks are not
+evaluated. Needs the extra `validate`.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _DEFINITIONS = "https://kubernetes.io/api/_definitions.json"
 _FOLDER = re.compile(r"v(\d+)\.(\d+)\.\d+-local-strict")
 _VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.\d+.*)?")
 _MASKED = "the value"
-"""What messages say instead of values: these may be secrets."""
+"""Replaces values in messages: these may be secrets."""
 
 Release = tuple[int, int]
 
 
 class ApiKind(NamedTuple):
-    """A kind in one version of its API."""
+    """A kind in a version of its API."""
 
     group: str
     version: str
@@ -39,14 +39,14 @@ class ApiKind(NamedTuple):
 
 
 def api_kind(content: Any) -> ApiKind:
-    """The kind of an object; parts that are missing are empty."""
+    """Return the kind of an object; missing parts are empty."""
     version = content.get("apiVersion") if isinstance(content, dict) else None
     key = key_of(content)
     return ApiKind(key.group, version.rpartition("/")[2] if isinstance(version, str) else "", key.kind)
 
 
 class Kubernetes:
-    """The kinds that Kubernetes serves, by its version.
+    """The kinds that Kubernetes serves, by release.
 
     Raises:
         EnvironmentFault: CMD-CAT-030, the libraries are not installed.
@@ -70,80 +70,78 @@ class Kubernetes:
 
     @property
     def releases(self) -> tuple[Release, ...]:
-        """The versions that are known, the oldest first."""
+        """The known releases, the oldest first."""
         return tuple(sorted(self._folders))
 
     def release(self, text: str | None) -> Release:
-        """A version as a user writes it; the newest that is known for None.
+        """Return a release given by a user; the newest known one for None.
 
         Raises:
-            UsageError: CMD-CLI-033, it is no version, or is not known.
+            UsageError: CMD-CLI-033, it is invalid or unknown.
         """
         if text is None:
             return self.releases[-1]
         match = _VERSION.fullmatch(text)
-        found = (int(match[1]), int(match[2])) if match else None
-        if found not in self._folders:
+        requested = (int(match[1]), int(match[2])) if match else None
+        if requested not in self._folders:
             known = f"{show_release(self.releases[0])} to {show_release(self.releases[-1])}"
-            raise UsageError(
-                "CMD-CLI-033", f"there are no schemas for Kubernetes {text!r}", hint=f"those that are known: {known}"
-            )
-        return found
+            raise UsageError("CMD-CLI-033", f"unknown version of Kubernetes {text!r}", hint=f"known versions: {known}")
+        return requested
 
     def definitions(self, release: Release) -> dict[str, Any]:
-        """The schemas of all types of a version."""
+        """Return the schemas of all types of a release."""
         text = (self._folders[release] / "_definitions.json").read_text(encoding="utf-8")
-        found: dict[str, Any] = json.loads(text)
-        return found
+        schemas: dict[str, Any] = json.loads(text)
+        return schemas
 
     def kinds(self, release: Release) -> Mapping[ApiKind, str]:
-        """The kinds that a version serves, with the names of their definitions."""
+        """Return the kinds that a release serves, with the names of their definitions."""
         if release not in self._kinds:
             self._kinds[release] = {
-                ApiKind(one["group"], one["version"], one["kind"]): name
+                ApiKind(served["group"], served["version"], served["kind"]): name
                 for name, schema in self.definitions(release)["$defs"].items()
-                for one in schema.get("x-kubernetes-group-version-kind", ())
+                for served in schema.get("x-kubernetes-group-version-kind", ())
             }
         return self._kinds[release]
 
     def removed_in(self, kind: ApiKind, after: Release) -> Release | None:
-        """The first version after a given one that does not serve a kind; None if all that are known do."""
+        """Return the first release after a given one that does not serve a kind; None if all known ones do."""
         later = [release for release in self.releases if release > after]
         if not later or kind in self.kinds(later[-1]):
             return None
         return next(release for release in later if kind not in self.kinds(release))
 
     def last_served(self, kind: ApiKind) -> Release | None:
-        """The newest version that serves a kind; None if none that is known does."""
+        """Return the newest release that serves a kind; None if no known one does."""
         return next((release for release in reversed(self.releases) if kind in self.kinds(release)), None)
 
     def owns(self, group: str) -> bool:
-        """Whether a group belongs to Kubernetes itself."""
+        """Return True if a group belongs to Kubernetes itself."""
         ends = {self.releases[0], self.releases[-1]}
         return group in {kind.group for release in ends for kind in self.kinds(release)}
 
 
 def show_release(release: Release) -> str:
-    """`1.34`."""
+    """Format a release: `1.34`."""
     return f"{release[0]}.{release[1]}"
 
 
 class Schemas:
-    """Validators for the kinds of one version of Kubernetes, and those of some CustomResourceDefinitions.
+    """Validators for the kinds of a Kubernetes release, and of some CustomResourceDefinitions.
 
     Attributes:
-        custom: the kinds that the definitions describe, with their schemas; None for those without one.
+        custom: the defined custom kinds, with their schemas; None for a kind without schema.
     """
 
     def __init__(self, kubernetes: Kubernetes, release: Release, definitions: Iterable[Any]) -> None:
         self._kubernetes = kubernetes
         self.release = release
-        self.custom = {kind: schema for one in definitions for kind, schema in crd_schemas(one)}
+        self.custom = {kind: schema for definition in definitions for kind, schema in crd_schemas(definition)}
         self.custom_groups = {(kind.group, kind.kind) for kind in self.custom}
         self._validator = functools.cache(self._make)
 
     def complaints(self, kind: ApiKind, content: Any) -> list[str] | None:
-        """What a schema says against an object, at most ten complaints; None if there is no schema for its kind.
+        """Validate an object. Returns at most ten messages; None if there is no schema for its kind.
 
         Raises:
             ValueError: the schema cannot be used.
@@ -152,13 +150,13 @@ class Schemas:
         validator = self._validator(kind)
         if validator is None:
             return None
-        found: list[str] = []
+        messages: list[str] = []
         for error in validator.iter_errors(content):
             path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.instance_path)
-            found.append(f"{path.removeprefix('.') or 'the object'}: {error.message}")
-            if len(found) == _MOST:
+            messages.append(f"{path.removeprefix('.') or 'the object'}: {error.message}")
+            if len(messages) == _MOST:
                 break
-        return sorted(found)
+        return sorted(messages)
 
     def _make(self, kind: ApiKind) -> Any:
         import jsonschema_rs
@@ -169,8 +167,8 @@ class Schemas:
         name = self._kubernetes.kinds(self.release).get(kind)
         if name is None:
             return None
-        wanted = {"$ref": f"{_DEFINITIONS}#/$defs/{name}", "type": "object"}
-        return jsonschema_rs.Draft202012Validator(wanted, registry=self._registry, mask=_MASKED)
+        reference = {"$ref": f"{_DEFINITIONS}#/$defs/{name}", "type": "object"}
+        return jsonschema_rs.Draft202012Validator(reference, registry=self._registry, mask=_MASKED)
 
     @functools.cached_property
     def _registry(self) -> Any:
@@ -183,7 +181,7 @@ _MOST = 10
 
 
 def crd_schemas(content: Any) -> Iterator[tuple[ApiKind, dict[str, Any] | None]]:
-    """The kinds of a CustomResourceDefinition with their JSON schemas; None for a kind without a schema."""
+    """Yield the kinds of a CustomResourceDefinition with their JSON schemas; None for a kind without a schema."""
     if api_kind(content) != ("apiextensions.k8s.io", "v1", "CustomResourceDefinition"):
         return
     spec = content.get("spec")
@@ -210,62 +208,66 @@ _KEPT = frozenset(
 
 
 def _converted(schema: Any) -> Any:
-    """A structural schema as JSON schema: unknown fields are refused, as the API server does if it is asked strictly.
+    """Convert a structural schema to a JSON schema: unknown fields are refused, as in strict mode of the API server.
 
-    A null is taken for a field that is missing, as the API server takes it.
+    A null counts as a missing field, as in the API server.
     """
     if not isinstance(schema, dict):
         return schema
-    found = {key: value for key, value in schema.items() if key in _KEPT}
+    converted = {key: value for key, value in schema.items() if key in _KEPT}
     for limit in ("Maximum", "Minimum"):
-        if isinstance(exclusive := found.pop(f"exclusive{limit}", None), bool) and exclusive and limit.lower() in found:
-            found[f"exclusive{limit}"] = found.pop(limit.lower())
+        if (
+            isinstance(exclusive := converted.pop(f"exclusive{limit}", None), bool)
+            and exclusive
+            and limit.lower() in converted
+        ):
+            converted[f"exclusive{limit}"] = converted.pop(limit.lower())
     if schema.get("x-kubernetes-int-or-string"):
-        found["type"] = ["integer", "string", "null"]
+        converted["type"] = ["integer", "string", "null"]
     elif isinstance(schema.get("type"), str):
-        found["type"] = [schema["type"], "null"]
-    if "enum" in found:
-        found["enum"] = [*found["enum"], None]
+        converted["type"] = [schema["type"], "null"]
+    if "enum" in converted:
+        converted["enum"] = [*converted["enum"], None]
     for key in ("allOf", "anyOf", "oneOf"):
         if isinstance(schema.get(key), list):
-            found[key] = [_value_rules(one) for one in schema[key]]
+            converted[key] = [_value_rules(rule) for rule in schema[key]]
     if isinstance(schema.get("not"), dict):
-        found["not"] = _value_rules(schema["not"])
+        converted["not"] = _value_rules(schema["not"])
     if "items" in schema:
-        found["items"] = _converted(schema["items"])
-    return {**found, **_fields(schema)}
+        converted["items"] = _converted(schema["items"])
+    return {**converted, **_fields(schema)}
 
 
 def _fields(schema: dict[str, Any]) -> dict[str, Any]:
-    """What a schema says about the fields of a map."""
+    """Convert the rules about the fields of a map."""
     properties, further = schema.get("properties"), schema.get("additionalProperties")
-    found: dict[str, Any] = {}
+    converted: dict[str, Any] = {}
     if isinstance(properties, dict):
-        found["properties"] = {key: _converted(value) for key, value in properties.items()}
+        converted["properties"] = {key: _converted(value) for key, value in properties.items()}
     if schema.get("x-kubernetes-embedded-resource"):
-        found["properties"] = {"apiVersion": {}, "kind": {}, **found.get("properties", {}), "metadata": {}}
+        converted["properties"] = {"apiVersion": {}, "kind": {}, **converted.get("properties", {}), "metadata": {}}
     if isinstance(further, dict):
-        found["additionalProperties"] = _converted(further)
-    elif further is None and not schema.get("x-kubernetes-preserve-unknown-fields") and "properties" in found:
-        found["additionalProperties"] = False
-    return found
+        converted["additionalProperties"] = _converted(further)
+    elif further is None and not schema.get("x-kubernetes-preserve-unknown-fields") and "properties" in converted:
+        converted["additionalProperties"] = False
+    return converted
 
 
 def _value_rules(schema: Any) -> Any:
-    """A schema below `anyOf` and the like, which says something about values and names no new fields."""
+    """Convert a schema below `anyOf` and similar keys, which has rules for values and defines no fields."""
     if not isinstance(schema, dict):
         return schema
-    found = {key: value for key, value in schema.items() if key in _KEPT}
+    converted = {key: value for key, value in schema.items() if key in _KEPT}
     if isinstance(schema.get("type"), str):
-        found["type"] = schema["type"]
+        converted["type"] = schema["type"]
     for key in ("properties", "additionalProperties"):
         if isinstance(schema.get(key), dict):
             inner = schema[key]
-            found[key] = {name: _value_rules(one) for name, one in inner.items()} if key == "properties" else True
+            converted[key] = {name: _value_rules(rule) for name, rule in inner.items()} if key == "properties" else True
     for key in ("allOf", "anyOf", "oneOf"):
         if isinstance(schema.get(key), list):
-            found[key] = [_value_rules(one) for one in schema[key]]
+            converted[key] = [_value_rules(rule) for rule in schema[key]]
     for key in ("not", "items"):
         if isinstance(schema.get(key), dict):
-            found[key] = _value_rules(schema[key])
-    return found
+            converted[key] = _value_rules(schema[key])
+    return converted

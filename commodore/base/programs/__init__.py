@@ -1,1 +1,1 @@
-"""Processes: the environment of children, and pools of workers."""
+"""Processes: environments of children, and pools of workers."""

@@ -1,4 +1,4 @@
-"""Starting other programs: the variables that they get, a bound for their memory, and interruptions meanwhile."""
+"""Start other programs: their environment variables, a limit for their memory, and interruptions meanwhile."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
-# Excludes variables of a family whose names mark them as secrets.
+# Excludes variables with names of secrets from a family.
 _ORDINARY = r"(?!\w*(TOKEN|PASSW|SECRET|CREDENTIAL|SQL_CONNECTION))"
 _PROXIES = r"(https?|all|no|ftp)_proxy|(HTTPS?|ALL|NO|FTP)_PROXY"
 _AUTHORITIES = r"(NIX_)?SSL_CERT_(FILE|DIR)|CURL_CA_BUNDLE|REQUESTS_CA_BUNDLE"
-# What loaders, resolvers and the starters of version managers look at.
+# Read by loaders, resolvers and the shims of version managers.
 _SYSTEM = (
     r"LD_(LIBRARY_PATH|PRELOAD)|DYLD_\w+|NSS_WRAPPER_(PASSWD|GROUP)|GLIBC_TUNABLES|LOCALE_ARCHIVE|LOCPATH"
     r"|OPENSSL_(CONF|MODULES)|RES_OPTIONS|LOCALDOMAIN|HOSTALIASES"
@@ -30,18 +30,18 @@ _EVERYBODY = (
     rf"|{_PROXIES}|{_AUTHORITIES}|{_SYSTEM}|{_MANAGERS}"
 )
 _DESKTOP = r"BROWSER|DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|DBUS_SESSION_BUS_ADDRESS|DESKTOP_SESSION|(KDE|GNOME|WSL)_\w+"
-# Scripts for GIT_ASKPASS have their passwords in variables that begin with GIT_, too.
+# Scripts for GIT_ASKPASS read passwords from variables that begin with GIT_, too.
 _GIT = (
     r"GIT_\w+|SSH_\w+|GPG_\w+|GNUPGHOME|PINENTRY_USER_DATA|PASSWORD_STORE_\w+|KRB5\w*|VSCODE_GIT_\w+|GCM_\w+|EMAIL"
     r"|SUDO_UID"
 )
-# KUBECONFIG and its like name files, from which come the namespace of a release and kubectl's defaults.
+# KUBECONFIG and similar name files with the namespace of a release and kubectl's defaults.
 _TOOLS = (
     rf"{_ORDINARY}(HELM_(?!KUBE)|KUSTOMIZE_|KUBECTL_|GIT_)\w+|SSH_AUTH_SOCK|KUBECONFIG|KUBERC"
     r"|KUBERNETES_SERVICE_(HOST|PORT)|POD_NAMESPACE|GO(MAXPROCS|DEBUG|MEMLIMIT|GC)|DOCKER_CONFIG|REGISTRY_AUTH_FILE"
 )
 _PYTHON = r"PYTHON\w+|VIRTUAL_ENV|COVERAGE_\w+|RUST_\w+|MALLOC_\w+"
-# References read KAPITAN_VAR_*; Kapitan logs in at registries, and completes the parameters of Vault.
+# References read KAPITAN_VAR_*; Kapitan logs in to registries, and completes the parameters of Vault.
 _WORKERS = (
     rf"{_GIT}|{_DESKTOP}|{_TOOLS}|{_PYTHON}|KAPITAN_\w+|OCI_(USERNAME|PASSWORD)|{_ORDINARY}COMMODORE_\w+"
     r"|VAULT_(ADDR|NAMESPACE|SKIP_VERIFY|CLIENT_KEY|CLIENT_CERT|CACERT|CAPATH)"
@@ -54,10 +54,10 @@ commas.
 
 
 class Child(Enum):
-    """Kinds of child processes and the variables that each kind gets.
+    """Kinds of child processes, and the variables of each kind.
 
-    All get paths, locale, proxies and certificate authorities. Tokens of this program, of forges and of clouds are not
-    passed on.
+    All of them get paths, locale, proxies and certificate authorities. Tokens of this program, of forges and of clouds
+    are not passed on.
     """
 
     PROGRAM = (_EVERYBODY, False)
@@ -75,14 +75,14 @@ class Child(Enum):
 
 
 def absolute_folders(path: str) -> str:
-    """PATH without its relative and its empty entries, which stand for the current folder: a program must not come out
-    of a repository that the user, or a tool, happens to be in.
+    """Remove the relative and empty entries of PATH, which mean the current folder: no program may be started from the
+    repository that the user, or a tool, happens to be in.
     """
     return os.pathsep.join(folder for folder in path.split(os.pathsep) if os.path.isabs(folder))
 
 
 def child_environment(child: Child = Child.PROGRAM, environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Select the caller's variables for a child process. Relative entries of PATH are dropped.
+    """Select the caller's variables for a child process. Relative entries of PATH are removed.
 
     Programs that fetch also get the variables that the user lists in `LISTED`.
     """
@@ -103,8 +103,8 @@ def _is_for(child: Child, name: str) -> bool:
 
 
 def start_program(command: Sequence[str], *, env: Mapping[str, str], **options: Any) -> subprocess.Popen[bytes]:
-    """Start a program, as `subprocess.Popen` does. If SIGINT or SIGTERM arrives meanwhile, the program is
-    killed before the signal is handled: no caller could end it later.
+    """Start a program, as `subprocess.Popen` does. If SIGINT or SIGTERM arrives meanwhile, the program is killed before
+    the signal is handled: no caller could terminate it later.
 
     Args:
         env: see `child_environment`.
@@ -123,7 +123,7 @@ def start_program(command: Sequence[str], *, env: Mapping[str, str], **options: 
 
 @contextlib.contextmanager
 def _interruptions_noted() -> Iterator[list[int]]:
-    """Collect the numbers of SIGINT and SIGTERM while the block runs, and deliver them after it."""
+    """Collect the numbers of SIGINT and SIGTERM while the block runs, and deliver the signals after it."""
     numbers: list[int] = []
     if threading.current_thread() is not threading.main_thread():
         yield numbers
@@ -132,7 +132,7 @@ def _interruptions_noted() -> Iterator[list[int]]:
     def note(number: int, _frame: object) -> None:
         numbers.append(number)
 
-    # What is ignored stays so: a program that is started inherits it.
+    # Ignored signals stay ignored: a started program inherits that.
     handled: list[int] = [number for number in (signal.SIGINT, signal.SIGTERM) if callable(signal.getsignal(number))]
     before = [(number, signal.signal(number, note)) for number in handled]
     try:
@@ -145,13 +145,15 @@ def _interruptions_noted() -> Iterator[list[int]]:
 
 
 def bound_memory(size: int) -> None:
-    """Let this process, and each that it starts, have no more memory than `size` bytes: it ends, not the machine."""
+    """Limit the memory of this process and its children to `size` bytes: they are terminated before the machine runs
+    out.
+    """
     _, most = resource.getrlimit(resource.RLIMIT_DATA)
     with contextlib.suppress(OSError, ValueError):  # a system without such a limit
         resource.setrlimit(resource.RLIMIT_DATA, (size if most == resource.RLIM_INFINITY else min(size, most), most))
 
 
 def has_less_memory(size: int) -> bool:
-    """Whether the user's own limits leave a process less than so many bytes."""
+    """Return True if the user's own limits leave a process fewer bytes."""
     limits = (resource.getrlimit(which)[0] for which in (resource.RLIMIT_AS, resource.RLIMIT_DATA))
     return any(limit not in (resource.RLIM_INFINITY, -1) and limit < size for limit in limits)

@@ -1,4 +1,4 @@
-"""Python in processes of its own that take JSON and answer JSON, so that what does not end can be ended."""
+"""Python in separate processes with JSON requests and answers, which can be terminated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from commodore.base.programs import running
 from commodore.base.programs.child_processes import Child, child_environment, start_program
 
 _BOOT = "import sys; sys.path[:] = sys.argv[2:]; import runpy; runpy.run_module(sys.argv[1], run_name='__main__')"
-_START = 60.0  # seconds until the first answer, in which the process starts
+_START = 60.0  # seconds until the first answer, including the start of the process
 
 
 class ChildEnded(Exception):
@@ -24,7 +24,7 @@ class ChildEnded(Exception):
 
     Attributes:
         code: its exit code, negative for a signal.
-        last: the last line of what it said.
+        last: the last line of its stderr.
     """
 
     def __init__(self, ended: running.Ended) -> None:
@@ -35,18 +35,18 @@ class ChildEnded(Exception):
 
 
 def of_module(name: str) -> list[str]:
-    """The words that run a module with the modules of this process: nothing else decides what is imported."""
+    """Return the words that run a module with the modules of this process: nothing else affects its imports."""
     return ["-I", "-c", _BOOT, name, *filter(None, sys.path)]
 
 
 def ask_once(words: Sequence[str], request: object, bounds: running.Bounds, cancellation: Cancellation) -> Any:
-    """The answer of a process that reads a request from standard input and writes its answer to standard output.
+    """Return the answer of a process that reads a request from stdin and writes the answer to stdout.
 
     Args:
-        words: of the command line, after Python.
+        words: the command line after the Python interpreter.
 
     Raises:
-        OutOfBounds: it was ended.
+        OutOfBounds: it exceeded a bound.
         ChildEnded: it has failed.
     """
     given = json.dumps(request).encode()
@@ -62,13 +62,13 @@ class WorkerEnded(Exception):
 
 
 class LineWorker:
-    """A Python module that reads a request as JSON from each line and writes an answer likewise. To be closed.
+    """A Python module that reads a JSON request from each line and writes an answer line. To be closed.
 
-    The process is started with the first request, without environment, and again after one that took too long.
+    The process is started with the first request, without environment, and restarted after a timeout.
 
     Args:
         module: runs as `python -m`.
-        seconds: how long an answer may take.
+        seconds: the timeout of an answer.
     """
 
     def __init__(self, module: str, seconds: float) -> None:
@@ -77,10 +77,10 @@ class LineWorker:
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any] | None:
-        """The answer; None if it takes too long.
+        """Return the answer; None if it takes too long.
 
         Raises:
-            WorkerEnded: there is none.
+            WorkerEnded: there is no answer.
         """
         seconds = self._seconds if self._process is not None else self._seconds + _START
         process = self._started()
@@ -103,7 +103,7 @@ class LineWorker:
         return answer
 
     def close(self) -> None:
-        """End the process."""
+        """Terminate the process."""
         if self._process is not None:
             self._process.kill()
             self._process.communicate()
@@ -122,7 +122,7 @@ class LineWorker:
 
 
 def _read_line(descriptor: int, seconds: float) -> bytes | None:
-    """A line; empty at the end of the stream, None if it takes too long."""
+    """Read a line; empty at the end of the stream, None if it takes too long."""
     deadline = time.monotonic() + seconds
     parts: list[bytes] = []
     with selectors.DefaultSelector() as selector:

@@ -1,4 +1,4 @@
-"""Running a program to its end: within bounds, ended by a cancellation, and never left behind."""
+"""Run a program to its end, within bounds and with cancellation; it never outlives the call."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from commodore.base.cancellation import Cancellation, terminate_tree
 from commodore.base.programs.child_processes import start_program
 
 _CHUNK = 1 << 16
-_DRAINED = 16  # chunks that are read of each stream after its end: more than a pipe holds
-_LOOK = 0.5  # seconds between two looks at a program that writes nothing
-_POLITE = 2.0  # seconds in which a program that shares the terminal may end by itself
-_REFUSING = 0.5  # seconds after which a program that was cancelled, and goes on, is killed
+_DRAINED = 16  # chunks read from each stream after the end of the program: more than a pipe holds
+_LOOK = 0.5  # seconds between two checks of a silent program
+_POLITE = 2.0  # seconds for a program that shares the terminal to end by itself
+_REFUSING = 0.5  # seconds after which a cancelled program that continues is killed
 _HAS_LIMITS, _HAS_WAITID = hasattr(resource, "prlimit"), hasattr(os, "waitid")  # Linux; macOS since Python 3.13
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A program to be run.
+    """A program to run.
 
     Attributes:
         words: the program and its arguments.
         environment: all its variables, see `child_environment`.
-        folder: its working directory; None for that of this process.
-        given: its standard input.
-        inherit: descriptors of open files that it gets, too.
-        is_alone: run it in a session of its own, without terminal; all that it has started is killed with it. Others
-            are asked to end, and killed when they do not.
+        folder: its working directory; None for the one of this process.
+        given: its stdin.
+        inherit: descriptors of files that it inherits.
+        is_alone: run it in a session of its own, without terminal; its descendants are killed with it. Other programs
+            get SIGTERM, and are killed if they continue.
     """
 
     words: Sequence[str]
@@ -50,13 +50,13 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The most that a program may take.
+    """The limits of a program.
 
     Attributes:
-        seconds: its time.
-        output: bytes of standard output; None for any number.
-        said: bytes of standard error; None for any number.
-        cuts_said: drop what it writes to standard error beyond that, instead of ending it.
+        seconds: its run time.
+        output: bytes of stdout; None for any number.
+        said: bytes of stderr; None for any number.
+        cuts_said: truncate its stderr beyond that, instead of terminating it.
         memory: bytes of data of each of its processes, on Linux; None for any number.
         file: bytes of each file that it writes, on Linux; None for any number.
     """
@@ -71,7 +71,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a program ended: its exit code, negative for a signal, and what it wrote to its two streams."""
+    """The result of a program: its exit code, negative for a signal, and its stdout and stderr."""
 
     code: int
     output: bytes
@@ -79,12 +79,12 @@ class Ended:
 
 
 class OutOfBounds(Exception):
-    """A program was ended as it hit a bound.
+    """A program was terminated as it exceeded a bound.
 
     Attributes:
         bound: the attribute of `Bounds`.
-        output: what it had written to standard output.
-        said: what it had written to standard error.
+        output: its stdout until then.
+        said: its stderr until then.
     """
 
     def __init__(self, bound: Literal["seconds", "output", "said"], output: bytes, said: bytes) -> None:
@@ -99,14 +99,14 @@ def run(
 ) -> Ended:
     """Run a program to its end.
 
-    A process that it leaves behind is not waited for, even if it holds the streams.
+    Processes that it leaves behind are not waited for, even if they hold the streams.
 
     Args:
-        cancellation: ends it from another thread, within a second even if it refuses.
-        look: gets the number of its process every now and then; the program is ended with what this raises.
+        cancellation: terminates it from another thread, within a second even if it ignores SIGTERM.
+        look: called with its pid from time to time; an exception of it terminates the program.
 
     Raises:
-        OutOfBounds: it was ended.
+        OutOfBounds: it exceeded a bound.
         OSError, ValueError: it cannot be started.
     """
     with _opened(command.given) as stdin:
@@ -152,9 +152,9 @@ def _bound(pid: int, bounds: Bounds) -> None:
         return
     for which, size in ((resource.RLIMIT_DATA, bounds.memory), (resource.RLIMIT_FSIZE, bounds.file)):
         if size is not None:
-            with contextlib.suppress(OSError, ValueError):  # it has ended, or is setuid
+            with contextlib.suppress(OSError, ValueError):  # the program has ended, or is setuid
                 soft, hard = resource.prlimit(pid, which)
-                least = min((one for one in (size, soft, hard) if one != resource.RLIM_INFINITY), default=size)
+                least = min((limit for limit in (size, soft, hard) if limit != resource.RLIM_INFINITY), default=size)
                 resource.prlimit(pid, which, (least, least))
 
 
@@ -177,14 +177,15 @@ class _Reader:
         self._output, self._said = bytearray(), bytearray()
 
     def read(self) -> tuple[bytes, bytes]:
-        """Both streams."""
+        """Return both streams."""
         with selectors.DefaultSelector() as selector:
             for stream, content in ((self._process.stdout, self._output), (self._process.stderr, self._said)):
                 assert stream is not None
                 selector.register(stream, selectors.EVENT_READ, content)
             left = _DRAINED
             while selector.get_map() and left:
-                # Asked first: what it wrote before its end is in the pipes. Others that hold them are not waited for.
+                # Checked first: everything it wrote before its end is in the pipes then. Other holders of the pipes are
+                # not waited for.
                 has_ended = _has_ended(self._process)
                 ready = selector.select(0 if has_ended else min(self.seconds_left(), _LOOK))
                 for key, _ in ready:
@@ -208,10 +209,10 @@ class _Reader:
             raise self._out_of("said")
 
     def seconds_left(self) -> float:
-        """The time that the program has; at least none.
+        """The remaining time of the program, at least 0.
 
         Raises:
-            OutOfBounds: it is over.
+            OutOfBounds: its time is over.
         """
         left = self._deadline - time.monotonic()
         if left <= 0:
@@ -219,7 +220,7 @@ class _Reader:
         return left
 
     def check(self) -> None:
-        """Look at the program. One that was cancelled and goes on is killed."""
+        """Check the program. A cancelled one that continues is killed."""
         if self._look is not None:
             self._look(self._process.pid)
         if self._cancellation.is_cancelled:
@@ -233,7 +234,7 @@ class _Reader:
 
 
 def _wait(process: subprocess.Popen[bytes], reader: _Reader) -> None:
-    """Wait until a program that has closed its streams has ended, and leave it unreaped: its number is its own."""
+    """Wait until a program that has closed its streams has ended, without reaping it: its pid stays reserved."""
     pause = 0.0002
     while not _has_ended(process):
         reader.check()
@@ -242,19 +243,19 @@ def _wait(process: subprocess.Popen[bytes], reader: _Reader) -> None:
 
 
 def _has_ended(process: subprocess.Popen[Any]) -> bool:
-    """Say if a process has ended, without reaping it where the system can do that."""
+    """Check if a process has ended, without reaping it if the system supports that."""
     if process.returncode is not None or not _HAS_WAITID:
         return process.poll() is not None
     try:
         return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-    except ChildProcessError:  # somebody else has reaped it
+    except ChildProcessError:  # reaped by other code
         return True
 
 
 def _end(process: subprocess.Popen[bytes], *, is_alone: bool) -> None:
     if is_alone:
         _kill_session(process)
-    else:  # politely, so that git removes its lock files
+    else:  # with SIGTERM, so that git removes its lock files
         terminate_tree(process)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_POLITE)
@@ -263,6 +264,6 @@ def _end(process: subprocess.Popen[bytes], *, is_alone: bool) -> None:
 
 
 def _kill_session(process: subprocess.Popen[bytes]) -> None:
-    """Kill all that a program has started and that is still in its group, and itself. It must not have been reaped."""
+    """Kill a program and its descendants in the same process group. It must not have been reaped."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)

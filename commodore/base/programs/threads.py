@@ -1,4 +1,4 @@
-"""Working in several threads, whose programs end together with the work."""
+"""Work in several threads, whose programs are terminated together with the work."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from commodore.base.context import Context
 
 @contextlib.contextmanager
 def threads(number: int, context: Context, name: str) -> Iterator[tuple[ThreadPoolExecutor, Context]]:
-    """Threads, and the context of what they do.
+    """A thread pool, and the context for its work.
 
-    If an exception leaves the block, the programs of this context are ended, and nothing new begins: the block never
-    waits for a program that nobody needs any more. An interruption ends those of the given context, too, which is the
-    whole run's.
+    If an exception leaves the block, the programs of this context are terminated, and nothing new begins: the block
+    does not wait for programs whose result nobody needs. An interruption also cancels the given context, which belongs
+    to the whole run.
 
     Args:
-        name: how the names of the threads begin.
+        name: the prefix of the threads' names.
     """
     part = context.nested()
     with ThreadPoolExecutor(number, thread_name_prefix=name) as pool:
         try:
             yield pool, part
-            pool.shutdown(wait=True)  # here, so that an interruption meanwhile is seen
+            pool.shutdown(wait=True)  # here, so that an interruption meanwhile is handled
         except BaseException as error:
             part.cancellation.cancel()
             if not isinstance(error, Exception | GeneratorExit):

@@ -1,4 +1,4 @@
-"""Ids of git's commits."""
+"""Ids of git commits."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from typing import Final
 
 COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-"""A whole id, of SHA-1 or SHA-256, in lower case as git writes it."""
+"""A full id, SHA-1 or SHA-256, in lower case as git prints it."""
 
 
 def is_commit(text: str) -> bool:
-    """Tell if a text is the whole id of a commit."""
+    """Return True for a full commit id."""
     return COMMIT.fullmatch(text) is not None

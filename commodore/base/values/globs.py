@@ -1,4 +1,4 @@
-"""Globs, by dialect. A repository's glob is compared in a time that does not multiply, see `patterns`.
+"""Globs, by dialect. Foreign globs are matched in bounded time, see `patterns`.
 
 | dialect | of | `*` and `?` | `**` | `{a,b}` | `[^a]`, `[!a]` |
 |---|---|---|---|---|---|
@@ -8,8 +8,8 @@
 | `gobwas` | gobwas: names, addresses | stop at a separator, if there is one | crosses it | yes | both |
 | `stars` | lists of repositories | `*` stops at `/`, `?` is plain | crosses `/` | plain text | plain text |
 
-`\\` escapes, but in `stars` and within classes. Options and policies take patterns of Python's
-`fnmatch.fnmatchcase`. Files that `.gitignore` names are found by git, and those of `.helmignore` by helm.
+`\\` escapes, except for `stars` and inside of classes. Options and policies use patterns of Python's
+`fnmatch.fnmatchcase`. Files matched by `.gitignore` are determined by git, those of `.helmignore` by helm.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class _Dialect:
     folders: `**/` and a `**` at the end stand for any folders.
     stars_cross: two stars cross the separator.
     braces: `{a,b}` is a choice.
-    negations: what negates at the begin of a class.
-    class_stops: a class never fits `/`.
+    negations: the negating characters at the beginning of a class.
+    class_stops: a class never matches `/`.
     """
 
     separator: str = ""
@@ -53,17 +53,17 @@ _PATHSPEC: Final = _Dialect()
 
 
 def go_path(pattern: str) -> re.Pattern[str] | None:
-    """A pattern of Go's `path.Match`; None if it is invalid."""
+    """Compile a pattern of Go's `path.Match`; None if it is invalid."""
     return _compiled(pattern, _GO_PATH)
 
 
 def doublestar(pattern: str) -> re.Pattern[str] | None:
-    """A pattern of doublestar; None if it is invalid."""
+    """Compile a pattern of doublestar; None if it is invalid."""
     return _compiled(pattern, _DOUBLESTAR)
 
 
 def pathspec(pattern: str) -> re.Pattern[str] | None:
-    """A pathspec of git, which may name a folder if it has no wildcard; None if it is invalid."""
+    """Compile a pathspec of git, which may name a folder if it has no wildcard; None if it is invalid."""
     pattern = re.sub(r"(?<![^/])(?:\./+)+|(?<=/)/+", "", pattern)
     if not re.search(r"[*?\[\\]", pattern):
         name = pattern.rstrip("/")
@@ -72,7 +72,7 @@ def pathspec(pattern: str) -> re.Pattern[str] | None:
 
 
 def gobwas(pattern: str, separator: str = "") -> re.Pattern[str] | None:
-    """A glob of gobwas; None if it is invalid: a bracket or a brace stays open.
+    """Compile a glob of gobwas; None if it is invalid: an unclosed bracket or brace.
 
     Args:
         separator: a character that `*` and `?` do not cross.
@@ -81,13 +81,13 @@ def gobwas(pattern: str, separator: str = "") -> re.Pattern[str] | None:
 
 
 def stars(pattern: str) -> re.Pattern[str]:
-    """A pattern that knows `*` and `**` alone."""
+    """Compile a pattern with `*` and `**` as its only wildcards."""
     parts = re.split(r"(\*\*|\*)", pattern)
     return re.compile("".join({"**": ".*", "*": "[^/]*"}.get(part, re.escape(part)) for part in parts), re.DOTALL)
 
 
 def matches(pattern: str, text: str, *, separator: str = "") -> bool:
-    """Compare a text with a glob of `gobwas`. An invalid one fits nothing."""
+    """Match a text against a glob of `gobwas`. An invalid glob matches nothing."""
     compiled = gobwas(pattern, separator)
     return compiled is not None and fits(compiled, text)
 
@@ -117,7 +117,7 @@ def _compiled(pattern: str, dialect: _Dialect) -> re.Pattern[str] | None:
             parts.append("(?:")
             depth += 1
         elif char == "}" and dialect.braces and (depth or dialect.folders):
-            parts.append(")")  # doublestar takes none that was not opened
+            parts.append(")")  # doublestar rejects a brace without an opening one
             depth -= 1
         elif char == "," and depth > 0:
             parts.append("|")
@@ -128,12 +128,12 @@ def _compiled(pattern: str, dialect: _Dialect) -> re.Pattern[str] | None:
         return None
     try:
         return re.compile("".join(parts), re.DOTALL)
-    except re.error:  # a brace that was not opened, or an invalid class
+    except re.error:  # a brace without an opening one, or an invalid class
         return None
 
 
 def _stars(pattern: str, at: int, dialect: _Dialect, character: str) -> tuple[str, int]:
-    """The expression for the stars at a place, and the place after them."""
+    """Return the expression for the stars at a position, and the position after them."""
     if dialect.stars_cross:
         end = len(pattern) - len(pattern[at:].lstrip("*"))
         return (".*" if end - at > 1 else f"{character}*"), end
@@ -152,21 +152,21 @@ def _class(inside: str, dialect: _Dialect) -> str:
 
 
 def matching_paths(pattern: Path, root: Path) -> list[Path]:
-    """The paths that a pattern matches, as Go's doublestar walks folders.
+    """Return the paths that match a pattern, in the order of Go's doublestar.
 
-    The files of a folder come before those of its folders; where the pattern ends in `**`, all are in lexical order.
+    The files of a folder come before its subfolders; if the pattern ends in `**`, all are in lexical order.
     """
     start, below = glob.escape(f"{root}/"), str(pattern.relative_to(root))
-    found: set[str] = set()
-    for one in _alternatives(below):
-        found.update(glob.glob(start + _translated(one), recursive=True, include_hidden=True))
+    paths: set[str] = set()
+    for alternative in _alternatives(below):
+        paths.update(glob.glob(start + _translated(alternative), recursive=True, include_hidden=True))
     if below.split("/")[-1] == "**":
-        return sorted(map(Path, found))
-    return sorted(map(Path, found), key=lambda path: (path.parts[:-1], path.name))
+        return sorted(map(Path, paths))
+    return sorted(map(Path, paths), key=lambda path: (path.parts[:-1], path.name))
 
 
 def _alternatives(pattern: str) -> Iterator[str]:
-    """A pattern without braces for each of their alternatives; as it is if one stays open."""
+    """Yield the alternatives of a pattern's braces; the pattern itself if a brace is unclosed."""
     depth, at = 0, 0
     begins: list[int] = []
     for token in _TOKEN.finditer(pattern):
@@ -187,7 +187,7 @@ def _alternatives(pattern: str) -> Iterator[str]:
 
 
 def _translated(pattern: str) -> str:
-    """A pattern without braces in the syntax of Python: `[!a]` for `[^a]`, `[*]` for `\\*`."""
+    """Convert a pattern without braces to Python's syntax: `[!a]` for `[^a]`, `[*]` for `\\*`."""
     parts = []
     for token in _TOKEN.finditer(pattern):
         text = token[0]

@@ -1,7 +1,7 @@
-"""Plain data of which equal parts exist once: the parameters of one target are nearly those of any other.
+"""Plain data with shared equal parts: the parameters of a target are mostly equal to those of the others.
 
-A value becomes a number in a table of records. A record is a map of numbers, as far down as maps are taken apart, or a
-whole value below that. Equal values get equal numbers, whatever they were made by.
+A value becomes a number in a table of records. A record is a map of numbers, down to a given depth, or a whole value
+below that. Equal values get equal numbers.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ from dataclasses import dataclass
 from typing import Any
 
 SHARED_LEVELS = 3
-"""The levels of maps of a target's node that are taken apart: the node, its parameters, each of them. What components
-have in their parameters differs between targets where it names the instance, which is little of it."""
+"""The depth of maps in a target's node that are split: the node, its parameters, each of them. Parameters of components
+differ between targets only where they name the instance."""
 _DIGESTED = 48  # longer texts are compared by their digest
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A map that was taken apart: the number of the record of each of its values."""
+    """A map that was split: the record number of each of its values."""
 
     numbers: Mapping[Any, int]
 
 
 Record = Branch | Any
-"""What a number stands for: a `Branch`, or a whole value."""
+"""A record: a `Branch`, or a whole value."""
 
 
 class InternTable:
-    """A table of values. What it is given and gives must not be changed.
+    """A table of values. Its arguments and results must not be changed.
 
     Args:
-        depth: how many levels of maps are taken apart.
+        depth: the depth of maps that are split.
     """
 
     def __init__(self, depth: int) -> None:
@@ -44,27 +44,27 @@ class InternTable:
         self.records: list[Record] = []
 
     def add(self, value: Any) -> int:
-        """The number of a value.
+        """Return the number of a value.
 
         Raises:
-            ValueError: it holds something else than plain data.
+            ValueError: it holds other types than plain data.
         """
         return self._add(value, self._depth)
 
     def value(self, number: int) -> Any:
-        """The value of a number; the same object each time."""
+        """Return the value of a number; the same object each time."""
         return self._values[number]
 
     def share(self, value: Any) -> Any:
-        """A value that is equal to this one, made of parts that others have, too.
+        """Return an equal value that shares parts with others.
 
         Raises:
-            ValueError: it holds something else than plain data.
+            ValueError: it holds other types than plain data.
         """
         return self._values[self._add(value, self._depth)]
 
     def _add(self, value: Any, depth: int) -> int:
-        # What is in the table lives as long as the table, so that its identity tells it.
+        # Values in the table live as long as the table, so that their ids identify them.
         known = self._known.get((id(value), depth))
         if known is not None:
             return known
@@ -73,7 +73,7 @@ class InternTable:
             if any(self._values[number] is not value[key] for key, number in numbers.items()):
                 value = {key: self._values[number] for key, number in numbers.items()}
             return self._enter(b"{" + marshal.dumps(numbers, 2), Branch(numbers), value, depth)
-        # Version 2: the same bytes for equal values; later ones tell also which of them are one object.
+        # Version 2: the same bytes for equal values; later versions also encode object identity.
         return self._enter(b" " + marshal.dumps(value, 2), value, value, depth)
 
     def _enter(self, content: bytes, record: Record, value: Any, depth: int) -> int:

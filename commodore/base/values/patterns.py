@@ -1,7 +1,7 @@
-"""Comparing texts with patterns that repositories bring, such as globs, in a time that does not multiply.
+"""Match foreign patterns, such as globs, in bounded time.
 
-Python's engine tries out all ways in which a pattern may fit. `fits` keeps the places that the pattern so far may reach
-instead, so its time grows with the pattern and the text alone.
+Python's engine tries all ways in which a pattern may match. `fits` tracks the reachable positions instead, so its time
+depends on the lengths of pattern and text only.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-MANY_STEPS: Final = 10**7  # that Python's engine may take at most
-_LONG: Final = 10  # a repetition that may go on longer counts as one without end
+MANY_STEPS: Final = 10**7  # the most steps of Python's engine
+_LONG: Final = 10  # a longer repetition counts as unbounded
 _REPEATS: Final = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
 _HUGE: Final = 1e100
 
@@ -26,7 +26,7 @@ def fits(pattern: re.Pattern[str], text: str) -> bool:
 
 
 def steps(pattern: re.Pattern[str], length: int) -> float:
-    """At most about how many steps Python's engine takes for a text of some length."""
+    """Return an upper bound of the steps of Python's engine for a text of some length."""
     shape = _shape(pattern)
     if shape.nested:
         return min(3.0 ** min(length, 100) * shape.choices, _HUGE)
@@ -35,7 +35,7 @@ def steps(pattern: re.Pattern[str], length: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """Of a pattern: whether a repetition holds a choice, the number of repetitions, the ways through its choices."""
+    """The shape of a pattern: nested choices in repetitions, the number of repetitions, the combinations of choices."""
 
     nested: bool = False
     repetitions: int = 0
@@ -67,9 +67,9 @@ def _shape_of(parsed: Iterable[Any], *, inside: bool) -> _Shape:
             choices *= shape.choices if endless else sum(shape.choices**number for number in range(low, high + 1))
         elif name == "BRANCH":
             shapes = [_shape_of(part, inside=inside) for part in arguments[1]]
-            shape = _Shape(any(one.nested for one in shapes))
-            repetitions += max(one.repetitions for one in shapes)
-            choices *= sum(one.choices for one in shapes)
+            shape = _Shape(any(shape_of_choice.nested for shape_of_choice in shapes))
+            repetitions += max(shape_of_choice.repetitions for shape_of_choice in shapes)
+            choices *= sum(shape_of_choice.choices for shape_of_choice in shapes)
         else:
             shape = _shape_of(_within(name, arguments), inside=inside)
             repetitions += shape.repetitions
@@ -84,7 +84,7 @@ def _within(name: str, arguments: Any) -> Any:
 
 
 def _ends(parsed: Iterable[Any], text: str, starts: set[int]) -> set[int]:
-    """The places that a pattern may reach from others."""
+    """Return the positions that a pattern may reach from others."""
     for code, arguments in parsed:
         if not starts:
             break
@@ -119,7 +119,7 @@ def _ends_of_repetition(low: int, high: int, inner: Any, text: str, starts: set[
 
 
 def _is(name: str, arguments: Any, character: int) -> bool:
-    """Match one character against an item of a parsed pattern."""
+    """Match a character against an item of a parsed pattern."""
     match name:
         case "ANY":
             return True
@@ -131,7 +131,7 @@ def _is(name: str, arguments: Any, character: int) -> bool:
             return bool(arguments[0] <= character <= arguments[1])
         case "IN":
             negated = str(arguments[0][0]) == "NEGATE"
-            inside = any(_is(str(code), one, character) for code, one in arguments[negated:])
+            inside = any(_is(str(code), argument, character) for code, argument in arguments[negated:])
             return inside is not negated
         case _:
-            raise ValueError(f"patterns with {name} are not compared like this")
+            raise ValueError(f"unsupported pattern item {name}")

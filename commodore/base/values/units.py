@@ -1,4 +1,4 @@
-"""Ages and sizes as people write and read them, and durations as Go does."""
+"""Ages and sizes for users, and durations in Go's form."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ GO_UNITS: Final = {
 """Nanoseconds of the units of Go's durations."""
 _GO_PART = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
 _GO_DURATION = re.compile(rf"([+-]?)(0|(?:{_GO_PART.pattern})+)")
-_LONGEST = 100  # characters of a duration that has a canonical form
+_LONGEST = 100  # the most characters of a canonical duration
 _STEPS = ((86400, "day"), (3600, "hour"), (60, "minute"))
 
 
 def age_seconds(text: str) -> int | None:
-    """Seconds of an age like `90s`, `15m`, `12h`, `30d` or `2w`; None if it is invalid."""
+    """Return the seconds of an age like `90s`, `15m`, `12h`, `30d` or `2w`; None if it is invalid."""
     match = _AGE.fullmatch(text)
     return int(match[1]) * _SECONDS[match[2]] if match is not None else None
 
 
 def parse_age(text: str) -> float:
-    """Seconds of an age like `90m`, `12h`, `30d` or `2w`.
+    """Return the seconds of an age like `90m`, `12h`, `30d` or `2w`.
 
     Raises:
-        UsageError: CMD-CACHE-001, it is none.
+        UsageError: CMD-CACHE-001, it is invalid.
     """
     seconds = age_seconds(text)
     if seconds is None:
@@ -50,10 +50,10 @@ def parse_age(text: str) -> float:
 
 
 def parse_size(text: str) -> int:
-    """Bytes of a size like `500M` or `5G`; K is 1024 bytes, M 1024 K, and so on.
+    """Return the bytes of a size like `500M` or `5G`; K is 1024 bytes, M 1024 K, and so on.
 
     Raises:
-        UsageError: CMD-CACHE-002, it is none.
+        UsageError: CMD-CACHE-002, it is invalid.
     """
     match = _SIZE.fullmatch(text)
     if match is None:
@@ -62,7 +62,7 @@ def parse_size(text: str) -> int:
 
 
 def size_text(size: int) -> str:
-    """A size for people."""
+    """Format a size."""
     for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if size >= factor:
             return f"{size / factor:.1f} {unit}"
@@ -70,7 +70,7 @@ def size_text(size: int) -> str:
 
 
 def age_text(seconds: float) -> str:
-    """How long ago something was, for people."""
+    """Format the time since an event."""
     for length, name in _STEPS:
         if seconds >= length:
             count = int(seconds // length)
@@ -79,7 +79,9 @@ def age_text(seconds: float) -> str:
 
 
 def parse_go_duration(text: str) -> int | None:
-    """Nanoseconds of a duration of Go (`1h30m`, `-1.5s`, `0`); None if it is invalid, or needs more than 63 bits."""
+    """Parse a duration of Go (`1h30m`, `-1.5s`, `0`), in nanoseconds; None if it is invalid, or needs more than 63
+    bits.
+    """
     match = _GO_DURATION.fullmatch(text)
     if match is None:
         return None
@@ -90,7 +92,7 @@ def parse_go_duration(text: str) -> int | None:
 
 
 def go_duration_text(nanoseconds: int) -> str:
-    """A duration as Go prints it: `1h2m0.5s`."""
+    """Format a duration as Go does: `1h2m0.5s`."""
     if nanoseconds == 0:
         return "0s"
     sign, size = ("-" if nanoseconds < 0 else ""), abs(nanoseconds)
@@ -106,7 +108,7 @@ def go_duration_text(nanoseconds: int) -> str:
 
 
 def canonical_go_duration(value: object) -> str | None:
-    """The form in which Go prints a duration that a file holds: `90m` is `1h30m0s`; None if it is invalid."""
+    """Return the canonical form of a duration of Go: `90m` is `1h30m0s`; None if it is invalid."""
     nanoseconds = parse_go_duration(value) if isinstance(value, str) and len(value) <= _LONGEST else None
     return go_duration_text(nanoseconds) if nanoseconds is not None else None
 
@@ -118,5 +120,5 @@ def _fraction(size: int, unit: int) -> str:
 
 
 def moment_text(seconds: float | None) -> str | None:
-    """A moment, in seconds since 1970, as RFC 3339 in UTC."""
+    """Format a time, in seconds since 1970, as RFC 3339 in UTC."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

@@ -1,9 +1,9 @@
-"""Versions: semantic ones, ranges of them, and tags that look like versions.
+"""Semantic versions, ranges of them, and tags that look like versions.
 
-Versions and ranges follow the rules of charts and of ``targetRevision``: those of Masterminds' library. A range is made
+Versions and ranges follow the rules of charts and ``targetRevision``: those of Masterminds' library. A range consists
 of comparisons (``=``, ``!=``, ``>``, ``<``, ``>=``, ``<=``, ``~``, ``^``), joined by blanks or commas (and) and by
-``||`` (or); ``1.2 - 1.4`` is a range, ``x``, ``X`` and ``*`` stand for any number, missing numbers count as such.
-Pre-releases fit only where a comparison of the same group names one.
+``||`` (or); ``1.2 - 1.4`` is a range, ``x``, ``X`` and ``*`` match any number, missing numbers match any, too.
+Pre-releases match only if a comparison of the same group names one.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Final
 
 _WORDS: Final = r"[0-9A-Za-z\-]+(?:\.[0-9A-Za-z\-]+)*"
-_LONGEST: Final = 1000  # characters of a range
-_DIGITS: Final = 20  # of the greatest number of 64 bits
+_LONGEST: Final = 1000  # the most characters of a range
+_DIGITS: Final = 20  # digits of the greatest number of 64 bits
 _VERSION: Final = re.compile(rf"v?([0-9]+)(?:\.([0-9]+))?(?:\.([0-9]+))?(?:-({_WORDS}))?(?:\+({_WORDS}))?", re.ASCII)
 _PART: Final = r"[0-9|x|X|\*]+"
 _PATTERN: Final = rf"v?({_PART})(\.{_PART})?(\.{_PART})?(-{_WORDS})?(?:\+{_WORDS})?"
@@ -32,17 +32,17 @@ _VALID: Final = re.compile(
 _EXACT: Final = re.compile(r"v?[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?")
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,40}")
 _NUMBERS: Final = re.compile(r"v?(\d+(?:\.\d+)*)(.*)", re.DOTALL | re.ASCII)
-_LONGEST_TAG: Final = 128  # characters, as registries have it
+_LONGEST_TAG: Final = 128  # characters, the limit of registries
 
 
 class VersionProblem(ValueError):
-    """A text is no version, or no range. Its text is what the library that charts go by says."""
+    """An invalid version or range. Its text is the message of the library that charts use."""
 
 
 @functools.total_ordering
 @dataclass(frozen=True, slots=True, eq=False)
 class Version:
-    """A semantic version; build metadata do not count in comparisons."""
+    """A semantic version; build metadata is ignored in comparisons."""
 
     major: int
     minor: int
@@ -52,7 +52,7 @@ class Version:
     original: str = ""
 
     def as_plain(self) -> str:
-        """The version for machines; see `commodore.base.documents.plain`."""
+        """Convert to a text for JSON; see `commodore.base.documents.plain`."""
         return str(self)
 
     def __str__(self) -> str:
@@ -84,10 +84,10 @@ def _prerelease_key(prerelease: str) -> tuple[tuple[int, int, str], ...]:
 
 
 def parse_version(text: str) -> Version:
-    """A version, as leniently as charts do: with or without a "v", and with one to three numbers.
+    """Parse a version as leniently as for charts: with or without a "v", with one to three numbers.
 
     Raises:
-        VersionProblem: it is none.
+        VersionProblem: it is invalid.
     """
     match = _VERSION.fullmatch(text)
     if match is None:
@@ -105,7 +105,7 @@ def parse_version(text: str) -> Version:
 
 
 def find_version(value: object) -> Version | None:
-    """A version as `parse_version` reads it, with blanks around it or not; None of anything else."""
+    """Parse a version as `parse_version` does, ignoring blanks around it; None for anything else."""
     try:
         return parse_version(value.strip()) if isinstance(value, str) else None
     except VersionProblem:
@@ -128,7 +128,7 @@ class _Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A set of versions: one of the groups must fit, with all its comparisons."""
+    """A set of versions: all comparisons of one of the groups must match."""
 
     text: str
     groups: tuple[tuple[_Comparison, ...], ...]
@@ -137,7 +137,7 @@ class Range:
         return any(_group_fits(group, version) for group in self.groups)
 
     def highest(self, versions: Iterable[Version]) -> Version | None:
-        """The highest version of those given that fits, or None."""
+        """Return the highest of the versions that is in the range, or None."""
         return max((version for version in versions if version in self), default=None)
 
 
@@ -148,12 +148,12 @@ def _group_fits(group: tuple[_Comparison, ...], version: Version) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def parse_range(text: str) -> Range:
-    """A range.
+    """Parse a range.
 
     Raises:
-        VersionProblem: it is none.
+        VersionProblem: it is invalid.
     """
-    if len(text) > _LONGEST:  # patterns are tried at each letter
+    if len(text) > _LONGEST:  # patterns are tried at each character
         raise VersionProblem(f"improper constraint: it has more than {_LONGEST} characters")
     rewritten = _FROM_TO.sub(lambda match: f">= {match[1]}, <= {match[2]}", text)
     groups = []
@@ -190,61 +190,61 @@ def _any(part: str) -> bool:
     return part in ("x", "X", "*")
 
 
-def _unequal(wanted: _Comparison, version: Version) -> bool:
-    base = wanted.version
-    if wanted.open:
+def _unequal(bound: _Comparison, version: Version) -> bool:
+    base = bound.version
+    if bound.open:
         if version.major != base.major:
             return True
-        if wanted.minor_open:
+        if bound.minor_open:
             return False
         if version.minor != base.minor:
             return True
-        if wanted.patch_open:
+        if bound.patch_open:
             return (version.prerelease or base.prerelease) != "" and version.prerelease != base.prerelease
         return version.patch != base.patch or version != base
     return version != base
 
 
-def _above(wanted: _Comparison, version: Version) -> bool:
-    base = wanted.version
-    if not wanted.open or version.major != base.major:
-        return version > base if not wanted.open else version.major > base.major
-    if wanted.minor_open:
+def _above(bound: _Comparison, version: Version) -> bool:
+    base = bound.version
+    if not bound.open or version.major != base.major:
+        return version > base if not bound.open else version.major > base.major
+    if bound.minor_open:
         return False
-    return version.minor > base.minor if wanted.patch_open else version > base
+    return version.minor > base.minor if bound.patch_open else version > base
 
 
-def _at_most(wanted: _Comparison, version: Version) -> bool:
-    base = wanted.version
-    if not wanted.open:
+def _at_most(bound: _Comparison, version: Version) -> bool:
+    base = bound.version
+    if not bound.open:
         return version <= base
     if version.major > base.major:
         return False
-    return not (version.major == base.major and version.minor > base.minor and not wanted.minor_open)
+    return not (version.major == base.major and version.minor > base.minor and not bound.minor_open)
 
 
-def _tilde(wanted: _Comparison, version: Version) -> bool:
-    base = wanted.version
-    if (base.major, base.minor, base.patch) == (0, 0, 0) and not wanted.minor_open and not wanted.patch_open:
+def _tilde(bound: _Comparison, version: Version) -> bool:
+    base = bound.version
+    if (base.major, base.minor, base.patch) == (0, 0, 0) and not bound.minor_open and not bound.patch_open:
         return True
     if version < base or version.major != base.major:
         return False
-    return version.minor == base.minor or wanted.minor_open
+    return version.minor == base.minor or bound.minor_open
 
 
-def _same(wanted: _Comparison, version: Version) -> bool:
-    return _tilde(wanted, version) if wanted.open else version == wanted.version
+def _same(bound: _Comparison, version: Version) -> bool:
+    return _tilde(bound, version) if bound.open else version == bound.version
 
 
-def _caret(wanted: _Comparison, version: Version) -> bool:
-    base = wanted.version
+def _caret(bound: _Comparison, version: Version) -> bool:
+    base = bound.version
     if version < base:
         return False
-    if base.major > 0 or wanted.minor_open:
+    if base.major > 0 or bound.minor_open:
         return version.major == base.major
     if version.major > 0:
         return False
-    if base.minor > 0 or wanted.patch_open:
+    if base.minor > 0 or bound.patch_open:
         return version.minor == base.minor
     return version.minor == 0 and version.patch == base.patch
 
@@ -254,9 +254,9 @@ _CHECKS: Final[dict[str, Callable[[_Comparison, Version], bool]]] = {
     "=": _same,
     "!=": _unequal,
     ">": _above,
-    "<": lambda wanted, version: version < wanted.version,
-    ">=": lambda wanted, version: version >= wanted.version,
-    "=>": lambda wanted, version: version >= wanted.version,
+    "<": lambda bound, version: version < bound.version,
+    ">=": lambda bound, version: version >= bound.version,
+    "=>": lambda bound, version: version >= bound.version,
     "<=": _at_most,
     "=<": _at_most,
     "~": _tilde,
@@ -266,12 +266,14 @@ _CHECKS: Final[dict[str, Callable[[_Comparison, Version], bool]]] = {
 
 
 def is_exact(text: str) -> bool:
-    """Tell if a text names one version with all three numbers, and not a range of them."""
+    """Return True if a text is a single version with all three numbers, and not a range."""
     return _EXACT.fullmatch(text) is not None
 
 
 def goes_back(old: str, new: str) -> bool:
-    """Tell if a tag is an older version than another; never for tags that are not versions of one form."""
+    """Return True if a tag is an older version than another; always False for tags that are not versions of the same
+    form.
+    """
     if max(len(old), len(new)) > _LONGEST_TAG:
         return False
     before, after = _NUMBERS.fullmatch(old), _NUMBERS.fullmatch(new)
@@ -286,5 +288,5 @@ def goes_back(old: str, new: str) -> bool:
 
 
 def _is_commit(tag: str) -> bool:
-    """Tell if a tag looks like a shortened commit, which is not a version although it may begin with digits."""
+    """Return True if a tag looks like a shortened commit, which is not a version even with leading digits."""
     return _COMMIT.fullmatch(tag) is not None and not tag.isdigit()

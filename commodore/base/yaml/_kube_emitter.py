@@ -1,4 +1,6 @@
-"""Writing YAML that Kubernetes' library and YAML 1.1 read alike: what either would take for another type is quoted."""
+"""Write YAML that Kubernetes' library and YAML 1.1 read alike: texts that either would read as another type
+are quoted.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +26,6 @@ class KubeEmitter(Emitter):
         return text
 
     def _by_pyyaml(self, document: object, first: bool, last: bool) -> str:
-        """What is unusual is written as JSON, which is YAML, too."""
+        """Write unusual values as JSON, which is YAML, too."""
         start = "" if first else "---\n"
         return f"{start}{json.dumps(document)}\n"

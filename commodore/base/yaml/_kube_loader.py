@@ -1,6 +1,6 @@
-"""Constructing JSON values from libyaml's nodes by the rules of Kubernetes' YAML library.
+"""Construct JSON values from libyaml's nodes by the rules of Kubernetes' YAML library.
 
-A module of its own because importing PyYAML takes time that `kube_yaml` postpones.
+A separate module because importing PyYAML takes time that `kube_yaml` postpones.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _TEXT, _MERGE, _PLAIN = f"{_TAG}str", f"{_TAG}merge", "!plain"
 
 
 class _Loader(_Bounded):
-    """Gives plain scalars a tag of their own: what they are is decided by `_plain`."""
+    """Gives plain scalars a tag of their own: `_plain` determines their type."""
 
     def resolve(self, kind: Any, value: Any, implicit: Any) -> str:
         if kind is yaml.ScalarNode:
@@ -51,7 +51,7 @@ class _Loader(_Bounded):
 
 
 class _ReusedAnchors(Composer, _Loader):
-    """Lets an anchor stand for what it stood at last, which libyaml's own composer refuses. Slower."""
+    """Resolves a repeated anchor to its last definition; libyaml's composer refuses it. Slower."""
 
     def __init__(self, text: str | bytes) -> None:
         _Loader.__init__(self, text)
@@ -65,7 +65,7 @@ class _ReusedAnchors(Composer, _Loader):
 
 
 def documents(text: str | bytes, place: str, problems: list[Problem] | None) -> Iterator[tuple[Any, int]]:
-    """The documents of a stream, empty ones as None, with their first lines."""
+    """Yield the documents of a stream, empty ones as None, with their first lines."""
     builder = _Builder(problems)
     aliased = has_aliases(text)
     try:
@@ -80,14 +80,14 @@ def documents(text: str | bytes, place: str, problems: list[Problem] | None) -> 
 
 
 def field_line(text: bytes, start: int | None, path: Sequence[str]) -> int | None:
-    """The line of a field, or of the nearest one above it; None if there is no document that begins on a line.
+    """Return the line of a field, or of its nearest existing parent; None without a document that begins on the line.
 
     Args:
         start: the first line of the document.
-        path: keys; of items of a list their indexes, or their `name`.
+        path: keys; for items of a list their index or `name`.
     """
     try:
-        node = next((one for one in _nodes(text) if one.start_mark.line + 1 == start), None)
+        node = next((root for root in _nodes(text) if root.start_mark.line + 1 == start), None)
     except yaml.YAMLError:
         return None
     line = start if node is not None else None
@@ -100,7 +100,7 @@ def field_line(text: bytes, start: int | None, path: Sequence[str]) -> int | Non
 
 
 def _children(node: Any) -> dict[str, tuple[int, Any]]:
-    """What a node holds, each with its line, by key, or by index and `name`."""
+    """Return the children of a node with their lines, by key, or by index and `name`."""
     if type(node) is yaml.MappingNode:
         return {str(key.value): (key.start_mark.line + 1, value) for key, value in node.value}
     children: dict[str, tuple[int, Any]] = {}
@@ -112,7 +112,7 @@ def _children(node: Any) -> dict[str, tuple[int, Any]]:
 
 
 def _nodes(text: str | bytes) -> Iterator[Any]:
-    """The roots of the documents that are not empty."""
+    """Yield the roots of the non-empty documents."""
     given = 0
     try:
         for node in _composed(_Loader(text)):
@@ -135,7 +135,7 @@ def _composed(loader: Any) -> Iterator[Any]:
 
 
 class _Builder:
-    """Makes values of nodes. Aliases become copies: callers change what they are given."""
+    """Builds values from nodes. Aliases become copies: callers modify the values."""
 
     def __init__(self, problems: list[Problem] | None) -> None:
         self._problems = problems
@@ -159,7 +159,7 @@ class _Builder:
             self._inside.discard(id(node))
 
     def _map(self, node: Any) -> dict[str, Any]:
-        """A map whose keys and merges count in their order: what is merged replaces the keys before it."""
+        """Build a map with keys and merges in their order: merged keys replace the keys before them."""
         result: dict[str, Any] = {}
         own: set[str] = set()
         for key_node, value_node in node.value:
@@ -180,7 +180,7 @@ class _Builder:
                 result.update(self._merged(child, several=False))
             return result
         if type(node) is not yaml.MappingNode:
-            raise ConstructorError(None, None, "what is merged by '<<' is no map", node.start_mark)
+            raise ConstructorError(None, None, "the value of '<<' must be a map", node.start_mark)
         value = self.build(node)
         assert isinstance(value, dict)
         return value
@@ -188,7 +188,7 @@ class _Builder:
 
 def _key(node: Any) -> str:
     if type(node) is not yaml.ScalarNode:
-        raise ConstructorError(None, None, "a key is no text", node.start_mark)
+        raise ConstructorError(None, None, "a key must be a text", node.start_mark)
     value = _scalar(node)
     if value is None:
         raise ConstructorError(None, None, "a key is null", node.start_mark)
@@ -206,17 +206,17 @@ def _scalar(node: Any) -> Any:
         try:
             return base64.b64decode("".join(text.split()), validate=True).decode("utf-8", "replace")
         except (binascii.Error, ValueError):
-            raise ConstructorError(None, None, "a !!binary value is no base64", node.start_mark) from None
+            raise ConstructorError(None, None, "a !!binary value must be base64", node.start_mark) from None
     if kind in ("int", "float", "bool", "null"):
         value = _plain(text, node)
         if kind == "float" or type(value).__name__ == {"null": "NoneType"}.get(kind, kind):
             return value
-        raise ConstructorError(None, None, f"{text!r} is no !!{kind}", node.start_mark)
+        raise ConstructorError(None, None, f"{text!r} is not a valid !!{kind}", node.start_mark)
     return text
 
 
 def is_typed(text: str) -> bool:
-    """Whether a text without quotes is read as something else than a text."""
+    """Return True if an unquoted text is read as another type."""
     if text in _CONSTANTS or text in _NO_NUMBER or text == "<<":
         return True
     bare = text.replace("_", "")
@@ -224,7 +224,7 @@ def is_typed(text: str) -> bool:
 
 
 def _plain(text: str, node: Any) -> Any:
-    """What a plain scalar is."""
+    """Return the value of a plain scalar."""
     if text in _CONSTANTS:
         return _CONSTANTS[text]
     if text[0] not in _STARTS:
@@ -232,9 +232,9 @@ def _plain(text: str, node: Any) -> Any:
     if text in _NO_NUMBER:
         raise ConstructorError(None, None, f"JSON has no number {text}", node.start_mark)
     bare = text.replace("_", "")
-    found = _INTEGER.fullmatch(bare)
-    if found is not None:
-        sign, *groups = found.groups()
+    match = _INTEGER.fullmatch(bare)
+    if match is not None:
+        sign, *groups = match.groups()
         base, digits = next((base, digits) for base, digits in zip(_BASES, groups, strict=True) if digits)
         if len(digits) < 70:
             number = int(digits, base) * (-1 if sign == "-" else 1)

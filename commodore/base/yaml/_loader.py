@@ -1,6 +1,6 @@
-"""PyYAML's loader made ours. A module of its own because importing PyYAML takes time that `yaml_in` postpones.
+"""Our own loader class of PyYAML. A separate module because importing PyYAML takes time that `yaml_in` postpones.
 
-The loader is a class of our own, so that no setting of it leaks into other users of PyYAML, or theirs into ours.
+With a class of our own, no setting of it affects other users of PyYAML, or the other way round.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from commodore.base.limits import DEFAULT_LIMITS
 
 try:
     from yaml import CSafeLoader as BaseLoader
-except ImportError:  # PyYAML built without libyaml: same answers, ten times slower
+except ImportError:  # PyYAML built without libyaml: same results, ten times slower
     from yaml import SafeLoader as BaseLoader  # type: ignore[assignment]
 
 
-SELF_REFERENCE = "an alias leads into itself"
+SELF_REFERENCE = "an alias refers to itself"
 _GENERAL_HINT = "correct it there or shortly before; text with ': ', ' #', quotes or brackets needs quotes around it"
 _ENCODING_HINT = "save it as UTF-8, without control characters"
 _VALUE_HINT = "put it into quotes if it is text, or correct it"
-_HINTS = {  # by how a problem begins
-    SELF_REFERENCE: "write out what it stands for; nothing can hold itself",
+_HINTS = {  # by the beginning of the problem
+    SELF_REFERENCE: "write out its value; a value cannot contain itself",
     "JSON has no number": _VALUE_HINT,
 }
 
 
 class _TooDeepError(Exception):
-    """The nesting limit was hit."""
+    """The depth limit was exceeded."""
 
 
 class TooMuchError(Exception):
-    """The limit of values was hit."""
+    """The limit of values was exceeded."""
 
 
 class Loader(BaseLoader):
-    """The safe loader, with a limit of depth: libyaml's own recursion would end the process; and one of values: aliases
-    of aliases multiply.
+    """The safe loader, with limits for the depth (libyaml's recursion would end the process) and for the number of
+    values (aliases of aliases multiply).
     """
 
     _depth = 0
@@ -54,7 +54,7 @@ class Loader(BaseLoader):
         return super().construct_document(node)
 
     def bound(self, node: Any) -> None:
-        """Refuse a document whose aliases multiply, or lead into themselves."""
+        """Refuse a document whose aliases multiply, or refer to themselves."""
         if self._has_aliases:
             check_values(node)
 
@@ -69,15 +69,15 @@ class Loader(BaseLoader):
 
 
 def has_aliases(text: str | bytes) -> bool:
-    """Indicate that a stream may have aliases."""
+    """Return True if a stream may have aliases."""
     return b"*" in text and b"&" in text if isinstance(text, bytes) else "*" in text and "&" in text
 
 
 def check_values(node: Any) -> None:
-    """Refuse a document that holds too many values once its aliases are resolved, without resolving them.
+    """Refuse a document with too many values after resolving its aliases, without resolving them.
 
     Raises:
-        TooMuchError: it does.
+        TooMuchError: it has too many values.
     """
     if _values(node, {}) > DEFAULT_LIMITS.yaml_nodes:
         raise TooMuchError
@@ -101,7 +101,7 @@ def _values(node: Any, known: dict[int, int]) -> int:
 
 
 class _TracingLoader(Loader):
-    """Remembers the node it works on: slow, used to find the place of an error that has none."""
+    """Remembers the current node: slow, used to find the place of an error without one."""
 
     current: yaml.Node | None = None
 
@@ -119,7 +119,7 @@ Loader.add_constructor("tag:yaml.org,2002:value", _construct_text)
 
 
 class RenderedLoader(Loader):
-    """Reads what helm prints, which is YAML 1.2 in such things."""
+    """Reads output of helm, which follows YAML 1.2 in some details."""
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
         """Leave keys `<<` as they are."""
@@ -139,12 +139,12 @@ RenderedLoader.add_constructor("tag:yaml.org,2002:merge", _construct_text)
 
 
 def explain(error: Exception, text: str | bytes, place: str) -> InputError:
-    """What PyYAML raised, as an error of ours: one of its own kinds, or whatever int(), date() and others raise."""
+    """Convert an exception of PyYAML, or of int(), date() and others, to an error of ours."""
     if isinstance(error, (_TooDeepError, RecursionError)):
         return InputError(
             "CMD-YAML-003",
             f"{place} is nested more than {DEFAULT_LIMITS.yaml_depth} levels deep",
-            hint="flatten it; YAML aliases that lead to each other nest without end",
+            hint="flatten it; YAML aliases that refer to each other nest endlessly",
             locations=[place],
         )
     if isinstance(error, TooMuchError):
@@ -163,7 +163,7 @@ def explain(error: Exception, text: str | bytes, place: str) -> InputError:
         problem = f"{error.reason} (at {'byte' if isinstance(text, bytes) else 'character'} {error.position})"
         location, hint = _line_of(place, text, error.position), _ENCODING_HINT
     elif isinstance(error, UnicodeError):
-        problem, location = "it holds characters that are no Unicode text", Location(place)
+        problem, location = "it holds invalid Unicode", Location(place)
         hint = _ENCODING_HINT
     else:
         kind, location = _trace(text, place)
@@ -176,7 +176,7 @@ def _location(place: str, mark: yaml.Mark | None) -> Location:
 
 
 def _character_at(text: str | bytes, mark: yaml.Mark | None) -> str:
-    """The character at which the reader gave up; empty where there is none."""
+    """Return the character at which the reader failed; empty if it is unknown."""
     if mark is None:
         return ""
     if isinstance(text, bytes):
@@ -200,12 +200,12 @@ def _line_of(place: str, text: str | bytes, position: int) -> Location:
 
 
 def _trace(text: str | bytes, place: str) -> tuple[str, Location]:
-    """The type and the place of the value that int(), date() or another constructor refused."""
+    """Return the type and the place of the value that int(), date() or another constructor refused."""
     loader = _TracingLoader(text)
     try:
         while loader.check_data():  # type: ignore[no-untyped-call]
             loader.get_data()
-    except Exception:  # noqa: S110 - the same error once more; only its place is wanted
+    except Exception:  # noqa: S110 - the same error again; only its place is needed
         pass
     finally:
         loader.dispose()

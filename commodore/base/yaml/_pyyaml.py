@@ -1,4 +1,4 @@
-"""PyYAML as the writer of what the fast emitter does not do. Imported only when such a document comes along."""
+"""Write documents that the fast emitter does not support with PyYAML. Imported only when it is needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STYLES = {"literal": "|", "folded": ">", "double-quotes": '"'}
 class _IndentedDumper(yaml.SafeDumper):
     """PyYAML's dumper with list items indented below their key."""
 
-    # Kapitan registers one for its enumerations on the dumper of PyYAML itself, which must not decide what is written.
+    # Kapitan registers a representer for its enumerations on PyYAML's own dumper, which must not affect the output.
     yaml_multi_representers: ClassVar[dict[type[Any], Callable[[BaseRepresenter, Any], yaml.Node]]] = {}
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
@@ -39,7 +39,7 @@ def _dumper(multiline_style: str) -> type[_IndentedDumper]:
 
 
 class _FlushDumper(yaml.SafeDumper):
-    """PyYAML's dumper as it is, whatever others have registered for texts and enumerations."""
+    """PyYAML's default dumper, without other representers registered for texts and enumerations."""
 
     yaml_multi_representers: ClassVar[dict[type[Any], Callable[[BaseRepresenter, Any], yaml.Node]]] = {}
 
@@ -48,7 +48,7 @@ _FlushDumper.add_representer(str, yaml.representer.SafeRepresenter.represent_str
 
 
 def dump_flush(document: object) -> str:
-    """One document as PyYAML writes it by default.
+    """Write a document in PyYAML's default style.
 
     Raises:
         InputError: CMD-YAML-002, a value YAML has no form for; CMD-YAML-003, nested too deeply.
@@ -57,7 +57,8 @@ def dump_flush(document: object) -> str:
 
 
 def dump_ordered(document: object, quoted: Callable[[str], bool]) -> str:
-    """One document with keys in their order, long lines, no anchors, and quotes around texts that `quoted` wants.
+    """Write a document with keys in their order, long lines, no anchors, and quotes around texts if `quoted` returns
+    True.
 
     Raises:
         InputError: CMD-YAML-002, a value YAML has no form for; CMD-YAML-003, nested too deeply.
@@ -71,7 +72,7 @@ def dump_ordered(document: object, quoted: Callable[[str], bool]) -> str:
         return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="'" if quoted(text) else None)
 
     def write_set(dumper: yaml.SafeDumper, data: set[Any]) -> yaml.MappingNode:
-        members = sorted(data, key=lambda one: (type(one).__name__, str(one)))  # a set has no order of its own
+        members = sorted(data, key=lambda member: (type(member).__name__, str(member)))  # a set has no order of its own
         return dumper.represent_mapping("tag:yaml.org,2002:set", dict.fromkeys(members))
 
     Dumper.add_representer(str, write_text)
@@ -80,7 +81,7 @@ def dump_ordered(document: object, quoted: Callable[[str], bool]) -> str:
 
 
 def dump_all(documents: Sequence[object], multiline_style: str) -> str:
-    """The documents as one stream.
+    """Write the documents as a stream.
 
     Raises:
         InputError: CMD-YAML-002, a value YAML has no form for; CMD-YAML-003, nested too deeply.
@@ -114,5 +115,5 @@ def _written(
         raise InputError(
             "CMD-YAML-003",
             "a document is nested too deeply to be written as YAML",
-            hint="does a value contain itself? flatten it",
+            hint="flatten it, and check for a value that contains itself",
         ) from None

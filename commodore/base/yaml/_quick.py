@@ -1,7 +1,7 @@
-"""The plain part of YAML, put together from libyaml's events: a third of the time that PyYAML's nodes take.
+"""Read plain YAML from libyaml's events: in a third of the time of PyYAML's nodes.
 
-Manifests are maps, lists and scalars. Whatever is more (anchors, tags, merge keys, keys that are collections, mistakes)
-is left to PyYAML, so that it stays the only one who says what such documents mean, and what is wrong with them.
+Manifests are maps, lists and scalars. Everything else (anchors, tags, merge keys, keys that are collections, errors) is
+left to PyYAML, which alone defines the meaning of such documents, and their errors.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from commodore.base.yaml._loader import Loader
 _PLAIN = (True, False)
 _TEXT = "tag:yaml.org,2002:str"
 _MERGE = "tag:yaml.org,2002:merge"
-_DEPTH = DEFAULT_LIMITS.yaml_depth - 2  # PyYAML tells what is too deep
-_OPEN = object()  # stands for a key that is still to come
+_DEPTH = DEFAULT_LIMITS.yaml_depth - 2  # PyYAML reports the excess
+_OPEN = object()  # marks a missing key
 
 
 class NotPlainError(Exception):
-    """There is something in the text that PyYAML has to look at."""
+    """The text holds something that needs PyYAML."""
 
 
 def load_plain(text: str | bytes) -> list[Any]:
-    """All documents of a stream, as `Loader` constructs them.
+    """Return all documents of a stream, as `Loader` constructs them.
 
     Raises:
-        NotPlainError: the text holds more than maps, lists and scalars, or a mistake.
+        NotPlainError: the text holds more than maps, lists and scalars, or an error.
     """
     loader = None
     try:
@@ -49,7 +49,7 @@ def load_plain(text: str | bytes) -> list[Any]:
         return _Builder(loader).documents()
     except NotPlainError:
         raise
-    except Exception as error:  # PyYAML is asked what it is
+    except Exception as error:  # PyYAML reports it
         raise NotPlainError from error
     finally:
         if loader is not None:
@@ -57,28 +57,28 @@ def load_plain(text: str | bytes) -> list[Any]:
 
 
 class _Builder:
-    """Puts the documents of one stream together."""
+    """Builds the documents of a stream."""
 
     def __init__(self, loader: Loader) -> None:
         self._loader = loader
         self._next: Callable[[], Any] = loader.get_event
-        self._values: dict[str, Any] = {}  # of plain scalars, which cannot be changed and so may be shared
+        self._values: dict[str, Any] = {}  # plain scalars, which are immutable and may be shared
 
     def documents(self) -> list[Any]:
-        found = []
+        roots = []
         if type(self._next()) is not StreamStartEvent:
             raise NotPlainError
         while type(event := self._next()) is DocumentStartEvent:
-            found.append(self._document())
+            roots.append(self._document())
         if type(event) is not StreamEndEvent:
             raise NotPlainError
-        return found
+        return roots
 
     def _document(self) -> Any:
-        """The value of a document up to its end."""
+        """Return the value of a document up to its end."""
         next_event, values = self._next, self._values
         root: list[Any] = []
-        above: list[tuple[Any, Any]] = []  # the collections that are begun, each with its key that waits for a value
+        above: list[tuple[Any, Any]] = []  # the open collections, each with its pending key
         here: Any = root
         key: Any = _OPEN
         while True:
@@ -116,7 +116,7 @@ class _Builder:
                 here, key = value, _OPEN
 
     def _scalar(self, text: str) -> Any:
-        """The value of a plain scalar, kept for the next one of the same text."""
+        """Return the value of a plain scalar, cached by its text."""
         tag = self._loader.resolve(ScalarNode, text, _PLAIN)  # type: ignore[no-untyped-call]
         if tag == _MERGE:
             raise NotPlainError

@@ -1,8 +1,8 @@
-"""How one string is written in YAML: plain, quoted or as a literal block.
+"""The style of a string in YAML: plain, quoted or a literal block.
 
-The rules are those of PyYAML's emitter (`analyze_scalar`, `choose_scalar_style` and the writers), which walks over
-every character several times; here a few regular expressions answer the same questions. Everything is about block
-context, ASCII output and lines of 80 columns: the only form catalogs use.
+The rules are those of PyYAML's emitter (`analyze_scalar`, `choose_scalar_style` and the writers), which scans every
+character several times; here a few regular expressions do the same. For block context, ASCII output and lines of 80
+columns only: the form of catalogs.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ SIMPLE_KEY_LENGTH: Final = 122
 _NEEDS_ESCAPE: Final = re.compile(r"[^\n\x20-\x7e]")
 _LINE_BREAK: Final = re.compile("[\n\x85\u2028\u2029]")
 
-# Single-line text that cannot stand unquoted: blanks at an end, a leading indicator, a document marker, or something
-# inside that reads as the end of a key or as a comment.
+# Single-line text that cannot be unquoted: blanks at an end, a leading indicator, a document marker, or text that would
+# be read as the end of a key or as a comment.
 _INDICATOR: Final = re.compile(
     r"""
       [ \#,\[\]{}&*!|>'"%@`]        # at the start
@@ -31,7 +31,7 @@ _INDICATOR: Final = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-# Text that YAML 1.1 reads as something else than a string.
+# Text that YAML 1.1 reads as another type than a string.
 _TYPED: Final = re.compile(
     r"""(?:
       yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF
@@ -51,7 +51,7 @@ _TYPED: Final = re.compile(
 
 _BLANKS: Final = re.compile(r"( +)")
 
-# Where a double-quoted scalar may break, or has to write something else than the character itself.
+# Where a double-quoted scalar may break, or must escape the character.
 _QUOTED_EVENT: Final = re.compile(r"[^!#-\[\]-~]")
 
 _NAMED_ESCAPES: Final = {
@@ -74,12 +74,12 @@ _NAMED_ESCAPES: Final = {
 
 
 def breaks_lines(text: str) -> bool:
-    """Whether `text` holds a line break in YAML's sense (such a key is not a simple key)."""
+    """Return True if `text` holds a line break of YAML (such a key is not a simple key)."""
     return _LINE_BREAK.search(text) is not None
 
 
 def flat(text: str) -> str:
-    """`text`, without newlines, as a plain or quoted scalar on one line."""
+    """Return `text`, without newlines, as a plain or quoted scalar on one line."""
     if _NEEDS_ESCAPE.search(text):
         return f'"{_QUOTED_EVENT.sub(_escape_match, text)}"'
     if not text or _INDICATOR.match(text) or _TYPED.match(text):
@@ -93,7 +93,7 @@ def fold(scalar: str, column: int, indent: int) -> str:
     A break replaces a single blank after column 80; runs of blanks stay, and so do blanks next to the quotes.
 
     Args:
-        scalar: what `flat` made, not double-quoted.
+        scalar: a result of `flat` that is not double-quoted.
         column: the column at which it starts.
         indent: the blanks before its continuation lines.
     """
@@ -118,7 +118,7 @@ def fold(scalar: str, column: int, indent: int) -> str:
 
 
 def literal(text: str, indent: int) -> str | None:
-    """`text` as a literal block whose lines start with `indent` blanks, or None where YAML does not allow one.
+    """Return `text` as a literal block with `indent` blanks before its lines, or None if YAML does not allow one.
 
     Not allowed: characters that need an escape, and blanks before a newline or at the end.
     """
@@ -137,7 +137,7 @@ def literal(text: str, indent: int) -> str | None:
 
 
 def double_quoted(text: str, column: int, indent: int) -> str:
-    """`text` in double quotes, broken with backslashes after column 80.
+    """Return `text` in double quotes, broken with backslashes after column 80.
 
     Args:
         text: any string.

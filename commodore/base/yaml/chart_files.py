@@ -1,4 +1,4 @@
-"""The charts that a chart is made of, by its own files: those that it lists, and those that are in it."""
+"""The dependencies of a chart by its own files: the listed ones, and the contained ones."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from typing import Any
 from commodore.base.yaml.kube_yaml import read_documents
 
 _FIELDS = ("name", "version", "repository", "condition", "tags", "enabled", "import-values", "alias")
-"""Of a dependency, in the order of helm's own type; it writes `name` and `repository` also if they are empty."""
+"""The fields of a dependency, in the order of helm's type; `name` and `repository` are written even if they
+are empty.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ListingFiles:
-    """The names of the file in which a chart lists its dependencies, and of the lock file that belongs to it."""
+    """The names of the file that lists a chart's dependencies, and of its lock file."""
 
     listing: str
     lock: str
@@ -30,7 +32,7 @@ _FILES = (ListingFiles("Chart.yaml", "Chart.lock"), ListingFiles("requirements.y
 
 @dataclass(frozen=True, slots=True)
 class ListedChart:
-    """An entry of `dependencies`, with what is missing empty. `repository` is without slashes at its end."""
+    """An entry of `dependencies`; missing fields are empty. `repository` has no trailing slashes."""
 
     name: str
     version: str
@@ -38,11 +40,11 @@ class ListedChart:
 
 
 def listed_charts(chart: Path) -> tuple[list[ListedChart], ListingFiles]:
-    """The dependencies that the files of a chart list, and the names of those files.
+    """Return the dependencies listed by a chart, and the names of the listing files.
 
     Raises:
-        InputError: a file is no YAML.
-        OSError: it cannot be read.
+        InputError: a file is not valid YAML.
+        OSError: a file cannot be read.
     """
     for files in _FILES:
         if listed := dependencies_in(chart / files.listing):
@@ -51,27 +53,27 @@ def listed_charts(chart: Path) -> tuple[list[ListedChart], ListingFiles]:
 
 
 def dependencies_in(file: Path) -> list[ListedChart]:
-    """The dependencies that one file lists, such as a lock; none without the file. Raises as `listed_charts`."""
+    """Return the dependencies listed in a file, such as a lock; empty without the file. Raises as `listed_charts`."""
     return [_listed(entry) for entry in _entries(_content(file))]
 
 
 def is_in_sync(chart: Path, files: ListingFiles) -> bool:
-    """Compare the digest in the lock of a chart with the dependencies that the chart lists.
+    """Compare the digest in a chart's lock with its listed dependencies.
 
     The digest is that of helm's `internal/resolver`: of the listed and the locked dependencies, or, in a chart of
-    version 1, of the listed ones alone, as helm 2 made it. Raises as `listed_charts`.
+    version 1, of the listed ones only, as in helm 2. Raises as `listed_charts`.
     """
     listed, lock = _entries(_content(chart / files.listing)), _content(chart / files.lock)
-    wanted = [_as_helm_writes(entry) for entry in listed]
+    expected = [_as_helm_writes(entry) for entry in listed]
     locked = [_as_helm_writes(entry) for entry in _entries(lock)]
-    digests = [_digest([wanted, locked])]
+    digests = [_digest([expected, locked])]
     if _content(chart / "Chart.yaml").get("apiVersion") == "v1":
-        digests.append(_digest({"dependencies": wanted}))
+        digests.append(_digest({"dependencies": expected}))
     return lock.get("digest") in digests
 
 
 def _as_helm_writes(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """A dependency as helm's type is written as JSON: what is empty is left out."""
+    """Return a dependency as helm's type is written as JSON: without empty fields."""
     fields = {key: entry.get(key) for key in _FIELDS}
     fields |= {key: str(fields[key]) for key in ("name", "version", "repository", "alias") if fields[key] is not None}
     return {key: given or "" for key, given in fields.items() if given or key in ("name", "repository")}
@@ -79,13 +81,13 @@ def _as_helm_writes(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 def _digest(value: Any) -> str:
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-    for letter in "<>&\u2028\u2029":  # which Go writes like this
+    for letter in "<>&\u2028\u2029":  # as escaped by Go
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def contained_charts(chart: Path) -> Iterator[tuple[str, Path]]:
-    """The charts in `charts`, folders and archives: each one's name, and where it is. Raises as `listed_charts`."""
+    """Yield the charts in `charts`, folders and archives, with name and path. Raises as `listed_charts`."""
     folder = chart / "charts"
     for name in sorted(os.listdir(folder)) if folder.is_dir() else ():
         path = folder / name

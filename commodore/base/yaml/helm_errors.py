@@ -12,5 +12,5 @@ _ENDLESS = (
 
 def endless_template(said: str) -> str:
     """Describe endless recursion of a template; empty for other messages."""
-    found = next(filter(None, (pattern.search(said) for pattern in _ENDLESS)), None)
-    return f"the template {found['name']!r} includes itself without end" if found is not None else ""
+    match = next(filter(None, (pattern.search(said) for pattern in _ENDLESS)), None)
+    return f"the template {match['name']!r} includes itself without end" if match is not None else ""

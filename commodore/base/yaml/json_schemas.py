@@ -1,4 +1,4 @@
-"""The published JSON Schemas of `docs/reference`, which are part of the wheel, and the errors of a validator."""
+"""The published JSON Schemas of `docs/reference`, which are part of the wheel, and texts for errors of a validator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from jsonschema import ValidationError
 
 _PACKAGE = Path(__file__).resolve().parents[2]
-# In the wheel the schemas lie next to this module; in a checkout they are where they are written.
+# In the wheel the schemas are next to this module; in a checkout they are in docs.
 _PLACES = (_PACKAGE / "published-schemas", _PACKAGE.parent / "docs" / "reference")
 
 _REFERENCE: Final = {"$ref": "#/$defs/reference"}
@@ -35,7 +35,7 @@ _TYPE_WORDS: Final = MappingProxyType(
 
 @functools.cache
 def published_schema(name: str) -> dict[str, Any]:
-    """A schema that is published for editors, as data that must not be changed.
+    """Return a schema published for editors. The data must not be changed.
 
     Args:
         name: `class-file`, `cluster-file` or `commodore-file`.
@@ -46,8 +46,8 @@ def published_schema(name: str) -> dict[str, Any]:
     file = f"{name}-schema.json"
     for place in _PLACES:
         if (place / file).is_file():
-            found: dict[str, Any] = json.loads((place / file).read_text(encoding="utf-8"))
-            return found
+            schema: dict[str, Any] = json.loads((place / file).read_text(encoding="utf-8"))
+            return schema
     raise EnvironmentFault(
         "CMD-CLI-061",
         f"the JSON Schema {file} is not part of this installation",
@@ -56,39 +56,39 @@ def published_schema(name: str) -> dict[str, Any]:
 
 
 def types_in_words(types: str | Sequence[str]) -> str:
-    """The value of a schema's `type` as a message shows it: `a map or null`."""
+    """Format the value of a schema's `type` for a message: `a map or null`."""
     return " or ".join(_TYPE_WORDS[kind] for kind in ([types] if isinstance(types, str) else types))
 
 
 def meant_errors(error: ValidationError) -> Iterator[ValidationError]:
-    """What to report of an error: of alternatives, what is wrong with the one that the file means.
+    """Yield the errors to report for an error: for alternatives, those of the intended alternative.
 
-    That is the first one whose type the value has. The alternative that the value is a reference `${...}` never counts.
+    That is the first one with the value's type. The alternative of a reference `${...}` is never chosen.
     """
     if error.validator != "anyOf":
         yield error
         return
-    for found in _alternatives(error):
-        if not any(_is_own_type(one) for one in found):
-            for one in found:
-                yield from meant_errors(one)
+    for errors in _alternatives(error):
+        if not any(_is_own_type(inner) for inner in errors):
+            for inner in errors:
+                yield from meant_errors(inner)
             return
     yield error
 
 
 def alternative_types(error: ValidationError) -> list[str]:
-    """The types that the alternatives of an error of `anyOf` want, if the value has none of them."""
-    wanted = (one.validator_value for found in _alternatives(error) for one in found if _is_own_type(one))
-    return [kind for types in wanted for kind in ([types] if isinstance(types, str) else types)]
+    """Return the types of the alternatives in an error of `anyOf`, if the value has none of these types."""
+    values = (inner.validator_value for errors in _alternatives(error) for inner in errors if _is_own_type(inner))
+    return [kind for types in values for kind in ([types] if isinstance(types, str) else types)]
 
 
 def _alternatives(error: ValidationError) -> Iterator[list[ValidationError]]:
-    """What is wrong with each alternative, but for that of a reference."""
+    """Yield the errors of each alternative, except for that of a reference."""
     for index, alternative in enumerate(error.validator_value):
         if alternative != _REFERENCE:
             yield [inner for inner in error.context or () if inner.schema_path[0] == index]
 
 
 def _is_own_type(error: ValidationError) -> bool:
-    """Whether the value of an alternative has the wrong type itself, not something in it."""
+    """Return True if the value of an alternative has the wrong type itself, not a part of it."""
     return error.validator == "type" and not error.path

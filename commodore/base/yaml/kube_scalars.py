@@ -1,4 +1,4 @@
-"""Scalars with the meaning that Kubernetes gives them: the values below its YAML documents."""
+"""Scalars with the meaning that Kubernetes gives them."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import math
 import struct
 
 Problem = tuple[str, int]
-"""A remark about a text that is read nevertheless, and its line."""
+"""A warning about a text that is read nevertheless, and its line."""
 
 
 def whole(number: float) -> int | float:
-    """The integer that a float is, if it is one that fits into 64 bits."""
+    """Return a float as an integer, if it is one of 64 bits."""
     return int(number) if number.is_integer() and abs(number) < 1 << 63 else number
 
 
 def scalar_text(value: str | int | float) -> str:
-    """A scalar as Kubernetes reads it where a text belongs, as keys are. Floats have 32 bits there."""
+    """Return a scalar as Kubernetes reads it in place of a text, such as a key. Floats have 32 bits there."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if not isinstance(value, float):
@@ -26,7 +26,7 @@ def scalar_text(value: str | int | float) -> str:
 
 
 def _single(number: float) -> float:
-    """The number of the fewest digits that is the same in 32 bits."""
+    """Return the number with the fewest digits that is equal in 32 bits."""
     try:
         bits = struct.pack("<f", number)
     except OverflowError:

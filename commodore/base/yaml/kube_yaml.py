@@ -1,7 +1,7 @@
-"""YAML in with the meaning that Kubernetes and Argo CD give it: scalars of YAML 1.1 and 1.2 mixed, all made JSON.
+"""Read YAML as Kubernetes and Argo CD do: scalars of YAML 1.1 and 1.2 mixed, all converted to JSON.
 
-`yes` is true, `012` is ten, `1e3` a number, a date is text, and keys are text whatever they look like. Catalogs are
-read by `yaml_in`, with the meaning that Kapitan gives them.
+`yes` is true, `012` is ten, `1e3` a number, a date is text, and keys are always text. Catalogs are read by `yaml_in`,
+as by Kapitan.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from typing import Any
 from commodore.base.errors import InputError, Location
 from commodore.base.yaml.kube_scalars import Problem, whole
 
-_PARTS = re.compile(r"[^.\[\]]+")  # of the path of a field
+_PARTS = re.compile(r"[^.\[\]]+")  # the parts of a field's path
 
 
 def read_documents(text: str | bytes, *, place: str, problems: list[Problem] | None = None) -> Iterator[Any]:
-    """The documents of a YAML stream one by one as JSON values, empty ones left out.
+    """Yield the documents of a YAML stream as JSON values, without empty ones.
 
-    What precedes a mistake is given before the error is raised.
+    The documents before an error are yielded before it is raised.
 
     Args:
         text: the stream; bytes are UTF-8, or UTF-16 with a byte order mark.
-        place: what errors call the stream.
-        problems: collects keys that stand twice in one map, of which the last counts.
+        place: the name of the stream in errors.
+        problems: collects duplicate keys, of which the last one counts.
 
     Raises:
-        InputError: CMD-YAML-001, the text is no YAML, or has a value that JSON has not; CMD-YAML-003, nested too
-            deeply; CMD-YAML-004, aliases make too much of it.
+        InputError: CMD-YAML-001, the text is not valid YAML, or has a value that JSON cannot represent; CMD-YAML-003,
+            nested too deeply; CMD-YAML-004, too many values after resolving aliases.
     """
     from commodore.base.yaml._kube_loader import documents
 
@@ -42,7 +42,7 @@ def read_documents(text: str | bytes, *, place: str, problems: list[Problem] | N
 def read_placed_documents(
     text: str | bytes, *, place: str, problems: list[Problem] | None = None
 ) -> Iterator[tuple[Any, int]]:
-    """As `read_documents`, each document with the line on which it begins."""
+    """Like `read_documents`, each document with its first line."""
     from commodore.base.yaml._kube_loader import documents
 
     for value, line in documents(text, place, problems):
@@ -52,33 +52,33 @@ def read_placed_documents(
 
 @dataclass(frozen=True, slots=True)
 class DocumentLocation(Location):
-    """A document of a YAML stream, whose fields have lines of their own.
+    """A document of a YAML stream, with lines for its fields.
 
     Args:
         content: the whole stream.
-        start: the path that paths of fields begin below.
+        start: the base of field paths.
     """
 
     content: bytes = field(default=b"", repr=False, compare=False)
     start: str = ""
 
     def at(self, path: str = "") -> Location:
-        """The location of a field such as `spec.sources[0].path`; of the nearest one above it that is there."""
+        """Return the location of a field such as `spec.sources[0].path`, or of its nearest existing parent."""
         from commodore.base.yaml._kube_loader import field_line
 
         parts = _PARTS.findall(f"{self.start}.{path}")
         return Location(self.place, field_line(self.content, self.line, parts) or self.line)
 
     def below(self, path: str) -> Location:
-        """The same document, of which a part is meant."""
+        """Return the same document with another base of field paths."""
         return replace(self, start=path)
 
 
 def read_json(text: str | bytes, *, place: str) -> Any:
-    """The one value of a JSON text. Whole numbers written with a fraction are whole numbers.
+    """Return the value of a JSON text. Whole numbers written with a fraction become integers.
 
     Raises:
-        InputError: CMD-YAML-001, it is no JSON.
+        InputError: CMD-YAML-001, it is not valid JSON.
     """
     try:
         return json.loads(text, parse_float=_number, parse_constant=_no_constant)
@@ -93,13 +93,15 @@ def read_json(text: str | bytes, *, place: str) -> Any:
         raise InputError(
             "CMD-YAML-001",
             f"{place} is not valid JSON: {error}",
-            hint="JSON has finite numbers, and values that do not nest too deep",
+            hint="numbers must be finite, and values must not be nested too deeply",
             locations=[place],
         ) from error
 
 
 def write_documents(documents: Sequence[object]) -> str:
-    """JSON values as a YAML stream, `---` between them; an empty text for none. Other readers of YAML agree on it."""
+    """Write JSON values as a YAML stream with `---` between them; empty for no values. Readers of other YAML versions
+    agree.
+    """
     from commodore.base.yaml._kube_emitter import KubeEmitter
 
     return KubeEmitter().dump_stream(documents)

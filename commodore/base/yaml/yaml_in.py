@@ -1,4 +1,4 @@
-"""YAML in: YAML 1.1 as Kapitan reads it, through libyaml, with errors that say where.
+"""Read YAML 1.1 as Kapitan does, through libyaml, with the places of errors.
 
 YAML 1.1 is part of the contract: `yes` is true, `012` is ten, `<<` merges, and a lone `=` is text.
 """
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 def load_all(text: str | bytes, *, place: str) -> list[Any]:
-    """All documents of a YAML stream, empty ones as None; an empty list for an empty stream.
+    """Return all documents of a YAML stream, empty ones as None; an empty list for an empty stream.
 
     Args:
         text: the stream; bytes are UTF-8, or UTF-16 with a byte order mark.
-        place: what errors call the stream: a file's path, as the user knows it.
+        place: the name of the stream in errors: a file's path, as the user knows it.
 
     Raises:
         InputError: CMD-YAML-001, the text is not valid YAML or has a tag or value that cannot be read, with line and
-            column; CMD-YAML-003, nested too deeply; CMD-YAML-004, aliases make too much of it.
+            column; CMD-YAML-003, nested too deeply; CMD-YAML-004, too many values after resolving aliases.
     """
-    from commodore.base.yaml._loader import Loader, explain  # PyYAML takes its time to import
+    from commodore.base.yaml._loader import Loader, explain  # importing PyYAML is slow
     from commodore.base.yaml._quick import NotPlainError, load_plain
 
     with contextlib.suppress(NotPlainError):
@@ -45,8 +45,8 @@ def load_all(text: str | bytes, *, place: str) -> list[Any]:
 
 
 def load_rendered(text: str | bytes, *, place: str) -> list[Any]:
-    """All documents that helm has printed: numbers that it leaves without quotes are numbers, such as `1e21`, and `<<`
-    is a text.
+    """Return all documents printed by helm: numbers that it leaves unquoted are numbers, such as `1e21`, and `<<` is a
+    text.
 
     Args and errors as for `load_all`.
     """
@@ -67,7 +67,7 @@ def load_rendered(text: str | bytes, *, place: str) -> list[Any]:
 
 
 def load(text: str | bytes, *, place: str) -> Any:
-    """The one document of a YAML text; None for an empty text.
+    """Return the document of a YAML text; None for an empty text.
 
     Args and errors as for `load_all`. More than one document is CMD-YAML-001 too.
     """
@@ -90,10 +90,10 @@ def load(text: str | bytes, *, place: str) -> Any:
 
 
 def compose(text: str | bytes, *, place: str) -> list[Node]:
-    """The root nodes of the first two documents of a YAML stream: PyYAML's nodes, which know their lines.
+    """Return the root nodes of the first two documents of a YAML stream: PyYAML's nodes with their lines.
 
-    A single document is proved to be one that `load` takes; merge keys (`<<`) are nodes like others. Two documents tell
-    that there is more than one, and are not looked into.
+    A single document is valid for `load`; merge keys (`<<`) are ordinary nodes. With two documents, which indicate a
+    wrong file, the contents are not checked.
 
     Args and errors as for `load_all`.
     """
@@ -106,7 +106,7 @@ def compose(text: str | bytes, *, place: str) -> list[Node]:
         while len(nodes) < 2 and (node := loader.get_node() if loader.check_node() else None) is not None:
             nodes.append(node)
         if len(nodes) == 1:
-            # Constructing replaces merge keys in the nodes by what they stand for, so it is given nodes of its own.
+            # Construction replaces merge keys in the nodes, so it gets nodes of its own.
             if "<<" in text if isinstance(text, str) else b"<<" in text:
                 load(text, place=place)
             else:
@@ -122,9 +122,9 @@ def compose(text: str | bytes, *, place: str) -> list[Node]:
 
 
 def compose_all(text: str | bytes, *, place: str) -> list[Node]:
-    """The root nodes of all documents of a YAML stream; empty documents are nodes of the value null.
+    """Return the root nodes of all documents of a YAML stream; empty documents are nodes of the value null.
 
-    Args and errors as for `load_all`. Whether values can be read is not looked at.
+    Args and errors as for `load_all`. Values are not checked.
     """
     from commodore.base.yaml._loader import Loader, explain
 

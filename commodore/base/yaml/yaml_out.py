@@ -1,9 +1,9 @@
-"""YAML out: the bytes of PyYAML's indented block style, at a multiple of its speed.
+"""Write YAML with the bytes of PyYAML's indented block style, at a multiple of its speed.
 
 Catalogs are compared as text, so every byte counts: sorted keys, two blanks of indent, list items
 indented below their key, 80 columns, non-ASCII escaped, strings with newlines as literal blocks. What is unusual (the
 same list or map twice, which gives anchors; keys that are not short strings; dates, tuples and other types; folded
-style) goes to PyYAML itself, one document at a time.
+style) is written by PyYAML itself, one document at a time.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any, Final, Literal, cast
 
 from commodore.base.yaml import _scalars
 
-#: How a string with newlines is written. The names are Kapitan's (`multiline_string_style`).
+#: The style of strings with newlines. The names are Kapitan's (`multiline_string_style`).
 MultilineStyle = Literal["literal", "folded", "double-quotes"]
 
-# Strings longer than this are hardly ever repeated, and a full cache starts anew: both keep an emitter's memory small.
+# Longer strings are hardly ever repeated, and a full cache is emptied: both keep an emitter's memory small.
 _CACHED_LENGTH: Final = 200
 _CACHED_STRINGS: Final = 20_000
 
@@ -26,10 +26,10 @@ class _UnusualError(Exception):
 
 
 class Emitter:
-    """Writes documents and remembers how it wrote keys and short strings. Safe to share between threads.
+    """Writes documents, with a cache of keys and short strings. Thread-safe.
 
     Args:
-        multiline_style: how strings with newlines are written where YAML allows it.
+        multiline_style: the style of strings with newlines, where YAML allows it.
     """
 
     def __init__(self, multiline_style: MultilineStyle = "literal") -> None:
@@ -39,7 +39,7 @@ class Emitter:
         self._breakable: dict[str, str] = {}  # text, on one line, of strings with blanks
 
     def dump(self, document: object) -> str:
-        """One document, ending with a newline.
+        """Return a document, ending with a newline.
 
         Raises:
             InputError: CMD-YAML-002, a value YAML has no form for; CMD-YAML-003, nested too deeply.
@@ -47,7 +47,7 @@ class Emitter:
         return self.dump_stream((document,))
 
     def dump_stream(self, documents: Sequence[object]) -> str:
-        """Documents with `---` between them; an empty text for no documents.
+        """Return documents with `---` between them; empty for no documents.
 
         Raises:
             InputError: CMD-YAML-002, a value YAML has no form for; CMD-YAML-003, nested too deeply.
@@ -73,7 +73,7 @@ class Emitter:
         return "".join(writer.out)
 
     def _by_pyyaml(self, document: object, first: bool, last: bool) -> str:
-        """One document as PyYAML writes it between neighbours: they decide about `---` and `...`."""
+        """Return a document as PyYAML writes it between neighbours, which determine `---` and `...`."""
         from commodore.base.yaml import _pyyaml  # most runs never need PyYAML for writing
 
         before: list[object] = [] if first else [{}]
@@ -89,7 +89,7 @@ class Emitter:
         return text
 
     def _string(self, value: str, column: int, indent: int) -> str:
-        """A string value that does not stand in `_unbreakable`.
+        """Return a string value that is not in `_unbreakable`.
 
         Args:
             value: the string.
@@ -114,7 +114,7 @@ class Emitter:
 
 
 class _DocumentWriter:
-    """Writes one document into `out`, as pieces of text to be joined."""
+    """Writes a document into `out`, as pieces of text to be joined."""
 
     __slots__ = ("_key", "_known_keys", "_known_strings", "_seen", "_string", "out")
 
@@ -133,12 +133,12 @@ class _DocumentWriter:
         self._seen: set[int] = set()
 
     def mapping(self, value: dict[Any, Any], indent: int, lead: str) -> None:
-        """The entries of a map with members.
+        """Write the entries of a non-empty map.
 
         Args:
             value: the map.
             indent: the blanks before its keys.
-            lead: what stands before the first key instead of a newline and the blanks.
+            lead: replaces the newline and the blanks before the first key.
         """
         self._watch_for_alias(value)
         write = self.out.append
@@ -168,7 +168,7 @@ class _DocumentWriter:
             lead = next_line
 
     def sequence(self, value: list[Any], indent: int, lead: str) -> None:
-        """The items of a list with members. Arguments as for `mapping`."""
+        """Write the items of a non-empty list. Arguments as for `mapping`."""
         self._watch_for_alias(value)
         write = self.out.append
         known_strings, string = self._known_strings, self._string
@@ -189,7 +189,7 @@ class _DocumentWriter:
             lead = next_line
 
     def _leaf(self, value: object) -> str:
-        """An empty map or list, or a scalar that is not a string."""
+        """Return an empty map or list, or a scalar that is not a string."""
         if type(value) is dict:
             self._watch_for_alias(value)
             return "{}"
@@ -199,7 +199,7 @@ class _DocumentWriter:
         return _plain_scalar(value)
 
     def _watch_for_alias(self, value: object) -> None:
-        """PyYAML writes an anchor for a map or list that it meets a second time, empty ones too."""
+        """Refuse a repeated map or list, for which PyYAML writes an anchor, even if it is empty."""
         if id(value) in self._seen:
             raise _UnusualError
         self._seen.add(id(value))
@@ -224,7 +224,7 @@ def _float(value: float) -> str:
     if value in (float("inf"), float("-inf")):
         return ".inf" if value > 0 else "-.inf"
     text = repr(value)
-    # YAML 1.1 wants a dot in a float: 1e+16 would be a string.
+    # YAML 1.1 requires a dot in a float: 1e+16 would be a string.
     return text if "." in text else text.replace("e", ".0e", 1)
 
 
@@ -243,22 +243,22 @@ _EMITTERS: Final[dict[MultilineStyle, Emitter]] = {
 
 
 def dump(document: object, multiline_style: MultilineStyle = "literal") -> str:
-    """One document as YAML, ending with a newline, ASCII only. See `Emitter.dump`."""
+    """Return a document as YAML, ending with a newline, ASCII only. See `Emitter.dump`."""
     return _EMITTERS[multiline_style].dump(document)
 
 
 def dump_stream(documents: Sequence[object], multiline_style: MultilineStyle = "literal") -> str:
-    """Several documents as a YAML stream: `---` between them, an empty text for none. See `Emitter.dump_stream`."""
+    """Return documents as a YAML stream: `---` between them, empty for none. See `Emitter.dump_stream`."""
     return _EMITTERS[multiline_style].dump_stream(documents)
 
 
 def dump_flush(document: object, quoted: Callable[[str], bool] | None = None) -> str:
-    """One document in PyYAML's own style, as `inventory show` prints it: ASCII, sorted keys, list items
-    flush with their key, strings with newlines in quotes. A lone scalar is followed by a line `...`.
+    """Return a document in PyYAML's own style, as printed by `inventory show`: ASCII, sorted keys, list items flush
+    with their key, strings with newlines in quotes. A lone scalar is followed by a line `...`.
 
     Args:
-        quoted: values for charts are wanted: keys in their order, lines of 1000 columns, no anchors, and in single
-            quotes the texts for which this is true.
+        quoted: write values for charts: keys in their order, lines of 1000 columns, no anchors, and single quotes
+            around texts for which this returns True.
 
     Raises:
         InputError: CMD-YAML-002, a value YAML has no form for; CMD-YAML-003, nested too deeply.

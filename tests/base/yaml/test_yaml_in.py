@@ -80,7 +80,7 @@ def test_streams(text: str, values: list[Any]) -> None:
         ("a: " + "9" * 5000, "d/a.yaml:1:4", "cannot be read as int"),
         ("a: 1\nb: \x01", "d/a.yaml:2", "control characters are not allowed (at character 8)"),
         (b"a: 1\nb: \xff", "d/a.yaml:2", "invalid leading UTF-8 octet (at byte 8)"),
-        ("a: \ud800", "d/a.yaml", "no Unicode text"),
+        ("a: \ud800", "d/a.yaml", "invalid Unicode"),
         ("a: @x", "d/a.yaml:1:4", "found character that cannot start any token"),
     ],
 )
@@ -106,7 +106,7 @@ def test_an_error_names_its_place(text: str | bytes, place: str, problem: str) -
             "a: b: c",
             "correct it there or shortly before; text with ': ', ' #', quotes or brackets needs quotes around it",
         ),
-        ("a: &a [*a]", "write out what it stands for; nothing can hold itself"),
+        ("a: &a [*a]", "write out its value; a value cannot contain itself"),
         ("a: " + "9" * 5000, "put it into quotes if it is text, or correct it"),
         ("a: \0", "save it as UTF-8, without control characters"),
         (b"a: \xff", "save it as UTF-8, without control characters"),
@@ -212,5 +212,5 @@ def test_an_alias_that_leads_into_itself(read: Callable[..., Any], text: str, li
     with pytest.raises(InputError) as caught:
         read(text, place="f.yaml")
     assert caught.value.code == "CMD-YAML-001"
-    assert caught.value.message == "f.yaml is not valid YAML: an alias leads into itself"
+    assert caught.value.message == "f.yaml is not valid YAML: an alias refers to itself"
     assert [place.line for place in caught.value.locations] == [line]

@@ -1,4 +1,4 @@
-"""Words in other cases: snake_case, CamelCase, kebab-case."""
+"""Convert the case of words: snake_case, CamelCase, kebab-case."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Callable
 
 
 def snake_case(text: str) -> str:
-    """FirstName as first_name."""
+    """Convert FirstName to first_name."""
     return _Lowering(text, "_").run()
 
 
 def kebab_case(text: str) -> str:
-    """FirstName as first-name."""
+    """Convert FirstName to first-name."""
     return _Lowering(text, "-").run()
 
 
 def camel_case(text: str) -> str:
-    """first_name as FirstName."""
+    """Convert first_name to FirstName."""
     start = next((at for at, char in enumerate(text) if not _connects(char)), None)
     if start is None:
         return text + text[-1:]  # as Go's library has it
@@ -57,7 +57,7 @@ def _punctuates(char: str) -> bool:
 
 
 def _letter(char: str) -> bool:
-    """Whether it is a letter of a script that has words: no Chinese character."""
+    """Return True for a letter of a script with case or words, not for ideographs."""
     return char.isalpha() and not (
         "\u4e00" <= char <= "\u9fcc" or "\u3400" <= char <= "\u4d85" or "\U00020000" <= char <= "\U0002b81d"
     )
@@ -68,7 +68,7 @@ def _lower_letter(char: str) -> bool:
 
 
 class _Lowering:
-    """The words of a text, taken one by one, in lower case with connectors between them."""
+    """The words of a text in lower case, separated by connectors."""
 
     def __init__(self, text: str, connector: str) -> None:
         self.rest = text
@@ -156,7 +156,7 @@ def _run(text: str, fits: Callable[[str], bool], start: int = 1) -> int:
 
 
 def _upper_end(text: str) -> int:
-    """The end of a word that starts with a capital; of HTTPServer that of HTTP."""
+    """Return the end of a word with a leading capital; for HTTPServer the end of HTTP."""
     if len(text) == 1:
         return 1
     if text[1].isupper():

@@ -1,4 +1,4 @@
-"""Sprig's functions of lists, maps and types, and those that choose."""
+"""Sprig's functions for lists, maps, types and defaults."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NIL: Final = "runtime error: invalid memory address or nil pointer dereference"
 
 
 def _items(value: Value, words: str) -> list[Value]:
-    """The items of a list; `words` say what could not be done with another kind."""
+    """Return the items of a list; `words` is the error for other kinds."""
     if value is None:
         raise CallProblem(_NIL)
     if not isinstance(value, list):
@@ -161,11 +161,11 @@ def _in(item: Value, items: Iterable[Value]) -> bool:
 
 @function(TABLE, "uniq mustUniq", "any")
 def _uniq(value: Value) -> list[Value]:
-    found: list[Value] = []
+    unique: list[Value] = []
     for item in _items(value, "Cannot find uniq on type {}"):
-        if not _in(item, found):
-            found.append(item)
-    return found
+        if not _in(item, unique):
+            unique.append(item)
+    return unique
 
 
 @function(TABLE, "without mustWithout", "any ...any")
@@ -218,9 +218,9 @@ def _no_map(value: Value) -> str:
     return _conversion(value, "map[string]interface {}")
 
 
-def _conversion(value: Value, wanted: str) -> str:
+def _conversion(value: Value, expected: str) -> str:
     name = "nil" if value is None else type_name(value)
-    return f"interface conversion: interface {{}} is {name}, not {wanted}"
+    return f"interface conversion: interface {{}} is {name}, not {expected}"
 
 
 @function(TABLE, "chunk mustChunk", "int any")
@@ -239,7 +239,7 @@ def _deep_copy(value: Value) -> Value:
 
 
 def deep_equal(left: Value, right: Value) -> bool:
-    """Whether two values are equal in type and content (reflect.DeepEqual)."""
+    """Return True if two values are equal in type and content (reflect.DeepEqual)."""
     if type_name(left) != type_name(right):
         return False
     if isinstance(left, list):
@@ -262,13 +262,13 @@ def _type_of(value: Value) -> str:
 
 
 @function(TABLE, "typeIs", "string any")
-def _type_is(wanted: str, value: Value) -> bool:
-    return wanted == type_name(value)
+def _type_is(expected: str, value: Value) -> bool:
+    return expected == type_name(value)
 
 
 @function(TABLE, "typeIsLike", "string any")
-def _type_is_like(wanted: str, value: Value) -> bool:
-    return type_name(value) in (wanted, "*" + wanted)
+def _type_is_like(expected: str, value: Value) -> bool:
+    return type_name(value) in (expected, "*" + expected)
 
 
 @function(TABLE, "kindOf", "any")
@@ -277,8 +277,8 @@ def _kind_of(value: Value) -> str:
 
 
 @function(TABLE, "kindIs", "string any")
-def _kind_is(wanted: str, value: Value) -> bool:
-    return wanted == kind_name(value)
+def _kind_is(expected: str, value: Value) -> bool:
+    return expected == kind_name(value)
 
 
 @function(TABLE, "default", "any ...any")

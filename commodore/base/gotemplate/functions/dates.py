@@ -98,7 +98,7 @@ def _moment(value: Value, zone: str) -> datetime:
         try:
             return (_EPOCH + timedelta(seconds=int(value))).astimezone(_zone(zone))
         except OverflowError:
-            raise CallProblem(f"{value} seconds are no date") from None
+            raise CallProblem(f"{value} seconds are out of range of dates") from None
     raise UnsteadyProblem("the current time is another one at every run; give a date")
 
 
@@ -149,10 +149,10 @@ def _modified(text: str, value: Time) -> Time:
 
 
 def parsed_duration(text: str) -> int:
-    """A duration in nanoseconds.
+    """Parse a duration, in nanoseconds.
 
     Raises:
-        CallProblem: it is none.
+        CallProblem: it is not a duration.
     """
     span = parse_go_duration(text)
     if span is None:
@@ -166,7 +166,7 @@ def _fault(text: str) -> str:
     unit = re.fullmatch(
         r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))*(?:\d+\.?\d*|\.\d+)([^\d.]+).*", text, re.DOTALL
     )
-    if unit is None or unit[1] in GO_UNITS:  # too long, if each number has its unit
+    if unit is None or unit[1] in GO_UNITS:  # too long if each number has its unit
         return "missing unit in duration" if unit and text[-1] in "0123456789." else "invalid duration"
     return f'unknown unit "{unit[1]}" in duration'
 
@@ -208,7 +208,7 @@ def _duration_round(value: Value) -> str:
 
 
 def clock_functions(moment: datetime) -> Table:
-    """`now` and `ago` of a clock that stands still.
+    """Return `now` and `ago` for a fixed time.
 
     Args:
         moment: with a time zone.

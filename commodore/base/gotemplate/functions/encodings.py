@@ -25,7 +25,7 @@ def to_json(value: Value, *, html: bool = True, indent: str | None = None) -> st
     """A value as Go's encoder writes it: sorted keys, no blanks, and with `html` without ``<``, ``>`` and ``&``.
 
     Raises:
-        CallProblem: it holds a number that JSON does not have.
+        CallProblem: it holds a number that JSON cannot represent.
     """
     return "".join(_json(value, _CONTROL_AND_HTML if html else _CONTROL, indent, "\n"))
 
@@ -61,11 +61,11 @@ def _bracketed(left: str, items: list[list[str]], right: str, breaks: tuple[str,
     if not items:
         return [left, right]
     inner, start = breaks or ("", "")
-    found = [left]
+    parts = [left]
     for at, item in enumerate(items):
-        found.append("," + inner if at else inner)
-        found.extend(item)
-    return [*found, start, right]
+        parts.append("," + inner if at else inner)
+        parts.extend(item)
+    return [*parts, start, right]
 
 
 def _json_text(text: str, unsafe: re.Pattern[str]) -> str:
@@ -80,10 +80,10 @@ def _json_character(match: re.Match[str]) -> str:
 
 
 def from_json(text: str) -> Value:
-    """JSON read as Go's decoder reads it into any type: numbers are floats.
+    """Parse JSON as Go's decoder does into any type: numbers are floats.
 
     Raises:
-        CallProblem: it is no JSON.
+        CallProblem: it is invalid JSON.
     """
     if not text.strip(_BLANK):
         raise CallProblem("unexpected end of JSON input")
@@ -163,7 +163,7 @@ def _b64dec(text: str) -> str:
 
 
 def _base64_fault(text: str) -> int | None:
-    """The place that Go's decoder names, or None."""
+    """Return the position that Go's decoder reports, or None."""
     count = 0
     for at, char in enumerate(text):
         if char in "\r\n":
@@ -209,7 +209,9 @@ def _b32dec(text: str) -> str:
 
 
 def _b32_block(data: str, start: int) -> tuple[int, int | None]:
-    """How many digits stand before the padding of a block of eight, and where Go's decoder finds an error in it."""
+    """Return the number of digits before the padding of a block of eight, and the position that Go's decoder
+    reports.
+    """
     for digits in range(8):
         at = start + digits
         if at >= len(data):

@@ -1,4 +1,4 @@
-"""What Go's decoder says about JSON that it cannot read."""
+"""The messages of Go's decoder for invalid JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _END: Final = "unexpected end of JSON input"
 
 
 def json_fault(text: str) -> str:
-    """The message for a text that is no JSON."""
+    """Return the message for a text that is not JSON."""
     scanner = _Scanner(encoded(text))
     try:
         scanner.value("looking for beginning of value")

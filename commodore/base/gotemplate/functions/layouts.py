@@ -1,4 +1,4 @@
-"""Dates by Go's layouts: the reference date Mon Jan 2 15:04:05 MST 2006 says what stands where."""
+"""Dates in Go's layouts, which are written with the reference date Mon Jan 2 15:04:05 MST 2006."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ _FORMS: Final[dict[str, Callable[[datetime], str]]] = {
 
 
 def formatted(layout: str, moment: datetime) -> str:
-    """A date in a layout."""
+    """Format a date."""
 
     def put(match: re.Match[str]) -> str:
         form = match[0]
@@ -128,10 +128,10 @@ _PARSE: Final = {
 
 
 def parsed(layout: str, text: str) -> datetime:
-    """The date that a text in a layout says.
+    """Parse a date.
 
     Raises:
-        CallProblem: it says none.
+        CallProblem: the text does not match the layout.
     """
     pattern, at, seen = "", 0, set()
     for match in _ELEMENT.finditer(layout):
@@ -144,13 +144,13 @@ def parsed(layout: str, text: str) -> datetime:
             seen.add(name)
         pattern += piece
         at = match.end()
-    found = re.fullmatch(pattern + re.escape(layout[at:]), text, re.ASCII)
-    if found is None:
+    whole = re.fullmatch(pattern + re.escape(layout[at:]), text, re.ASCII)
+    if whole is None:
         raise CallProblem(
             f"parsing time {quoted(text)} as {quoted(layout)}: cannot parse {quoted(text)} as {quoted(layout)}"
         )
     try:
-        return _moment({name: value for name, value in found.groupdict().items() if value is not None})
+        return _moment({name: value for name, value in whole.groupdict().items() if value is not None})
     except ValueError:
         raise CallProblem(f"parsing time {quoted(text)}: day out of range") from None
 
@@ -161,34 +161,34 @@ def _offset_pattern(form: str) -> str:
     return f"(?P<offset>{text}{'|Z' if form[0] == 'Z' else ''})"
 
 
-def _moment(found: dict[str, str]) -> datetime:
-    year = int(found.get("year", 0))
-    if "short_year" in found:
-        short = int(found["short_year"])
+def _moment(groups: dict[str, str]) -> datetime:
+    year = int(groups.get("year", 0))
+    if "short_year" in groups:
+        short = int(groups["short_year"])
         year = 1900 + short if short >= 69 else 2000 + short
-    month = int(found.get("month", 1))
-    if "month_name" in found:
-        month = next(at for at, name in enumerate(_MONTHS, 1) if name.startswith(found["month_name"][:3]))
-    hour = int(found.get("hour", 0))
-    if "hour12" in found:
-        hour = int(found["hour12"]) % 12 + (12 if found.get("half", "").lower() == "pm" else 0)
-    second, _, fraction = found.get("second", "0").replace(",", ".").partition(".")
-    fraction = found.get("fraction", "." + fraction)[1:]
+    month = int(groups.get("month", 1))
+    if "month_name" in groups:
+        month = next(at for at, name in enumerate(_MONTHS, 1) if name.startswith(groups["month_name"][:3]))
+    hour = int(groups.get("hour", 0))
+    if "hour12" in groups:
+        hour = int(groups["hour12"]) % 12 + (12 if groups.get("half", "").lower() == "pm" else 0)
+    second, _, fraction = groups.get("second", "0").replace(",", ".").partition(".")
+    fraction = groups.get("fraction", "." + fraction)[1:]
     if year == 0:
         raise ValueError
     moment = datetime(
         year,
         month,
-        int(found.get("day", 1)),
+        int(groups.get("day", 1)),
         hour,
-        int(found.get("minute", 0)),
+        int(groups.get("minute", 0)),
         int(second),
         int(fraction[:6].ljust(6, "0")),
         tzinfo=UTC,
     )
-    if "year_day" in found:
-        moment = moment.replace(month=1, day=1) + timedelta(days=int(found["year_day"]) - 1)
-    offset = found.get("offset", "Z")
+    if "year_day" in groups:
+        moment = moment.replace(month=1, day=1) + timedelta(days=int(groups["year_day"]) - 1)
+    offset = groups.get("offset", "Z")
     if offset != "Z":
         digits = offset[1:].replace(":", "").ljust(6, "0")
         span = timedelta(hours=int(digits[:2]), minutes=int(digits[2:4]), seconds=int(digits[4:6]))

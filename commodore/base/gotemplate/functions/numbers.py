@@ -1,4 +1,4 @@
-"""Sprig's functions of numbers."""
+"""Sprig's functions for numbers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from commodore.base.gotemplate.signatures import Table, function
 from commodore.base.gotemplate.values import Int64, Ints, Value, wrapped64
 
 TABLE: Final[Table] = {}
-_MOST: Final = 1_000_000  # numbers that until, untilStep and seq may make
+_MOST: Final = 1_000_000  # the most numbers of until, untilStep and seq
 _LARGEST: Final = (1 << 63) - 1
 
 
 def to_int(value: Value) -> int:
-    """A value as an integer; 0 of what is none."""
+    """Convert a value to an integer; 0 for other values."""
     if isinstance(value, int):
         return wrapped64(int(value))
     if isinstance(value, float):
@@ -33,12 +33,12 @@ def to_int(value: Value) -> int:
 
 
 def _without_zeros(text: str) -> str:
-    """A text without the zeros after its decimal point, if nothing else is there."""
+    """Remove zeros after the decimal point, if there are no other digits."""
     return re.sub(r"\.0*\Z", "", text) if re.search(r"\.0+\Z", text) else text
 
 
 def to_float(value: Value) -> float:
-    """A value as a float; 0 of what is none."""
+    """Convert a value to a float; 0 for other values."""
     if isinstance(value, int | float):
         return float(value)
     if isinstance(value, str):
@@ -243,7 +243,7 @@ def _floor(value: Value) -> float:
 
 
 def _power_of_ten(exponent: int) -> float:
-    """10 to a power, to the last bit as Go's library rounds it."""
+    """Return a power of 10, rounded as by Go's library to the last bit."""
     if abs(exponent) > 400:
         return 0.0 if exponent < 0 else math.inf
     result, total = 1.0, 0

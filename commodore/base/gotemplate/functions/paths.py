@@ -1,4 +1,4 @@
-"""Sprig's functions of paths and URLs."""
+"""Sprig's functions for paths and URLs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TABLE: Final[Table] = {}
 
 
 def clean(path: str) -> str:
-    """A path without empty parts, ``.`` and ``..`` that can go (path.Clean)."""
+    """Return a path without empty parts, ``.`` and removable ``..`` (path.Clean)."""
     if not path:
         return "."
     rooted = path.startswith("/")
@@ -61,38 +61,38 @@ _PARTS: Final = ("scheme", "host", "hostname", "path", "query", "opaque", "fragm
 
 @function(TABLE, "urlParse", "string")
 def _url_parse(text: str) -> dict[str, Value]:
-    found = dict.fromkeys(_PARTS, "")
+    parts = dict.fromkeys(_PARTS, "")
     rest, _, fragment = text.partition("#")
-    found["fragment"] = unquote(fragment)
+    parts["fragment"] = unquote(fragment)
     if any(char < " " or char == "\x7f" for char in text):
         raise CallProblem(f"unable to parse url: parse {_shown(text)}: net/url: invalid control character in URL")
     scheme = re.match(r"([A-Za-z][A-Za-z0-9+.\-]*):", rest)
     if scheme is not None:
-        found["scheme"] = scheme[1].lower()
+        parts["scheme"] = scheme[1].lower()
         rest = rest[scheme.end() :]
     elif rest.startswith(":") or (not rest.startswith("/") and ":" in re.split("[/?]", rest)[0]):
         raise CallProblem(f"unable to parse url: parse {_shown(text)}: {_first_segment(rest)}")
-    rest, _, found["query"] = rest.partition("?")
+    rest, _, parts["query"] = rest.partition("?")
     escape = re.search(
-        r"%(?![0-9A-Fa-f]{2}).{0,2}", rest if rest.startswith("/") or not found["scheme"] else "", re.DOTALL
+        r"%(?![0-9A-Fa-f]{2}).{0,2}", rest if rest.startswith("/") or not parts["scheme"] else "", re.DOTALL
     )
     if escape is not None:
         raise CallProblem(f"unable to parse url: parse {_shown(text)}: invalid URL escape {_shown(escape[0])}")
-    if not rest.startswith("/") and found["scheme"]:
-        found["opaque"] = rest
-        return dict(found)
-    if rest.startswith("//") and (found["scheme"] or not rest.startswith("///")):
+    if not rest.startswith("/") and parts["scheme"]:
+        parts["opaque"] = rest
+        return dict(parts)
+    if rest.startswith("//") and (parts["scheme"] or not rest.startswith("///")):
         authority, slash, path = rest[2:].partition("/")
         rest = slash + path
         user, at, host = authority.rpartition("@")
-        found["userinfo"] = user if at else ""
+        parts["userinfo"] = user if at else ""
         port = re.search(r":[^\]:]*\Z", host)
         if port is not None and not re.fullmatch(r":[0-9]*", port[0], re.ASCII):
             raise CallProblem(f"unable to parse url: parse {_shown(text)}: invalid port {_shown(port[0])} after host")
-        found["host"] = host
-        found["hostname"] = _hostname(host)
-    found["path"] = unquote(rest)
-    return dict(found)
+        parts["host"] = host
+        parts["hostname"] = _hostname(host)
+    parts["path"] = unquote(rest)
+    return dict(parts)
 
 
 def _first_segment(text: str) -> str:
@@ -111,32 +111,32 @@ def _hostname(host: str) -> str:
 
 @function(TABLE, "urlJoin", "map")
 def _url_join(parts: dict[str, Value]) -> str:
-    found = {}
+    texts = {}
     for key in ("scheme", "host", "path", "query", "opaque", "fragment", "userinfo"):
         value = parts.get(key, "")
         if not isinstance(value, str):
             kind = kind_name(value)
             raise CallProblem(f"unable to parse {key} key, must be of type string, but {kind} found")
-        found[key] = value
-    text = found["scheme"] + ":" if found["scheme"] else ""
-    if found["opaque"]:
-        text += found["opaque"]
+        texts[key] = value
+    text = texts["scheme"] + ":" if texts["scheme"] else ""
+    if texts["opaque"]:
+        text += texts["opaque"]
     else:
-        text += _hierarchy(found)
-    if found["query"]:
-        text += "?" + found["query"]
-    return text + ("#" + quote(found["fragment"], safe="!$&'()*+,/:;=?@-._~") if found["fragment"] else "")
+        text += _hierarchy(texts)
+    if texts["query"]:
+        text += "?" + texts["query"]
+    return text + ("#" + quote(texts["fragment"], safe="!$&'()*+,/:;=?@-._~") if texts["fragment"] else "")
 
 
-def _hierarchy(found: dict[str, str]) -> str:
-    path = quote(found["path"], safe="/$&+,:;=@-._~")
-    host = found["host"]
+def _hierarchy(texts: dict[str, str]) -> str:
+    path = quote(texts["path"], safe="/$&+,:;=@-._~")
+    host = texts["host"]
     text = ""
-    if found["scheme"] or host or found["userinfo"]:
-        if host or found["path"].startswith("//") or found["userinfo"]:
+    if texts["scheme"] or host or texts["userinfo"]:
+        if host or texts["path"].startswith("//") or texts["userinfo"]:
             text += "//"
-        if found["userinfo"]:
-            text += found["userinfo"] + "@"
+        if texts["userinfo"]:
+            text += texts["userinfo"] + "@"
         text += host
         if path and not path.startswith("/") and host:
             text += "/"

@@ -1,4 +1,4 @@
-"""Sprig's functions of regular expressions."""
+"""Sprig's functions for regular expressions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TABLE: Final[Table] = {}
 
 
 def _both(name: str, params: str) -> Callable[[Callable[..., Value]], Callable[..., Value]]:
-    """Put a function in with its twin ``must...``; they fail with different words when the expression is wrong."""
+    """Register a function and its variant ``must...``; their errors for an invalid expression differ."""
 
     def put(call: Callable[..., Value]) -> Callable[..., Value]:
         def panics(expression: str, *rest: Value) -> Value:
@@ -34,7 +34,7 @@ def _both(name: str, params: str) -> Callable[[Callable[..., Value]], Callable[.
 
 
 def _matches(expression: str, text: str, limit: int) -> Iterator[RegexpMatch]:
-    """Matches as Go finds them: no empty one right after another. A wrong expression is an error in any case."""
+    """Yield matches as Go does: no empty match right after another. An invalid expression is always an error."""
     compiled(expression)
     at, end, count = 0, -1, 0
     while (limit < 0 or count < limit) and at <= len(text):
@@ -83,7 +83,7 @@ def _replace_all_literal(expression: str, text: str, replacement: str) -> str:
     return _replaced(expression, text, lambda _match: replacement)
 
 
-_LONGEST: Final = 1 << 24  # characters that a replacement may put in
+_LONGEST: Final = 1 << 24  # the most characters of replacements
 
 
 def _replaced(expression: str, text: str, replace: Callable[[RegexpMatch], str]) -> str:
@@ -123,18 +123,18 @@ def _split(expression: str, text: str, count: int) -> Strings:
         return NilStrings()
     if expression and not text:
         return Strings([""])
-    found = Strings()
+    parts = Strings()
     start = end = 0
     for match in _matches(expression, text, count):
-        if count > 0 and len(found) == count - 1:
+        if count > 0 and len(parts) == count - 1:
             break
         end = match.start
         if match.end != 0:
-            found.append(text[start:end])
+            parts.append(text[start:end])
         start = match.end
     if end != len(text):
-        found.append(text[start:])
-    return found
+        parts.append(text[start:])
+    return parts
 
 
 @function(TABLE, "regexQuoteMeta", "string")

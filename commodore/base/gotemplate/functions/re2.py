@@ -1,6 +1,6 @@
-"""RE2's expressions as Python's: what RE2 does not know is refused, what Python reads otherwise is rewritten.
+"""Convert RE2's expressions to Python's: unknown syntax is refused, differing syntax is rewritten.
 
-How they are searched for within bounded time is in `regexps`.
+`regexps` searches them in bounded time.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _LETTERS: Final = {"L": r"[^\W\d_]", "Lu": None, "Ll": None, "N": r"\d", "Nd": r
 
 @functools.lru_cache(maxsize=512)
 def compiled(expression: str) -> re.Pattern[str]:
-    """An expression, compiled.
+    """Compile an expression.
 
     Raises:
-        CallProblem: RE2 does not take it, or we do not.
+        CallProblem: it is invalid or unsupported.
     """
     if len(expression) > _LONGEST:
         raise CallProblem(f"error parsing regexp: expression longer than {_LONGEST} characters")
@@ -131,9 +131,9 @@ class _Rewriting:
     def _class(self) -> None:
         text, start = self.text, self.at
         at = start + 1
-        found = ["["]
+        parts = ["["]
         if text.startswith("^", at):
-            found.append("^")
+            parts.append("^")
             at += 1
         first = True
         while True:
@@ -147,15 +147,15 @@ class _Rewriting:
             if posix is not None:
                 if posix[2] not in _POSIX or posix[1]:
                     raise CallProblem(f"error parsing regexp: invalid character class range: `{posix[0]}`")
-                found.append(_POSIX[posix[2]])
+                parts.append(_POSIX[posix[2]])
                 at += posix.end()
             elif char == "\\":
-                found.append(self._escape_in_class(text[at + 1 : at + 2]))
+                parts.append(self._escape_in_class(text[at + 1 : at + 2]))
                 at += 2
             else:
-                found.append("\\" + char if char in "[]&~|" else char)
+                parts.append("\\" + char if char in "[]&~|" else char)
                 at += 1
-        self._take("".join(found) + "]", at + 1 - start)
+        self._take("".join(parts) + "]", at + 1 - start)
 
     def _escape_in_class(self, char: str) -> str:
         if char in _CLASSES:
@@ -181,6 +181,6 @@ class _Rewriting:
         if flags[3] == ":":
             self._take(f"(?{flags[1]}{(flags[2] or '')}:", flags.end())
             return
-        # Flags for the rest of the expression; Python has them for a group only.
+        # Flags for the rest of the expression; in Python flags apply to a group only.
         tail = _Rewriting(rest[flags.end() :]).run()
         self._take(f"(?{flags[1]}{flags[2] or ''}:{tail})", len(rest))

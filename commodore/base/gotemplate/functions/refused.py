@@ -1,4 +1,4 @@
-"""Functions of Sprig that give another value at every run, or are not built."""
+"""Functions of Sprig with random or time-dependent results, or without an implementation here."""
 
 from __future__ import annotations
 

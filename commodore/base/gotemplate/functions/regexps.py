@@ -1,7 +1,7 @@
-"""Searching with expressions that repositories bring, within bounded time.
+"""Search with foreign expressions in bounded time.
 
-Python's engine goes back and forth where RE2 does not. Where that may take long, RE2 itself searches if it is installed
-(`google-re2`, in the extra `argocd`), else a process that is ended after a while.
+Python's engine backtracks, RE2 does not. Where that may take long, RE2 is used if it is installed (`google-re2`, in the
+extra `argocd`), else a process with a timeout.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ json.dump(found and [found.span(number) for number in range(found.re.groups + 1)
 
 @dataclass(frozen=True, slots=True)
 class RegexpMatch:
-    """A match: the places of it and its groups, (-1, -1) for one that takes no part, and the numbers of named ones."""
+    """A match: the spans of it and its groups, (-1, -1) for an unmatched one, and the numbers of named groups."""
 
     text: str
     spans: tuple[tuple[int, int], ...]
@@ -46,7 +46,7 @@ class RegexpMatch:
         return self.spans[0][1]
 
     def group(self, which: int | str) -> str:
-        """The text of a group; empty if there is none, or it takes no part."""
+        """Return the text of a group; empty if it does not exist or did not match."""
         number = self.names.get(which, len(self.spans)) if isinstance(which, str) else which
         if number >= len(self.spans):
             return ""
@@ -55,15 +55,15 @@ class RegexpMatch:
 
 
 def search(expression: str, text: str, at: int = 0) -> RegexpMatch | None:
-    """The first match of an expression of RE2 from a place on.
+    """Return the first match of an RE2 expression from a position on.
 
     Raises:
-        CallProblem: it is none, or it takes too long.
+        CallProblem: the expression is invalid, or the search takes too long.
     """
     pattern = compiled(expression)
     if steps(pattern, len(text)) <= MANY_STEPS:
-        found = pattern.search(text, at)
-        spans = None if found is None else [found.span(number) for number in range(pattern.groups + 1)]
+        match = pattern.search(text, at)
+        spans = None if match is None else [match.span(number) for number in range(pattern.groups + 1)]
     else:
         spans = _slow(expression, pattern, text, at)
     return None if spans is None else RegexpMatch(text, tuple((start, end) for start, end in spans), pattern.groupindex)
@@ -75,18 +75,18 @@ def _slow(expression: str, pattern: re.Pattern[str], text: str, at: int) -> list
     except ImportError:
         return _in_process(pattern, text, at)
     try:
-        found = re2.compile(expression).search(text, at)
-    except UnicodeEncodeError:  # half a character, which RE2 does not know
+        match = re2.compile(expression).search(text, at)
+    except UnicodeEncodeError:  # a single surrogate, which RE2 does not support
         return _in_process(pattern, text, at)
     except re2.error as error:
         raise CallProblem(f"error parsing regexp: {error}: `{expression}`") from None
-    return None if found is None else [found.span(number) for number in range(pattern.groups + 1)]
+    return None if match is None else [match.span(number) for number in range(pattern.groups + 1)]
 
 
 def _in_process(pattern: re.Pattern[str], text: str, at: int) -> list[tuple[int, int]] | None:
     request = [pattern.pattern, text, at]
     try:
-        found: list[tuple[int, int]] | None = ask_once(
+        spans: list[tuple[int, int]] | None = ask_once(
             ["-I", "-S", "-c", _WORKER], request, Bounds(SECONDS), Cancellation()
         )
     except OutOfBounds:
@@ -96,4 +96,4 @@ def _in_process(pattern: re.Pattern[str], text: str, at: int) -> list[tuple[int,
         ) from None
     except (OSError, ChildEnded) as error:
         raise CallProblem(f"the regular expression cannot be used: {error}") from None
-    return found
+    return spans

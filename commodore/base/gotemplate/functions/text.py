@@ -1,4 +1,4 @@
-"""Sprig's functions of texts."""
+"""Sprig's functions for texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from commodore.base.gotemplate.signatures import Table, function
 from commodore.base.gotemplate.values import StringMap, Strings, Value, decoded, encoded
 
 TABLE: Final[Table] = {}
-_LONGEST: Final = 1 << 24  # characters that repeat and indent may make
+_LONGEST: Final = 1 << 24  # the most characters of repeat and indent
 _SPACE: Final = (
     " \t\n\v\f\r\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
@@ -26,19 +26,19 @@ _BYTES = re.compile("[\udc80-\udcff]")
 
 
 def _by_bytes(texts: list[str]) -> list[str]:
-    """Texts for comparing parts of them: with a character per byte, if one has bytes that are no UTF-8."""
-    if not any(not one.isascii() and _BYTES.search(one) for one in texts):
+    """Prepare texts for comparing parts of them: a character for each byte, if a text has bytes that are not UTF-8."""
+    if not any(not text.isascii() and _BYTES.search(text) for text in texts):
         return texts
-    return [encoded(one).decode("latin-1") for one in texts]
+    return [encoded(text).decode("latin-1") for text in texts]
 
 
 def _from_bytes(text: str, before: str, after: str) -> str:
-    """A text that was made of `after`, which `_by_bytes` has made of `before`."""
+    """Return the text for `after`, a part of the result of `_by_bytes` for `before`."""
     return text if after is before else decoded(text.encode("latin-1"))
 
 
 def strval(value: Value) -> str:
-    """A value as text, nil as ``<nil>``."""
+    """Convert a value to text, nil to ``<nil>``."""
     return value if isinstance(value, str) else plain(value)
 
 
@@ -75,12 +75,12 @@ def _trim_prefix(start: str, text: str) -> str:
 
 
 def _characters(text: str) -> str:
-    """A text with replacement characters for bytes that are no UTF-8."""
+    """Replace bytes that are not UTF-8 by replacement characters."""
     return _BYTES.sub("\ufffd", text)
 
 
 def _mapped(text: str, change: str) -> str:
-    """Character by character, as Go does: no character becomes two."""
+    """Convert character by character, as Go does: no character becomes two."""
     parts = []
     for char in text:
         new = "\ufffd" if "\udc80" <= char <= "\udcff" else getattr(char, change)()
@@ -125,7 +125,7 @@ def _untitle(text: str) -> str:
 
 @function(TABLE, "nospace", "string")
 def _nospace(text: str) -> str:
-    data = encoded(text)  # byte by byte, as Go's library has it
+    data = encoded(text)  # byte by byte, as in Go's library
     kept = [byte for byte in data if chr(byte) not in _SPACE]
     return text if len(kept) == len(data) else "".join(map(chr, kept))
 
@@ -235,8 +235,8 @@ def _replace(old: str, new: str, text: str) -> str:
 
 
 @function(TABLE, "plural", "string string int")
-def _plural(one: str, many: str, count: int) -> str:
-    return one if count == 1 else many
+def _plural(singular: str, many: str, count: int) -> str:
+    return singular if count == 1 else many
 
 
 @function(TABLE, "indent", "int string")
@@ -352,7 +352,7 @@ def _pieces(text: str, separator: str, count: int) -> list[str]:
         pieces = list(text)
         return pieces if count < 0 or len(pieces) <= count else [*pieces[: count - 1], "".join(pieces[count - 1 :])]
     part, whole = _by_bytes([separator, text])
-    return [_from_bytes(one, text, whole) for one in whole.split(part, -1 if count < 0 else count - 1)]
+    return [_from_bytes(piece, text, whole) for piece in whole.split(part, -1 if count < 0 else count - 1)]
 
 
 @function(TABLE, "join", "string any")
@@ -393,7 +393,7 @@ def _adler32(text: str) -> str:
 
 
 def texts(value: Value) -> list[str]:
-    """The items of a list as texts, without nils; a single value as a list of one; nil as an empty list."""
+    """Return the items of a list as texts, without nils; a single value as a list of one item; nil as an empty list."""
     if value is None:
         return []
     if not isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Sprig's functions of semantic versions."""
+"""Sprig's functions for semantic versions."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class SemanticVersion(Object):
         return {**{name: Uint64(number) for name, number in numbers.items()}, **texts}
 
     def __deepcopy__(self, memo: object) -> SemanticVersion:
-        return SemanticVersion(Version(0, 0, 0))  # Go copies nothing of what a type keeps for itself
+        return SemanticVersion(Version(0, 0, 0))  # Go does not copy private fields
 
     def compared(self, other: SemanticVersion | None) -> int:
-        """-1, 0 or 1, as the version is lower, equal or higher."""
+        """Return -1, 0 or 1 for a lower, equal or higher version."""
         if other is None:
             raise CallProblem("runtime error: invalid memory address or nil pointer dereference")
         return (self.version > other.version) - (self.version < other.version)
@@ -69,9 +69,9 @@ def _semver(text: str) -> SemanticVersion:
 
 
 @function(TABLE, "semverCompare", "string string")
-def _semver_compare(wanted: str, text: str) -> bool:
+def _semver_compare(constraint: str, text: str) -> bool:
     try:
-        found = parse_range(wanted)
+        accepted = parse_range(constraint)
     except VersionProblem as problem:
         raise CallProblem(str(problem)) from None
-    return _parsed(text) in found
+    return _parsed(text) in accepted

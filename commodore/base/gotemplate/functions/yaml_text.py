@@ -1,7 +1,7 @@
-"""YAML as Go's library of Kubernetes writes it, which the function `toYaml` of templates calls.
+"""YAML as written by Go's library of Kubernetes, which the template function `toYaml` calls.
 
-A value becomes JSON first, so whole floats are integers, and then YAML of block style: sorted keys, list items flush
-with their key, lines folded behind column 80, texts that would be something else in double quotes.
+A value is converted to JSON first, so whole floats become integers, and then to YAML in block style: sorted keys, list
+items aligned with their key, lines folded after column 80, ambiguous texts in double quotes.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from commodore.base.gotemplate.numbers import bounded_integer, float_text
 from commodore.base.gotemplate.values import Value, wrapped64
 
 _WIDTH: Final = 80
-_LONGEST_KEY: Final = 128  # bytes of a key that may stand before its colon
+_LONGEST_KEY: Final = 128  # the most bytes of a key in short form
 _LARGEST: Final = (1 << 64) - 1
 _SMALLEST: Final = -(1 << 63)
-_WRAPPED: Final = 64  # digits that count in a number of 64 bits that wraps around: it divides 10**64
+_WRAPPED: Final = 64  # relevant digits of a number that wraps around at 64 bits: 2**64 divides 10**64
 
 _WORD: Final = re.compile(
     r"[yYnN~]|yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF|null|Null|NULL"
@@ -45,10 +45,10 @@ _INDICATOR: Final = re.compile(r"---|\.\.\.|[#,\[\]{}&*!|>'\"%@`]|[?:-](\s|$)|.*
 
 
 def to_yaml(value: Value) -> str:
-    """A value as YAML, without a newline at its end.
+    """Convert a value to YAML, without a final newline.
 
     Raises:
-        CallProblem: it holds a number that JSON does not have.
+        CallProblem: it holds a number that JSON cannot represent.
     """
     data = json.loads(to_json(value, html=False), parse_int=_integer)
     text = "".join(_node(data, 0, column=0, root=True))
@@ -61,19 +61,19 @@ def _integer(text: str) -> int | float:
 
 
 def _node(value: Any, indent: int, *, column: int, root: bool = False) -> Iterator[str]:
-    """What stands behind the dash or the colon of a value, from there on.
+    """Yield the text of a value after its dash or colon.
 
     Args:
-        indent: of the map or list that the value is in.
-        column: the column behind that dash or colon.
+        indent: the indentation of the containing map or list.
+        column: the column after the dash or colon.
     """
     if isinstance(value, dict) and value:
         for key in sorted(value, key=functools.cmp_to_key(_compared)):
             yield from _entry(key, value[key], indent)
     elif isinstance(value, list) and value:
-        for one in value:
+        for item in value:
             yield f"\n{' ' * indent}-"
-            yield from _item(one, indent)
+            yield from _item(item, indent)
     else:
         yield ("" if root else " ") + _scalar(value, indent, column if root else column + 1)
 
@@ -91,7 +91,7 @@ def _entry(key: str, value: Any, indent: int) -> Iterator[str]:
 
 
 def _item(value: Any, indent: int) -> Iterator[str]:
-    """What stands behind a dash: maps and lists begin in its line."""
+    """Yield the text after a dash: maps and lists begin in its line."""
     if isinstance(value, dict | list) and value:
         inner = "".join(_node(value, indent + 2, column=0))
         yield f" {inner[indent + 3 :]}"
@@ -112,7 +112,7 @@ def _scalar(value: Any, indent: int, column: int) -> str:
 
 
 def _text(text: str, indent: int, column: int, *, is_key: bool = False) -> str:
-    """A text, with further lines below `indent`."""
+    """Return a text, with further lines below `indent`."""
     special = bool(_UNPRINTABLE.search(text)) or bool(re.search(" [\n\u2028\u2029]", text))
     if "\n" in text and not is_key:
         if special or text.endswith(" "):
@@ -127,7 +127,7 @@ def _text(text: str, indent: int, column: int, *, is_key: bool = False) -> str:
 
 
 def _is_typed(text: str) -> bool:
-    """Whether a text without quotes is read as something else by YAML 1.1 or 1.2."""
+    """Return True if an unquoted text has another type in YAML 1.1 or 1.2."""
     if not text or _WORD.fullmatch(text) or _BASE_60.fullmatch(text) or _TIME.fullmatch(text):
         return True
     bare = text if text[0] == "." else text.replace("_", "")
@@ -139,7 +139,7 @@ def _is_typed(text: str) -> bool:
 
 
 def _octal(digits: str) -> str:
-    """An integer of Go as one of Python, which writes octal numbers with an `o`."""
+    """Convert an octal number from Go's to Python's syntax, which needs an `o`."""
     return re.sub(r"^([-+]?)0(?=[0-7])", r"\g<1>0o", digits)
 
 
@@ -152,18 +152,18 @@ def _literal(text: str, indent: int) -> str:
 
 
 def _folded(text: str, indent: int, column: int) -> str:
-    """A plain or single quoted text of one line, broken at single blanks behind column 80."""
-    found: list[str] = []
+    """Fold a plain or single quoted text of one line, at single blanks after column 80."""
+    parts: list[str] = []
     for at, character in enumerate(text):
         inside = 0 < at < len(text) - 1
         breaks = inside and character == " " and column > _WIDTH and " " not in (text[at - 1], text[at + 1])
-        found.append("\n" + " " * (indent + 2) if breaks else character)
+        parts.append("\n" + " " * (indent + 2) if breaks else character)
         column = indent + 2 if breaks else column + 1
-    return "".join(found)
+    return "".join(parts)
 
 
 def _double_quoted(text: str, indent: int, column: int, *, folded: bool = True) -> str:
-    found: list[str] = ['"']
+    parts: list[str] = ['"']
     column += 1
     for at, character in enumerate(text):
         if _ESCAPED.match(character):
@@ -174,8 +174,8 @@ def _double_quoted(text: str, indent: int, column: int, *, folded: bool = True) 
             part = "\n" + " " * (indent + 2) + ("\\" if text[at + 1] == " " else "")
             column = indent + 2 - len(part) + (part[-1] == "\\")
         column += len(part)
-        found.append(part)
-    return "".join((*found, '"'))
+        parts.append(part)
+    return "".join((*parts, '"'))
 
 
 def _code(character: str) -> str:
@@ -183,26 +183,26 @@ def _code(character: str) -> str:
     return f"x{number:02X}" if number <= 0xFF else f"u{number:04X}" if number <= 0xFFFF else f"U{number:08X}"
 
 
-def _compared(one: str, other: str) -> int:
-    """The order of keys: letters behind what is none, and digits by their number."""
-    for at, (left, right) in enumerate(zip(one, other, strict=False)):
+def _compared(key: str, other: str) -> int:
+    """Compare keys: letters after other characters, and digits by their value."""
+    for at, (left, right) in enumerate(zip(key, other, strict=False)):
         if left == right:
             continue
         if left.isalpha() or right.isalpha():
             if left.isalpha() and right.isalpha():
                 return -1 if left < right else 1
             return -1 if right.isalpha() else 1
-        first = "1" if "0" in (left, right) and re.search("[1-9][0-9]*$", one[:at]) else ""
-        mine, theirs = (_by_number(text[at:], first) for text in (one, other))
+        first = "1" if "0" in (left, right) and re.search("[1-9][0-9]*$", key[:at]) else ""
+        mine, theirs = (_by_number(text[at:], first) for text in (key, other))
         return -1 if mine < theirs else 1
-    return len(one) - len(other)
+    return len(key) - len(other)
 
 
 def _by_number(text: str, before: str) -> tuple[int, int, str]:
-    """A text by the number that it begins with.
+    """Return the sort key of a text with leading digits.
 
     Args:
-        before: digits before it.
+        before: the digits before it.
     """
     digits = "".join(itertools.takewhile(str.isdigit, text))
     return wrapped64(int(f"{before}{digits}"[-_WRAPPED:] or 0)), len(digits), text[0]

@@ -1,4 +1,4 @@
-"""Processes that do one task after another for a program that stays free: the program says what they do."""
+"""Worker processes that run one task after another, defined by the program that uses them."""
 
 from __future__ import annotations
 

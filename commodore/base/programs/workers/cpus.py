@@ -1,4 +1,4 @@
-"""How many CPUs there are for this process."""
+"""The number of CPUs for this process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def usable_cpus() -> int:
-    """The CPUs this process may use."""
+    """Return the number of CPUs that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,7 +1,6 @@
-"""Tasks on their way to a worker: what many of them share is sent once, and named from then on.
+"""Tasks for workers: data shared by many tasks is sent once, and referred to afterwards.
 
-The run that a task belongs to lists all instances and targets. Sent with each task, it would take longer than many
-tasks.
+A task's run lists all instances and targets. Sending it with each task would take longer than many tasks.
 """
 
 from __future__ import annotations
@@ -13,22 +12,22 @@ from typing import Any, Generic, Protocol, TypeVar
 
 
 class SharedPayload:
-    """What many tasks have in common."""
+    """Data shared by many tasks."""
 
     __slots__ = ()
     key: str
-    """Tells one from another."""
+    """The identity of the payload."""
 
 
 class Task(Protocol):
-    """What a worker can be given."""
+    """A task for a worker."""
 
     @property
     def run(self) -> SharedPayload: ...
 
     @property
     def seconds(self) -> float:
-        """How long a worker may take for it; infinite for any time."""
+        """The timeout of the task; infinite for none."""
 
 
 TaskT = TypeVar("TaskT", bound=Task)
@@ -45,7 +44,7 @@ class TaskSender(Generic[TaskT]):
         """Send a task.
 
         Raises:
-            OSError: the worker is gone.
+            OSError: the worker has ended.
         """
         if task.run.key not in self._sent:
             self._connection.send_bytes(pickle.dumps(task.run))
@@ -63,10 +62,10 @@ class TaskReceiver(Generic[TaskT]):
         self._runs: dict[str, SharedPayload] = {}
 
     def receive(self) -> TaskT:
-        """The next task.
+        """Receive the next task.
 
         Raises:
-            EOFError: there will be no more.
+            EOFError: there are no more tasks.
         """
         while True:
             received = _TaskUnpickler(io.BytesIO(self._connection.recv_bytes()), self._runs).load()
@@ -82,7 +81,7 @@ class _TaskPickler(pickle.Pickler):
 
 
 class _TaskUnpickler(pickle.Unpickler):
-    """Reads what the main process, which is the same program, has written."""
+    """Reads data written by the main process, which is the same program."""
 
     def __init__(self, file: io.BytesIO, runs: dict[str, SharedPayload]) -> None:
         super().__init__(file)

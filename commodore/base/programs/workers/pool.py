@@ -1,4 +1,4 @@
-"""The main process's side of the workers: start them, hand out tasks, notice when one dies, end them all."""
+"""The main process's side of the workers: start them, assign tasks, detect crashes, terminate them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _, descriptor, module, *sys.path[:] = sys.argv
 from commodore.base.programs.workers.server import serve
 serve(int(descriptor), module)
 """
-_PATIENCE = 10.0  # seconds to learn how a worker ended that is known to be gone
+_END_TIMEOUT = 10.0  # seconds to receive the exit status of a worker that has ended
 
 
 OutcomeT = TypeVar("OutcomeT")
@@ -34,13 +34,13 @@ OutcomeT = TypeVar("OutcomeT")
 
 @dataclass(frozen=True, slots=True)
 class WorkerEnd:
-    """How a worker has ended, as far as that is known.
+    """The end of a worker, with the known details.
 
     Args:
-        status: its exit code, or the number of a signal, negated.
-        refused: why the operating system has not started it.
-        failed: why what the workers do cannot be imported.
-        is_late: whether it was ended as its task took too long.
+        status: its exit code, or the negated number of a signal.
+        refused: the reason why the operating system has not started it.
+        failed: the reason why the workers' module cannot be imported.
+        is_late: true if it was terminated as its task took too long.
     """
 
     status: int | None = None
@@ -66,12 +66,12 @@ def _signal_name(number: int) -> str:
 
 
 class _Worker(Generic[TaskT]):
-    """One worker.
+    """A worker.
 
     Args:
-        number: counts workers in the order in which they were asked for.
-        server: which process was asked for it.
-        end: says how it has ended.
+        number: its number in the order of requests.
+        server: the pid of the server that forked it.
+        end: the pipe for its exit status.
     """
 
     def __init__(
@@ -88,18 +88,18 @@ class _Worker(Generic[TaskT]):
         self._received: dict[str, Any] = {}
 
     def take(self, task: TaskT) -> None:
-        """Work on a task."""
+        """Start a task."""
         self.task = task
         self._deadline = time.monotonic() + task.seconds
-        with contextlib.suppress(OSError):  # a worker that is gone is noticed when its answer is read
+        with contextlib.suppress(OSError):  # a worker that has ended is detected when its answer is read
             self.sender.send(task)
 
     def seconds_left(self) -> float:
-        """How long its task may still take."""
+        """The remaining time of its task."""
         return max(0.0, self._deadline - time.monotonic())
 
     def stop(self) -> None:
-        """End it in the middle of its task, whatever it does."""
+        """Kill it in the middle of its task."""
         self.is_late, self._deadline = True, math.inf
         pid = self._receive_until("pid")
         with contextlib.suppress(ProcessLookupError):  # it has just ended
@@ -107,44 +107,44 @@ class _Worker(Generic[TaskT]):
                 os.kill(pid, signal.SIGKILL)
 
     def is_gone(self) -> bool:
-        """Whether it has ended while it had nothing to do. Nothing but its end can be read from it then."""
+        """True if it has ended while it was idle. Then only its end can be read from it."""
         return self.connection.poll()
 
     def close(self) -> None:
-        """Let it go: that there will be no more tasks is what it ends by."""
+        """Dismiss it: it ends when there are no more tasks."""
         self.connection.close()
         self._end.close()
 
     def how_it_ended(self) -> WorkerEnd:
-        """What the server says of its end; nothing if the server is gone, too."""
+        """Return its end as reported by the server; unknown if the server has ended, too."""
         self._receive_until("status")
         said = {name: self._received.get(name) for name in ("status", "refused", "failed")}
         return WorkerEnd(**said, is_late=self.is_late)
 
-    def _receive_until(self, wanted: str) -> int | None:
-        """What the server says of it, as far as that."""
+    def _receive_until(self, key: str) -> int | None:
+        """Read reports of the server up to one with this key."""
         with contextlib.suppress(EOFError, OSError):
-            while wanted not in self._received and self._end.poll(_PATIENCE):
+            while key not in self._received and self._end.poll(_END_TIMEOUT):
                 self._received.update(json.loads(self._end.recv_bytes()))
-        return self._received.get(wanted)
+        return self._received.get(key)
 
 
 class WorkerPool(Generic[TaskT, OutcomeT]):
-    """Workers that are started when they are first needed and live until `close`.
+    """Workers that are started on first use and live until `close`.
 
-    Several threads may use one pool: their runs take turns. A server that has died, or was ended together with a run
-    that was interrupted, is replaced when the next run needs one.
+    Several threads may use a pool: their runs take turns. A server that has died, or was terminated with an interrupted
+    run, is replaced when the next run needs one.
 
     Args:
-        module: what the workers do: the module whose function `work` serves a connection.
-        died: the outcome of a task whose worker has not answered.
+        module: the workers' module, whose function `work` serves a connection.
+        died: returns the outcome of a task whose worker has not answered.
     """
 
     def __init__(self, module: str, died: Callable[[TaskT, WorkerEnd], OutcomeT]) -> None:
         self._module = module
         self._died = died
-        self._turn = threading.RLock()  # who holds it uses the workers
-        self._lock = threading.RLock()  # who holds it starts or ends the server
+        self._turn = threading.RLock()  # held while the workers are used
+        self._lock = threading.RLock()  # held while the server is started or stopped
         self._server: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._closed = False
@@ -152,9 +152,7 @@ class WorkerPool(Generic[TaskT, OutcomeT]):
         self._asked = 0
 
     def get_ready(self) -> None:
-        """Let the server process import what workers need, while the caller does something else. Twice is as good as
-        once.
-        """
+        """Let the server process import the workers' modules in the background. May be called repeatedly."""
         with self._lock:
             if self._closed or self._is_alive():
                 return
@@ -163,7 +161,7 @@ class WorkerPool(Generic[TaskT, OutcomeT]):
             path = [entry or os.getcwd() for entry in sys.path]
             with theirs:
                 descriptor = theirs.fileno()
-                # -P: the current folder is not searched for modules; utf8: files are read alike in every locale.
+                # -P: do not import modules of the current folder; utf8: the same encoding in every locale.
                 self._server = start_program(
                     [sys.executable, "-P", "-X", "utf8", "-c", _BOOT, str(descriptor), self._module, *path],
                     stdin=subprocess.DEVNULL,
@@ -173,7 +171,7 @@ class WorkerPool(Generic[TaskT, OutcomeT]):
                 )
 
     def _is_alive(self) -> bool:
-        """Whether there is a server. It sends nothing, so all that can be read from it is its end."""
+        """True if the server runs. It sends nothing: only its end can be read from it."""
         if self._server is None or self._control is None:
             return False
         try:
@@ -184,7 +182,7 @@ class WorkerPool(Generic[TaskT, OutcomeT]):
             return False
 
     def renew(self) -> None:
-        """End all workers, which are idle now; others are started when they are needed."""
+        """Terminate all workers, which are idle now; new ones are started when they are needed."""
         with self._turn:
             self._dismiss(0)
         self.get_ready()
@@ -192,12 +190,12 @@ class WorkerPool(Generic[TaskT, OutcomeT]):
     def run(
         self, offer: Callable[[], TaskT | None], done: Callable[[TaskT, OutcomeT, int | None], None], keep: int
     ) -> None:
-        """Perform what `offer` gives, each task on a worker of its own, and call `done` for each in the order in which
-        they end, with the number of its worker (None if that has died).
+        """Run the tasks of `offer`, each in a worker of its own, and call `done` for each in the order in which they
+        end, with the number of its worker (None if that has died).
 
-        `offer` is asked until it gives nothing, at first and whenever tasks have ended: it decides how many run at the
-        same time. Idle workers beyond `keep` are ended, as each takes memory. Whatever interrupts this (Ctrl-C, an
-        error in `done`) ends the workers first: they must not go on writing.
+        `offer` is called until it returns None, at first and whenever tasks have ended: it controls the number of
+        parallel tasks. Idle workers beyond `keep` are stopped, as each takes memory. An interruption (Ctrl-C, an error
+        in `done`) terminates the workers first: they must not continue writing.
         """
         with self._turn:
             self.get_ready()
@@ -232,7 +230,7 @@ class WorkerPool(Generic[TaskT, OutcomeT]):
                 done(task, *self._receive(worker, task))
 
     def _idle(self) -> _Worker[TaskT] | None:
-        """A worker that waits for something to do. Those that have ended meanwhile are let go."""
+        """Return an idle worker. Workers that have ended meanwhile are dismissed."""
         for worker in [worker for worker in self._workers if worker.task is None]:
             if worker.server is self._server and not worker.is_gone():
                 return worker
@@ -253,7 +251,7 @@ class WorkerPool(Generic[TaskT, OutcomeT]):
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         end, their_end = os.pipe()
         try:
-            # If the server is gone, reading from the worker will show it.
+            # If the server has ended, reading from the worker will detect it.
             with theirs, contextlib.suppress(OSError):
                 if self._control is not None:
                     socket.send_fds(self._control, [b"w"], [theirs.fileno(), their_end])
@@ -277,9 +275,9 @@ class WorkerPool(Generic[TaskT, OutcomeT]):
         return outcome, worker.number
 
     def close(self) -> None:
-        """End the server, the workers and whatever they have started. Nothing that they did is undone.
+        """Terminate the server, the workers and their child processes. Nothing that they did is undone.
 
-        A run in another thread fails, and this waits for it. There will be no other one.
+        A run in another thread fails, and this waits for it. No run can follow.
         """
         self._closed = True
         self._end_server()
@@ -293,6 +291,6 @@ class WorkerPool(Generic[TaskT, OutcomeT]):
             if control is not None:
                 control.close()
             if server is not None:
-                with contextlib.suppress(ProcessLookupError):  # only `wait` takes its number from the dead
+                with contextlib.suppress(ProcessLookupError):  # only `wait` releases the pid of a dead process
                     os.killpg(server.pid, signal.SIGKILL)
                 server.wait()

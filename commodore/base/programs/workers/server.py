@@ -1,19 +1,20 @@
-"""The process that imports what workers need once, and forks them. Started by `commodore.base.programs.workers.pool`.
+"""The process that imports the workers' modules once, and forks workers. Started by
+`commodore.base.programs.workers.pool`.
 
-It is a fork server of our own rather than multiprocessing's, because that one imports the caller's main program again
-in every worker and keeps further helper processes. What matters here (docs/adr/0003):
+It is a fork server of our own, since multiprocessing's imports the caller's main program again in every worker and
+keeps further helper processes. Requirements (docs/adr/0003):
 
 * the Go runtime is never started in this process, so that forking stays safe;
-* this process leads a process group that holds the workers and all they start (helm, kustomize, external commands);
-  when the main process closes the control socket or dies, the whole group is killed;
-* this process never waits for a reader: the control socket leads here only, and how a worker has ended is written to
-  a pipe of that worker alone, which fits into an empty pipe whether it is read or not;
-* what a worker leaves behind, as it has ended or was ended, becomes a child of this process (Linux), which ends it.
+* this process leads a process group that holds the workers and their child processes (helm, kustomize, external
+  commands); when the main process closes the control socket or dies, the whole group is killed;
+* this process never waits for a reader: the control socket only sends to it, and the end of a worker is written to a
+  pipe of that worker alone, which fits into an empty pipe whether it is read or not;
+* child processes that a worker leaves behind become children of this process (Linux), which kills them.
 
 Control socket: each byte from the main process carries two descriptors, the connection of a new worker and the pipe
-for its end. On that comes `{"pid": n}` when it was started, and one more JSON object: `{"status": n}`,
-`{"refused": text}` if the operating system starts no more processes, or `{"failed": text}` if their module cannot
-be imported.
+for its end. The pipe carries `{"pid": n}` after the start, and one more JSON object: `{"status": n}`,
+`{"refused": text}` if the operating system starts no more processes, or `{"failed": text}` if the module cannot be
+imported.
 """
 
 from __future__ import annotations
@@ -36,20 +37,20 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 def serve(descriptor: int, module: str) -> None:
-    """Serve until the control socket closes, then end the whole process group.
+    """Serve until the control socket closes, then kill the whole process group.
 
     Args:
         descriptor: the control socket.
-        module: has the function `work` that serves one connection.
+        module: the module whose function `work` serves a connection.
     """
     control = socket.socket(fileno=descriptor)
-    os.dup2(2, 1)  # what a kadet module or a template prints must not mix with the program's output
+    os.dup2(2, 1)  # output of kadet modules and templates must not mix with the program's stdout
     os.umask(0o022)
-    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")  # a missing git matters to those who need it only
+    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")  # a missing git matters only where it is needed
     try:
         try:
             work: Callable[[int], None] = importlib.import_module(module).work
-        except Exception as error:  # a broken installation: the main process tells the user
+        except Exception as error:  # a broken installation: the main process reports it
             _refuse(control, f"{type(error).__name__}: {error}")
         else:
             _Server(control, work).run()
@@ -59,7 +60,7 @@ def serve(descriptor: int, module: str) -> None:
 
 
 def _refuse(control: socket.socket, failure: str) -> None:
-    """Start no worker, and say why whenever one is asked for."""
+    """Start no worker, and send the reason for each request."""
     while (descriptors := _next_request(control)) is not None:
         if descriptors:
             os.close(descriptors[0])
@@ -67,30 +68,30 @@ def _refuse(control: socket.socket, failure: str) -> None:
 
 
 def _next_request(control: socket.socket) -> tuple[int, int] | tuple[()] | None:
-    """The descriptors for another worker; none if there is no room for them here, None if there will be no request."""
+    """Return the descriptors for another worker; empty if this process has no room for them, None at the end."""
     request, descriptors, _, _ = socket.recv_fds(control, 1, 2)
     if not request:
         return None
     if len(descriptors) == 2:
         return descriptors[0], descriptors[1]
-    for one in descriptors:
-        os.close(one)
+    for descriptor in descriptors:
+        os.close(descriptor)
     return ()
 
 
 def _report(end: Connection, **message: object) -> None:
-    """The last thing that is said of a worker."""
+    """Send the last message about a worker."""
     with end:
         _send(end, **message)
 
 
 def _send(end: Connection, **message: object) -> None:
-    with contextlib.suppress(OSError):  # the reader has gone
+    with contextlib.suppress(OSError):  # the reader has ended
         end.send_bytes(json.dumps(message).encode())
 
 
 def _orphans(known: Collection[int]) -> list[int]:
-    """The children of this process that it has not started itself."""
+    """Return the children of this process that it has not started itself."""
     try:
         listed = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
     except OSError:
@@ -99,7 +100,7 @@ def _orphans(known: Collection[int]) -> list[int]:
 
 
 class _Server:
-    """Forks a worker for each request, and says of each how it has ended."""
+    """Forks a worker for each request, and reports the end of each."""
 
     def __init__(self, control: socket.socket, work: Callable[[int], None]) -> None:
         self._control = control
@@ -142,7 +143,7 @@ class _Server:
         os.close(connection)
 
     def _become_worker(self, connection: int, parent: int) -> None:
-        """Work, and end without unwinding what belongs to the server."""
+        """Run as a worker, and exit without unwinding the server's state."""
         status = 1
         try:
             signal.set_wakeup_fd(-1)

@@ -275,7 +275,7 @@ def test_an_alias_that_leads_into_itself(world: World) -> None:
     world.write("dependencies/a/one.yaml", "kind: One\nmetadata: {name: one}\nspec: &spec\n  of: *spec\n")
     error = world.fail_once()
     assert (error.code, [place.line for place in error.locations]) == ("CMD-YAML-001", [3])
-    assert error.message.endswith("one.yaml is not valid YAML: an alias leads into itself")
+    assert error.message.endswith("one.yaml is not valid YAML: an alias refers to itself")
 
 
 def test_filter_files_stay_inside(world: World) -> None:
