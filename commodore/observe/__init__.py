@@ -1,4 +1,5 @@
-"""What Argo CD runs beside what Kargo has recorded, and the Promotion that brings both together.
+"""Compare the images that Argo CD runs with the ones that Kargo has recorded, and create the Promotion for a
+difference.
 
 The planner is a pure function over plain objects.
 """

@@ -1,4 +1,4 @@
-"""Whether Kargo would let a Stage have a Freight, by the rules that its webhook applies."""
+"""The availability of Freight to a Stage, by the rules of Kargo's webhook."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from commodore.observe.quantities import show_duration
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Whether a Freight may be promoted to a Stage; else what is missing, and when soaking ends if only that is."""
+    """The availability of a Freight to a Stage; else the unmet conditions, and the end of soaking if only that is
+    missing.
+    """
 
     available: bool
     missing: str = ""
@@ -22,9 +24,9 @@ _AVAILABLE = Availability(True)
 
 
 def availability(stage: Stage, freight: Freight, now: datetime) -> Availability:
-    """Judge one Freight for one Stage.
+    """Determine the availability of a Freight to a Stage.
 
-    Several requests of one origin are tried in their order; one that asks for all its Stages in vain ends the search.
+    Several requests of an origin are tried in order; one that requires all its Stages without success ends the search.
     """
     missing = []
     soaked: list[datetime] = []
@@ -35,11 +37,11 @@ def availability(stage: Stage, freight: Freight, now: datetime) -> Availability:
             return _AVAILABLE
         judged = [_upstream(request, upstream, freight, now) for upstream in request.stages]
         enough = all if request.all_stages else any
-        if judged and enough(one.available for one in judged):
+        if judged and enough(upstream.available for upstream in judged):
             return _AVAILABLE
-        failed = [one for one in judged if not one.available]
-        missing += [one.missing for one in failed]
-        times = [one.soaked_at for one in failed if one.soaked_at]
+        failed = [upstream for upstream in judged if not upstream.available]
+        missing += [upstream.missing for upstream in failed]
+        times = [upstream.soaked_at for upstream in failed if upstream.soaked_at]
         if times and (not request.all_stages or len(times) == len(failed)):
             soaked.append(max(times) if request.all_stages else min(times))
         if request.all_stages:
@@ -48,7 +50,7 @@ def availability(stage: Stage, freight: Freight, now: datetime) -> Availability:
 
 
 def _upstream(request: Request, upstream: str, freight: Freight, now: datetime) -> Availability:
-    """Whether the Freight is verified in one upstream Stage, and has soaked there for as long as is asked for."""
+    """Check if the Freight is verified in an upstream Stage, and has soaked there for the required time."""
     if upstream not in freight.verified_in:
         return Availability(False, f"not verified in Stage {upstream}")
     if request.soak is None:

@@ -1,4 +1,4 @@
-"""One Stage's world with what follows from it, and what a row of the decision table may say about it."""
+"""A Stage's world with derived facts, and the results of rows of the decision table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Severity = Literal["normal", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
-    """What a user may choose; each field is an option of the command line of the same name."""
+    """The options of planning, each named as on the command line."""
 
     observe_mode: Literal["opt-out", "opt-in"] = "opt-out"
     allow_conflicts: bool = False
@@ -36,7 +36,7 @@ class PlanOptions:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One row of the decision table: whether it decided, and the values that it looked at."""
+    """A row of the decision table: true if it decided, and the values it examined."""
 
     reason: str
     decided: bool
@@ -45,7 +45,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a row of the table says when it applies."""
+    """The decision of a row of the table."""
 
     kind: Kind
     reason: str
@@ -63,14 +63,14 @@ def blocked(reason: str, message: str, **more: Any) -> Verdict:
 
 
 class DecisionCase:
-    """One world with what follows from it. The rows of the table look at nothing else."""
+    """A world with derived facts, the only input of the table's rows."""
 
     def __init__(self, world: StageWorld, options: PlanOptions, now: datetime) -> None:
         self.world = world
         self.options = options
         self.now = now
-        seen = sorted(world.applications, key=lambda one: str(one.application.meta))
-        self.observed = [one for one in seen if self._is_observed(one.application)]
+        seen = sorted(world.applications, key=lambda observation: str(observation.application.meta))
+        self.observed = [observation for observation in seen if self._is_observed(observation.application)]
 
     @property
     def stage(self) -> Stage:
@@ -79,7 +79,7 @@ class DecisionCase:
 
     @cached_property
     def applications(self) -> list[Application]:
-        return [one.application for one in self.observed]
+        return [observation.application for observation in self.observed]
 
     @cached_property
     def comparison(self) -> Comparison:
@@ -87,16 +87,16 @@ class DecisionCase:
 
     @cached_property
     def promotions(self) -> list[Promotion]:
-        """Promotions to this Stage, by name."""
-        return sorted(self.world.promotions, key=lambda one: one.name)
+        """The Promotions to this Stage, by name."""
+        return sorted(self.world.promotions, key=lambda promotion: promotion.name)
 
     @cached_property
     def ours(self) -> list[Promotion]:
-        return [one for one in self.promotions if is_ours(one, self.options.label_prefix)]
+        return [promotion for promotion in self.promotions if is_ours(promotion, self.options.label_prefix)]
 
     def runs_drift(self, application: Application) -> bool:
-        """Whether it runs an image that is not recorded."""
-        drifted = {(one.repository, one.deployed) for one in self.comparison.all_drift()}
+        """Return True if the application runs an image that is not recorded."""
+        drifted = {(drift.repository, drift.deployed) for drift in self.comparison.all_drift()}
         name = str(application.meta)
         return any(name in self.comparison.deployed[repository].versions[version] for repository, version in drifted)
 
@@ -105,4 +105,4 @@ class DecisionCase:
 
 
 Row = Callable[[DecisionCase], Verdict | str]
-"""A row gives its verdict, or else says what it looked at."""
+"""A row returns its verdict, or a description of the values it examined."""

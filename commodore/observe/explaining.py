@@ -1,4 +1,4 @@
-"""Decisions for people: a table of all, or every step to one of them."""
+"""Decisions as text: a table of all, or all steps of one."""
 
 from __future__ import annotations
 
@@ -12,26 +12,27 @@ HEADINGS = ("STAGE", "DECISION", "REASON", "DEPLOYED", "RECORDED", "FREIGHT", "A
 
 
 def decision_rows(decisions: Sequence[Decision]) -> Iterator[tuple[str, ...]]:
-    """The cells of one line for each decision, under `HEADINGS`."""
-    for one in decisions:
-        deployed = ", ".join(f"{drift.repository.rpartition('/')[2]}:{drift.deployed}" for drift in one.drift)
+    """Yield the cells of a line for each decision, under `HEADINGS`."""
+    for decision in decisions:
+        deployed = ", ".join(f"{drift.repository.rpartition('/')[2]}:{drift.deployed}" for drift in decision.drift)
         recorded = ", ".join(
-            f"{drift.repository.rpartition('/')[2]}:{'|'.join(map(str, drift.recorded)) or '-'}" for drift in one.drift
+            f"{drift.repository.rpartition('/')[2]}:{'|'.join(map(str, drift.recorded)) or '-'}"
+            for drift in decision.drift
         )
-        freight = short_name(one.verdict.freight)
+        freight = short_name(decision.verdict.freight)
         yield (
-            str(one.stage),
-            one.kind,
-            one.reason,
+            str(decision.stage),
+            decision.kind,
+            decision.reason,
             deployed or "-",
             recorded or "-",
-            f"{freight} ({one.alias})" if freight and one.alias else freight or "-",
-            ", ".join(one.applications),
+            f"{freight} ({decision.alias})" if freight and decision.alias else freight or "-",
+            ", ".join(decision.applications),
         )
 
 
 def explain(decision: Decision) -> Iterator[str]:
-    """Every row of the decision table up to the one that applies, with its values."""
+    """Yield the rows of the decision table up to the one that applies, with its values."""
     yield f"Stage {decision.stage}: {decision.kind}, {decision.reason}"
     yield f"  {decision.message}"
     if decision.verdict.retry_after is not None:

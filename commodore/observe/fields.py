@@ -1,4 +1,4 @@
-"""Reading of objects that were not checked: a value of the wrong type is noted and counts as absent."""
+"""Read unvalidated objects: a value of the wrong type is noted and counts as absent."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from commodore.observe.quantities import read_duration, read_time
 
 
 class Fields(fields.Fields):
-    """The fields of one map of an object of Kargo or Argo CD."""
+    """The fields of a map in an object of Kargo or Argo CD."""
 
     __slots__ = ()
     code: ClassVar[str] = "CMD-OBS-002"
 
     def _text(self, value: Any, path: str) -> str | None:
-        # YAML reads a time without quotes as one
+        # YAML reads an unquoted time as a time
         return value.isoformat() if isinstance(value, date) else super()._text(value, path)
 
     def time(self, key: str) -> datetime | None:
-        """A time; None if there is none."""
+        """Return a time; None if it is absent."""
         text = self.text(key)
         time = read_time(text) if text else None
         if text and time is None:
@@ -28,7 +28,7 @@ class Fields(fields.Fields):
         return time
 
     def duration(self, key: str) -> timedelta | None:
-        """A duration; None if there is none."""
+        """Return a duration; None if it is absent."""
         text = self.text(key)
         duration = read_duration(text) if text else None
         if text and duration is None:

@@ -1,4 +1,4 @@
-"""Objects from files, as `kubectl get -o yaml` writes them, for plans without a cluster."""
+"""Read objects from files, as written by `kubectl get -o yaml`, for plans without a cluster."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KINDS = frozenset({"Application", "Stage", "Freight", "Warehouse", "Promotion"}
 
 @dataclass(frozen=True, slots=True)
 class ObjectText:
-    """One text with objects, and what to call it."""
+    """A text with objects, and its name for messages."""
 
     place: str
     text: bytes
@@ -30,7 +30,7 @@ class ObjectText:
 
 @dataclass(frozen=True, slots=True)
 class GivenObjects:
-    """What was read: the objects, what is wrong with others, and of which kinds some could not be read."""
+    """The result of reading: the objects, the errors of others, and the kinds with unreadable objects."""
 
     objects: tuple[KargoObject, ...]
     findings: tuple[CommodoreError, ...]
@@ -38,8 +38,8 @@ class GivenObjects:
 
 
 def read_files(paths: Iterable[Path], limits: Limits) -> list[ObjectText]:
-    """Files as they are, folders with all YAML and JSON files in them, each file once. Pipes and devices in folders are
-    passed over.
+    """Read files, and folders with all YAML and JSON files in them, each file once. Pipes and devices in folders are
+    ignored.
 
     Raises:
         InputError: CMD-OBS-002, a file or folder cannot be read, or a file is larger than `Limits.observed_bytes`.
@@ -47,7 +47,7 @@ def read_files(paths: Iterable[Path], limits: Limits) -> list[ObjectText]:
     sources: dict[Path, ObjectText] = {}
     for path in paths:
         try:
-            inside = [one for _, one in files(path, links=True) if one.suffix in _SUFFIXES and _is_plain(one)]
+            inside = [file for _, file in files(path, links=True) if file.suffix in _SUFFIXES and _is_plain(file)]
             for file in inside if path.is_dir() else [path]:
                 sources.setdefault(file.resolve(), ObjectText(str(file), _read(file, limits)))
         except OSError as error:
@@ -56,7 +56,7 @@ def read_files(paths: Iterable[Path], limits: Limits) -> list[ObjectText]:
 
 
 def _is_plain(file: Path) -> bool:
-    """Whether a path is a file, or leads nowhere, which reading it reports; reading anything else may never end."""
+    """Return True for a file, or a dangling link, which the read reports; reading anything else may block."""
     return file.is_file() or not file.exists()
 
 
@@ -69,10 +69,10 @@ def _read(file: Path, limits: Limits) -> bytes:
 
 
 def read_objects(sources: Sequence[ObjectText]) -> GivenObjects:
-    """The objects of the five kinds in some texts. Other kinds are passed over.
+    """Parse the objects of the five kinds. Other kinds are ignored.
 
     Raises:
-        InputError: CMD-OBS-001, there is not one of them.
+        InputError: CMD-OBS-001, there are no such objects.
     """
     objects: dict[tuple[str, str], tuple[KargoObject, str]] = {}
     findings: list[CommodoreError] = []
@@ -88,26 +88,28 @@ def read_objects(sources: Sequence[ObjectText]) -> GivenObjects:
             if "apiVersion" not in value or "kind" not in value:
                 findings.append(_unreadable(place, "it has no apiVersion and kind"))
             continue
-        found, problems = read
+        parsed, problems = read
         findings += [_unreadable(place, f"{_named(value)}: {problem}") for problem in problems]
-        key = (type(found).__name__, str(found.meta))
+        key = (type(parsed).__name__, str(parsed.meta))
         if key in objects:
             findings.append(_duplicate(key, [objects[key][1], place]))
         else:
-            objects[key] = (found, place)
+            objects[key] = (parsed, place)
     if not objects and not findings:
         raise InputError(
             "CMD-OBS-001",
             "there is no object of Kargo or Argo CD in the input",
             hint="give what 'kubectl get applications,stages,freights,warehouses,promotions -A -o yaml' writes",
         )
-    return GivenObjects(tuple(found for found, _ in objects.values()), tuple(findings), frozenset(unreadable & _KINDS))
+    return GivenObjects(
+        tuple(parsed for parsed, _ in objects.values()), tuple(findings), frozenset(unreadable & _KINDS)
+    )
 
 
 def _documents(
     sources: Sequence[ObjectText], findings: list[CommodoreError]
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Every object with its place; lists are taken apart."""
+    """Yield each object with its place; lists are split into their items."""
     for source in sources:
         try:
             documents = _load(source)
@@ -133,7 +135,7 @@ def _load(source: ObjectText) -> list[Any]:
 
 
 def _load_part(place: str, text: bytes, findings: list[CommodoreError]) -> list[Any]:
-    """One document of a stream that cannot be read as a whole; None in its place if it is what cannot be read."""
+    """Parse a document of a stream that is unreadable as a whole; None for the unreadable document."""
     try:
         return list(read_documents(text, place=place)) or [None]
     except CommodoreError as error:
@@ -142,7 +144,7 @@ def _load_part(place: str, text: bytes, findings: list[CommodoreError]) -> list[
 
 
 def _json_documents(text: str) -> Iterator[Any]:
-    """One JSON text after the other."""
+    """Yield consecutive JSON texts."""
     decoder = json.JSONDecoder()
     position = _space_after(text, 0)
     while position < len(text):
@@ -159,14 +161,14 @@ def _space_after(text: str, position: int) -> int:
 
 def _taken_apart(place: str, document: Any, findings: list[CommodoreError]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if not isinstance(document, Mapping):
-        findings.append(_unreadable(place, "it is no object"))
+        findings.append(_unreadable(place, "it must be an object"))
         return
     items = document.get("items")
     if not str(document.get("kind", "")).endswith("List") or items is None:
         yield place, document
         return
     if not isinstance(items, list):
-        findings.append(_unreadable(place, "its items are no list"))
+        findings.append(_unreadable(place, "its items must be a list"))
         return
     for number, item in enumerate(items, start=1):
         at = f"{place} (item {number})"
@@ -176,7 +178,7 @@ def _taken_apart(place: str, document: Any, findings: list[CommodoreError]) -> I
             defaults = {"apiVersion": document.get("apiVersion"), "kind": kind} if kind else {}
             yield at, {**defaults, **item}
         else:
-            findings.append(_unreadable(at, "it is no object"))
+            findings.append(_unreadable(at, "it must be an object"))
 
 
 def _named(value: Mapping[str, Any]) -> str:

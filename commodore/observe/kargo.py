@@ -1,4 +1,4 @@
-"""The objects of Kargo and Argo CD, as far as a decision needs them. A field that is not there counts as empty."""
+"""The objects of Kargo and Argo CD, with the fields that decisions need. Missing fields count as empty."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FINISHED_VERIFICATIONS = frozenset({"Successful", "Failed", "Error", "Aborted", 
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """What every object has."""
+    """The common metadata of objects."""
 
     namespace: str
     name: str
@@ -42,8 +42,8 @@ class Meta:
 class Application:
     """An Application of Argo CD.
 
-    `revisions` are what Argo CD has synced of each source; `deployed` is when its newest deployment was recorded;
-    `operation_finished` when its last operation ended.
+    `revisions` are the synced revisions of the sources; `deployed` is the time of the newest deployment;
+    `operation_finished` the end of the last operation.
     """
 
     meta: Meta
@@ -66,14 +66,14 @@ class Application:
 
     @property
     def synced_at(self) -> datetime | None:
-        """When the last sync that is known ended with success."""
+        """The end of the last known successful sync."""
         finished = self.operation_finished if self.operation == "Succeeded" else None
         return max(filter(None, (self.deployed, finished)), default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a Freight is made of. `others` are its commits, charts and other artifacts, each as its identity."""
+    """The artifacts of a Freight. `others` are its commits, charts and other artifacts, each by its identity."""
 
     name: str
     origin: str
@@ -102,13 +102,13 @@ class Freight:
 
     @property
     def since(self) -> datetime | None:
-        """When it was discovered, or at least made."""
+        """The time of its discovery, else of its creation."""
         return self.discovered or self.meta.created
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """From where a Stage takes Freight. `soak` is None where none is asked for."""
+    """A source of a Stage's Freight. `soak` is None without a soak time."""
 
     origin: str
     direct: bool
@@ -119,7 +119,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class PromotionReference:
-    """The last Promotion in a Stage's status, which stays when the Promotion is deleted. `freight` may be empty."""
+    """The last Promotion in a Stage's status, which survives its deletion. `freight` may be empty."""
 
     name: str
     freight: str
@@ -128,7 +128,7 @@ class PromotionReference:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """`current` names what is being promoted; `holds` is whether this Kargo keeps holds of automatic promotion."""
+    """`current` names the running Promotion; `holds` is true if this Kargo supports holds of automatic promotion."""
 
     meta: Meta
     requests: tuple[Request, ...]
@@ -183,33 +183,33 @@ KargoObject = Application | Stage | Freight | Warehouse | Promotion
 
 
 def short_name(freight: str) -> str:
-    """The first seven digits of a Freight's name, as Kargo shows it; a name of another form as it is."""
+    """Return the first seven digits of a Freight's name, as Kargo prints it; other names unchanged."""
     return freight[:7] if is_commit(freight) else freight
 
 
 class UnreadableError(ValueError):
-    """The object cannot be read: it has no name, or a field that a decision may not do without has a wrong type."""
+    """The object is unreadable: it has no name, or an essential field has the wrong type."""
 
 
 def read_object(value: Mapping[str, Any]) -> tuple[KargoObject, list[str]] | None:
-    """An object of one of the five kinds, and which of its fields had to be ignored; None for other kinds.
+    """Parse an object of the five kinds. Returns it with its ignored fields; None for other kinds.
 
     Raises:
-        UnreadableError: nothing can be decided with it.
+        UnreadableError: it is unusable for decisions.
     """
     group, _, _ = str(value.get("apiVersion", "")).partition("/")
     reader = _READERS.get((group, str(value.get("kind", ""))))
     if reader is None:
         return None
     noted: list[InputError] = []
-    found = reader(Fields(value, noted=noted))
-    if not found.meta.name:
+    parsed = reader(Fields(value, noted=noted))
+    if not parsed.meta.name:
         raise UnreadableError("it has no name")
-    problems = [one.message for one in noted]
-    if problems and isinstance(found, Stage | Freight):
-        # Half of a history, or of what a Freight carries, would look like a drift.
+    problems = [error.message for error in noted]
+    if problems and isinstance(parsed, Stage | Freight):
+        # An incomplete history or Freight would look like a drift.
         raise UnreadableError("; ".join(problems))
-    return found, problems
+    return parsed, problems
 
 
 def _meta(fields: Fields) -> Meta:
@@ -251,7 +251,9 @@ def _application(fields: Fields) -> Application:
         revisions=tuple(filter(None, (sync.text("revision"), *sync.texts("revisions")))),
         operation=operation.text("phase"),
         operation_finished=operation.time("finishedAt"),
-        deployed=max(filter(None, (one.time("deployedAt") for one in status.items("history"))), default=None),
+        deployed=max(
+            filter(None, (deployment.time("deployedAt") for deployment in status.items("history"))), default=None
+        ),
         health=status.fields("health").text("status"),
     )
 
@@ -263,8 +265,8 @@ def _freight(fields: Fields) -> Freight:
         alias=fields.text("alias") or fields.fields("metadata").fields("labels").text(f"{KARGO_GROUP}/alias"),
         contents=_contents(fields, fields.fields("metadata").text("name")),
         discovered=fields.time("discoveredAt"),
-        verified_in={stage: one.duration("longestSoak") for stage, one in status.entries("verifiedIn")},
-        current_in={stage: one.time("since") for stage, one in status.entries("currentlyIn")},
+        verified_in={stage: record.duration("longestSoak") for stage, record in status.entries("verifiedIn")},
+        current_in={stage: record.time("since") for stage, record in status.entries("currentlyIn")},
         approved_for=frozenset(stage for stage, _ in status.entries("approvedFor")),
     )
 
@@ -283,12 +285,12 @@ def _origin(fields: Fields) -> str:
 
 
 def _images(fields: Fields) -> Iterator[ImageReference]:
-    for one in fields.items("images"):
+    for entry in fields.items("images"):
         try:
-            repository = read_repository(one.text("repoURL"))
+            repository = read_repository(entry.text("repoURL"))
         except InvalidImageError:
             continue
-        yield replace(repository, tag=one.text("tag"), digest=one.text("digest").lower())
+        yield replace(repository, tag=entry.text("tag"), digest=entry.text("digest").lower())
 
 
 def _others(fields: Fields) -> frozenset[tuple[str, ...]]:
@@ -298,7 +300,9 @@ def _others(fields: Fields) -> frozenset[tuple[str, ...]]:
         "artifacts": ("artifactType", "subscriptionName", "version"),
     }
     return frozenset(
-        (kind, *(one.text(key) for key in parts)) for kind, parts in keys.items() for one in fields.items(kind)
+        (kind, *(artifact.text(key) for key in parts))
+        for kind, parts in keys.items()
+        for artifact in fields.items(kind)
     )
 
 
@@ -311,12 +315,14 @@ def _stage(fields: Fields) -> Stage:
     request = status.fields("currentPromotionRequest").text("name") if "currentPromotionRequest" in status else ""
     return Stage(
         meta=_meta(fields),
-        requests=tuple(_request(one) for one in spec.items("requestedFreight")),
+        requests=tuple(_request(request) for request in spec.items("requestedFreight")),
         targets="targets" in spec,
         steps=tuple(template.values("steps")),
         variables=(*spec.values("vars"), *template.values("vars")),
-        history=tuple(_contents(one, one.text("name"), origin) for origin, one in newest.entries("items")),
-        verifications=tuple(one.text("phase") for one in newest.items("verificationHistory")),
+        history=tuple(
+            _contents(contents, contents.text("name"), origin) for origin, contents in newest.entries("items")
+        ),
+        verifications=tuple(verification.text("phase") for verification in newest.items("verificationHistory")),
         last=_last_promotion(last) if last.text("name") else None,
         current=current or request or ("unnamed" if _is_promoting(status) else ""),
         auto_promotion=status.flag("autoPromotionEnabled"),
@@ -355,8 +361,8 @@ def _warehouse(fields: Fields) -> Warehouse:
 
 
 def _subscriptions(spec: Fields) -> Iterator[Subscription]:
-    for one in spec.items("subscriptions"):
-        image = one.fields("image")
+    for entry in spec.items("subscriptions"):
+        image = entry.fields("image")
         if not image.data:
             continue
         try:
@@ -369,12 +375,14 @@ def _subscriptions(spec: Fields) -> Iterator[Subscription]:
 
 def _discovered(artifacts: Fields) -> Mapping[str, frozenset[str]]:
     tags: dict[str, frozenset[str]] = {}
-    for one in artifacts.items("images"):
+    for entry in artifacts.items("images"):
         try:
-            repository = read_repository(one.text("repoURL")).name
+            repository = read_repository(entry.text("repoURL")).name
         except InvalidImageError:
             continue
-        tags[repository] = tags.get(repository, frozenset()) | {found.text("tag") for found in one.items("references")}
+        tags[repository] = tags.get(repository, frozenset()) | {
+            reference.text("tag") for reference in entry.items("references")
+        }
     return tags
 
 

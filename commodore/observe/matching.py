@@ -1,4 +1,4 @@
-"""What runs beside what Kargo has recorded."""
+"""Compare running images with those recorded by Kargo."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from commodore.observe.kargo import Application, Contents, Freight, Stage, Subsc
 
 @dataclass(frozen=True, slots=True, order=True)
 class Drift:
-    """One version that runs and is not recorded, with what is recorded instead."""
+    """A running version that is not recorded, with the recorded ones."""
 
     repository: str
     deployed: ImageVersion
@@ -25,7 +25,7 @@ class Drift:
 
 @dataclass(frozen=True, slots=True)
 class Deployed:
-    """What runs of one repository: versions with the Applications that run them, and who runs unversioned ones."""
+    """The running versions of a repository with their Applications, and the Applications with unversioned images."""
 
     versions: Mapping[ImageVersion, frozenset[str]]
     unversioned: frozenset[str]
@@ -33,7 +33,7 @@ class Deployed:
 
 @dataclass(frozen=True, slots=True)
 class FreightOrigin:
-    """One Warehouse that a Stage takes Freight from, and how often it subscribes to each repository."""
+    """A Warehouse that a Stage takes Freight from, and its number of subscriptions to each repository."""
 
     key: str
     warehouse: Warehouse | None
@@ -42,7 +42,9 @@ class FreightOrigin:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What runs beside what is recorded. `drift` has an entry for each origin that differs, in the order of names."""
+    """The running and the recorded versions. `drift` has an entry for each origin that differs, in the order
+    of names.
+    """
 
     origins: tuple[FreightOrigin, ...]
     deployed: Mapping[str, Deployed]
@@ -54,7 +56,7 @@ class Comparison:
         return frozenset(repository for origin in self.origins for repository in origin.subscriptions)
 
     def all_drift(self) -> tuple[Drift, ...]:
-        return tuple(sorted({one for drift in self.drift.values() for one in drift}))
+        return tuple(sorted({entry for drift in self.drift.values() for entry in drift}))
 
     def origin(self, key: str) -> FreightOrigin:
         return next(origin for origin in self.origins if origin.key == key)
@@ -70,19 +72,19 @@ def compare(stage: Stage, warehouses: Iterable[Warehouse], applications: Sequenc
     deployed = _deployed(applications)
     recorded = _recorded(stage.history)
     drift = {origin.key: tuple(_drift(origin, deployed, recorded)) for origin in origins}
-    return Comparison(origins, deployed, recorded, {key: found for key, found in drift.items() if found})
+    return Comparison(origins, deployed, recorded, {key: entries for key, entries in drift.items() if entries})
 
 
 def contains(contents: Contents, drift: Iterable[Drift]) -> bool:
-    """Whether a Freight has everything that runs and is not recorded."""
+    """Return True if a Freight has everything that runs and is not recorded."""
     return all(
-        any(image.name == one.repository and one.deployed.matches(image.version) for image in contents.images)
-        for one in drift
+        any(image.name == entry.repository and entry.deployed.matches(image.version) for image in contents.images)
+        for entry in drift
     )
 
 
 def moved_images(contents: Contents, deployed: Mapping[str, Deployed]) -> Iterator[ImageReference]:
-    """The images of a Freight of which another version runs: promoting it would change what git says."""
+    """Yield the images of a Freight with other running versions: promoting it would change git."""
     carried = Counter(image.name for image in contents.images)
     for image in contents.images:
         running = deployed[image.name].versions if image.name in deployed else {}
@@ -91,11 +93,11 @@ def moved_images(contents: Contents, deployed: Mapping[str, Deployed]) -> Iterat
         if not any(version.matches(image.version) for version in running):
             yield image
         elif carried[image.name] < len(running):
-            yield image  # one version in place of several
+            yield image  # replaces several versions
 
 
 def same_tag_twice(repository: str, tag: str, freights: Iterable[Freight]) -> bool:
-    """Whether the tag has been several images."""
+    """Return True if the tag was used for several images."""
     digests = {
         image.version.digest
         for freight in freights
@@ -106,14 +108,16 @@ def same_tag_twice(repository: str, tag: str, freights: Iterable[Freight]) -> bo
 
 
 def _subscriptions(warehouse: Warehouse | None) -> Mapping[str, tuple[Subscription, ...]]:
-    found: dict[str, tuple[Subscription, ...]] = {}
-    for one in warehouse.subscriptions if warehouse else ():
-        found[one.repository] = (*found.get(one.repository, ()), one)
-    return found
+    subscriptions: dict[str, tuple[Subscription, ...]] = {}
+    for subscription in warehouse.subscriptions if warehouse else ():
+        subscriptions[subscription.repository] = (*subscriptions.get(subscription.repository, ()), subscription)
+    return subscriptions
 
 
 def _deployed(applications: Iterable[Application]) -> Mapping[str, Deployed]:
-    """All images by repository. Spellings of one version are one: a digest decides, a bare tag joins its digest."""
+    """Group images by repository. Spellings of the same version are joined: a digest decides, a bare tag joins its
+    digest.
+    """
     seen: dict[str, dict[ImageVersion, set[str]]] = defaultdict(lambda: defaultdict(set))
     for application in applications:
         for image in application.images:
@@ -131,19 +135,19 @@ def _joined(seen: Mapping[ImageVersion, set[str]]) -> Deployed:
         if version.digest:
             joined = [by_digest[version.digest]]
         else:
-            tags = {one.digest for one in seen if one.digest and one.tag == version.tag}
+            tags = {other.digest for other in seen if other.digest and other.tag == version.tag}
             joined = sorted(by_digest[digest] for digest in tags) or [version]
-        for one in joined if version else ():
-            versions[one] = versions.get(one, frozenset()) | applications
+        for part in joined if version else ():
+            versions[part] = versions.get(part, frozenset()) | applications
     return Deployed(dict(sorted(versions.items())), frozenset(seen.get(ImageVersion(), ())))
 
 
 def _recorded(history: Iterable[Contents]) -> Mapping[str, tuple[ImageVersion, ...]]:
-    found: dict[str, set[ImageVersion]] = defaultdict(set)
+    by_repository: dict[str, set[ImageVersion]] = defaultdict(set)
     for item in history:
         for image in item.images:
-            found[image.name].add(image.version)
-    return {repository: tuple(sorted(versions)) for repository, versions in found.items()}
+            by_repository[image.name].add(image.version)
+    return {repository: tuple(sorted(versions)) for repository, versions in by_repository.items()}
 
 
 def _drift(
@@ -152,5 +156,5 @@ def _drift(
     for repository in sorted(origin.subscriptions):
         known = recorded.get(repository, ())
         for version in deployed[repository].versions if repository in deployed else ():
-            if not any(version.matches(one) for one in known):
+            if not any(version.matches(recorded_version) for recorded_version in known):
                 yield Drift(repository, version, known)

@@ -1,4 +1,4 @@
-"""The rows of the decision table that look at one origin: its matching Freights, filtered until a row leaves none."""
+"""The rows of the decision table about an origin: its matching Freights, filtered until a row leaves none."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Filter = Callable[[DecisionCase, str, Matches], "Matches | Verdict"]
 
 
 def decide_origins(case: DecisionCase, steps: list[Step]) -> Verdict:
-    """Rows 15 to 25: the first origin by name whose Freight may be promoted, else what keeps the first one back."""
+    """Rows 15 to 25: the first origin by name with Freight to promote, else the reason against the first one."""
     refused: list[Verdict] = []
     for origin in case.comparison.drift:
         outcome = _choose(case, origin, steps)
@@ -35,16 +35,20 @@ def decide_origins(case: DecisionCase, steps: list[Step]) -> Verdict:
             return _promote(case, origin, outcome, steps, refused)
         refused.append(replace(outcome, origin=origin))
     first, *others = refused
-    told = [f"{one.origin}: {one.reason}: {one.message}" for one in others]
-    return replace(first, message="; ".join((first.message, *told)))
+    details = [f"{verdict.origin}: {verdict.reason}: {verdict.message}" for verdict in others]
+    return replace(first, message="; ".join((first.message, *details)))
 
 
 def _choose(case: DecisionCase, origin: str, steps: list[Step]) -> Freight | Verdict:
     drift = case.comparison.drift[origin]
-    matches = [one for one in case.world.freights if one.contents.origin == origin and contains(one.contents, drift)]
-    matches.sort(key=lambda one: _preference(case, one))
+    matches = [
+        freight
+        for freight in case.world.freights
+        if freight.contents.origin == origin and contains(freight.contents, drift)
+    ]
+    matches.sort(key=lambda freight: _preference(case, freight))
     for reason, row in FREIGHT_ROWS:
-        before = tuple(one.name for one in matches)
+        before = tuple(freight.name for freight in matches)
         outcome = row(case, origin, matches)
         if isinstance(outcome, Verdict):
             steps.append(Step(outcome.reason, True, f"{origin}: {outcome.message}"))
@@ -55,7 +59,9 @@ def _choose(case: DecisionCase, origin: str, steps: list[Step]) -> Freight | Ver
 
 
 def _preference(case: DecisionCase, freight: Freight) -> tuple[bool, bool, float, str]:
-    """Equal other artifacts first, then what this Stage has verified or has, then the newest, then by name."""
+    """Sort key: equal other artifacts first, then Freight verified or current in this Stage, then the newest, then by
+    name.
+    """
     stage = case.stage.meta.name
     known = stage in freight.verified_in or stage in freight.current_in
     since = freight.since or _LONG_AGO
@@ -73,13 +79,13 @@ def _recorded_others(case: DecisionCase, origin: str) -> frozenset[tuple[str, ..
 
 def _mutable_tag(case: DecisionCase, origin: str, matches: Matches) -> Matches | Verdict:
     subscriptions = case.comparison.origin(origin).subscriptions
-    for one in case.comparison.drift[origin]:
-        if one.deployed.digest:
+    for entry in case.comparison.drift[origin]:
+        if entry.deployed.digest:
             continue
-        named = f"{one.repository} runs the tag {one.deployed.tag} without a digest"
-        if any(subscription.by_digest for subscription in subscriptions[one.repository]):
+        named = f"{entry.repository} runs the tag {entry.deployed.tag} without a digest"
+        if any(subscription.by_digest for subscription in subscriptions[entry.repository]):
             return blocked("MutableTag", f"{named}, and {origin} subscribes to a tag that moves")
-        if same_tag_twice(one.repository, one.deployed.tag, case.world.freights):
+        if same_tag_twice(entry.repository, entry.deployed.tag, case.world.freights):
             return blocked("MutableTag", f"{named}, and Freights have this tag with different digests")
     return matches
 
@@ -91,14 +97,14 @@ def _missing(case: DecisionCase, origin: str, matches: Matches) -> Matches | Ver
     if "Freight" in case.world.missing:
         message = "no Freights given"
     else:
-        wanted = ", ".join(f"{one.repository} {one.deployed}" for one in drift)
-        hints = "; ".join(_nearest(case, origin, one) for one in drift)
-        message = f"no Freight of {origin} contains {wanted} ({hints})"
+        versions = ", ".join(f"{entry.repository} {entry.deployed}" for entry in drift)
+        hints = "; ".join(_nearest(case, origin, entry) for entry in drift)
+        message = f"no Freight of {origin} contains {versions} ({hints})"
     return blocked("FreightMissing", message, retry_after=_LOOK_FOR_FREIGHT)
 
 
 def _nearest(case: DecisionCase, origin: str, drift: Drift) -> str:
-    """What there is instead: tags that look alike, and whether Kargo has seen the tag at all."""
+    """Describe the alternatives: similar tags, and if Kargo has discovered the tag at all."""
     freights = [freight.contents for freight in case.world.freights if freight.contents.origin == origin]
     tags = sorted(
         {
@@ -110,8 +116,8 @@ def _nearest(case: DecisionCase, origin: str, drift: Drift) -> str:
     )
     if drift.deployed.tag in tags:
         is_there = any(contains(contents, [drift]) for contents in freights)
-        but = "not together with the others" if is_there else "with another digest"
-        return f"{drift.repository}: Freights have {drift.deployed.tag}, but {but}"
+        reason = "not together with the others" if is_there else "with another digest"
+        return f"{drift.repository}: Freights have {drift.deployed.tag}, but {reason}"
     warehouse = case.comparison.origin(origin).warehouse
     if warehouse and drift.deployed.tag in warehouse.discovered.get(drift.repository, frozenset()):
         manual = ", whose freightCreationPolicy is Manual" if warehouse.manual else ""
@@ -124,21 +130,21 @@ def _nearest(case: DecisionCase, origin: str, drift: Drift) -> str:
 def _conflict(case: DecisionCase, _origin: str, matches: Matches) -> Matches | Verdict:
     if case.options.allow_conflicts:
         return matches
-    moved = {one.name: list(moved_images(one.contents, case.comparison.deployed)) for one in matches}
-    if left := [one for one in matches if not moved[one.name]]:
+    moved = {freight.name: list(moved_images(freight.contents, case.comparison.deployed)) for freight in matches}
+    if left := [freight for freight in matches if not moved[freight.name]]:
         return left
-    told = "; ".join(f"{one.label} has {', '.join(map(str, moved[one.name]))}" for one in matches)
-    return blocked("FreightConflict", f"promoting would change other images that run: {told}")
+    details = "; ".join(f"{freight.label} has {', '.join(map(str, moved[freight.name]))}" for freight in matches)
+    return blocked("FreightConflict", f"promoting would change other images that run: {details}")
 
 
 def _carries_more(case: DecisionCase, origin: str, matches: Matches) -> Matches | Verdict:
     recorded = _recorded_others(case, origin)
     if recorded is None or case.options.other_artifacts == "ignore":
         return matches
-    left = [one for one in matches if one.contents.others <= recorded]
+    left = [freight for freight in matches if freight.contents.others <= recorded]
     if left or case.options.other_artifacts == "warn":
         return left or matches
-    more = sorted({" ".join(other) for one in matches for other in one.contents.others - recorded})
+    more = sorted({" ".join(other) for freight in matches for other in freight.contents.others - recorded})
     message = (
         f"promoting {_names(matches)} would bring other artifacts than the recorded ones: {'; '.join(more)}; "
         "--other-artifacts warn allows it, for example where the Warehouse subscribes to the GitOps repository too"
@@ -147,19 +153,19 @@ def _carries_more(case: DecisionCase, origin: str, matches: Matches) -> Matches 
 
 
 def _not_available(case: DecisionCase, _origin: str, matches: Matches) -> Matches | Verdict:
-    judged = {one.name: availability(case.stage, one, case.now) for one in matches}
-    if left := [one for one in matches if judged[one.name].available]:
+    judged = {freight.name: availability(case.stage, freight, case.now) for freight in matches}
+    if left := [freight for freight in matches if judged[freight.name].available]:
         return left
-    ends = [end for one in judged.values() if (end := one.soaked_at)]
-    told = "; ".join(f"{one.label}: {judged[one.name].missing}" for one in matches)
+    ends = [end for result in judged.values() if (end := result.soaked_at)]
+    details = "; ".join(f"{freight.label}: {judged[freight.name].missing}" for freight in matches)
     until = f"; soaked at {show_time(min(ends))}" if ends else ""
     rest = max(min(ends) - case.now, timedelta()) if ends else None
-    return blocked("FreightNotAvailable", f"not available to the Stage: {told}{until}", retry_after=rest)
+    return blocked("FreightNotAvailable", f"not available to the Stage: {details}{until}", retry_after=rest)
 
 
 def _previously_failed(case: DecisionCase, _origin: str, matches: Matches) -> Matches | Verdict:
-    failures = {one.name: _failure(case, one) for one in matches}
-    if left := [one for one in matches if failures[one.name] is None]:
+    failures = {freight.name: _failure(case, freight) for freight in matches}
+    if left := [freight for freight in matches if failures[freight.name] is None]:
         return left
     promotion = failures[matches[0].name]
     assert promotion is not None
@@ -169,23 +175,25 @@ def _previously_failed(case: DecisionCase, _origin: str, matches: Matches) -> Ma
 
 
 def _failure(case: DecisionCase, freight: Freight) -> Promotion | None:
-    """Our last Promotion of a Freight, if it failed and no other succeeded after it."""
-    of_freight = newest_first(one for one in case.promotions if one.freight == freight.name)
-    ours = {one.name for one in case.ours}
-    for one in of_freight:
-        if one.phase == "Succeeded":
+    """Return our last Promotion of a Freight, if it failed and no other succeeded after it."""
+    of_freight = newest_first(promotion for promotion in case.promotions if promotion.freight == freight.name)
+    ours = {promotion.name for promotion in case.ours}
+    for promotion in of_freight:
+        if promotion.phase == "Succeeded":
             return None
-        if one.name in ours and one.is_finished:
-            return one
+        if promotion.name in ours and promotion.is_finished:
+            return promotion
     return None
 
 
 def _awaiting_record(case: DecisionCase, _origin: str, matches: Matches) -> Matches | Verdict:
     last = case.stage.last.name if case.stage.last else ""
     unrecorded = {
-        one.freight: one for one in reversed(newest_first(case.ours)) if one.phase == "Succeeded" and one.name > last
+        promotion.freight: promotion
+        for promotion in reversed(newest_first(case.ours))
+        if promotion.phase == "Succeeded" and promotion.name > last
     }
-    if left := [one for one in matches if one.name not in unrecorded]:
+    if left := [freight for freight in matches if freight.name not in unrecorded]:
         return left
     promotion = unrecorded[matches[0].name]
     if promotion.finished is None or case.now - promotion.finished <= _RECORDED_WITHIN:
@@ -202,20 +210,22 @@ def _would_be_undone(case: DecisionCase, origin: str, matches: Matches) -> Match
     if not case.stage.auto_promotion or case.world.holds or case.options.auto_promotion == "ignore":
         return matches
     available = [
-        one
-        for one in case.world.freights
-        if one.contents.origin == origin and availability(case.stage, one, case.now).available
+        freight
+        for freight in case.world.freights
+        if freight.contents.origin == origin and availability(case.stage, freight, case.now).available
     ]
-    newest = max(available, key=lambda one: (one.since or _LONG_AGO, one.name), default=None)
-    if left := [one for one in matches if newest is None or (one.since or _LONG_AGO) >= (newest.since or _LONG_AGO)]:
+    newest = max(available, key=lambda freight: (freight.since or _LONG_AGO, freight.name), default=None)
+    if left := [
+        freight for freight in matches if newest is None or (freight.since or _LONG_AGO) >= (newest.since or _LONG_AGO)
+    ]:
         return left
     message = f"automatic promotion would promote {newest.label if newest else 'another Freight'} again at once"
     return blocked("AutoPromotionWouldUndo", message)
 
 
 def _flapping(case: DecisionCase, _origin: str, matches: Matches) -> Matches | Verdict:
-    recent = [one for one in reversed(newest_first(case.ours)) if made_at(one) > case.now - _HOUR]
-    freights = [one.freight for one in recent] + [matches[0].name]
+    recent = [promotion for promotion in reversed(newest_first(case.ours)) if made_at(promotion) > case.now - _HOUR]
+    freights = [promotion.freight for promotion in recent] + [matches[0].name]
     changes = [name for position, name in enumerate(freights) if position == 0 or name != freights[position - 1]]
     back = any(first == third for first, third in zip(changes, changes[2:], strict=False))
     if not back and len(recent) < _IN_AN_HOUR:
@@ -243,17 +253,17 @@ def _promote(case: DecisionCase, origin: str, freight: Freight, steps: list[Step
     plan = PromotionPlan(
         stage=case.stage,
         freight=freight.name,
-        applications=[str(one.meta) for one in case.applications],
+        applications=[str(application.meta) for application in case.applications],
         drift=case.comparison.drift[origin],
-        tries=sum(one.freight == freight.name for one in case.ours),
+        tries=sum(promotion.freight == freight.name for promotion in case.ours),
         label_prefix=case.options.label_prefix,
     )
-    others = [f"{one.origin}: {one.reason}: {one.message}" for one in refused]
+    others = [f"{verdict.origin}: {verdict.reason}: {verdict.message}" for verdict in refused]
     message = "; ".join((f"{freight.label} of {origin} has what runs", *others))
     chosen = Verdict("promote", "Promote", message, origin=origin, freight=freight.name, candidates=(freight.name,))
     if _carries_other(case, freight) and case.options.other_artifacts == "warn":
-        told = f"{message}; it brings other artifacts than the recorded ones"
-        chosen = replace(chosen, severity="warning", message=told)
+        details = f"{message}; it brings other artifacts than the recorded ones"
+        chosen = replace(chosen, severity="warning", message=details)
     if case.options.paused:
         verdict = replace(chosen, kind="none", reason="Paused", message=f"paused: {chosen.message}")
     elif case.options.dry_run:
@@ -265,4 +275,4 @@ def _promote(case: DecisionCase, origin: str, freight: Freight, steps: list[Step
 
 
 def _names(freights: Sequence[Freight]) -> str:
-    return ", ".join(one.label for one in freights)
+    return ", ".join(freight.label for freight in freights)

@@ -1,4 +1,4 @@
-"""What to do about one Stage: a pure function of what is known about it, of the options and of the time."""
+"""The decision about a Stage: a pure function of the known objects, the options and the time."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from commodore.observe.worlds import StageName, StageWorld
 
 @dataclass(frozen=True, slots=True)
 class DecisionRecord:
-    """A decision about a Stage as documents for machines show it.
+    """A decision about a Stage in JSON documents.
 
     Attributes:
         stage: as `namespace/name`.
-        drift: the versions that run and are not recorded.
+        drift: the running versions that are not recorded.
         candidates: names of Freights.
-        promotion: the Promotion to be created; null if none is.
-        retry_after: seconds; null if nothing is to be done until something changes.
+        promotion: the Promotion to create; null for no Promotion.
+        retry_after: seconds; null to wait for a change.
     """
 
     kind: Kind
@@ -42,7 +42,7 @@ class DecisionRecord:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What to do about a Stage, and why. `retry_after` None: when something changes. `candidates` are Freights."""
+    """The decision about a Stage, with reasons. `retry_after` None: on a change. `candidates` are Freights."""
 
     stage: StageName
     verdict: Verdict
@@ -65,7 +65,7 @@ class Decision:
         return "; ".join((self.verdict.message, *self.notes))
 
     def as_plain(self) -> DecisionRecord:
-        """The decision for machines; see `commodore.base.documents.plain`."""
+        """Convert to a JSON record; see `commodore.base.documents.plain`."""
         verdict = self.verdict
         return DecisionRecord(
             verdict.kind,
@@ -84,10 +84,10 @@ class Decision:
 
 
 def plan_stage(world: StageWorld, options: PlanOptions, now: datetime) -> Decision:
-    """Decide about one Stage: the first row of the table that applies.
+    """Decide about a Stage: the first row of the table that applies.
 
     Args:
-        now: with a time zone. Nothing here asks a clock.
+        now: with a time zone. No clock is read.
     """
     case = DecisionCase(world, options, now)
     steps: list[Step] = []
@@ -96,11 +96,11 @@ def plan_stage(world: StageWorld, options: PlanOptions, now: datetime) -> Decisi
     return Decision(
         stage=world.name,
         verdict=verdict,
-        applications=tuple(sorted(str(one.application.meta) for one in world.applications)),
+        applications=tuple(sorted(str(observation.application.meta) for observation in world.applications)),
         drift=case.comparison.all_drift() if compared else (),
         notes=tuple(_notes(case)) if compared else (),
         steps=tuple(steps),
-        alias=next((one.alias for one in world.freights if one.name == verdict.freight), ""),
+        alias=next((freight.alias for freight in world.freights if freight.name == verdict.freight), ""),
     )
 
 
@@ -115,13 +115,13 @@ def _first(case: DecisionCase, rows: Sequence[tuple[str, Row]], steps: list[Step
 
 
 def _notes(case: DecisionCase) -> list[str]:
-    """What a user should know besides: images that do not count, Applications without images, Warehouses not there."""
+    """Return further notes: ignored images, Applications without images, missing Warehouses."""
     notes = []
-    for application in (one.application for one in case.observed if not one.unknown):
+    for application in (observation.application for observation in case.observed if not observation.unknown):
         if application.invalid_images:
             shown = ", ".join(repr(text[:100]) for text in application.invalid_images[:3])
             notes.append(f"{application.meta} has images that cannot be read: {shown}")
-        if not application.images and any(one.images for one in case.applications):
+        if not application.images and any(other.images for other in case.applications):
             notes.append(f"{application.meta} shows no images")
     for repository in sorted(case.comparison.subscribed):
         deployed = case.comparison.deployed.get(repository)

@@ -1,4 +1,4 @@
-"""The one object that the observer makes: a Promotion, as Kargo's own tools would make it."""
+"""Build the Promotion, the only object that the observer creates, as Kargo's own tools do."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MANAGER = "kargo-argocd-observer"
 _MANAGERS = frozenset({MANAGER, "commodore-observe"})
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32
 _REST = re.compile(rf"(?P<ulid>[0-7][{_ALPHABET}]{{25}})\.[a-z0-9.-]{{1,7}}")
-_STAGE_LENGTH = 218  # so that stage, ULID and a piece of the Freight's name stay within 253 characters
+_STAGE_LENGTH = 218  # so that stage, ULID and a part of the Freight's name fit into 253 characters
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -30,7 +30,7 @@ _LATEST = (LATEST - _EPOCH) // _MILLISECOND
 
 @dataclass(frozen=True, slots=True)
 class PromotionPlan:
-    """What a Promotion is made from."""
+    """The input of a Promotion."""
 
     stage: Stage
     freight: str
@@ -41,7 +41,7 @@ class PromotionPlan:
 
 
 def is_ours(promotion: Promotion, label_prefix: str) -> bool:
-    """Whether an observer made it: this one, with whatever prefix, or its predecessor."""
+    """Return True for a Promotion created by an observer: this one, with any prefix, or its predecessor."""
     labels = promotion.meta.labels
     return labels.get(MANAGED_BY) in _MANAGERS or any(
         f"{prefix}/freight" in labels for prefix in {label_prefix, *PREFIXES}
@@ -49,7 +49,7 @@ def is_ours(promotion: Promotion, label_prefix: str) -> bool:
 
 
 def name_time(name: str, stage: str) -> datetime | None:
-    """The time in the name of a Promotion to this Stage; None if the name is not of Kargo's form."""
+    """Return the time in the name of a Promotion to this Stage; None if the name is not in Kargo's form."""
     match = _REST.fullmatch(name.removeprefix(f"{_short_stage(stage)}."))
     if match is None or not name.startswith(f"{_short_stage(stage)}."):
         return None
@@ -65,10 +65,10 @@ def ulid_time(promotion: Promotion) -> datetime | None:
 
 
 def new_time(stage: Stage) -> datetime:
-    """The time in the name of the next Promotion: just after that of the last one, so that Kargo records it.
+    """Return the time for the name of the next Promotion: just after the last one, so that Kargo records it.
 
-    It is no time of any clock. Two observers that have seen the same make the same name, and what others promote
-    meanwhile has a later one.
+    It is not a clock's time. Two observers with the same input create the same name, and later Promotions of others
+    have a later time.
     """
     last = name_time(stage.last.name, stage.meta.name) if stage.last else None
     if last is None:
@@ -77,7 +77,7 @@ def new_time(stage: Stage) -> datetime:
 
 
 def promotion_name(stage: Stage, freight: str, tries: int) -> str:
-    """`<stage>.<ulid>.<piece of the Freight's name>`, always the same for the same facts."""
+    """Return `<stage>.<ulid>.<part of the Freight's name>`, always the same for the same input."""
     last = stage.last.name if stage.last else ""
     facts = json.dumps([stage.meta.uid, freight, last, tries])
     rest = int.from_bytes(hashlib.sha256(facts.encode()).digest()[:10], "big")
@@ -85,13 +85,13 @@ def promotion_name(stage: Stage, freight: str, tries: int) -> str:
 
 
 def can_be_recorded(stage: Stage) -> bool:
-    """Whether a name that we give sorts after that of the last Promotion: Kargo looks at no other."""
+    """Return True if a new name sorts after that of the last Promotion: Kargo ignores earlier ones."""
     highest = f"{_short_stage(stage.meta.name)}.{_ulid(new_time(stage), (1 << 80) - 1)}."
     return stage.last is None or stage.last.name < highest
 
 
 def build_promotion(plan: PromotionPlan) -> dict[str, Any]:
-    """The Promotion, complete for Kargo before 1.11; later versions put their own name, steps and variables in."""
+    """Return the Promotion, complete for Kargo before 1.11; later versions set their own name, steps and variables."""
     stage = plan.stage
     observed = {
         "applications": list(plan.applications),
@@ -126,19 +126,19 @@ def build_promotion(plan: PromotionPlan) -> dict[str, Any]:
 
 
 def label_value(text: str) -> str:
-    """The text, or a short form of it with a digest where Kubernetes does not take it as a label's value."""
+    """Return the text, or a shortened form with a digest if it is invalid as a label's value."""
     if _LABEL_VALUE.fullmatch(text):
         return text
     return f"{text[:54]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 def newest_first(promotions: Iterable[Promotion]) -> list[Promotion]:
-    """Promotions by when they were made."""
-    return sorted(promotions, key=lambda one: (made_at(one), one.name), reverse=True)
+    """Sort Promotions by creation, newest first."""
+    return sorted(promotions, key=lambda promotion: (made_at(promotion), promotion.name), reverse=True)
 
 
 def made_at(promotion: Promotion) -> datetime:
-    """When it was made, or the nearest to that which is known."""
+    """Return the time of its creation, or the best known approximation."""
     return promotion.meta.created or promotion.started or promotion.finished or ulid_time(promotion) or _EPOCH
 
 

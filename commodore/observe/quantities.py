@@ -1,4 +1,4 @@
-"""Times and durations as Kubernetes and Go write them."""
+"""Times and durations in the forms of Kubernetes and Go."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from commodore.base.values.units import parse_go_duration
 
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
 
-# What is read can be added without leaving the years that Python knows.
+# Sums of accepted values stay within Python's range of years.
 LATEST = datetime(9000, 1, 1, tzinfo=UTC)
 _LONGEST = timedelta(days=365 * 900)
 
 
 def read_duration(text: str) -> timedelta | None:
-    """A number of seconds (`30`) or a Go duration (`1h30m`), not negative; None if it is neither or too large."""
+    """Parse seconds (`30`) or a Go duration (`1h30m`), not negative; None if it is invalid or too large."""
     text = text.strip()
     if _NUMBER.fullmatch(text):
         seconds = float(text)
@@ -28,7 +28,7 @@ def read_duration(text: str) -> timedelta | None:
 
 
 def read_time(text: str) -> datetime | None:
-    """A time as RFC 3339 writes it, in UTC; None if it is none, or after the year 9000. Without an offset it is UTC."""
+    """Parse a time of RFC 3339, in UTC; None if it is invalid, or after the year 9000. Without an offset it is UTC."""
     try:
         time = datetime.fromisoformat(text.strip().upper())
         time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
@@ -38,12 +38,12 @@ def read_time(text: str) -> datetime | None:
 
 
 def show_time(time: datetime) -> str:
-    """A time for people and for JSON, to the second: `2026-01-02T03:04:05Z`."""
+    """Format a time for text and JSON, to the second: `2026-01-02T03:04:05Z`."""
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def show_duration(duration: timedelta) -> str:
-    """A duration for people: `1h30m`, `45s`; parts of seconds are rounded up."""
+    """Format a duration for text: `1h30m`, `45s`; fractions of seconds are rounded up."""
     seconds = -int(-duration.total_seconds() // 1)
     hours, seconds = divmod(max(seconds, 0), 3600)
     minutes, seconds = divmod(seconds, 60)

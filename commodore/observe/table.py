@@ -1,4 +1,4 @@
-"""The rows of the decision table that look at a Stage as a whole, in their order."""
+"""The rows of the decision table about a Stage as a whole, in their order."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _NAMES_AHEAD = timedelta(days=1)
 
 def _opted_out(case: DecisionCase) -> Verdict | str:
     if case.observed:
-        names = ", ".join(str(one.meta) for one in case.applications)
+        names = ", ".join(str(application.meta) for application in case.applications)
         return f"observed: {names}"
-    if all(one.application.ignored for one in case.world.applications):
+    if all(observation.application.ignored for observation in case.world.applications):
         return Verdict("none", "Ignored", "all Applications of the Stage are annotated to be ignored")
     return Verdict("none", "NotOptedIn", "no Application of the Stage is annotated to be observed")
 
@@ -29,7 +29,7 @@ def _opted_out(case: DecisionCase) -> Verdict | str:
 def _not_found(case: DecisionCase) -> Verdict | str:
     if case.world.stage is not None:
         return "the Stage exists"
-    names = ", ".join(str(one.meta) for one in case.applications)
+    names = ", ".join(str(application.meta) for application in case.applications)
     given = "no Stages given" if "Stage" in case.world.missing else "there is no such Stage"
     return blocked("StageNotFound", f"{given}: {names} names it")
 
@@ -37,7 +37,7 @@ def _not_found(case: DecisionCase) -> Verdict | str:
 def _deleting(case: DecisionCase) -> Verdict | str:
     if case.stage.meta.deleting:
         return Verdict("none", "StageDeleting", "the Stage is being deleted")
-    leaving = [str(one.meta) for one in case.applications if one.meta.deleting]
+    leaving = [str(application.meta) for application in case.applications if application.meta.deleting]
     if leaving:
         return Verdict("none", "ApplicationDeleting", f"being deleted: {', '.join(leaving)}")
     return "nothing is being deleted"
@@ -61,7 +61,9 @@ def _nothing_subscribed(case: DecisionCase) -> Verdict | str:
 
 
 def _images_unknown(case: DecisionCase) -> Verdict | str:
-    unknown = [f"{one.application.meta}: {one.unknown}" for one in case.observed if one.unknown]
+    unknown = [
+        f"{observation.application.meta}: {observation.unknown}" for observation in case.observed if observation.unknown
+    ]
     if unknown:
         return blocked("ImagesUnknown", f"what git renders is not known: {'; '.join(unknown)}")
     return "the images of all Applications are known"
@@ -69,34 +71,40 @@ def _images_unknown(case: DecisionCase) -> Verdict | str:
 
 def _nothing_deployed(case: DecisionCase) -> Verdict | str:
     deployed = case.comparison.deployed
-    running = [one for one in sorted(case.comparison.subscribed) if one in deployed and deployed[one].versions]
+    running = [
+        repository
+        for repository in sorted(case.comparison.subscribed)
+        if repository in deployed and deployed[repository].versions
+    ]
     if not running:
         return Verdict("none", "NothingDeployed", "no Application runs a versioned image of a subscribed repository")
-    return "; ".join(f"{one} runs {', '.join(map(str, deployed[one].versions))}" for one in running)
+    return "; ".join(
+        f"{repository} runs {', '.join(map(str, deployed[repository].versions))}" for repository in running
+    )
 
 
 def _not_synced(case: DecisionCase) -> Verdict | str:
     if case.options.unsynced:
         return "not asked for"
-    for one in case.applications:
-        if one.sync != "Synced":
-            return Verdict("wait", "NotSynced", f"{one.meta} is {one.sync or 'not known to be synced'}")
-        if one.operation == "Running":
-            return Verdict("wait", "NotSynced", f"an operation of {one.meta} is running")
+    for application in case.applications:
+        if application.sync != "Synced":
+            return Verdict("wait", "NotSynced", f"{application.meta} is {application.sync or 'not known to be synced'}")
+        if application.operation == "Running":
+            return Verdict("wait", "NotSynced", f"an operation of {application.meta} is running")
     return "all Applications are synced"
 
 
 def _settling(case: DecisionCase) -> Verdict | str:
     crowded = list(_crowded(case))
-    ages = [one.unchanged_for for one in case.observed if one.unchanged_for is not None]
+    ages = [observation.unchanged_for for observation in case.observed if observation.unchanged_for is not None]
     if crowded:
         lasting = bool(ages) and min(ages) >= _SETTLES_WITHIN
         cause = "; the usual cause is Pods of finished Jobs that still have the old image" if lasting else ""
         message = "several versions at once: " + "; ".join(crowded) + cause
         return Verdict("wait", "Settling", message, severity="warning" if lasting else "normal")
-    for one in case.applications:
-        if one.health and one.health not in case.options.health:
-            return Verdict("wait", "Settling", f"{one.meta} is {one.health}")
+    for application in case.applications:
+        if application.health and application.health not in case.options.health:
+            return Verdict("wait", "Settling", f"{application.meta} is {application.health}")
     young = [case.options.settle - age for age in ages if age < case.options.settle]
     if young:
         rest = max(young)
@@ -105,7 +113,7 @@ def _settling(case: DecisionCase) -> Verdict | str:
 
 
 def _crowded(case: DecisionCase) -> Iterator[str]:
-    """Repositories of which more versions run than their origin subscribes to."""
+    """Yield repositories with more running versions than their origin subscribes to."""
     told = set()
     for origin in case.comparison.origins:
         for repository, subscriptions in origin.subscriptions.items():
@@ -132,7 +140,11 @@ def _awaiting_sync(case: DecisionCase) -> Verdict | str:
         return "no finished Promotion of another actor"
     name, finished = last
     synced = max(
-        (one.synced_at for one in case.applications if one.synced_at is not None and case.runs_drift(one)),
+        (
+            application.synced_at
+            for application in case.applications
+            if application.synced_at is not None and case.runs_drift(application)
+        ),
         default=None,
     )
     shown = f"Promotion {name} finished {show_time(finished)}, the last sync of what drifted ended "
@@ -145,16 +157,23 @@ def _awaiting_sync(case: DecisionCase) -> Verdict | str:
 
 
 def _last_of_others(case: DecisionCase) -> tuple[str, datetime] | None:
-    """The newest finished Promotion that may have put something else into git than what runs, and when it ended.
+    """Return the newest finished Promotion that may have changed git to other versions than the running ones, and its
+    end.
 
-    Ours put there what runs. So did each other one whose Freight is what runs; a Promotion of ours that was deleted is
-    known by that alone, from the Stage's status, as its labels are gone.
+    Ours put the running versions into git. So did others whose Freight runs; a deleted Promotion of ours can only be
+    recognized by that, from the Stage's status, as its labels are missing.
     """
-    ours = {one.name for one in case.promotions if one in case.ours or _promotes_what_runs(case, one.freight)}
+    ours = {
+        promotion.name
+        for promotion in case.promotions
+        if promotion in case.ours or _promotes_what_runs(case, promotion.freight)
+    }
     if case.stage.last is not None and _promotes_what_runs(case, case.stage.last.freight):
         ours.add(case.stage.last.name)
     finished = {
-        one.name: time for one in case.promotions if one.is_finished and (time := one.finished or ulid_time(one))
+        promotion.name: time
+        for promotion in case.promotions
+        if promotion.is_finished and (time := promotion.finished or ulid_time(promotion))
     }
     last = case.stage.last
     if last is not None and last.name not in ours:
@@ -162,12 +181,12 @@ def _last_of_others(case: DecisionCase) -> tuple[str, datetime] | None:
         if time is not None:
             finished[last.name] = time
     others = [(name, time) for name, time in finished.items() if name not in ours]
-    return max(others, key=lambda one: (one[1], one[0]), default=None)
+    return max(others, key=lambda entry: (entry[1], entry[0]), default=None)
 
 
 def _promotes_what_runs(case: DecisionCase, name: str) -> bool:
-    """Tell if a Freight is exactly what runs. Promotions bring Freights of other origins along, so none may drift."""
-    freight = next((one for one in case.world.freights if one.name == name), None)
+    """Return True if exactly a Freight runs. Promotions include Freights of other origins, so none may drift."""
+    freight = next((candidate for candidate in case.world.freights if candidate.name == name), None)
     drift = case.comparison.drift
     return (
         freight is not None
@@ -184,7 +203,7 @@ def _no_steps(case: DecisionCase) -> Verdict | str:
 
 
 def _in_flight(case: DecisionCase) -> Verdict | str:
-    open_ones = [_promotion_text(one) for one in case.promotions if not one.is_finished]
+    open_ones = [_promotion_text(promotion) for promotion in case.promotions if not promotion.is_finished]
     if case.stage.current and not open_ones:
         open_ones = [f"{case.stage.current} (the Stage's current one)"]
     if open_ones:

@@ -1,4 +1,4 @@
-"""From a heap of objects to what one decision needs: one world for each Stage that an Application names."""
+"""Group objects for decisions: a world for each Stage that an Application names."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class StageName:
 
 @dataclass(frozen=True, slots=True)
 class Authorization:
-    """The Stages that an Application's annotation names, and the entries that name none."""
+    """The Stages named by an Application's annotation, and its invalid entries."""
 
     stages: tuple[StageName, ...] = ()
     invalid: tuple[str, ...] = ()
@@ -44,9 +44,9 @@ class Authorization:
 
 @dataclass(frozen=True, slots=True)
 class SeenApplication:
-    """An Application, and for how long its images have been the same; None counts as long enough.
+    """An Application with the time since its images changed; None counts as long enough.
 
-    `unknown` says why its images are not known; empty if they are.
+    `unknown` is the reason if its images are unknown, else empty.
     """
 
     application: Application
@@ -56,10 +56,10 @@ class SeenApplication:
 
 @dataclass(frozen=True, slots=True)
 class StageWorld:
-    """All that one decision is made of. Freights, Warehouses and Promotions are those of the Stage's namespace.
+    """The input of a decision. Freights, Warehouses and Promotions are those of the Stage's namespace.
 
-    `holds` says that this Kargo keeps automatic promotion back after a Promotion by hand. `missing` are the kinds of
-    which no object at all was given.
+    `holds` is true if this Kargo holds automatic promotion after a Promotion by a user. `missing` are the kinds without
+    any given object.
     """
 
     name: StageName
@@ -74,20 +74,20 @@ class StageWorld:
 
 @dataclass(frozen=True, slots=True)
 class LabelRule:
-    """One part of a selector: the label has the value (None: any), or not."""
+    """A part of a selector: the label must have the value (None: any), or must not."""
 
     label: str
     value: str | None
-    wanted: bool
+    is_required: bool
 
     def holds(self, labels: Mapping[str, str]) -> bool:
-        """Whether labels satisfy the rule."""
-        found = self.label in labels if self.value is None else labels.get(self.label) == self.value
-        return found is self.wanted
+        """Return True if labels satisfy the rule."""
+        is_satisfied = self.label in labels if self.value is None else labels.get(self.label) == self.value
+        return is_satisfied is self.is_required
 
 
 def read_selector(text: str) -> tuple[LabelRule, ...] | None:
-    """A selector like `team=web,tier!=test,observed,!legacy`; None if it is none."""
+    """Parse a selector like `team=web,tier!=test,observed,!legacy`; None if it is invalid."""
     rules = []
     for part in filter(None, (part.strip() for part in text.split(","))):
         match = _RULE.fullmatch(part)
@@ -100,21 +100,21 @@ def read_selector(text: str) -> tuple[LabelRule, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class WatchScope:
-    """Which objects count: namespaces of Projects and of Applications (none: all), and labels of Applications."""
+    """The observed objects: namespaces of Projects and of Applications (empty: all), and labels of Applications."""
 
     namespaces: frozenset[str] = frozenset()
     application_namespaces: frozenset[str] = frozenset()
     selector: tuple[LabelRule, ...] = ()
 
     def takes(self, application: Application) -> bool:
-        """Whether an Application is in one of the namespaces and satisfies all rules of the selector."""
+        """Return True if an Application is in one of the namespaces and satisfies all rules of the selector."""
         meta = application.meta
         known = not self.application_namespaces or meta.namespace in self.application_namespaces
         return known and all(rule.holds(meta.labels) for rule in self.selector)
 
 
 def read_authorization(application: Application) -> Authorization:
-    """The Stages that an Application's annotation names: `namespace:stage`, several with commas."""
+    """Parse an Application's annotation: `namespace:stage`, separated by commas."""
     text = application.meta.annotations.get(AUTHORIZED_STAGE, "")
     entries = [entry.strip() for entry in text.split(",", DEFAULT_LIMITS.authorized_stages)]
     stages, invalid = [], []
@@ -131,7 +131,7 @@ def read_authorization(application: Application) -> Authorization:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationProblem:
-    """An annotation of an Application that cannot be read. `reason` is that of the event."""
+    """An invalid annotation of an Application. `reason` is that of the event."""
 
     reason: str
     message: str
@@ -139,7 +139,7 @@ class AnnotationProblem:
 
 
 def annotation_problems(application: Application) -> list[AnnotationProblem]:
-    """The annotations of one Application that say nothing: entries that name no Stage, switches of another spelling."""
+    """Return the annotations of an Application without effect: entries without a Stage, misspelled booleans."""
     problems = [
         AnnotationProblem(
             "AuthorizedStageInvalid",
@@ -166,20 +166,20 @@ def build_worlds(
     """The worlds of all Stages that an Application names, in the order of their names.
 
     Args:
-        holds: whether this Kargo knows holds of automatic promotion; None: it does if a Stage shows that.
-        unreadable: kinds of objects that were given but could not be read.
+        holds: true if this Kargo supports holds of automatic promotion; None: if a Stage shows that.
+        unreadable: kinds with unreadable objects.
     """
     by_stage: dict[StageName, list[SeenApplication]] = defaultdict(list)
     projects: dict[str, _Project] = defaultdict(_Project)
     given = set(unreadable)
-    for one in objects:
-        given.add(type(one).__name__)
-        if isinstance(one, Application):
-            for name in read_authorization(one).stages if scope.takes(one) else ():
+    for item in objects:
+        given.add(type(item).__name__)
+        if isinstance(item, Application):
+            for name in read_authorization(item).stages if scope.takes(item) else ():
                 if not scope.namespaces or name.namespace in scope.namespaces:
-                    by_stage[name].append(SeenApplication(one))
+                    by_stage[name].append(SeenApplication(item))
         else:
-            projects[one.meta.namespace].add(one)
+            projects[item.meta.namespace].add(item)
     if holds is None:
         holds = any(stage.holds for project in projects.values() for stage in project.stages.values())
     missing = frozenset({"Stage", "Freight", "Warehouse"} - given)
@@ -190,23 +190,23 @@ def build_worlds(
 
 @dataclass(slots=True)
 class _Project:
-    """The objects of one namespace."""
+    """The objects of a namespace."""
 
     stages: dict[str, Stage] = field(default_factory=dict)
     warehouses: list[Warehouse] = field(default_factory=list)
     freights: list[Freight] = field(default_factory=list)
     promotions: dict[str, list[Promotion]] = field(default_factory=lambda: defaultdict(list))
 
-    def add(self, one: Stage | Warehouse | Freight | Promotion) -> None:
-        match one:
+    def add(self, item: Stage | Warehouse | Freight | Promotion) -> None:
+        match item:
             case Stage():
-                self.stages[one.meta.name] = one
+                self.stages[item.meta.name] = item
             case Warehouse():
-                self.warehouses.append(one)
+                self.warehouses.append(item)
             case Freight():
-                self.freights.append(one)
+                self.freights.append(item)
             case Promotion():
-                self.promotions[one.stage].append(one)
+                self.promotions[item.stage].append(item)
 
     def world(
         self, name: StageName, applications: list[SeenApplication], *, holds: bool, missing: frozenset[str]

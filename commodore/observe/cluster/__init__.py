@@ -1,6 +1,6 @@
-"""The observer beside a cluster: follows what Kargo and Argo CD have, decides, and makes Promotions.
+"""The observer of a cluster: follows the objects of Kargo and Argo CD, decides, and creates Promotions.
 
-Needs the extra `observe`. Nothing else in the program imports a client of Kubernetes.
+Needs the extra `observe`. No other package imports a client of Kubernetes.
 """
 
 from __future__ import annotations

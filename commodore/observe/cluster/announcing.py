@@ -1,4 +1,4 @@
-"""Events that a decision and an attempt to promote leave on a Stage or on its Applications."""
+"""Events on a Stage or its Applications for decisions and attempts to promote."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from commodore.observe.kargo import Application
 from commodore.observe.planning import Decision
 from commodore.observe.worlds import StageWorld, annotation_problems
 
-# Reasons that say something to the owner of the Stage; others come and go, or mean that all is well.
+# Reasons of interest to the owner of the Stage; others are transient, or mean that all is well.
 _SPOKEN = frozenset({"AwaitingSync", "Paused", "DryRun"})
 
 
 class Announcer:
-    """Writes events about decisions, on Kargo's server and on the one that has the Applications."""
+    """Writes events about decisions to the servers of Kargo and of the Applications."""
 
     def __init__(self, stages: Recorder, applications: Recorder) -> None:
         self.stages = stages
         self._applications = applications
 
     async def decided(self, world: StageWorld, decision: Decision) -> None:
-        """Record a decision that its owner should read: a warning, or a Promotion that an option holds back."""
+        """Record a decision of interest to its owner: a warning, or a Promotion that an option prevents."""
         warning = decision.verdict.severity == "warning"
         if not warning and decision.reason not in _SPOKEN:
             return
@@ -37,7 +37,7 @@ class Announcer:
                 await self._applications.record(subject, reason, decision.message, warning=warning)
 
     async def tried(self, world: StageWorld, decision: Decision, outcome: CreationOutcome) -> None:
-        """Record a Promotion that was made or refused."""
+        """Record a Promotion that was created or refused."""
         if world.stage is None:
             return
         subject = Subject.stage(world.stage.meta)
@@ -48,7 +48,7 @@ class Announcer:
             await self.stages.record(subject, outcome.failure, outcome.message, warning=True)
 
     async def annotated(self, applications: Iterable[Application]) -> None:
-        """Record annotations that cannot be read, on their Applications."""
+        """Record invalid annotations, on their Applications."""
         for application in applications:
             for problem in annotation_problems(application):
                 subject = Subject.application(application.meta)

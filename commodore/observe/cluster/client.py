@@ -20,17 +20,17 @@ from commodore.observe.kargo import ARGOCD_GROUP, KARGO_GROUP
 
 PAGE = 500
 _METHODS = {"get": "GET", "list": "GET", "create": "POST", "update": "PUT", "patch": "PATCH"}
-_SILENCE = 30.0  # seconds after the end of a watch in which nothing came
-_LONGEST_WATCH = 600.0  # seconds after which no request is under way any more
+_SILENCE = 30.0  # seconds of silence after the end of a watch
+_LONGEST_WATCH = 600.0  # seconds after which no request is pending any more
 
 Object = dict[str, Any]
 Counted = Callable[[str, str, str], None]
-"""Counts a request: verb, resource, code."""
+"""The type of request counters: verb, resource, code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A kind of objects, and where an API server has them."""
+    """A kind of objects, and its path on an API server."""
 
     group: str
     version: str
@@ -38,7 +38,7 @@ class Resource:
     kind: str
 
     def path(self, namespace: str | None = None, name: str | None = None) -> str:
-        """Below the server's root; without a namespace: those of all."""
+        """Return the path below the server's root; without a namespace for all namespaces."""
         root = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
         place = f"/namespaces/{namespace}" if namespace else ""
         return f"{root}{place}/{self.plural}" + (f"/{name}" if name else "")
@@ -55,9 +55,9 @@ KARGO = (STAGES, FREIGHTS, WAREHOUSES, PROMOTIONS)
 
 
 class ApiError(Exception):
-    """The server refused, or gave no answer that can be used.
+    """The server refused, or its answer was unusable.
 
-    `code` is the HTTP status; 0 means that no answer came, so that it is unknown whether the request was carried out.
+    `code` is the HTTP status; 0 means no answer, so that it is unknown if the request was carried out.
     """
 
     def __init__(self, code: int, message: str, *, retry_after: float | None = None) -> None:
@@ -68,14 +68,14 @@ class ApiError(Exception):
 
     @property
     def is_unknown(self) -> bool:
-        """Whether a write may have been carried out all the same."""
+        """True if a write may have been carried out nevertheless."""
         denied = "denied the request" in self.message or "failed calling webhook" in self.message
         return self.code in (0, 502, 503, 504) or (self.code == 500 and not denied)
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterAccess:
-    """Which cluster, and as whom: a kubeconfig and its context; by default in-cluster, else the default kubeconfig."""
+    """The cluster and user: a kubeconfig and its context; by default in-cluster, else the default kubeconfig."""
 
     kubeconfig: Path | None = None
     context: str | None = None
@@ -85,18 +85,18 @@ class ClusterAccess:
         """Read the configuration.
 
         Raises:
-            EnvironmentFault: CMD-OBS-010, there is none, or it cannot be read.
+            EnvironmentFault: CMD-OBS-010, it is missing or unreadable.
         """
         try:
             config = KubeConfig.from_file(self.kubeconfig) if self.kubeconfig else KubeConfig.from_env()
-            found = config.get(self.context)
+            config_of_context = config.get(self.context)
         except (ConfigError, OSError, KeyError, TypeError, ValueError) as error:
             raise self._fault(str(error)) from error
-        except Exception as error:  # what YAML and msgspec find, whose classes are theirs
+        except Exception as error:  # exceptions of YAML and msgspec, with their own classes
             raise self._fault(str(error)) from error
-        if found is None or (found.user is None and not found.cluster.server):
+        if config_of_context is None or (config_of_context.user is None and not config_of_context.cluster.server):
             raise self._fault("it names no cluster")
-        return found
+        return config_of_context
 
     def _fault(self, why: str) -> EnvironmentFault:
         named = str(self.kubeconfig) if self.kubeconfig else "the default one"
@@ -108,14 +108,14 @@ class ClusterAccess:
 
 
 class Client:
-    """One API server. Used by one event loop; `aclose` ends its connections."""
+    """A client of an API server. Used by a single event loop; `aclose` closes its connections."""
 
     def __init__(self, access: ClusterAccess, count: Counted | None = None) -> None:
         self._access = access
         self._count = count or (lambda _verb, _resource, _code: None)
         config = access.load()
         self._state = (config, _files(config))
-        self._retired: list[tuple[float, Any]] = []  # connections of before, with the time since when
+        self._retired: list[tuple[float, Any]] = []  # former connections, with the time of their replacement
         self.namespace = config.namespace
         self.server = config.cluster.server
         self._http = self._open(config)
@@ -128,11 +128,11 @@ class Client:
             raise self._access._fault(str(error)) from error
 
     def reload(self) -> None:
-        """Read the configuration again: tokens and certificates change. What is under way goes on as it began.
+        """Read the configuration again: tokens and certificates change. Pending requests continue unchanged.
 
         Raises:
-            EnvironmentFault: CMD-OBS-010, it cannot be read, perhaps because it is being written; the one of before
-                is used further.
+            EnvironmentFault: CMD-OBS-010, it is unreadable, possibly because it is being written; the former one stays
+                in use.
         """
         config = self._access.load()
         state = (config, _files(config))
@@ -142,44 +142,44 @@ class Client:
             self._state, self._http = state, opened
 
     async def keep_fresh(self, period: float) -> None:
-        """Read the configuration again every `period` seconds, until it is cancelled."""
+        """Read the configuration again every `period` seconds, until cancelled."""
         while True:
             await asyncio.sleep(period)
             with contextlib.suppress(EnvironmentFault):
                 self.reload()
-            old = [one for one in self._retired if one[0] < asyncio.get_running_loop().time() - _LONGEST_WATCH]
-            self._retired = [one for one in self._retired if one not in old]
+            old = [entry for entry in self._retired if entry[0] < asyncio.get_running_loop().time() - _LONGEST_WATCH]
+            self._retired = [entry for entry in self._retired if entry not in old]
             for _, http in old:
                 await http.aclose()
 
     async def aclose(self) -> None:
-        for one in (*(http for _, http in self._retired), self._http):
-            await one.aclose()
+        for connection in (*(http for _, http in self._retired), self._http):
+            await connection.aclose()
 
     async def list_all(
         self, resource: Resource, namespace: str | None = None, selector: str = ""
     ) -> tuple[list[Object], str]:
-        """All objects, in pages, and the version of the list.
+        """Return all objects, read in pages, and the version of the list.
 
         Raises:
-            ApiError: always the reason why there is no list.
+            ApiError: the list cannot be read.
         """
-        found: list[Object] = []
+        objects: list[Object] = []
         version = ""
         async for page, version in self.list_pages(resource, namespace, selector):  # noqa: B007 - the last one counts
-            found += page
-        return found, version
+            objects += page
+        return objects, version
 
     async def list_pages(
         self, resource: Resource, namespace: str | None = None, selector: str = ""
     ) -> AsyncIterator[tuple[list[Object], str]]:
-        """The same page by page, each with the version of the list, so that they need not be kept together."""
+        """Yield all objects in pages, each with the version of the list, to keep only a page in memory."""
         parameters: dict[str, Any] = {"limit": PAGE, **({"labelSelector": selector} if selector else {})}
         kind = {"apiVersion": f"{resource.group}/{resource.version}", "kind": resource.kind}
         while True:
             page = await self._request("list", resource, resource.path(namespace), parameters=parameters)
             meta = page.get("metadata") or {}
-            yield [{**kind, **one} for one in page.get("items") or ()], str(meta.get("resourceVersion", ""))
+            yield [{**kind, **item} for item in page.get("items") or ()], str(meta.get("resourceVersion", ""))
             if not meta.get("continue"):
                 return
             parameters["continue"] = meta["continue"]
@@ -203,20 +203,21 @@ class Client:
         return await self._request("update", resource, resource.path(namespace, name), body=body)
 
     async def merge(self, resource: Resource, namespace: str, name: str, body: Object) -> Object:
-        """Change some fields (a merge patch)."""
+        """Change fields (a merge patch)."""
         return await self._request("patch", resource, resource.path(namespace, name), body=body)
 
     async def document(self, path: str) -> Object:
-        """A document that is no object, such as the served schemas."""
+        """Return a document that is not an object, such as the served schemas."""
         return await self._request("get", None, path)
 
     async def watch(
         self, resource: Resource, namespace: str | None, version: str, seconds: int
     ) -> AsyncIterator[tuple[str, Object]]:
-        """What changes after a version: (`ADDED`, `MODIFIED`, `DELETED` or `BOOKMARK`, object). Ends after some time.
+        """Yield the changes after a version: (`ADDED`, `MODIFIED`, `DELETED` or `BOOKMARK`, object). Ends after some
+        time.
 
         Raises:
-            ApiError: 410 if the version is too old; whatever else ended it.
+            ApiError: 410 if the version is too old; other errors that ended the watch.
         """
         parameters = {
             "watch": "true",
@@ -267,24 +268,24 @@ class Client:
         if answer.status_code >= 400:
             raise _refusal(answer)
         try:
-            found = answer.json()
+            result = answer.json()
         except ValueError as error:
-            raise ApiError(0, "the answer is no JSON") from error
-        if not isinstance(found, dict):
-            raise ApiError(0, "the answer is no object")
-        return found
+            raise ApiError(0, "the answer is not valid JSON") from error
+        if not isinstance(result, dict):
+            raise ApiError(0, "the answer is not an object")
+        return result
 
 
 def _files(config: SingleConfig) -> tuple[bytes | None, ...]:
-    """What is in the files with credentials that the configuration names; None where one cannot be read."""
+    """Return the contents of the files with credentials in the configuration; None for an unreadable file."""
     user, cluster = config.user or _anonymous(), config.cluster
-    found: list[bytes | None] = []
+    contents: list[bytes | None] = []
     for name in filter(None, (user.token_file, user.client_cert, user.client_key, cluster.certificate_auth)):
         try:
-            found.append(Path(config.abs_file(name)).read_bytes())
+            contents.append(Path(config.abs_file(name)).read_bytes())
         except (ConfigError, OSError):
-            found.append(None)
-    return tuple(found)
+            contents.append(None)
+    return tuple(contents)
 
 
 def _anonymous() -> Any:
@@ -298,7 +299,7 @@ def _event(line: str, resource: Resource) -> tuple[str, Object]:
         event = json.loads(line)
         kind, body = event["type"], event["object"]
     except (ValueError, KeyError, TypeError) as error:
-        raise ApiError(0, "the watch sent something that is no event") from error
+        raise ApiError(0, "the watch sent an invalid event") from error
     if kind == "ERROR":
         raise ApiError(int(body.get("code") or 0), str(body.get("message", "")))
     return kind, {"apiVersion": f"{resource.group}/{resource.version}", "kind": resource.kind, **body}
@@ -314,7 +315,7 @@ def _refusal(answer: Any) -> ApiError:
 
 
 def as_fault(error: ApiError, verb: str, resource: Resource, server: str) -> EnvironmentFault:
-    """An error of the server in the words of the command line."""
+    """Convert an error of the server for the command line."""
     named = f"{resource.plural}.{resource.group}" if resource.group else resource.plural
     if error.code in (401, 403):
         return EnvironmentFault(

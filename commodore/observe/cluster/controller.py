@@ -1,4 +1,4 @@
-"""The controller: what is known, what is to be looked at, the decision, and the one write."""
+"""The controller: the known objects, the work queue, the decision, and the write."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from commodore.observe.worlds import StageName, StageWorld, WatchScope, annotati
 
 _LOG = logging.getLogger(__name__)
 
-_STUCK = 600.0  # a reflector that has heard nothing for so long is stuck
-_UNKNOWN = 60.0  # so long a server may still carry out a request whose answer was lost
+_STUCK = 600.0  # a reflector without any answer for this time is stuck
+_UNKNOWN = 60.0  # for this time a server may still carry out a request whose answer was lost
 _TICK = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class ControllerOptions:
-    """How a controller works; times in seconds. An empty set of namespaces in the scope is all of them."""
+    """Options of a controller; times in seconds. An empty set of namespaces in the scope means all."""
 
     plan: PlanOptions
     scope: WatchScope
@@ -44,12 +44,12 @@ class ControllerOptions:
     max_promotions: int = 10
     request_timeout: float = 30.0
     unknown_wait: float = _UNKNOWN
-    reread: float = 60.0  # how often tokens and kubeconfigs are read again
+    reread: float = 60.0  # the interval of reading tokens and kubeconfigs again
     pauses: Pauses = field(default_factory=Pauses)
 
 
 class Budget:
-    """So many Promotions a minute, over all Stages."""
+    """A limit of Promotions per minute, over all Stages."""
 
     def __init__(self, per_minute: int, clock: Callable[[], float]) -> None:
         self._size = float(per_minute)
@@ -60,7 +60,7 @@ class Budget:
         self._told = False
 
     def take(self) -> float:
-        """Take one; returns seconds until there is one, 0 if it was taken."""
+        """Take a unit. Returns 0 if it was taken, else the seconds until the next one."""
         now = self._clock()
         self._left = min(self._left + (now - self._at) * self._size / 60, self._size)
         self._at = now
@@ -72,13 +72,13 @@ class Budget:
         return 0.0
 
     def is_news(self) -> bool:
-        """Whether it was not reported yet that it is used up; true once until it has been full again."""
+        """Return True once when the budget is used up, until it has been full again."""
         told, self._told = self._told, True
         return not told
 
 
 class Controller:
-    """Follows one Kargo and one Argo CD, which may be in two clusters. Made inside the loop that runs it."""
+    """Follows Kargo and Argo CD, which may be in two clusters. Created inside the loop that runs it."""
 
     def __init__(
         self, kargo: Client, argocd: Client, options: ControllerOptions, metrics: Metrics, lease: Lease | None
@@ -88,7 +88,7 @@ class Controller:
         self._metrics = metrics
         self._lease = lease
         self._kargo = kargo
-        self._clients = {id(one): one for one in (kargo, argocd)}.values()
+        self._clients = {id(client): client for client in (kargo, argocd)}.values()
         self.index = Index(options.scope)
         self.queue: WorkQueue[StageName] = WorkQueue(self._loop.time)
         instance = lease.holder if lease else "single"
@@ -111,15 +111,15 @@ class Controller:
         ]
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Work until `stop` is set.
+        """Run until `stop` is set.
 
         Raises:
             LeaseLostError: another replica has taken the lease, or it could not be renewed.
         """
-        tasks = [asyncio.create_task(one.run()) for one in self.reflectors]
+        tasks = [asyncio.create_task(reflector.run()) for reflector in self.reflectors]
         tasks += [asyncio.create_task(self._work()) for _ in range(self._options.workers)]
         tasks += [asyncio.create_task(self._resync()), asyncio.create_task(self._tick())]
-        tasks += [asyncio.create_task(one.keep_fresh(self._options.reread)) for one in self._clients]
+        tasks += [asyncio.create_task(client.keep_fresh(self._options.reread)) for client in self._clients]
         if self._lease is not None:
             tasks.append(asyncio.create_task(self._lead(self._lease)))
         else:
@@ -127,11 +127,11 @@ class Controller:
         waiting = asyncio.create_task(stop.wait())
         try:
             done, _ = await asyncio.wait([waiting, *tasks], return_when=asyncio.FIRST_COMPLETED)
-            for one in done - {waiting}:
-                one.result()
+            for task in done - {waiting}:
+                task.result()
         finally:
-            for one in (waiting, *tasks):
-                one.cancel()
+            for task in (waiting, *tasks):
+                task.cancel()
             await asyncio.gather(waiting, *tasks, return_exceptions=True)
             self._metrics.leader.set(0)
             if self._lease is not None:
@@ -140,20 +140,22 @@ class Controller:
 
     @property
     def is_ready(self) -> bool:
-        """Whether everything is known."""
-        return all(one.health.synced for one in self.reflectors)
+        """True if all objects are known."""
+        return all(reflector.health.synced for reflector in self.reflectors)
 
     @property
     def is_fresh(self) -> bool:
-        """Whether everything is known, and not from long ago: an API server that is away for long ends that."""
+        """True if all objects are known and recent: a long outage of an API server makes it False."""
         now = self._loop.time()
-        return self.is_ready and all(now - one.health.since < _STUCK for one in self.reflectors)
+        return self.is_ready and all(now - reflector.health.since < _STUCK for reflector in self.reflectors)
 
     @property
     def is_alive(self) -> bool:
-        """Whether the loop turns, and nothing has been silent for too long without a cause that is known."""
+        """True if the loop runs, and no reflector is silent for too long without a known cause."""
         now = self._loop.time()
-        stuck = any(now - one.health.since > _STUCK and not one.health.problem for one in self.reflectors)
+        stuck = any(
+            now - reflector.health.since > _STUCK and not reflector.health.problem for reflector in self.reflectors
+        )
         return now - self._turned < 30 and not stuck
 
     def _changed(self, old: KargoObject | None, new: KargoObject | None) -> None:
@@ -161,7 +163,7 @@ class Controller:
         concerned: Iterable[StageName] = self.index.change(old, new, now)
         if old is None and new is None:
             concerned = list(self.index)
-        for name in concerned if self.is_ready else ():  # what comes before that is looked at then, once
+        for name in concerned if self.is_ready else ():  # earlier changes are processed then, once
             self.queue.add(name)
         if isinstance(new, Application) and self._may_write():
             problems = annotation_problems(new)
@@ -176,11 +178,11 @@ class Controller:
         while True:
             self._turned = self._loop.time()
             self._metrics.queue_depth.set(len(self.queue))
-            for one in self.reflectors:
-                plural = one.resource.plural
-                self._metrics.synced.labels(plural).set(one.health.synced)
-                self._metrics.objects.labels(plural).set(len(one.objects))
-                self._metrics.restarts.labels(plural).set(one.health.restarts)
+            for reflector in self.reflectors:
+                plural = reflector.resource.plural
+                self._metrics.synced.labels(plural).set(reflector.health.synced)
+                self._metrics.objects.labels(plural).set(len(reflector.objects))
+                self._metrics.restarts.labels(plural).set(reflector.health.restarts)
             await asyncio.sleep(_TICK)
 
     async def _resync(self) -> None:
@@ -214,13 +216,13 @@ class Controller:
             try:
                 with self._metrics.reconcile_seconds.time():
                     failed = await self._reconcile(name)
-            except Exception:  # one Stage that goes wrong must not keep the others waiting
+            except Exception:  # an error of one Stage must not stop the others
                 _LOG.exception("deciding about %s failed", name)
             finally:
                 self.queue.done(name, failed=failed)
 
     async def _reconcile(self, name: StageName) -> bool:
-        """Look at one Stage; returns whether it has to be tried again with growing pauses."""
+        """Process a Stage. Returns True to retry it with growing pauses."""
         if not self.is_ready:
             return False
         world = self.index.world(name, self._loop.time())
@@ -265,7 +267,7 @@ class Controller:
         return outcome
 
     async def _report_budget(self, world: StageWorld) -> None:
-        """An event on the first Stage that has to wait: there may be many, and all wait for the same."""
+        """Write an event on the first Stage that has to wait: there may be many, all for the same reason."""
         if self._budget.is_news() and world.stage is not None:
             message = (
                 f"others may wait, too: --max-promotions allows {self._options.max_promotions} Promotions a minute"
@@ -280,7 +282,7 @@ class Controller:
         await self._announcer.tried(world, decision, outcome)
 
     def _log(self, decision: Decision) -> None:
-        """One line for each change of a decision."""
+        """Log each change of a decision in one line."""
         if decision.kind == "promote" and not self._may_write():
             return  # the replica that holds the lease promotes, and logs it
         state = (decision.reason, decision.verdict.freight)
@@ -295,7 +297,7 @@ class Controller:
                     "stage": str(decision.stage),
                     "reason": decision.reason,
                     "freight": decision.verdict.freight,
-                    "drift": [str(one) for one in decision.drift],
+                    "drift": [str(drift) for drift in decision.drift],
                 },
             )
 
@@ -312,5 +314,5 @@ class Controller:
 
 
 def _each(namespaces: Iterable[str]) -> Sequence[str | None]:
-    """The namespaces to follow one by one; none named: all at once."""
+    """Return the namespaces to follow one by one; without names a single request for all."""
     return sorted(namespaces) or (None,)

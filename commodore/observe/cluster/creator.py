@@ -1,4 +1,4 @@
-"""The one place that writes: a Promotion, after a fresh look, and what the server's answer means."""
+"""Create Promotions, after reading the objects again, and interpret the server's answer."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Kind = Literal[
 
 _SHORT, _LONG = 300.0, 600.0
 _SOON = 60.0
-_LEAST = 5.0  # seconds of the lease that a write needs
-_MARGIN = 1.0  # seconds of it that a write leaves
+_LEAST = 5.0  # the least remaining seconds of the lease for a write
+_MARGIN = 1.0  # seconds of it that remain after a write
 
 
 @dataclass(frozen=True, slots=True)
 class CreationOutcome:
-    """What came of an attempt. `retry_after` in seconds; None: with growing pauses."""
+    """The result of an attempt. `retry_after` in seconds; None: with growing pauses."""
 
     kind: Kind
     message: str = ""
@@ -35,7 +35,7 @@ class CreationOutcome:
 
     @property
     def failure(self) -> str:
-        """The reason of events and metrics if the server did not make the Promotion, else empty."""
+        """The reason of events and metrics if the server did not create the Promotion, else empty."""
         if self.kind == "forbidden":
             return "PromotionForbidden"
         return "PromotionCreateFailed" if self.kind in ("failed", "refused", "unknown") else ""
@@ -45,7 +45,7 @@ class CreationOutcome:
 
 
 class Creator:
-    """Makes Promotions on one server. `remaining` says for how many seconds this process may write."""
+    """Creates Promotions on a server. `remaining` returns the seconds for which this process may write."""
 
     def __init__(self, client: Client, options: PlanOptions, remaining: Callable[[], float], timeout: float) -> None:
         self._client = client
@@ -54,7 +54,7 @@ class Creator:
         self._timeout = timeout
 
     async def create(self, world: StageWorld, decision: Decision, now: datetime) -> CreationOutcome:
-        """Look again without any cache, and make the Promotion if the decision is the same."""
+        """Read the objects again without cache, and create the Promotion if the decision is the same."""
         refused = ""
         for _ in range(2):
             try:
@@ -72,7 +72,7 @@ class Creator:
         return replace(outcome, retry_after=_SHORT)
 
     async def try_out(self, promotion: Object) -> str:
-        """Ask the server about the Promotion without making it; returns why it is refused, empty if it is accepted."""
+        """Validate the Promotion on the server (dry run). Returns the reason of a refusal, empty if it is accepted."""
         try:
             await self._client.create(PROMOTIONS, promotion["metadata"]["namespace"], promotion, dry_run=True)
         except ApiError as error:
@@ -82,15 +82,15 @@ class Creator:
     async def _fresh(self, world: StageWorld, freight: str) -> StageWorld:
         namespace = world.name.namespace
         stage = await self._read(STAGES, namespace, world.name.name)
-        found = await self._read(FREIGHTS, namespace, freight)
+        newest = await self._read(FREIGHTS, namespace, freight)
         promotions, _ = await self._client.list_all(PROMOTIONS, namespace)
-        read = [_object(one) for one in promotions]
-        others = [one for one in world.freights if one.name != freight]
+        read = [_object(promotion) for promotion in promotions]
+        others = [other for other in world.freights if other.name != freight]
         return replace(
             world,
             stage=stage if isinstance(stage, Stage) else None,
-            freights=(*others, found) if isinstance(found, Freight) else tuple(others),
-            promotions=tuple(one for one in read if isinstance(one, Promotion) and one.stage == world.name.name),
+            freights=(*others, newest) if isinstance(newest, Freight) else tuple(others),
+            promotions=tuple(item for item in read if isinstance(item, Promotion) and item.stage == world.name.name),
         )
 
     async def _read(self, resource: Resource, namespace: str, name: str) -> KargoObject | None:
@@ -114,7 +114,7 @@ class Creator:
             if error.code == 409:
                 return await self._exists(world, name)
             return judge(error)
-        # Kargo from 1.11 gives a name of its own.
+        # Kargo from 1.11 chooses the name itself.
         return CreationOutcome("created", promotion=str(made["metadata"]["name"]), retry_after=_SOON)
 
     async def _exists(self, world: StageWorld, name: str) -> CreationOutcome:
@@ -128,7 +128,7 @@ class Creator:
 
 
 def judge(error: ApiError) -> CreationOutcome:
-    """What an error of the create call means."""
+    """Interpret an error of the create call."""
     text = error.message
     if "denied the request" in text:
         if "is not permitted" in text:

@@ -1,4 +1,4 @@
-"""Events on Stages and Applications, so that users read with kubectl why something happens or does not."""
+"""Events on Stages and Applications, which explain decisions to users of kubectl."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from commodore.observe.kargo import Meta
 from commodore.version import __version__
 
 COMPONENT = "commodore-observe"
-_SAME = 600.0  # within so many seconds, an equal event is counted on the one that is there
-_SILENT = 3600.0  # so long a state that lasts says nothing
+_SAME = 600.0  # within this time, an equal event increments the count of the existing one
+_SILENT = 3600.0  # for this time an unchanged state causes no further event
 _RATE, _BURST = 1.0, 25.0
 _LENGTH = 500
 
@@ -24,7 +24,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The object that an event is about."""
+    """The object of an event."""
 
     api_version: str
     kind: str
@@ -50,13 +50,13 @@ class _Written:
 
 
 class Recorder:
-    """Writes events, not too many. A failure is logged and nothing else: events never keep anything from working.
+    """Writes events at a limited rate. Failures are only logged: events never interrupt the work.
 
     Args:
-        clock: seconds of a clock that only grows.
-        instance: names the process in the events.
-        period: the current hour, for passes that do not know of each other. Names of events follow from it, so an event
-            that an earlier pass of the hour has written is not written again.
+        clock: a monotonic clock in seconds.
+        instance: the name of the process in events.
+        period: the current hour, for passes that do not know each other. Names of events are derived from it, so that
+            an event of an earlier pass in the hour is not written again.
     """
 
     def __init__(self, client: Client, clock: Callable[[], float], instance: str, period: str = "") -> None:
@@ -78,11 +78,12 @@ class Recorder:
         about: str | None = None,
         again: bool = False,
     ) -> None:
-        """Say something about an object.
+        """Record an event on an object.
 
         Args:
-            about: what the state is about, if the message has times that pass; the same state is reported once an hour.
-            again: it has happened once more, so it counts even if it was said a moment ago.
+            about: the identity of the state, if the message has changing times; the same state is reported once an
+                hour.
+            again: it has happened again, so it counts even shortly after the last event.
         """
         message = only_printable(message)[:_LENGTH]
         about = message if about is None else about
@@ -105,11 +106,11 @@ class Recorder:
             await self._client.create(EVENTS, subject.namespace, body)
         except ApiError as error:
             if self._period and error.code == 409:
-                return  # an earlier pass of this period has written it
+                return  # written by an earlier pass of this period
             _LOG.info("an event was not written: %s", error.message[:200])
 
     def forget(self, namespace: str, name: str) -> None:
-        """An object is gone."""
+        """Forget a deleted object."""
         for key in [key for key in self._written if (key[0].namespace, key[0].name) == (namespace, name)]:
             del self._written[key]
 

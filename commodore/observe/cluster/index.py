@@ -1,4 +1,4 @@
-"""What is known of a cluster, by Stage, and which Stages a change concerns."""
+"""The known objects of a cluster by Stage, and the Stages affected by a change."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class _Known:
 
 
 class Index:
-    """The objects of a cluster by what asks for them.
+    """The objects of a cluster, indexed by the Stages that need them.
 
     Attributes:
-        holds: whether this Kargo knows holds.
+        holds: true if this Kargo supports holds.
     """
 
     def __init__(self, scope: WatchScope) -> None:
@@ -38,17 +38,17 @@ class Index:
         self._promotions: dict[StageName, dict[str, Promotion]] = defaultdict(dict)
 
     def __iter__(self) -> Iterator[StageName]:
-        """The Stages that an Application names."""
+        """Iterate over the Stages named by Applications."""
         return iter([name for name, applications in self._by_stage.items() if applications])
 
     def change(self, old: KargoObject | None, new: KargoObject | None, now: float) -> set[StageName]:
-        """Take over one change; returns the Stages that it concerns. `now` are seconds that only grow."""
+        """Apply a change. Returns the affected Stages. `now` is monotonic, in seconds."""
         concerned: set[StageName] = set()
-        for one in (old, new):
-            if isinstance(one, Application):
-                concerned |= set(self._stages_of(one))
-            elif one is not None:
-                concerned |= self._concerned(one)
+        for version in (old, new):
+            if isinstance(version, Application):
+                concerned |= set(self._stages_of(version))
+            elif version is not None:
+                concerned |= self._concerned(version)
         if isinstance(new or old, Application):
             self._change_application(old, new, now)
         elif old is not None and new is None:
@@ -58,7 +58,7 @@ class Index:
         return concerned
 
     def world(self, name: StageName, now: float) -> StageWorld | None:
-        """What a decision about the Stage is made of; None if no Application names it."""
+        """Return the world of a Stage; None if no Application names it."""
         keys = self._by_stage.get(name)
         if not keys:
             return None
@@ -67,7 +67,7 @@ class Index:
             name=name,
             stage=self._stages.get(name),
             applications=tuple(
-                SeenApplication(one.application, timedelta(seconds=now - one.unchanged_since)) for one in known
+                SeenApplication(entry.application, timedelta(seconds=now - entry.unchanged_since)) for entry in known
             ),
             warehouses=tuple(self._warehouses[name.namespace].values()),
             freights=tuple(self._freights[name.namespace].values()),
@@ -78,16 +78,18 @@ class Index:
     def _stages_of(self, application: Application) -> tuple[StageName, ...]:
         if not self._scope.takes(application):
             return ()
-        wanted = self._scope.namespaces
-        return tuple(one for one in read_authorization(application).stages if not wanted or one.namespace in wanted)
+        namespaces = self._scope.namespaces
+        return tuple(
+            stage for stage in read_authorization(application).stages if not namespaces or stage.namespace in namespaces
+        )
 
-    def _concerned(self, one: Stage | Freight | Warehouse | Promotion) -> set[StageName]:
-        namespace = one.meta.namespace
-        if isinstance(one, Stage):
-            return {StageName(namespace, one.meta.name)}
-        if isinstance(one, Promotion):
-            return {StageName(namespace, one.stage)}
-        origin = one.contents.origin if isinstance(one, Freight) else one.origin
+    def _concerned(self, changed: Stage | Freight | Warehouse | Promotion) -> set[StageName]:
+        namespace = changed.meta.namespace
+        if isinstance(changed, Stage):
+            return {StageName(namespace, changed.meta.name)}
+        if isinstance(changed, Promotion):
+            return {StageName(namespace, changed.stage)}
+        origin = changed.contents.origin if isinstance(changed, Freight) else changed.origin
         return set(self._asking.get((namespace, origin), ()))
 
     def _change_application(self, old: KargoObject | None, new: KargoObject | None, now: float) -> None:
@@ -103,21 +105,21 @@ class Index:
             for name in stages:
                 self._by_stage[name].add(key)
 
-    def _put(self, one: KargoObject, new: KargoObject | None) -> None:
-        namespace, name = one.meta.namespace, one.meta.name
-        if isinstance(one, Stage):
+    def _put(self, version: KargoObject, new: KargoObject | None) -> None:
+        namespace, name = version.meta.namespace, version.meta.name
+        if isinstance(version, Stage):
             key = StageName(namespace, name)
             for request in self._stages[key].requests if key in self._stages else ():
                 self._asking[namespace, request.origin].discard(key)
             for request in new.requests if isinstance(new, Stage) else ():
                 self._asking[namespace, request.origin].add(key)
             _set(self._stages, key, new)
-        elif isinstance(one, Freight):
+        elif isinstance(version, Freight):
             _set(self._freights[namespace], name, new)
-        elif isinstance(one, Warehouse):
+        elif isinstance(version, Warehouse):
             _set(self._warehouses[namespace], name, new)
-        elif isinstance(one, Promotion):
-            _set(self._promotions[StageName(namespace, one.stage)], name, new)
+        elif isinstance(version, Promotion):
+            _set(self._promotions[StageName(namespace, version.stage)], name, new)
 
 
 def _set(into: dict[Any, Any], key: object, new: object) -> None:
@@ -128,6 +130,9 @@ def _set(into: dict[Any, Any], key: object, new: object) -> None:
 
 
 def settled(before: Iterable[Application], after: Iterable[Application], age: timedelta) -> list[SeenApplication]:
-    """Applications that were looked at twice, `age` apart: those whose images are the same are as old as that."""
-    images = {str(one.meta): one.images for one in before}
-    return [SeenApplication(one, age if images.get(str(one.meta)) == one.images else timedelta()) for one in after]
+    """Return Applications read twice, `age` apart: unchanged images get that age."""
+    images = {str(application.meta): application.images for application in before}
+    return [
+        SeenApplication(application, age if images.get(str(application.meta)) == application.images else timedelta())
+        for application in after
+    ]

@@ -1,4 +1,4 @@
-"""Leader election by a Lease, so that of several replicas one writes."""
+"""Leader election by a Lease: only one of several replicas writes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LeaseTimes:
-    """Seconds: how long a lease lasts, within which time it must be renewed, and between two attempts."""
+    """Seconds: the duration of a lease, the deadline of renewal, and the interval of attempts."""
 
     duration: float = 15.0
     renew: float = 10.0
@@ -28,7 +28,7 @@ class LeaseLostError(Exception):
 
 
 class Lease:
-    """One replica's view of the lease. Only this process's own clock counts, so clocks may differ."""
+    """A replica's view of the lease. It uses only its own clock, so clocks may differ."""
 
     def __init__(self, client: Client, namespace: str, name: str, holder: str, times: LeaseTimes | None = None) -> None:
         self.holder = f"{holder}_{secrets.token_hex(4)}"
@@ -36,14 +36,14 @@ class Lease:
         self._client = client
         self._namespace = namespace
         self._name = name
-        self._seen: tuple[str, str] | None = None  # holder and time of renewal, as they were last seen
+        self._seen: tuple[str, str] | None = None  # the last seen holder and renewal time
         self._seen_at = 0.0
         self._renewed_by_another = False
         self._renewed_at: float | None = None
         self._error: ApiError | None = None
 
     def remaining(self) -> float:
-        """For how many seconds no other replica can take the lease; 0 if it is not ours."""
+        """Return the seconds for which no other replica can take the lease; 0 if it is not ours."""
         if self._renewed_at is None:
             return 0.0
         return max(self._renewed_at + self.times.duration - _now(), 0.0)
@@ -52,10 +52,10 @@ class Lease:
         """Wait until the lease is ours.
 
         Args:
-            patient: wait for as long as it takes, or only until its holder renews it or the server refuses.
+            patient: wait without limit, or only until its holder renews it or the server refuses.
 
         Raises:
-            LeaseLostError: another replica has it, and renews it.
+            LeaseLostError: another replica holds and renews it.
             ApiError: the server refuses to give or take it.
         """
         while not await self._attempt():
@@ -66,7 +66,7 @@ class Lease:
             await asyncio.sleep(self.times.retry * random.uniform(1.0, 1.2))  # noqa: S311
 
     async def hold(self) -> None:
-        """Renew the lease for as long as that works.
+        """Renew the lease until that fails.
 
         Raises:
             LeaseLostError: it is not ours any more, or could not be renewed in time.
@@ -81,27 +81,27 @@ class Lease:
                 raise LeaseLostError(f"the lease {self._namespace}/{self._name} was lost")
 
     async def release(self) -> None:
-        """Leave the lease to others at once."""
+        """Release the lease at once."""
         if self._renewed_at is None:
             return
         self._renewed_at = None
         try:
-            found = await self._client.get(LEASES, self._namespace, self._name)
-            if found["spec"].get("holderIdentity") == self.holder:
-                found["spec"].update(holderIdentity="", renewTime=_timestamp())
-                await self._client.replace(LEASES, self._namespace, self._name, found)
+            lease = await self._client.get(LEASES, self._namespace, self._name)
+            if lease["spec"].get("holderIdentity") == self.holder:
+                lease["spec"].update(holderIdentity="", renewTime=_timestamp())
+                await self._client.replace(LEASES, self._namespace, self._name, lease)
         except ApiError as error:
             _LOG.info("the lease was not released: %s", error.message[:200])
 
     async def _attempt(self) -> bool:
-        """Take or renew the lease, if it is free, ours, or has not been renewed for its duration."""
+        """Take or renew the lease, if it is free, ours, or expired."""
         before = _now()
         self._error = None
         try:
             async with asyncio.timeout(self.times.renew):
                 ours = await self._write()
         except ApiError as error:
-            if error.code != 409:  # a conflict: another replica has just written it
+            if error.code != 409:  # a conflict with a write of another replica
                 self._error = error
             if error.code == 403:
                 _LOG.warning("the lease cannot be written: %s", error.message[:500])
@@ -114,7 +114,7 @@ class Lease:
 
     async def _write(self) -> bool:
         try:
-            found = await self._client.get(LEASES, self._namespace, self._name)
+            lease = await self._client.get(LEASES, self._namespace, self._name)
         except ApiError as error:
             if error.code != 404:
                 raise
@@ -126,7 +126,7 @@ class Lease:
             }
             await self._client.create(LEASES, self._namespace, body)
             return True
-        spec = found.setdefault("spec", {})
+        spec = lease.setdefault("spec", {})
         holder, renewed = str(spec.get("holderIdentity") or ""), str(spec.get("renewTime") or "")
         if (holder, renewed) != self._seen:
             self._renewed_by_another = self._seen is not None and self._seen[0] == holder != self.holder
@@ -136,7 +136,7 @@ class Lease:
         if holder != self.holder:
             spec.update(acquireTime=_timestamp(), leaseTransitions=int(spec.get("leaseTransitions") or 0) + 1)
         spec.update(self._spec())
-        await self._client.replace(LEASES, self._namespace, self._name, found)
+        await self._client.replace(LEASES, self._namespace, self._name, lease)
         self._seen, self._seen_at = (self.holder, spec["renewTime"]), _now()
         return True
 

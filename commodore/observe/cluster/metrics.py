@@ -1,4 +1,4 @@
-"""What is measured, in the text format of Prometheus. The first three have the names of the predecessor."""
+"""Metrics in the Prometheus text format. The first three have the predecessor's names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STAGE = ("namespace", "stage")
 
 
 class Metrics:
-    """All metrics of one controller. A Stage that goes takes its series along."""
+    """All metrics of a controller. The series of a Stage are removed with it."""
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
@@ -49,7 +49,7 @@ class Metrics:
         self.leader = Gauge(name("leader"), "1 if this replica writes.", registry=registry)
         self.requests = Counter(
             name("api_requests"),
-            "Requests to API servers; code 0 is no answer.",
+            "Requests to API servers; code 0 means no answer.",
             ("verb", "resource", "code"),
             registry=registry,
         )
@@ -62,7 +62,7 @@ class Metrics:
         self.requests.labels(verb, resource, code).inc()
 
     def decided(self, decision: Decision, now: float) -> None:
-        """Take over a decision; `now` are seconds of a clock that only grows."""
+        """Record a decision; `now` is monotonic, in seconds."""
         stage = decision.stage
         where = (stage.namespace, stage.name)
         self.reconciles.labels(decision.kind).inc()
@@ -78,7 +78,7 @@ class Metrics:
         self.drift.labels(*where).set(now - self._since.get(stage, now))
 
     def tried(self, stage: StageName, outcome: CreationOutcome) -> None:
-        """Count an attempt to promote. A Stage whose Promotion is refused stays in that state until one is made."""
+        """Count an attempt to promote. A Stage with a refused Promotion stays in that state until one is created."""
         where = (stage.namespace, stage.name)
         if outcome.kind == "created":
             self.created.labels(*where).inc()
@@ -98,7 +98,7 @@ class Metrics:
         self.state.labels(stage.namespace, stage.name, reason).set(1)
 
     def forget(self, stage: StageName) -> None:
-        """The Stage is not looked at any more."""
+        """Remove the series of a Stage."""
         reason = self._reasons.pop(stage, None)
         self._since.pop(stage, None)
         self._refused.discard(stage)

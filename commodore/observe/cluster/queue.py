@@ -1,4 +1,4 @@
-"""What is to be looked at: each key once, perhaps later, and never twice at the same time."""
+"""A work queue: each key once, optionally delayed, and never processed twice at the same time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Key = TypeVar("Key")
 
 
 class WorkQueue(Generic[Key]):
-    """Keys with the time at which each is due. `clock` gives seconds that only grow."""
+    """Keys with due times. `clock` is monotonic, in seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -30,7 +30,7 @@ class WorkQueue(Generic[Key]):
         return len(self._due)
 
     def add(self, key: Key, delay: float = 0.0) -> None:
-        """Have the key looked at after a delay in seconds, or earlier if that was asked for before."""
+        """Add a key with a delay in seconds; an earlier due time is kept."""
         due = self._clock() + delay
         if self._due.get(key, due + 1) <= due:
             return
@@ -40,19 +40,19 @@ class WorkQueue(Generic[Key]):
         self._woken.set()
 
     async def get(self) -> Key:
-        """The next key that is due; it is not given out again before `done`."""
+        """Wait for the next due key; it is not returned again before `done`."""
         while True:
             key = self._take()
             if key is not None:
                 return key[0]
             self._woken.clear()
-            # No wait_for: before Python 3.12 it loses a cancellation that comes together with what it waits for.
+            # No wait_for: before Python 3.12 it loses a cancellation that coincides with the result.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(self._rest()):
                     await self._woken.wait()
 
     def done(self, key: Key, *, failed: bool = False) -> None:
-        """The key was looked at. One that failed is added again, each time later."""
+        """Finish a key. A failed one is added again with a growing delay."""
         self._running.discard(key)
         if failed:
             failures = self._failures[key] = self._failures.get(key, 0) + 1
@@ -62,14 +62,14 @@ class WorkQueue(Generic[Key]):
         self._woken.set()
 
     def forget(self, key: Key) -> None:
-        """The key is not to be looked at any more."""
+        """Remove a key."""
         self._due.pop(key, None)
         self._failures.pop(key, None)
 
     def _take(self) -> tuple[Key] | None:
-        """The first key that is due and not running, as a tuple of one; entries that were replaced are dropped."""
+        """Return the first due key that is not running, as a tuple; replaced entries are dropped."""
         kept = []
-        found: tuple[Key] | None = None
+        first: tuple[Key] | None = None
         while self._heap and self._heap[0][0] <= self._clock():
             entry = heapq.heappop(self._heap)
             due, _, key = entry
@@ -80,11 +80,11 @@ class WorkQueue(Generic[Key]):
                 continue
             del self._due[key]
             self._running.add(key)
-            found = (key,)
+            first = (key,)
             break
         for entry in kept:
             heapq.heappush(self._heap, entry)
-        return found
+        return first
 
     def _rest(self) -> float | None:
         waiting = [due for due, _, key in self._heap if key not in self._running and self._due.get(key) == due]

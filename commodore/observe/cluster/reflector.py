@@ -1,4 +1,4 @@
-"""A copy of all objects of one kind that follows the server: list, watch, and list again where it must be."""
+"""A synchronized copy of all objects of a kind: list, watch, and list again if needed."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from commodore.observe.kargo import KargoObject, UnreadableError, read_object
 _LOG = logging.getLogger(__name__)
 
 Changed = Callable[[KargoObject | None, KargoObject | None], None]
-"""What was, and what is: an object that is new, has changed or is gone. Twice None: all objects have been listed."""
+"""The old and the new version of an added, changed or deleted object. Twice None: the list is complete."""
 
 Key = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Pauses:
-    """Seconds: between attempts, after what will not pass soon, and how long one watch may last."""
+    """Seconds: the backoff, the pause after a persistent error, and the duration of a watch."""
 
     first: float = 0.8
     longest: float = 30.0
@@ -32,14 +32,14 @@ class Pauses:
     watch: tuple[int, int] = (240, 480)
 
     def backoff(self, failures: int) -> float:
-        """The longest pause after so many failures in turn."""
+        """Return the longest pause after a number of consecutive failures."""
         longest: float = min(self.first * 2 ** min(failures - 1, 10), self.longest)
         return longest
 
 
 @dataclass(slots=True)
 class Health:
-    """How a reflector does. `since` is when it last heard from the server, by the loop's clock."""
+    """The state of a reflector. `since` is the time of the last answer, by the loop's clock."""
 
     synced: bool = False
     problem: str = ""
@@ -48,7 +48,7 @@ class Health:
 
 
 class Reflector:
-    """All objects of one kind in one namespace, or in all. `changed` is called in the loop, after the copy changed."""
+    """All objects of a kind in a namespace, or in all. `changed` is called in the loop, after the copy has changed."""
 
     def __init__(
         self, client: Client, resource: Resource, namespace: str | None, changed: Changed, pauses: Pauses | None = None
@@ -68,14 +68,14 @@ class Reflector:
         return self._objects
 
     async def run(self) -> None:
-        """Follow the server until it is cancelled."""
+        """Follow the server until cancelled."""
         self.health.since = asyncio.get_running_loop().time()
         while True:
             try:
                 if not self._version:
                     await self._list()
                 await self._watch()
-                self._answered()  # it ended in its time, perhaps without a word: nothing has changed
+                self._answered()  # a regular end, possibly without an event: nothing has changed
             except ApiError as error:
                 await asyncio.sleep(self._pause(error))
 
@@ -83,8 +83,8 @@ class Reflector:
         gone = set(self._objects)
         version = ""
         async for page, version in self._client.list_pages(self.resource, self.namespace):  # noqa: B007
-            for one in page:
-                gone.discard(self._take(one))
+            for body in page:
+                gone.discard(self._take(body))
         for key in gone:
             self._drop(key)
         self._version = version
@@ -128,9 +128,9 @@ class Reflector:
             self._changed(old, None)
 
     def _pause(self, error: ApiError) -> float:
-        """What an error means for the copy, and how long to wait before the next attempt."""
+        """Handle an error. Returns the pause before the next attempt."""
         self.health.restarts += 1
-        if error.code == 410:  # the server has forgotten what came after our version
+        if error.code == 410:  # the server does not have the changes since our version any more
             self._version = ""
             self._failures += 1
             return 0.0 if self._failures == 1 else self._backoff()
@@ -139,12 +139,10 @@ class Reflector:
             _LOG.warning("%s: %s (%d)", self.resource.plural, error.message[:500], error.code)
         self.health.problem = error.message[:500]
         if error.code == 401:
-            with contextlib.suppress(
-                EnvironmentFault
-            ):  # being written just now, perhaps: the next attempt reads it again
+            with contextlib.suppress(EnvironmentFault):  # possibly being written: the next attempt reads it again
                 self._client.reload()
         elif error.code == 403:
-            # A server that has just started refuses for a moment what it allows, so the first pauses are short.
+            # A server that has just started may refuse allowed requests at first, so the first pauses are short.
             soon: float = min(self._pauses.first * 2 ** min(self._failures, 10), self._pauses.forbidden)
             return soon
         elif error.code == 404:

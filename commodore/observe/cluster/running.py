@@ -1,4 +1,4 @@
-"""`observe run`, `observe once` and a plan of a cluster: what happens around the controller and the planner."""
+"""`observe run`, `observe once` and plans of a cluster: the setup around controller and planner."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _OBSERVED = ("observedFreight", "observedImages")
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """Where Kargo is, and where Argo CD's Applications are; None: in the same cluster."""
+    """The clusters of Kargo and of Argo CD's Applications; None: the same cluster."""
 
     kargo: ClusterAccess
     argocd: ClusterAccess | None = None
@@ -53,7 +53,7 @@ class Clusters:
 
 @dataclass(frozen=True, slots=True)
 class LeaseOptions:
-    """Which lease to hold. Without a namespace it is that of the Pod or of the context."""
+    """The lease to hold. The default namespace is that of the Pod or of the context."""
 
     name: str = "commodore-observe"
     namespace: str | None = None
@@ -62,7 +62,7 @@ class LeaseOptions:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What `run` needs besides the controller. Nothing is served at an empty address; no lease means no election."""
+    """Options of `run` in addition to the controller's. An empty address serves nothing; no lease means no election."""
 
     controller: ControllerOptions
     holds: bool | None
@@ -73,7 +73,7 @@ class RunOptions:
 
 @contextlib.asynccontextmanager
 async def connected(clusters: Clusters, metrics: Metrics | None = None) -> AsyncIterator[tuple[Client, Client]]:
-    """Clients of Kargo's and of Argo CD's server; one and the same for one cluster."""
+    """Clients of Kargo's and of Argo CD's server; the same client for a single cluster."""
     count = metrics.count_request if metrics else None
     kargo = Client(clusters.kargo, count)
     argocd = Client(clusters.argocd, count) if clusters.argocd else kargo
@@ -86,12 +86,12 @@ async def connected(clusters: Clusters, metrics: Metrics | None = None) -> Async
 
 
 async def read_cluster(kargo: Client, argocd: Client, scope: WatchScope) -> list[KargoObject]:
-    """All objects that a plan needs; those that cannot be read are left out and logged.
+    """Read all objects for a plan; unreadable ones are left out and logged.
 
     Raises:
-        EnvironmentFault: CMD-OBS-011 to 013, the server does not give them.
+        EnvironmentFault: CMD-OBS-011 to 013, the server does not return them.
     """
-    found: list[KargoObject] = []
+    objects: list[KargoObject] = []
     for client, resources, namespaces in (
         (argocd, (APPLICATIONS,), scope.application_namespaces),
         (kargo, KARGO, scope.namespaces),
@@ -102,12 +102,12 @@ async def read_cluster(kargo: Client, argocd: Client, scope: WatchScope) -> list
                     bodies, _ = await client.list_all(resource, namespace)
                 except ApiError as error:
                     raise as_fault(error, "list", resource, client.server) from error
-                found += _read(bodies)
-    return found
+                objects += _read(bodies)
+    return objects
 
 
 def _read(bodies: Iterable[Object]) -> list[KargoObject]:
-    found = []
+    objects = []
     for body in bodies:
         try:
             read = read_object(body)
@@ -115,19 +115,19 @@ def _read(bodies: Iterable[Object]) -> list[KargoObject]:
             _LOG.warning("%s cannot be read: %s", body.get("kind"), str(error)[:500])
             continue
         if read is not None:
-            found.append(read[0])
-    return found
+            objects.append(read[0])
+    return objects
 
 
 async def knows_holds(kargo: Client) -> bool:
-    """Whether this Kargo keeps automatic promotion back after a Promotion by hand, by the schemas that are served."""
+    """Check by the served schemas if this Kargo holds automatic promotion after a Promotion by a user."""
     try:
         document = await kargo.document(_SCHEMAS)
     except ApiError as error:
         _LOG.info("the schemas of Kargo cannot be read: %s", error.message[:200])
         return False
     fields = _stage_status(document)
-    if any(one in fields for one in _OBSERVED):
+    if any(name in fields for name in _OBSERVED):
         _LOG.warning("this Kargo keeps an observed state itself: commodore observe may not be needed any more")
     return "autoPromotionHolds" in fields
 
@@ -142,7 +142,7 @@ def _stage_status(document: Object) -> Mapping[str, Any]:
 
 
 async def cluster_worlds(clusters: Clusters, scope: WatchScope, holds: bool | None) -> list[StageWorld]:
-    """What is known about the Stages of a cluster now. Nothing is written.
+    """Return the current worlds of a cluster's Stages. Nothing is written.
 
     Raises:
         EnvironmentFault: the cluster cannot be read.
@@ -154,13 +154,15 @@ async def cluster_worlds(clusters: Clusters, scope: WatchScope, holds: bool | No
 
 
 async def try_out(clusters: Clusters, decisions: Iterable[Decision], timeout: float) -> dict[str, str]:
-    """Ask the server about the Promotions of decisions; returns by Stage why one is refused, empty if accepted."""
+    """Validate the Promotions of decisions on the server. Returns the reason of a refusal by Stage, empty if
+    accepted.
+    """
     async with connected(clusters) as (kargo, _):
         creator = Creator(kargo, PlanOptions(), lambda: float("inf"), timeout)
         return {
-            str(one.stage): await creator.try_out(one.verdict.promotion)
-            for one in decisions
-            if one.verdict.promotion is not None
+            str(decision.stage): await creator.try_out(decision.verdict.promotion)
+            for decision in decisions
+            if decision.verdict.promotion is not None
         }
 
 
@@ -171,10 +173,10 @@ async def observe_once(
     lease: LeaseOptions | None,
     on_wait: Callable[[int], None],
 ) -> list[tuple[Decision, CreationOutcome | None]]:
-    """Decide about all Stages once; make Promotions if images stay the same for the time to settle; record events.
+    """Decide about all Stages once; create Promotions if images stay the same for the settling time; record events.
 
     Args:
-        on_wait: called before the wait for images to settle, with the number of Stages that wait for it.
+        on_wait: called before the wait for images to settle, with the number of waiting Stages.
 
     Raises:
         EnvironmentFault: the cluster cannot be read.
@@ -194,7 +196,9 @@ async def observe_once(
             worlds = [_aged(world, before, options) for world in build_worlds(objects, options.scope, holds=holds)]
         creator = Creator(kargo, options.plan, remaining, options.request_timeout)
         announcer = _announcer(kargo, argocd, now)
-        await announcer.annotated(one for one in objects if isinstance(one, Application) and options.scope.takes(one))
+        await announcer.annotated(
+            item for item in objects if isinstance(item, Application) and options.scope.takes(item)
+        )
         done: list[tuple[Decision, CreationOutcome | None]] = []
         left = options.max_promotions - _made_just_now(objects, options.plan.label_prefix, now)
         for world in worlds:
@@ -214,27 +218,31 @@ async def observe_once(
 
 
 def _announcer(kargo: Client, argocd: Client, now: datetime) -> Announcer:
-    """Events of a pass: the same state is recorded once an hour, by whichever pass."""
+    """Return an announcer for a pass: the same state is recorded once an hour, by any pass."""
     holder, clock, hour = _holder(), asyncio.get_running_loop().time, now.strftime("%Y-%m-%dT%H")
     stages = Recorder(kargo, clock, holder, hour)
     return Announcer(stages, stages if argocd is kargo else Recorder(argocd, clock, holder, hour))
 
 
 def _made_just_now(objects: Iterable[KargoObject], label_prefix: str, now: datetime) -> int:
-    """How many Promotions an observer has made within a minute, so that passes together keep to the limit, too."""
-    ours = (one for one in objects if isinstance(one, Promotion) and is_ours(one, label_prefix))
-    return sum(made_at(one) > now - timedelta(minutes=1) for one in ours)
+    """Return the number of Promotions created within a minute, so that the limit also holds for several passes."""
+    ours = (item for item in objects if isinstance(item, Promotion) and is_ours(item, label_prefix))
+    return sum(made_at(promotion) > now - timedelta(minutes=1) for promotion in ours)
 
 
 def _aged(world: StageWorld, before: Iterable[KargoObject], options: ControllerOptions) -> StageWorld:
-    earlier = [one for one in before if isinstance(one, Application)]
-    applications = settled(earlier, [one.application for one in world.applications], options.plan.settle)
+    earlier = [item for item in before if isinstance(item, Application)]
+    applications = settled(
+        earlier, [observation.application for observation in world.applications], options.plan.settle
+    )
     return replace(world, applications=tuple(applications))
 
 
 @contextlib.asynccontextmanager
 async def _holding(kargo: Client, options: LeaseOptions | None) -> AsyncIterator[Any]:
-    """Hold the lease meanwhile, so that no other observer promotes; yields how long it lasts still."""
+    """Hold the lease while the block runs, so that no other observer promotes; yields the function of its remaining
+    time.
+    """
     if options is None:
         yield lambda: float("inf")
         return
@@ -268,10 +276,10 @@ def _holder() -> str:
 
 
 async def observe_run(clusters: Clusters, options: RunOptions) -> None:
-    """Work until SIGTERM or SIGINT.
+    """Run until SIGTERM or SIGINT.
 
     Raises:
-        EnvironmentFault: CMD-OBS-021, the lease was lost; CMD-SERVE-002, an address cannot be listened on.
+        EnvironmentFault: CMD-OBS-021, the lease was lost; CMD-SERVE-002, listening on an address failed.
     """
     metrics = Metrics()
     stop = asyncio.Event()
@@ -296,7 +304,7 @@ async def observe_run(clusters: Clusters, options: RunOptions) -> None:
 
 @contextlib.contextmanager
 def _served(options: RunOptions, metrics: Metrics, controller: Controller) -> Iterator[None]:
-    """Answer probes and metrics as long as the block runs, on one port if the addresses are equal."""
+    """Serve probes and metrics while the block runs, on one port if the addresses are equal."""
     shown: dict[str, dict[str, Callable[[], Reply]]] = {}
     if options.metrics_address:
         shown.setdefault(options.metrics_address, {})["/metrics"] = lambda: Reply.metrics(metrics.text())
