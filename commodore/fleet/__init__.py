@@ -1,4 +1,4 @@
-"""Fleets: the charts of many clusters, made from configuration that advances through environments."""
+"""Generate the charts of many clusters from configuration that is promoted through environments."""
 
 from __future__ import annotations
 

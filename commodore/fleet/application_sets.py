@@ -1,4 +1,4 @@
-"""The ApplicationSet that gives each cluster of a type the chart of its cell."""
+"""The ApplicationSet that deploys the chart of its cell to each cluster of a type."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from commodore.fleet.repository.config import read_config
 
 @dataclass(frozen=True, slots=True)
 class ApplicationSetOptions:
-    """What an ApplicationSet is made with.
+    """The options of an ApplicationSet.
 
     Attributes:
-        label_prefix: what labels of clusters begin with.
-        cluster_values: further values for the charts, each with the label that has it.
+        label_prefix: the prefix of clusters' labels.
+        cluster_values: further values of the charts, each with its label.
         template_engine: fasttemplate, or Go templates.
     """
 
@@ -30,13 +30,13 @@ class ApplicationSetOptions:
 
 
 def application_set(root: Path, kind: str, options: ApplicationSetOptions, context: Context) -> dict[str, Any]:
-    """The ApplicationSet of a cluster type of the fleet at `root`.
+    """Return the ApplicationSet of a cluster type of the fleet at `root`.
 
     Raises:
-        CommodoreError: as `read_config`; CMD-FLT-090, there is no such type.
+        CommodoreError: as `read_config`; CMD-FLT-090, the type is unknown.
     """
     config = read_config(root, context.limits)
-    check_known("cluster type", [kind], [one.name for one in config.types])
+    check_known("cluster type", [kind], [type_.name for type_ in config.types])
     go = options.template_engine == "go"
     name, server = ("{{.name}}", "{{.server}}") if go else ("{{name}}", "{{server}}")
 
@@ -48,8 +48,8 @@ def application_set(root: Path, kind: str, options: ApplicationSetOptions, conte
             return f"{{{{values.{text}}}}}"
         return f"{{{{.values.{text}}}}}" if text.isidentifier() else f'{{{{index .values "{text}"}}}}'
 
-    values = {one: label(f"{options.label_prefix}{one}") for one in config.singulars}
-    cluster = {"name": name, **{one: value(one) for one in config.singulars}}
+    values = {dimension: label(f"{options.label_prefix}{dimension}") for dimension in config.singulars}
+    cluster = {"name": name, **{dimension: value(dimension) for dimension in config.singulars}}
     cluster |= {key: label(f"{options.label_prefix}{text}") for key, text in options.cluster_values}
     generator = {
         "selector": {"matchLabels": {f"{options.label_prefix}cluster-type": kind}},
@@ -58,7 +58,7 @@ def application_set(root: Path, kind: str, options: ApplicationSetOptions, conte
     source = {
         "repoURL": options.repo_url,
         "targetRevision": options.revision,
-        "path": "/".join(["rendered", kind, *(value(one) for one in config.singulars)]),
+        "path": "/".join(["rendered", kind, *(value(dimension) for dimension in config.singulars)]),
         "helm": {"valuesObject": {"cluster": cluster}},
     }
     return {

@@ -30,7 +30,7 @@ from commodore.fleet.repository.config import Prefix, in_path
 from commodore.fleet.repository.model import App, Fleet, Layer, PatchFile, TypeConfig, Values
 
 Status = Callable[[str, Prefix], Live]
-"""Gives what tells the live state of a cell, by type and cell."""
+"""Returns the function for the live state of a cell, by type and cell."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,8 +39,8 @@ class CellValues:
 
     Attributes:
         values: section to item name to item, without the dimensions.
-        applied: the patches that were applied, in order.
-        left_out: those that were not, each with what it lacks.
+        applied: the applied patches, in order.
+        left_out: the other patches, each with its unmet dependency.
     """
 
     type: str
@@ -54,7 +54,7 @@ class Merger:
     """Merges the cells of one cluster type.
 
     Args:
-        status: live state that dependencies may ask for; without it they are not looked at.
+        status: the live state for dependencies; without it these dependencies are ignored.
     """
 
     def __init__(self, fleet: Fleet, kind: TypeConfig, report: Diagnostics, status: Status | None = None) -> None:
@@ -74,7 +74,7 @@ class Merger:
             for patch in app.patches:
                 for file in patch.files:
                     self._prepare(app, file)
-        queries = any(one.query for needs in self._needs.values() for one in needs)
+        queries = any(need.query for needs in self._needs.values() for need in needs)
         self._asks_for_dimensions = fleet.choices.inject_dimensions and queries
 
     def _prepare(self, app: App, file: PatchFile) -> None:
@@ -86,11 +86,11 @@ class Merger:
             self._needs[file] = ()
             self._report.add(error)
         inject = self._fleet.choices.inject_dimensions
-        asked = [one for one in self._needs[file] if not (inject and one.query and one.path[:1] == ("cluster",))]
+        asked = [need for need in self._needs[file] if not (inject and need.query and need.path[:1] == ("cluster",))]
         self._report.add(*unknown_applications(self._kind, asked, file))
 
     def merge(self, cells: Iterable[Prefix]) -> list[CellValues]:
-        """The values of cells. Conflicts, patches that are left out and circles go to the report, each once."""
+        """Return the values of cells. Conflicts, left out patches and cycles are reported, each once."""
         merged = [self._cell(cell) for cell in cells]
         self._report_merged(merged)
         return merged
@@ -113,29 +113,31 @@ class Merger:
         return CellValues(self._kind.name, cell, known.values, known.applied, known.left_out)
 
     def _cluster(self, cell: Prefix) -> dict[str, str]:
-        """The dimensions of a cell, if they belong to its values and a JSONPath may ask for them."""
+        """Return the dimensions of a cell, if they belong to its values and a JSONPath may refer to them."""
         if not self._asks_for_dimensions:
             return {}
         return dict(zip(self._fleet.config.singulars, cell, strict=True))
 
     def _report_merged(self, merged: Sequence[CellValues]) -> None:
-        """Say what patches do to each other, and which of them are left out."""
+        """Report conflicts between patches, and left out patches."""
         lacking: dict[tuple[str, str, str], list[str]] = {}
-        for one in merged:
-            for file, lack in one.left_out:
-                name = f"{one.type}/{self._app_of[file].name}/{file.name}"
-                lacking.setdefault((name, lack.in_words, lack.hint), []).append(in_path(one.cell))
+        for cell in merged:
+            for file, lack in cell.left_out:
+                name = f"{cell.type}/{self._app_of[file].name}/{file.name}"
+                lacking.setdefault((name, lack.in_words, lack.hint), []).append(in_path(cell.cell))
         for (name, words, hint), cells in lacking.items():
             self._report.add(
                 Warned("CMD-FLT-047", f"the patch {name} is not applied in {cells_in_words(cells)}: {words}", hint)
             )
-        writes = [Writes(in_path(one.cell), [(file, self._strategies[file]) for file in one.applied]) for one in merged]
+        writes = [
+            Writes(in_path(cell.cell), [(file, self._strategies[file]) for file in cell.applied]) for cell in merged
+        ]
         self._report.add(*describe_conflicts(writes))
         if self._fleet.choices.patches == "by-level":
-            applied = [(one.cell, file, self._app_of[file]) for one in merged for file in one.applied]
+            applied = [(cell.cell, file, self._app_of[file]) for cell in merged for file in cell.applied]
             self._report.add(*overridden(applied))
 
-    # what a run for one cell asks for
+    # used by the run of a cell
 
     @property
     def by_level(self) -> bool:
@@ -156,7 +158,7 @@ class Merger:
         return self._needs[file]
 
     def ordered(self, files: Sequence[PatchFile]) -> list[PatchFile]:
-        """Patches of one cell in the order in which they are applied."""
+        """Sort the patches of a cell in the order of their application."""
 
         def tie(file: PatchFile) -> tuple[int, int, str]:
             name = PurePosixPath(file.place).name if self.by_level else file.name
@@ -170,19 +172,19 @@ class Merger:
         return ordered
 
     def lack(self, file: PatchFile, values: Values, live: Live | None) -> Unmet | None:
-        """The first dependency of a patch that the values do not meet."""
-        for one in self._needs[file]:
+        """Return the first unmet dependency of a patch."""
+        for need in self._needs[file]:
             try:
-                found = unmet(one, values, live)
+                missing = unmet(need, values, live)
             except CommodoreError as error:
                 self._report.add(error)
                 return None
-            if found is not None:
-                return found
+            if missing is not None:
+                return missing
         return None
 
     def applied(self, app: App, steps: tuple[Layer | PatchFile, ...]) -> Values:
-        """The values of an application after some steps, beginning with its base values."""
+        """Return the values of an application after some steps, starting with its base values."""
         key = (app, steps)
         if key in self._items:
             return self._items[key]
@@ -200,7 +202,7 @@ class Merger:
     def _on_defaults(
         self, before: Values, layer: Layer, strategies: dict[Path_, str], earlier: Sequence[Layer | PatchFile]
     ) -> Values:
-        """Values with a layer put upon them; an item that is new gets the defaults of its section beneath."""
+        """Merge a layer into values; new items are merged into the defaults of their section."""
 
         def changed(path: Path_, old: Any, new: Any) -> None:
             self._report_change(path, old, new, layer, earlier)
@@ -224,8 +226,10 @@ class Merger:
     def _report_change(
         self, path: Path_, old: Any, new: Any, layer: Layer, earlier: Sequence[Layer | PatchFile]
     ) -> None:
-        layers = [one.layer if isinstance(one, PatchFile) else one for one in reversed(earlier)]
-        writer = next((one for one in layers if value_at(one.values, path) is not MISSING), None)
+        layers = [step.layer if isinstance(step, PatchFile) else step for step in reversed(earlier)]
+        writer = next(
+            (layer_of_path for layer_of_path in layers if value_at(layer_of_path.values, path) is not MISSING), None
+        )
         where = writer.at(path) if writer else self._default_place(path)
         key = (str(layer.at(path)), str(where))
         if key not in self._changes:
@@ -239,7 +243,7 @@ class Merger:
 
 
 class _Run:
-    """One distinct cell: which steps each application takes."""
+    """A distinct cell: the steps of each application."""
 
     def __init__(
         self,
@@ -283,11 +287,11 @@ class _Run:
             self.applied.append(file)
 
     def _seen(self) -> Values:
-        """What dependencies see: the values at that moment, and the dimensions if they belong to them."""
+        """Return the values for dependencies: the current ones, and the dimensions if they belong to them."""
         return {"cluster": self._cluster, **self.values()} if self._cluster else self.values()
 
     def values(self) -> Values:
-        """The values of all applications, those of folders in their order."""
+        """Return the values of all applications, in the order of their folders."""
         merged: Values = {}
         for app in self._merger.apps:
             for section, items in self._merger.applied(app, self._steps[app]).items():
@@ -298,8 +302,8 @@ class _Run:
 def merge_fleet(
     fleet: Fleet, cells: Iterable[Prefix], types: Iterable[str], report: Diagnostics, status: Status | None = None
 ) -> list[CellValues]:
-    """The merged values of all these cells of these types."""
-    wanted, chosen = tuple(types), tuple(cells)
+    """Return the merged values of these cells of these types."""
+    names, chosen = tuple(types), tuple(cells)
     return [
-        one for kind in fleet.types if kind.name in wanted for one in Merger(fleet, kind, report, status).merge(chosen)
+        cell for kind in fleet.types if kind.name in names for cell in Merger(fleet, kind, report, status).merge(chosen)
     ]

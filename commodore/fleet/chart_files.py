@@ -1,4 +1,4 @@
-"""The chart that cells are made with: the repository's own, or the one that is built in."""
+"""The chart of cells: the repository's own, or the built-in one."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _CHART = b"apiVersion: v2\nname: fleet\nversion: 1.0.0\n"
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart's files by path: `Chart.yaml`, `values.yaml`, `templates/...` and what else it has.
+    """A chart's files by path: `Chart.yaml`, `values.yaml`, `templates/...` and others.
 
     Attributes:
-        name: that of its folder.
-        own: whether it is the repository's.
-        has_chart_yaml: whether the repository says what `Chart.yaml` of a cell is.
+        name: the name of its folder.
+        own: true for a chart of the repository.
+        has_chart_yaml: true if the repository defines the `Chart.yaml` of cells.
     """
 
     name: str
@@ -35,19 +35,19 @@ class Chart:
 
     @property
     def templates(self) -> dict[str, bytes]:
-        """What a cell's chart gets as its templates, by path within them."""
+        """Return the templates of a cell's chart, by path within them."""
         return {
             path.removeprefix("templates/"): text for path, text in self.files.items() if path.startswith("templates/")
         }
 
     @cached_property
     def digest(self) -> str:
-        found = [(path, hashlib.sha256(text).hexdigest()) for path, text in sorted(self.files.items())]
-        return hashlib.sha256(json.dumps([self.name, found]).encode()).hexdigest()
+        digests = [(path, hashlib.sha256(text).hexdigest()) for path, text in sorted(self.files.items())]
+        return hashlib.sha256(json.dumps([self.name, digests]).encode()).hexdigest()
 
 
 def read_chart(fleet: Fleet, limits: Limits) -> Chart:
-    """The chart of a fleet.
+    """Read the chart of a fleet.
 
     Raises:
         InputError: CMD-FLT-006, a file of it cannot be read.
@@ -62,14 +62,14 @@ def read_chart(fleet: Fleet, limits: Limits) -> Chart:
         texts = {f"templates/{name}": (_BUILT_IN / source).read_bytes() for name, source in names.items()}
         return Chart("fleet", {"Chart.yaml": _CHART, **texts}, own=False, has_chart_yaml=False)
     folder = fleet.root / fleet.choices.chart
-    found = {str(path.relative_to(folder)): read_bytes(path, fleet.root, limits) for path in _files(folder)}
-    has_chart_yaml = "Chart.yaml" in found and fleet.choices.output == "charts"
-    if any(path.startswith("templates/") for path in found):  # a whole chart
-        found.setdefault("Chart.yaml", _CHART)
-        return Chart(folder.name, found, own=True, has_chart_yaml=has_chart_yaml)
-    chart_yaml = found.pop("Chart.yaml", _CHART)  # its placeholders are for cells, not for helm
+    contents = {str(path.relative_to(folder)): read_bytes(path, fleet.root, limits) for path in _files(folder)}
+    has_chart_yaml = "Chart.yaml" in contents and fleet.choices.output == "charts"
+    if any(path.startswith("templates/") for path in contents):  # a whole chart
+        contents.setdefault("Chart.yaml", _CHART)
+        return Chart(folder.name, contents, own=True, has_chart_yaml=has_chart_yaml)
+    chart_yaml = contents.pop("Chart.yaml", _CHART)  # its placeholders are for cells, not for helm
     files = {"Chart.yaml": chart_yaml if has_chart_yaml else _CHART}
-    for path, text in found.items():
+    for path, text in contents.items():
         name = path.rpartition("/")[2]
         if not (name.startswith("README") or (name.startswith("values") and name.endswith(".yaml"))):
             files[f"templates/{path}"] = text
@@ -77,6 +77,6 @@ def read_chart(fleet: Fleet, limits: Limits) -> Chart:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    for _, entry in walk(folder, skip=lambda one: is_hidden(one) and one.is_dir()):
+    for _, entry in walk(folder, skip=lambda child: is_hidden(child) and child.is_dir()):
         if not entry.is_dir():
             yield Path(entry.path)

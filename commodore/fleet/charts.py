@@ -1,4 +1,4 @@
-"""Cells as charts: values, and the templates as they are, which Argo CD renders."""
+"""Cells as charts: values, and the unrendered templates, which Argo CD renders."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_][\w-]*)\s*\}\}")
 
 
 def chart_yaml(fleet: Fleet, chart: Chart, kind: str, cell: Prefix) -> bytes:
-    """The `Chart.yaml` of a cell."""
+    """Return the `Chart.yaml` of a cell."""
     built_in = _built_in(fleet, kind, cell)
     if not chart.has_chart_yaml:
         return as_yaml(built_in).encode()
     text = chart.files["Chart.yaml"].decode("utf-8", "replace")
     words = {"cluster_type": kind, **dict(zip(fleet.config.singulars, cell, strict=True))}
-    if any(found[1] in words for found in _PLACEHOLDER.finditer(text)):
-        return _PLACEHOLDER.sub(lambda found: words.get(found[1], found[0]), text).encode()
+    if any(match[1] in words for match in _PLACEHOLDER.finditer(text)):
+        return _PLACEHOLDER.sub(lambda match: words.get(match[1], match[0]), text).encode()
     data = load(text, place="Chart.yaml")
     data = dict(data) if isinstance(data, dict) else {}
     return as_yaml({**data, "name": built_in["name"], "description": built_in["description"]}).encode()
@@ -47,11 +47,11 @@ def _built_in(fleet: Fleet, kind: str, cell: Prefix) -> dict[str, str]:
 
 
 def sample_cluster(fleet: Fleet, cell: Prefix, texts: Sequence[str]) -> dict[str, object]:
-    """Values of a fake cluster for all that the texts ask for."""
+    """Return values of a fake cluster for all references in the texts."""
     sample: dict[str, object] = dict(zip(fleet.config.singulars, cell, strict=True))
     for text in texts:
-        for found in _CLUSTER_VALUE.finditer(text):
-            _put(sample, found[1].strip(".").split(".") if found[1] else [found[2]])
+        for match in _CLUSTER_VALUE.finditer(text):
+            _put(sample, match[1].strip(".").split(".") if match[1] else [match[2]])
     given: Mapping[str, object] = fleet.config.generator.get("sample_cluster") or {}
     return {**sample, **given}
 
@@ -69,6 +69,6 @@ def _put(sample: dict[str, object], steps: Sequence[str]) -> None:
 
 
 def cell_chart(fleet: Fleet, chart: Chart, kind: str, cell: Prefix, values: str) -> dict[str, bytes]:
-    """The files of a cell, by path in its folder."""
+    """Return the files of a cell, by path in its folder."""
     templates = {f"templates/{name}": text for name, text in chart.templates.items()}
     return {"Chart.yaml": chart_yaml(fleet, chart, kind, cell), "values.yaml": values.encode(), **templates}

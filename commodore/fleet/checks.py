@@ -1,4 +1,4 @@
-"""What is wrong with merged values, and with expressions in them, before and after helm has seen them."""
+"""Check merged values and the expressions in them, before and after rendering with helm."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from commodore.fleet.repository.model import APPLICATIONS, APPLICATIONSETS, SECT
 from commodore.fleet.repository.schema import static_schema
 
 _SAFE_INTEGER = 2**53
-# What the YAML writer of helm refuses; its function toYaml gives nothing then, and no error.
+# Characters that helm's YAML writer refuses; its function toYaml returns an empty text then, without an error.
 _UNWRITABLE = re.compile("[\x7f-\x84\x86-\x9f\ufffe\uffff]")
 _LITERAL = re.compile(r"\{\{-?\s*`.*?`\s*-?\}\}", re.DOTALL)
 _ANY = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 _ALL_VALUES = re.compile(rb"\.Values(?![.\w])(?! *\")")
 _SINGLE_QUOTES = re.compile(rb"'\{\{[^}]*\}\}|\{\{[^}]*\bsquote\b[^}]*\}\}")
-# The files of resources whose names YAML takes for texts, with and without quotes; `True` is no such name.
+# The files of resources whose names YAML reads as texts, with and without quotes; `True` is not among them.
 _PLAIN_NAME = re.compile(r"(?!True\.yaml$)[A-Za-z]")
 _QUOTING = re.compile(r"\|\s*(toJson|quote|squote)\s*-?\}\}")
 
 
 def check_values(fleet: Fleet, chart: Chart, cells: Sequence[CellValues], report: Diagnostics) -> None:
-    """Look at the merged items of all cells, and at all files for what helm or the template would not take."""
+    """Check the merged items of all cells, and all files for values that helm or the template would not accept."""
     templates = _Templates(chart)
     report.add(*_lacking(fleet, cells, templates))
     in_quotes = any(_puts_in_quotes(text) for text in chart.templates.values())
@@ -49,7 +49,7 @@ def check_values(fleet: Fleet, chart: Chart, cells: Sequence[CellValues], report
 
 
 def layers_of(kind: TypeConfig) -> Iterator[Layer]:
-    """All values, overrides and patches of a type."""
+    """Yield all values, overrides and patches of a type."""
     for app in kind.apps:
         yield from (app.base, *app.overrides.values(), *app.flat.values())
         yield from (file.layer for patch in app.patches for file in patch.files)
@@ -61,17 +61,17 @@ def _defaults_of(kind: TypeConfig) -> Iterator[Layer]:
 
 
 def _lacking(fleet: Fleet, cells: Sequence[CellValues], templates: _Templates) -> Iterator[CommodoreError | Warned]:
-    found: dict[tuple[str, str, str, str], list[str]] = {}
+    places: dict[tuple[str, str, str, str], list[str]] = {}
     known: dict[int, list[tuple[str, str, str, str]]] = {}
     items: dict[int, list[str]] = {}
     needed = [part for part in ("project", "destination", "source") if templates.need(part)]
-    for one in cells:
-        if id(one.values) not in known:
-            wrong = _wrong_items(one, fleet.choices.output == "manifests", needed)
-            known[id(one.values)] = [*wrong, *_same_keys(one, items)]
-        for key in known[id(one.values)]:
-            found.setdefault(key, []).append(in_path(one.cell))
-    for (code, kind, section, what), names in found.items():
+    for cell in cells:
+        if id(cell.values) not in known:
+            wrong = _wrong_items(cell, fleet.choices.output == "manifests", needed)
+            known[id(cell.values)] = [*wrong, *_same_keys(cell, items)]
+        for key in known[id(cell.values)]:
+            places.setdefault(key, []).append(in_path(cell.cell))
+    for (code, kind, section, what), names in places.items():
         name = what.partition(" ")[0]
         place = _definition(fleet, kind, section, name)
         message = f"{what} in {cells_in_words(names)}"
@@ -89,12 +89,12 @@ def _lacking(fleet: Fleet, cells: Sequence[CellValues], templates: _Templates) -
             yield Warned("CMD-FLT-026", message + where, "give the name of a cluster, or the URL of its server")
 
 
-def _wrong_items(one: CellValues, resources: bool, needed: Sequence[str]) -> Iterator[tuple[str, str, str, str]]:
-    """Code, type, section, and name with what is wrong."""
-    for name, item in one.values.get(APPLICATIONS, {}).items():
+def _wrong_items(cell: CellValues, resources: bool, needed: Sequence[str]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield code, type, section, and name with the error."""
+    for name, item in cell.values.get(APPLICATIONS, {}).items():
         if not isinstance(item, dict):
             continue
-        key = (one.type, APPLICATIONS)
+        key = (cell.type, APPLICATIONS)
         for part in needed:
             if not item.get(part) and not (part == "source" and item.get("sources")):
                 yield "CMD-FLT-017", *key, f"{name} has no {part}"
@@ -109,28 +109,28 @@ def _wrong_items(one: CellValues, resources: bool, needed: Sequence[str]) -> Ite
                     *key,
                     f"{name} has a destination with {' and '.join(given) or 'neither name nor server'}",
                 )
-    for name, (first, second) in names_twice(one.values) if resources else ():
+    for name, (first, second) in names_twice(cell.values) if resources else ():
         yield (
             "CMD-FLT-057",
-            one.type,
+            cell.type,
             second,
             f"{name} stands in {first} and in {second}: two resources would have one name,",
         )
 
 
-def _same_keys(one: CellValues, known: dict[int, list[str]]) -> Iterator[tuple[str, str, str, str]]:
-    """Keys of one map that helm takes for one, of which it keeps any: 1 and "1".
+def _same_keys(cell: CellValues, known: dict[int, list[str]]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield keys of a map that are the same for helm, which keeps any of them: 1 and "1".
 
     Args:
-        known: what was found in items, which cells share.
+        known: the results of items, which cells share.
     """
-    for section, items in one.values.items():
+    for section, items in cell.values.items():
         for name, item in items.items():
             if id(item) not in known:
                 known[id(item)] = [dotted(path) for path in _twice(item)]
             for path in known[id(item)]:
                 what = f"{name} has the key {path} as a text and as something else, which are one for helm,"
-                yield "CMD-FLT-062", one.type, section, what
+                yield "CMD-FLT-062", cell.type, section, what
 
 
 def _twice(value: Any, path: tuple[object, ...] = ()) -> Iterator[tuple[object, ...]]:
@@ -146,13 +146,13 @@ def _twice(value: Any, path: tuple[object, ...] = ()) -> Iterator[tuple[object, 
 
 
 def _definition(fleet: Fleet, kind: str, section: str, name: str) -> list[Location]:
-    layers = (layer for one in fleet.types if one.name == kind for layer in layers_of(one))
-    found = next((layer for layer in layers if name in layer.values.get(section, {})), None)
-    return [found.at((section, name))] if found else []
+    layers = (layer for type_ in fleet.types if type_.name == kind for layer in layers_of(type_))
+    definition = next((layer for layer in layers if name in layer.values.get(section, {})), None)
+    return [definition.at((section, name))] if definition else []
 
 
 class _Templates:
-    """The names that the templates of a chart ask for."""
+    """The names that the templates of a chart refer to."""
 
     def __init__(self, chart: Chart) -> None:
         self._text = b"\n".join(
@@ -166,15 +166,15 @@ class _Templates:
         self._known: dict[str, bool] = {}
 
     def read_section(self, section: str) -> bool:
-        """A section is read: by name, as the values of a dependency, or with all values at once."""
+        """Return True if a section is read: by name, as the values of a dependency, or with all values at once."""
         if section not in self._known:
             dependency = rb"^[ -]+(?:name|alias): *[\"']?" + re.escape(section.encode()) + rb"(?![\w-])"
-            found = self._names(section) or re.search(dependency, self._text, re.MULTILINE)
-            self._known[section] = self._all_at_once or bool(found)
+            is_read = self._names(section) or re.search(dependency, self._text, re.MULTILINE)
+            self._known[section] = self._all_at_once or bool(is_read)
         return self._known[section]
 
     def need(self, field: str) -> bool:
-        """An Application has to have a field: own templates that do not ask for it can do without."""
+        """Return True if an Application needs a field: own templates without a reference to it can do without."""
         return not self._own or self._names(field)
 
     def _names(self, name: str) -> bool:
@@ -182,12 +182,12 @@ class _Templates:
 
 
 def _unread_sections(layer: Layer, templates: _Templates) -> Iterator[CommodoreError | Warned]:
-    """Sections that the chart does not ask for: nothing comes of what they define."""
+    """Yield sections that the chart does not read: their items have no effect."""
     for section in (section for section in layer.values if not templates.read_section(section)):
         location = layer.at((section,))
         message = f"{at(location)}: no template reads the section {shown(section)}"
         hint = did_you_mean(section, SECTIONS) if section not in SECTIONS else ""
-        if templates.fixed:  # the chart makes the same of all values, which can hardly be by mistake
+        if templates.fixed:  # the chart renders the same for all values, hardly by mistake
             yield Warned("CMD-FLT-019", message, hint or "let a template read it")
         else:
             yield InputError(
@@ -214,14 +214,14 @@ def _unknown_keys(layer: Layer) -> Iterator[Warned]:
 
 
 def _lost_in_helm(layer: Layer) -> Iterator[CommodoreError | Warned]:
-    """Numbers and texts that do not come out of helm as they went in."""
+    """Yield numbers and texts that helm changes."""
     for path, value in _scalars(layer.values):
         if isinstance(value, str):
-            if found := _UNWRITABLE.search(value):
+            if match := _UNWRITABLE.search(value):
                 location = layer.at(path)
                 yield InputError(
                     "CMD-FLT-061",
-                    f"{at(location)}: the text has the character U+{ord(found[0]):04X}, with which helm's toYaml "
+                    f"{at(location)}: the text has the character U+{ord(match[0]):04X}, with which helm's toYaml "
                     "leaves out the whole field",
                     hint="remove the character",
                     locations=[location],
@@ -235,13 +235,15 @@ def _lost_in_helm(layer: Layer) -> Iterator[CommodoreError | Warned]:
 
 
 def _puts_in_quotes(template: bytes) -> bool:
-    """Whether a template of ApplicationSets puts a text between single quotes without doubling those that it has."""
-    found = [one[0] for one in _SINGLE_QUOTES.finditer(template)] if b"applicationset" in template.lower() else []
-    return any(b"replace" not in one for one in found)
+    """Return True if a template of ApplicationSets puts a text into single quotes without doubling its apostrophes."""
+    expressions = (
+        [match[0] for match in _SINGLE_QUOTES.finditer(template)] if b"applicationset" in template.lower() else []
+    )
+    return any(b"replace" not in expression for expression in expressions)
 
 
 def _broken_quotes(layer: Layer) -> Iterator[CommodoreError]:
-    """Texts of ApplicationSets that a chart puts between single quotes as they are."""
+    """Yield texts of ApplicationSets that a chart puts into single quotes unescaped."""
     for name, item in layer.values.get(APPLICATIONSETS, {}).items():
         template = item.get("template") if isinstance(item, dict) else None
         for path, value in _quoted_fields(template) if isinstance(template, dict) else ():
@@ -265,20 +267,20 @@ def _quoted_fields(template: Mapping[str, Any]) -> Iterator[tuple[tuple[object, 
 
 
 def check_names(rendered: Iterable[Mapping[str, bytes]], report: Diagnostics) -> None:
-    """Say which resources are called by what is no text: a chart has written their names without quotes.
+    """Report resources whose names are not texts: a chart has written the names without quotes.
 
     Args:
         rendered: the resources of cells, by file.
     """
     texts = {path: text for files in rendered for path, text in files.items() if not _PLAIN_NAME.match(path)}
-    found = sorted(
+    unquoted = sorted(
         path for path, text in texts.items() if not isinstance(load(text, place=path)["metadata"]["name"], str)
     )
-    if found:
+    if unquoted:
         report.add(
             Warned(
                 "CMD-FLT-063",
-                f"names of resources are no texts, which Kubernetes refuses: {some_of(found)}",
+                f"names of resources are no texts, which Kubernetes refuses: {some_of(unquoted)}",
                 "let the chart put names in quotes: name: {{ $name | quote }}",
             )
         )
@@ -290,18 +292,18 @@ def check_names(rendered: Iterable[Mapping[str, bytes]], report: Diagnostics) ->
 def check_expressions(
     fleet: Fleet, chart: Chart, report: Diagnostics, rendered: Iterable[Mapping[str, bytes]], proofs: Iterable[Any]
 ) -> None:
-    """Say which expressions will not do what they seem to.
+    """Report expressions without the apparent effect.
 
     Args:
         rendered: the resources of cells, in style manifests.
-        proofs: the objects that charts give for a fake cluster, in style charts.
+        proofs: the objects of charts for a fake cluster, in style charts.
     """
-    found = _Found()
+    places = _Found()
     if fleet.choices.output == "manifests":
         inside, eaten = _left_in_resources(rendered)
         for layer, path, text in _all_texts(fleet):
-            found.inside += [layer.at(path)] if any(one in text for one in inside) else []
-            found.eaten += [layer.at(path)] if any(one in text for one in eaten) else []
+            places.inside += [layer.at(path)] if any(expression in text for expression in inside) else []
+            places.eaten += [layer.at(path)] if any(expression in text for expression in eaten) else []
     else:
         left = _unresolved(fleet, proofs)
         texts = [text.decode("utf-8", "replace") for text in chart.templates.values()]
@@ -309,18 +311,18 @@ def check_expressions(
         into_yaml = any(re.search(r"\btpl\s*\(\s*toYaml\b", text) for text in texts)
         for layer, path, text in _all_texts(fleet):
             own = _expressions(text)
-            if any(one in left for one in own):
-                found.stays.append(layer.at(path))
+            if any(expression in left for expression in own):
+                places.stays.append(layer.at(path))
             elif into_yaml and own:
-                found.inside.append(layer.at(path))
-            elif resolving and path[:1] == (APPLICATIONSETS,) and any(_is_consumed(one) for one in own):
-                found.eaten.append(layer.at(path))
-    report.add(*found.in_words())
+                places.inside.append(layer.at(path))
+            elif resolving and path[:1] == (APPLICATIONSETS,) and any(_is_consumed(expression) for expression in own):
+                places.eaten.append(layer.at(path))
+    report.add(*places.in_words())
 
 
 @dataclass(slots=True)
 class _Found:
-    """Places of expressions, by what becomes of them."""
+    """Places of expressions, by effect."""
 
     stays: list[Location] = field(default_factory=list)
     inside: list[Location] = field(default_factory=list)
@@ -353,7 +355,7 @@ def _places(locations: Sequence[Location]) -> str:
 
 
 def _all_texts(fleet: Fleet) -> Iterator[tuple[Layer, tuple[object, ...], str]]:
-    """All texts with expressions in defaults, values, overrides and patches."""
+    """Yield all texts with expressions in defaults, values, overrides and patches."""
     for kind in fleet.types:
         for layer in (*_defaults_of(kind), *layers_of(kind)):
             for path, text in _scalars(layer.values):
@@ -362,7 +364,7 @@ def _all_texts(fleet: Fleet) -> Iterator[tuple[Layer, tuple[object, ...], str]]:
 
 
 def _scalars(value: Any, path: tuple[object, ...] = ()) -> Iterator[tuple[tuple[object, ...], Any]]:
-    """All keys, and all values that are no map and no list, with their paths."""
+    """Yield all keys, and all values that are neither maps nor lists, with their paths."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield (*path, key), key
@@ -375,30 +377,30 @@ def _scalars(value: Any, path: tuple[object, ...] = ()) -> Iterator[tuple[tuple[
 
 
 def _unresolved(fleet: Fleet, proofs: Iterable[Any]) -> set[str]:
-    """The expressions that stay in the objects of charts, without those that the fleet's texts escape in the same field
-    for what is deployed.
+    """Return the expressions that remain in the objects of charts, without the ones that the fleet's texts escape in
+    the same field for the deployed application.
     """
     left = {
-        (one, path[-1])
+        (expression, path[-1])
         for proof in proofs
         for path, text in _scalars(proof)
         if isinstance(text, str)
-        for one in _ANY.findall(text)
-        if ".Values." in one
+        for expression in _ANY.findall(text)
+        if ".Values." in expression
     }
     escaped = {
-        (one, path[-1])
+        (expression, path[-1])
         for _, path, text in _all_texts(fleet)
         for literal in _LITERAL.findall(text)
-        for one in _ANY.findall(literal[2:-2])
+        for expression in _ANY.findall(literal[2:-2])
     }
-    return {one for one, _ in left - escaped}
+    return {expression for expression, _ in left - escaped}
 
 
 def _expressions(text: str) -> list[str]:
-    """What a pass of helm resolves in a text: no literals."""
-    found: list[str] = _ANY.findall(_LITERAL.sub("", text))
-    return found
+    """Return the expressions that a pass of helm resolves in a text, without literals."""
+    expressions: list[str] = _ANY.findall(_LITERAL.sub("", text))
+    return expressions
 
 
 def _is_consumed(expression: str) -> bool:
@@ -406,15 +408,15 @@ def _is_consumed(expression: str) -> bool:
 
 
 def _left_in_resources(rendered: Iterable[Mapping[str, bytes]]) -> tuple[set[str], set[str]]:
-    """The expressions in resources that a cluster's value could break out of, and those of ApplicationSets that Argo CD
-    takes for its own.
+    """Return the expressions in resources that a cluster's value could break out of, and those of ApplicationSets that
+    Argo CD would resolve itself.
     """
     inside: set[str] = set()
     eaten: set[str] = set()
     for content in {text for files in rendered for text in files.values() if b"{{" in text}:
-        for one in _expressions(content.decode("utf-8", "replace")):
-            if ".Values." in one and not _QUOTING.search(one):
-                inside.add(one)
-            elif ".Values." not in one and b"kind: ApplicationSet" in content:
-                eaten.add(one)
+        for expression in _expressions(content.decode("utf-8", "replace")):
+            if ".Values." in expression and not _QUOTING.search(expression):
+                inside.add(expression)
+            elif ".Values." not in expression and b"kind: ApplicationSet" in content:
+                eaten.add(expression)
     return inside, eaten

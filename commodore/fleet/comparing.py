@@ -1,4 +1,4 @@
-"""States of `rendered/`: what differs between two of them, equal changes of several cells once."""
+"""Compare states of `rendered/`, with equal changes of several cells grouped."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _CONTEXT = 2
 
 @dataclass(frozen=True, slots=True)
 class RenderedDiff:
-    """What differs between two states of `rendered/`.
+    """The differences between two states of `rendered/`.
 
     Attributes:
         groups: the changes of files, equal ones of several cells together; their "clusters" are folders of cells.
-        objects: the Applications that come and go.
-        cells: how many cells there are in both states together.
+        objects: the added and removed Applications.
+        cells: the number of cells in either state.
     """
 
     change: TreeChange
@@ -47,10 +47,10 @@ class RenderedDiff:
 
 
 def diff_rendered(root: Path, revisions: Sequence[str], context: Context) -> RenderedDiff:
-    """What differs in `rendered/` between two commits, or between one (by default HEAD) and the files that are there.
+    """Compare `rendered/` between two commits, or between a commit (by default HEAD) and the current files.
 
     Raises:
-        UsageError: CMD-FLT-097, there is no such commit.
+        UsageError: CMD-FLT-097, a commit is unknown.
         InputError: the configuration cannot be read.
         EnvironmentFault: git fails.
     """
@@ -66,22 +66,22 @@ def diff_rendered(root: Path, revisions: Sequence[str], context: Context) -> Ren
 
 
 def rendered_at(root: Path, revision: str, context: Context) -> dict[str, bytes]:
-    """All files of `rendered/` in a commit, as `read_rendered` has them.
+    """Return all files of `rendered/` in a commit, as `read_rendered` does.
 
     Raises:
-        UsageError: CMD-FLT-097, there is no such commit.
+        UsageError: CMD-FLT-097, the commit is unknown.
         EnvironmentFault: git fails.
     """
     git = Git(root, context)
-    found = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"], check=False)
-    if found.returncode:
+    parsed = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"], check=False)
+    if parsed.returncode:
         raise UsageError(
             "CMD-FLT-097",
             f"there is no commit {revision!r} in the fleet's repository",
             hint="name a commit, a branch or a tag; a shallow clone has only the newest commits",
         )
     blobs: dict[str, str] = {}
-    for line in git.run(["ls-tree", "-r", "-z", found.text.strip(), "--", f"{RENDERED}/"]).text.split("\0"):
+    for line in git.run(["ls-tree", "-r", "-z", parsed.text.strip(), "--", f"{RENDERED}/"]).text.split("\0"):
         about, _, path = line.partition("\t")
         if path:
             mode, _, name = about.split(" ")
@@ -93,7 +93,7 @@ def rendered_at(root: Path, revision: str, context: Context) -> dict[str, bytes]
 def group_changes(
     change: TreeChange, old: Files, new: Files, singulars: Sequence[str], limits: Limits
 ) -> tuple[FileGroup, ...]:
-    """Changes of files, equal ones of several cells together, those of most cells first. Changes that differ only in
+    """Group equal changes of files in several cells, most cells first. Changes that differ only in
     the names of their cells are equal.
 
     Args:

@@ -1,4 +1,4 @@
-"""Patches that write the same, and patches whose values a narrower override replaces."""
+"""Patches that write the same path, and patches whose values a narrower override replaces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from commodore.fleet.repository.model import App, Layer, PatchFile
 
 @dataclass(frozen=True, slots=True)
 class Writes:
-    """The patches that were applied in a cell, in order, with their strategies."""
+    """The applied patches of a cell, in order, with their strategies."""
 
     cell: str
     files: Sequence[tuple[PatchFile, Mapping[Path_, str]]]
@@ -25,11 +25,11 @@ class Writes:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two patches that write the same place.
+    """Two patches that write the same path.
 
     Attributes:
-        first, second: in the order in which they are applied; the second wins.
-        path, other: what each of them writes, equal or one below the other.
+        first, second: the patches in the order of application; the second wins.
+        path, other: the path that each of them writes, equal or nested.
     """
 
     first: PatchFile
@@ -45,10 +45,10 @@ class Conflict:
 
 
 def conflicts(first: PatchFile, second: PatchFile, appended: Mapping[Path_, str]) -> Iterator[Conflict]:
-    """Where two patches write the same.
+    """Yield the common paths of two patches.
 
     Args:
-        appended: the paths at which both append, which is no conflict.
+        appended: the paths to which both append, which is not a conflict.
     """
     for path, value in leaves(first.layer.values):
         for other, other_value in leaves(second.layer.values):
@@ -57,7 +57,7 @@ def conflicts(first: PatchFile, second: PatchFile, appended: Mapping[Path_, str]
 
 
 def describe_conflicts(cells: Iterable[Writes]) -> list[Warned | Diagnostic]:
-    """What to say about patches that write the same, each conflict once, with the number of its cells."""
+    """Report patches that write the same path, each conflict once, with the number of its cells."""
     counts: dict[tuple[str, str, Path_, Path_], tuple[Conflict, int]] = {}
     known: dict[tuple[PatchFile, PatchFile], list[Conflict]] = {}
     for cell in cells:
@@ -65,7 +65,7 @@ def describe_conflicts(cells: Iterable[Writes]) -> list[Warned | Diagnostic]:
         for number, (second, strategies) in enumerate(cell.files):
             for first, others in cell.files[:number]:
                 if first.name == second.name and first.place.split("/")[:3] == second.place.split("/")[:3]:
-                    continue  # copies of one patch
+                    continue  # copies of the same patch
                 if (first, second) not in known:
                     both = {
                         path: ""
@@ -73,34 +73,41 @@ def describe_conflicts(cells: Iterable[Writes]) -> list[Warned | Diagnostic]:
                         if word != "replace" and others.get(path, "replace") != "replace"
                     }
                     known[first, second] = list(conflicts(first, second, both))
-                for one in known[first, second]:
-                    key = (first.name, second.name, one.path, one.other)
+                for conflict in known[first, second]:
+                    key = (first.name, second.name, conflict.path, conflict.other)
                     if key not in seen:
                         seen.add(key)
-                        counts[key] = (counts[key][0] if key in counts else one, counts.get(key, (one, 0))[1] + 1)
-    return [_describe(one, number) for one, number in counts.values()]
+                        counts[key] = (
+                            counts[key][0] if key in counts else conflict,
+                            counts.get(key, (conflict, 0))[1] + 1,
+                        )
+    return [_describe(conflict, number) for conflict, number in counts.values()]
 
 
-def _describe(one: Conflict, cells: int) -> Warned | Diagnostic:
-    first, second = one.first.layer.at(one.path), one.second.layer.at(one.other)
-    path = dotted(one.path) if one.path == one.other else f"{dotted(one.path)} and {dotted(one.other)}"
+def _describe(conflict: Conflict, cells: int) -> Warned | Diagnostic:
+    first, second = conflict.first.layer.at(conflict.path), conflict.second.layer.at(conflict.other)
+    path = (
+        dotted(conflict.path)
+        if conflict.path == conflict.other
+        else f"{dotted(conflict.path)} and {dotted(conflict.other)}"
+    )
     where = counted(cells, "cell")
-    if one.equal:
-        message = f"{at(first)} and {at(second)} both set {path} in {where} to {shown(one.value)}"
+    if conflict.equal:
+        message = f"{at(first)} and {at(second)} both set {path} in {where} to {shown(conflict.value)}"
         return Diagnostic("CMD-FLT-043", message, "info")
     return Warned(
         "CMD-FLT-040",
-        f"{at(first)} and {at(second)} both set {path} in {where}: {shown(one.value)}, {shown(one.other_value)}; "
+        f"{at(first)} and {at(second)} both set {path} in {where}: {shown(conflict.value)}, {shown(conflict.other_value)}; "
         "the latter wins",
         "let one of them go first, or depend on the other",
     )
 
 
 def overridden(cells: Iterable[tuple[Prefix, PatchFile, App]]) -> list[Diagnostic]:
-    """Patches that have no effect where a narrower override sets the same.
+    """Report patches without effect because a narrower override sets the same path.
 
     Args:
-        cells: cell, an applied patch and its application, as often as it applies.
+        cells: the cell, patch and application of each application of a patch.
     """
     counts: dict[tuple[str, str, str], int] = {}
     known: dict[tuple[PatchFile, Layer], list[tuple[Path_, Path_]]] = {}

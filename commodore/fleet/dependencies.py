@@ -1,4 +1,4 @@
-"""What patches depend on: paths and expected values, whether a state meets them, and the order that follows."""
+"""Dependencies of patches: paths and expected values, their evaluation, and the resulting order."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from commodore.fleet.paths import MISSING, Missing, Path_, strategy_path, value_
 from commodore.fleet.repository.model import APPLICATIONS, PatchFile, TypeConfig
 
 LIVE = ("ready", "health", "sync", "revision")
-"""Last segments below an application that mean its live state, unless it has such a key."""
+"""Last segments below an application that refer to its live state, unless the values have such a key."""
 
 Live = Callable[[str, str, object], Any]
-"""Tells the live state of an application in the cell that is looked at: its name, one of `LIVE`, and the
-`targetRevision` that it should be at, None if it has several sources.
+"""Returns the live state of an application in the current cell by its name, a name of `LIVE`, and its expected
+`targetRevision`, None if it has several sources.
 """
 
 _COMPARISON = re.compile(r"\s*(==|=|!=|>=|<=|>|<)\s*(.*?)\s*")
@@ -30,13 +30,13 @@ _COMPARISON = re.compile(r"\s*(==|=|!=|>=|<=|>|<)\s*(.*?)\s*")
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """One dependency of a patch.
+    """A dependency of a patch.
 
     Attributes:
-        text: the path as the file has it.
-        path: the same in values; of a JSONPath the part before its first wildcard.
-        query: whether it is a JSONPath.
-        location: where it is written.
+        text: the path as in the file.
+        path: the path in values; for a JSONPath the part before its first wildcard.
+        query: true for a JSONPath.
+        location: its place in the file.
     """
 
     text: str
@@ -52,46 +52,46 @@ class Dependency:
 
 @dataclass(frozen=True, slots=True)
 class Unmet:
-    """A dependency that a state does not meet."""
+    """An unmet dependency."""
 
     dependency: Dependency
-    found: Any
+    actual: Any
     hint: str = ""
 
     @property
     def in_words(self) -> str:
-        found = "missing" if isinstance(self.found, Missing) else shown(self.found)
-        return f"{self.dependency.text} is {found}, not {shown(self.dependency.expected)}"
+        actual = "missing" if isinstance(self.actual, Missing) else shown(self.actual)
+        return f"{self.dependency.text} is {actual}, not {shown(self.dependency.expected)}"
 
     @property
     def awaited(self) -> str:
-        """The dependency and its present value: `web >=2.0.0, which is '1.0.0'`."""
+        """The dependency and its current value: `web >=2.0.0, which is '1.0.0'`."""
         dependency = self.dependency
         expected = dependency.expected if isinstance(dependency.expected, str) else shown(dependency.expected)
         if dependency.path[2:] == ("version",) and not dependency.query:
             awaited = f"{dependency.path[1]} {printable(expected)}"
         else:
             awaited = f"{printable(dependency.text)} to be {printable(expected)}"
-        return f"{awaited}, which is {'missing' if isinstance(self.found, Missing) else shown(self.found)}"
+        return f"{awaited}, which is {'missing' if isinstance(self.actual, Missing) else shown(self.actual)}"
 
 
 def dependencies_of(file: PatchFile, sections: Sequence[str]) -> tuple[Dependency, ...]:
-    """The dependencies of a patch.
+    """Return the dependencies of a patch.
 
     Raises:
-        InputError: CMD-FLT-045, one is malformed.
+        InputError: CMD-FLT-045, a dependency is malformed.
     """
     said = file.metadata.get("dependencies") or []
     base = ("metadata", "dependencies")
     items: list[tuple[Path_, Any, Any]] = (
         [((*base, path), path, value) for path, value in said.items()] if isinstance(said, dict) else []
     )
-    for number, one in enumerate(said if isinstance(said, list) else ()):
+    for number, entry in enumerate(said if isinstance(said, list) else ()):
         place: Path_ = (*base, number)
-        if not isinstance(one, dict) or len(one) != 1:
-            raise _malformed(file, place, f"a dependency is {shown(one)}, which is not one path with one value")
-        items += [((*place, path), path, value) for path, value in one.items()]
-    found = []
+        if not isinstance(entry, dict) or len(entry) != 1:
+            raise _malformed(file, place, f"a dependency is {shown(entry)}, which is not one path with one value")
+        items += [((*place, path), path, value) for path, value in entry.items()]
+    dependencies = []
     for place, path, value in items:
         if not isinstance(path, str) or not path.strip("/"):
             raise _malformed(file, place, f"a dependency has {shown(path)} for its path")
@@ -99,9 +99,9 @@ def dependencies_of(file: PatchFile, sections: Sequence[str]) -> tuple[Dependenc
         try:
             steps = _static_steps(path) if query else strategy_path(path, sections)
         except ValueError as error:
-            raise _malformed(file, place, f"{path} is no JSONPath: {error}") from error
-        found.append(Dependency(path, steps, query, value, file.layer.document.at(place)))
-    return tuple(found)
+            raise _malformed(file, place, f"{path} is not a valid JSONPath: {error}") from error
+        dependencies.append(Dependency(path, steps, query, value, file.layer.document.at(place)))
+    return tuple(dependencies)
 
 
 def _malformed(file: PatchFile, place: Path_, what: str) -> CommodoreError:
@@ -116,35 +116,35 @@ def _malformed(file: PatchFile, place: Path_, what: str) -> CommodoreError:
 def unknown_applications(
     kind: TypeConfig, dependencies: Sequence[Dependency], file: PatchFile
 ) -> Iterator[CommodoreError]:
-    """Dependencies on what no folder of the type defines."""
+    """Yield errors for dependencies on items that no folder of the type defines."""
     items = {item for app in kind.apps for item in app.items}
-    for one in dependencies:
-        if len(one.path) > 1 and (str(one.path[0]), str(one.path[1])) not in items:
-            names = sorted(name for section, name in items if section == one.path[0])
+    for dependency in dependencies:
+        if len(dependency.path) > 1 and (str(dependency.path[0]), str(dependency.path[1])) not in items:
+            names = sorted(name for section, name in items if section == dependency.path[0])
             yield InputError(
                 "CMD-FLT-046",
-                f"{file.place}: the patch depends on {one.path[0]}.{one.path[1]}, which {kind.name} does not have",
-                hint=did_you_mean(str(one.path[1]), names) or f"there are {', '.join(names) or 'none'}",
-                locations=[one.location],
+                f"{file.place}: the patch depends on {dependency.path[0]}.{dependency.path[1]}, which {kind.name} does not have",
+                hint=did_you_mean(str(dependency.path[1]), names) or f"there are {', '.join(names) or 'none'}",
+                locations=[dependency.location],
             )
 
 
 def unmet(dependency: Dependency, values: Mapping[str, Any], live: Live | None = None) -> Unmet | None:
-    """What a state lacks for a dependency; None if it is met, or about the live state, which is not given.
+    """Evaluate a dependency. None if it is met, or refers to the live state without one.
 
     Args:
-        values: the merged values of the cell at that moment.
-        live: tells the live state, if it counts.
+        values: the current merged values of the cell.
+        live: returns the live state, if it is used.
 
     Raises:
-        InputError: CMD-FLT-049, something is compared that is no version; 045, which source's version is meant is not
-            clear, or a JSONPath does not suit the values.
+        InputError: CMD-FLT-049, a compared value is not a version; 045, the source whose version is meant is ambiguous,
+            or a JSONPath does not suit the values.
     """
     if dependency.query:
-        found = _matches(dependency, values)
-        if not found:
+        candidates = _matches(dependency, values)
+        if not candidates:
             return Unmet(dependency, MISSING)
-        return next((one for value in found if (one := _compare(dependency, value)) is not None), None)
+        return next((missing for value in candidates if (missing := _compare(dependency, value)) is not None), None)
     value = value_at(values, dependency.path)
     if isinstance(value, Missing) and dependency.may_be_live:
         if live is None:
@@ -157,18 +157,18 @@ def unmet(dependency: Dependency, values: Mapping[str, Any], live: Live | None =
 
 
 def wanted_revision(values: Mapping[str, Any], application: str) -> object:
-    """The `targetRevision` of an application; None if it has several sources."""
-    found = value_at(values, (APPLICATIONS, application, "source", "targetRevision"))
-    return None if isinstance(found, Missing) else found
+    """Return the `targetRevision` of an application; None if it has several sources."""
+    revision = value_at(values, (APPLICATIONS, application, "source", "targetRevision"))
+    return None if isinstance(revision, Missing) else revision
 
 
 def is_live(dependency: Dependency, values: Mapping[str, Any]) -> bool:
-    """Whether a dependency is about the live state: it may be, and the values have no such key."""
+    """Return True if a dependency refers to the live state: it may, and the values have no such key."""
     return dependency.may_be_live and isinstance(value_at(values, dependency.path), Missing)
 
 
 def _version(dependency: Dependency, item: Any) -> Any:
-    """The version of an application: the `targetRevision` of its source, or of its only one with a chart."""
+    """Return the version of an application: the `targetRevision` of its source, or of its only source with a chart."""
     if not isinstance(item, dict) or not isinstance(item.get("sources"), list):
         return value_at(item, ("source", "targetRevision"))
     charts = [source for source in item["sources"] if isinstance(source, dict) and source.get("chart")]
@@ -182,34 +182,34 @@ def _version(dependency: Dependency, item: Any) -> Any:
     return charts[0].get("targetRevision", MISSING)
 
 
-def _compare(dependency: Dependency, found: Any) -> Unmet | None:
+def _compare(dependency: Dependency, actual: Any) -> Unmet | None:
     expected = dependency.expected
-    if isinstance(found, Missing):
-        return Unmet(dependency, found)
+    if isinstance(actual, Missing):
+        return Unmet(dependency, actual)
     if isinstance(expected, str) and _COMPARISON.fullmatch(expected):
-        return None if _satisfies(dependency, found, expected) else Unmet(dependency, found)
-    if same(found, expected):
+        return None if _satisfies(dependency, actual, expected) else Unmet(dependency, actual)
+    if same(actual, expected):
         return None
-    alike = not isinstance(found, (dict, list)) and str(found).lower() == str(expected).lower()
-    return Unmet(dependency, found, f"{kind_of(found)}, not {kind_of(expected)}" if alike else "")
+    alike = not isinstance(actual, (dict, list)) and str(actual).lower() == str(expected).lower()
+    return Unmet(dependency, actual, f"{kind_of(actual)}, not {kind_of(expected)}" if alike else "")
 
 
-def _satisfies(dependency: Dependency, found: Any, expected: str) -> bool:
+def _satisfies(dependency: Dependency, actual: Any, expected: str) -> bool:
     compared = []
     for part in expected.split(","):
         clause = _COMPARISON.fullmatch(part)
-        wanted = find_version(clause[2]) if clause else None
-        have = find_version(found)
-        if clause is None or wanted is None or have is None:
+        bound = find_version(clause[2]) if clause else None
+        have = find_version(actual)
+        if clause is None or bound is None or have is None:
             raise InputError(
                 "CMD-FLT-049",
-                f"{dependency.text} is {shown(found)}, which is no version to compare with {expected}"
+                f"{dependency.text} is {shown(actual)}, which is not a version to compare with {expected}"
                 if have is None
-                else f"{dependency.text} is compared with {shown(part)}, which is no version",
+                else f"{dependency.text} is compared with {shown(part)}, which is not a version",
                 hint="versions are like v1.2.3 or 1.2.3-rc.1",
                 locations=[dependency.location],
             )
-        order = (have > wanted) - (have < wanted)
+        order = (have > bound) - (have < bound)
         compared.append(
             {"=": order == 0, "==": order == 0, "!=": order != 0, ">": order > 0, ">=": order >= 0}.get(
                 clause[1], order < 0 if clause[1] == "<" else order <= 0
@@ -224,14 +224,14 @@ def _query(text: str) -> Any:
 
     try:
         return parse(text)
-    except Exception as error:  # its lexer and parser raise what they like
+    except Exception as error:  # its lexer and parser raise arbitrary exceptions
         raise ValueError(str(error)) from error
 
 
 def _matches(dependency: Dependency, values: Mapping[str, Any]) -> list[Any]:
     try:
         return [match.value for match in _query(dependency.text).find(values)]
-    except Exception as error:  # what it makes of values that do not suit raises what it likes, too
+    except Exception as error:  # the evaluation of unsuitable values raises arbitrary exceptions, too
         raise InputError(
             "CMD-FLT-045",
             f"{dependency.text} cannot be evaluated: {error}",
@@ -241,7 +241,7 @@ def _matches(dependency: Dependency, values: Mapping[str, Any]) -> list[Any]:
 
 
 def _static_steps(text: str) -> Path_:
-    """The steps of a JSONPath up to the first that may stand for several."""
+    """Return the steps of a JSONPath before the first that may match several values."""
     from jsonpath_ng import Child, Fields, Index, Root
 
     def steps(node: Any) -> tuple[Path_, bool]:
@@ -261,7 +261,7 @@ def _static_steps(text: str) -> Path_:
 
 
 def waits_for(dependency: Dependency, other: PatchFile) -> bool:
-    """Whether a dependency may be met, or no longer met, by what another patch writes."""
+    """Return True if a dependency may be met, or no longer met, by the values of another patch."""
     paths = [dependency.path]
     if not dependency.query and len(dependency.path) == 3 and dependency.path[2] == "version":
         item = dependency.path[:2]
@@ -273,17 +273,17 @@ def waits_for(dependency: Dependency, other: PatchFile) -> bool:
 def in_order(
     files: Sequence[PatchFile], needs: Mapping[PatchFile, Sequence[Dependency]]
 ) -> tuple[list[PatchFile], list[tuple[PatchFile, Dependency]]]:
-    """Patches so that each comes after those it waits for; else as they were given.
+    """Sort patches after those they wait for; otherwise the given order is kept.
 
     Args:
-        files: in the order of ties.
-        needs: their dependencies.
+        files: the patches, in the order for ties.
+        needs: the dependencies of each patch.
 
     Returns:
-        The order, and a circle of those that wait for each other, each with what it needs; empty if there is none.
+        The order, and a cycle of patches that wait for each other, each with its dependency; empty without a cycle.
     """
     before = {
-        file: {other: one for other in files if other is not file for one in needs[file] if waits_for(one, other)}
+        file: {other: need for other in files if other is not file for need in needs[file] if waits_for(need, other)}
         for file in files
     }
     ordered: list[PatchFile] = []
@@ -310,11 +310,11 @@ def _circle(
 
 
 def cycle_error(circle: Sequence[tuple[PatchFile, Dependency]]) -> CommodoreError:
-    """The error about patches that wait for each other."""
-    told = " ← ".join(f"{file.place} (needs {one.text})" for file, one in circle)
+    """Return the error for patches that wait for each other."""
+    chain = " ← ".join(f"{file.place} (needs {need.text})" for file, need in circle)
     return InputError(
         "CMD-FLT-048",
-        f"patches wait for each other: {told} ← {circle[0][0].place}",
+        f"patches wait for each other: {chain} ← {circle[0][0].place}",
         hint="remove one of the dependencies",
-        locations=[one.location for _, one in circle],
+        locations=[need.location for _, need in circle],
     )

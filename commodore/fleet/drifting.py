@@ -1,4 +1,4 @@
-"""What differs between `rendered/` and what is known about the live Applications."""
+"""Compare `rendered/` with the known live Applications."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Drift:
 
     Attributes:
         kind: the application is `missing`, is `extra`, or is at another `revision`.
-        cells: with their types.
-        wanted, found: the revisions; empty if there is none.
+        cells: the cells, with their types.
+        wanted, found: the revisions; empty if unknown.
     """
 
     kind: Literal["missing", "extra", "revision"]
@@ -38,11 +38,11 @@ class Drift:
 
 @dataclass(frozen=True, slots=True)
 class Drifts:
-    """What came of looking.
+    """The result of a comparison.
 
     Attributes:
-        known, unknown: the cells whose state is known, and those of which nothing is.
-        found: what differs, the same in most cells first.
+        known, unknown: the cells with and without a known state.
+        found: the differences, those of most cells first.
     """
 
     known: tuple[str, ...]
@@ -51,7 +51,7 @@ class Drifts:
 
 
 def drift(root: Path, state: FleetState, context: Context) -> Drifts:
-    """Compare `rendered/` with the state of applications. Cells of which nothing is known are left out.
+    """Compare `rendered/` with the state of applications. Cells without a known state are left out.
 
     Raises:
         CommodoreError: the configuration or `rendered/` cannot be read.
@@ -68,66 +68,68 @@ def drift(root: Path, state: FleetState, context: Context) -> Drifts:
     for cell in dict.fromkeys((*cells, *state.cells)):
         if cell in state.cells:
             wanted = (_of_manifests if resources else _of_charts)(files.get(cell, {}), cell)
-            for one in _compare(wanted, state.cells[cell]):
-                groups.setdefault(one, []).append(cell)
+            for difference in _compare(wanted, state.cells[cell]):
+                groups.setdefault(difference, []).append(cell)
     found = [Drift(kind, name, tuple(of), wanted, seen) for (kind, name, wanted, seen), of in groups.items()]
     return Drifts(
         tuple(cell for cell in cells if cell in state.cells),
         tuple(cell for cell in cells if cell not in state.cells),
-        tuple(sorted(found, key=lambda one: (-len(one.cells), one.application, one.kind))),
+        tuple(sorted(found, key=lambda entry: (-len(entry.cells), entry.application, entry.kind))),
     )
 
 
 def _compare(
-    wanted: Mapping[str, str], live: Mapping[str, AppState]
+    expected: Mapping[str, str], live: Mapping[str, AppState]
 ) -> Iterator[tuple[Literal["missing", "extra", "revision"], str, str, str]]:
-    for name, revision in wanted.items():
+    for name, revision in expected.items():
         if name not in live:
             yield "missing", name, revision, ""
         elif seen := _other_revision(revision, live[name]):
             yield "revision", name, revision, seen
-    for name, one in live.items():
-        if name not in wanted:
-            yield "extra", name, "", one.revision or one.target
+    for name, state in live.items():
+        if name not in expected:
+            yield "extra", name, "", state.revision or state.target
 
 
-def _other_revision(wanted: str, live: AppState) -> str:
-    """The revision that an application has or asks for in place of the wanted one; empty if it may be that one.
+def _other_revision(expected: str, live: AppState) -> str:
+    """Return the revision that an application has or requests instead of the expected one; empty if it may be that one.
 
-    What an application asks for is compared as it is written. What is deployed can only be told for sure where both are
-    versions, or commits: a branch, a range or a tag may stand for any commit.
+    Requested revisions are compared as written. Deployed ones can be compared only if both are versions, or commits: a
+    branch, a range or a tag may mean any commit.
     """
-    if not wanted or "{{" in wanted:
+    if not expected or "{{" in expected:
         return ""
-    if live.target and live.target != wanted:
+    if live.target and live.target != expected:
         return live.target
-    exact, found = find_version(wanted), find_version(live.revision)
-    if exact is not None and found is not None:
-        return live.revision if exact != found else ""
-    both = is_commit(wanted) and is_commit(live.revision)
-    return live.revision if both and wanted != live.revision else ""
+    exact, deployed = find_version(expected), find_version(live.revision)
+    if exact is not None and deployed is not None:
+        return live.revision if exact != deployed else ""
+    both = is_commit(expected) and is_commit(live.revision)
+    return live.revision if both and expected != live.revision else ""
 
 
 def _of_charts(files: Files, cell: str) -> dict[str, str]:
-    """The applications of a cell and their revisions, by its values."""
+    """Return the applications of a cell and their revisions, by its values."""
     values = load(files.get("values.yaml", b""), place=f"{RENDERED}/{cell}/values.yaml")
     items = values.get(APPLICATIONS) if isinstance(values, dict) else None
     return {str(name): revisions_of(item) for name, item in (items or {}).items() if isinstance(item, dict)}
 
 
 def _of_manifests(files: Files, cell: str) -> dict[str, str]:
-    """The same by its resources."""
-    found = {}
+    """Return the applications of a cell and their revisions, by its resources."""
+    revisions = {}
     for path, text in files.items():
         if not path.startswith("templates/"):
             continue
         try:
             documents = load_all(text, place=f"{RENDERED}/{cell}/{path}")
-        except CommodoreError:  # with expressions for Argo CD's own pass, which are no YAML
+        except CommodoreError:  # expressions for Argo CD's own pass are not valid YAML
             if b"\nkind: Application\n" in text:
-                found[path.removeprefix("templates/").removesuffix(".yaml")] = ""
+                revisions[path.removeprefix("templates/").removesuffix(".yaml")] = ""
             continue
-        for one in documents:
-            if isinstance(one, dict) and one.get("kind") == "Application":
-                found[str((one.get("metadata") or {}).get("name", ""))] = revisions_of(one.get("spec") or {})
-    return found
+        for document in documents:
+            if isinstance(document, dict) and document.get("kind") == "Application":
+                revisions[str((document.get("metadata") or {}).get("name", ""))] = revisions_of(
+                    document.get("spec") or {}
+                )
+    return revisions

@@ -1,4 +1,4 @@
-"""The small fleet that `fleet init` begins with."""
+"""The example fleet of `fleet init`."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ applications:
 
 
 def _in_manifests(text: str) -> str:
-    """Expressions that both passes of the generator leave to Argo CD."""
+    """Escape expressions so that both passes of the generator leave them to Argo CD."""
     return text.replace("{{ .Values.cluster.name }}", "{{`{{ .Values.cluster.name }}`}}")
 
 
@@ -92,7 +92,7 @@ def _indented(text: str, depth: int) -> str:
 
 
 def example_files(style: str) -> dict[str, str]:
-    """The files of the small fleet, by path."""
+    """Return the files of the example fleet, by path."""
     manifests = style == "manifests"
     defaults = f"defaults:\n{_indented(_DEFAULTS, 2)}"
     if manifests:
@@ -109,10 +109,10 @@ def example_files(style: str) -> dict[str, str]:
 
 
 def new_fleet(root: Path, style: str) -> list[str]:
-    """Write the small fleet into a folder; the paths that were written.
+    """Write the example fleet into a folder. Returns the written paths.
 
     Raises:
-        PolicyError: CMD-FLT-096, one of its files is there already.
+        PolicyError: CMD-FLT-096, one of its files exists already.
         EnvironmentFault: the operating system refused.
     """
     files = example_files(style)

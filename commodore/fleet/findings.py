@@ -1,4 +1,4 @@
-"""Findings about a fleet as data, and the words that their messages are made of."""
+"""Findings about a fleet as data, and texts for their messages."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ class FindingsRecord:
     notes: Sequence[Diagnostic]
 
 
-def by_severity(found: Diagnostics) -> FindingsRecord:
-    """All of it for machines."""
-    errors = [one.as_error() for one in found.added("error")]
-    return FindingsRecord(errors, found.added("warning"), found.added("info"))
+def by_severity(report: Diagnostics) -> FindingsRecord:
+    """Return all findings as a JSON record."""
+    errors = [entry.as_error() for entry in report.added("error")]
+    return FindingsRecord(errors, report.added("warning"), report.added("info"))
 
 
 _SHOWN = 80
 
 
 def shown(value: object) -> str:
-    """A value of a file in a message: short, on one line, without control characters."""
+    """Format a value of a file for a message: short, on one line, without control characters."""
     text = printable(_compact(value))
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
@@ -47,15 +47,15 @@ def _compact(value: object) -> str:
 
 
 def dotted(path: Sequence[object]) -> str:
-    """A path in values, for people."""
+    """Format a path in values."""
     return ".".join(printable(str(step)) for step in path)
 
 
 def cells_in_words(names: Sequence[str], most: int = NAMES_SHOWN) -> str:
-    """Some cells of many."""
+    """Format the first of many cells."""
     return f"{counted(len(names), 'cell')} ({some_of(names, most)})"
 
 
 def at(location: Location) -> str:
-    """A place within a message."""
+    """Format a place within a message."""
     return printable(str(location))

@@ -1,4 +1,4 @@
-"""Patches that are active everywhere: until they are folded, their own application stays as it is rendered."""
+"""Patches that are active everywhere: until they are folded, their application stays unchanged."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def hold_finished(
     report: Diagnostics,
     going_on: Collection[tuple[str, str]],
 ) -> tuple[list[CellValues], list[CommodoreError]]:
-    """Cells in which the applications of finished patches are as they are rendered, and the errors about those that
-    would be different. Other applications go on.
+    """Keep the applications of finished patches as they are rendered. Returns the cells, and the errors about
+    applications that would change. Other applications are rendered anew.
 
     Args:
-        cells: their merged values.
+        cells: the merged values of cells.
         present: the files of `rendered/`.
-        going_on: types and folders of applications that are rendered all the same.
+        going_on: types and folders of applications that are rendered nevertheless.
     """
     held, errors = list(cells), []
     former = _Former(present)
@@ -40,7 +40,7 @@ def hold_finished(
         fold = f"fold it into {app.base.document.place}: commodore fleet fold {app.type} {app.name} {patch.name}"
         if (app.type, app.name) not in going_on:
             before = held
-            held = [_with_former(one, app, former.of(one)) if one.type == app.type else one for one in held]
+            held = [_with_former(cell, app, former.of(cell)) if cell.type == app.type else cell for cell in held]
             if any(new is not old for new, old in zip(held, before, strict=True)):
                 place = [patch.placements[0].place]
                 what = f"{message}: {app.name} stays as it is rendered"
@@ -51,9 +51,9 @@ def hold_finished(
 
 
 def _finished(fleet: Fleet, cells: Sequence[CellValues]) -> list[tuple[App, Patch]]:
-    """The patches that are placed everywhere and applied in all of these cells."""
-    left_out = {file for one in cells for file, _ in one.left_out}
-    types = {one.type for one in cells}
+    """Return the patches that are placed everywhere and applied in all of these cells."""
+    left_out = {file for cell in cells for file, _ in cell.left_out}
+    types = {cell.type for cell in cells}
     return [
         (app, patch)
         for kind in fleet.types
@@ -65,7 +65,7 @@ def _finished(fleet: Fleet, cells: Sequence[CellValues]) -> list[tuple[App, Patc
 
 
 class _Former:
-    """The values of cells as they are rendered; equal files are read once."""
+    """The former values of cells from `rendered/`; equal files are read once."""
 
     def __init__(self, present: Files) -> None:
         self._present = present
@@ -81,7 +81,7 @@ class _Former:
 
 
 def _with_former(cell: CellValues, app: App, former: Mapping[str, Any]) -> CellValues:
-    """A cell with the items of an application as they were; the same object if they are equal."""
+    """Return a cell with the former items of an application; the same object if they are equal."""
     values: Values = cell.values
     for section, name in sorted(app.items):
         items = former.get(section)

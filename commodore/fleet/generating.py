@@ -1,4 +1,4 @@
-"""Generating the charts of a fleet: read, check, merge, render, check again, and only then write."""
+"""Generate the charts of a fleet: read, check, merge, render, check again, and write."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ from commodore.fleet.values_text import ValuesWriter
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which part of a fleet is meant.
+    """A part of a fleet.
 
     Attributes:
         types: cluster types; all if empty.
-        names: by dimension the names of nodes; all if there are none.
+        names: names of nodes by dimension; all if empty.
     """
 
     types: tuple[str, ...] = ()
@@ -65,30 +65,30 @@ class Selection:
         return not self.types and not any(self.names.values())
 
     def cells(self, config: FleetConfig) -> tuple[Prefix, ...]:
-        """The cells that are meant.
+        """Return the selected cells.
 
         Raises:
-            UsageError: CMD-FLT-090, there is no such dimension, node or type, or no cell that has all of them.
+            UsageError: CMD-FLT-090, a dimension, node or type is unknown, or no cell has all of them.
         """
         check_known("cluster type", self.types, [kind.name for kind in config.types])
         check_known("dimension", [name for name, given in self.names.items() if given], config.dimensions)
         for number, (dimension, singular) in enumerate(zip(config.dimensions, config.singulars, strict=True), 1):
             known = dict.fromkeys(prefix[-1] for prefix in config.prefixes() if len(prefix) == number)
             check_known(singular, self.names.get(dimension, ()), known)
-        wanted = {config.dimensions.index(name): given for name, given in self.names.items() if given}
-        found = tuple(cell for cell in config.cells() if all(cell[at] in given for at, given in wanted.items()))
-        if not found:
-            said = ", ".join(f"{config.singulars[at]} {some_of(given)}" for at, given in sorted(wanted.items()))
+        names_by_level = {config.dimensions.index(name): given for name, given in self.names.items() if given}
+        cells = tuple(cell for cell in config.cells() if all(cell[at] in given for at, given in names_by_level.items()))
+        if not cells:
+            said = ", ".join(f"{config.singulars[at]} {some_of(given)}" for at, given in sorted(names_by_level.items()))
             raise UsageError(
                 "CMD-FLT-090",
                 f"no cell of this fleet is in all of {said}",
                 hint="leave one of them out; 'commodore fleet graph' shows the sequence",
             )
-        return found
+        return cells
 
 
 def check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
-    """Raise if one of the names is not known.
+    """Raise an error for an unknown name.
 
     Raises:
         UsageError: CMD-FLT-090.
@@ -105,16 +105,16 @@ def check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class GenerateOptions:
-    """How a fleet is generated.
+    """The options of generating a fleet.
 
     Attributes:
-        write: replace `rendered/`; else only say what would change.
-        need_helm: a chart that cannot be tried for want of helm is an error.
-        force: replace what is not the generator's, too.
-        going_on: types and folders of applications that are rendered although a patch of them is everywhere.
-        allow_removal: names of Applications that may go from cells, with or without their type before them.
-        processes: of helm at the same time; 0 is one per usable CPU.
-        cached: keep and use results of earlier runs.
+        write: replace `rendered/`; else only report changes.
+        need_helm: a missing helm is an error, even if it is only needed to test charts.
+        force: replace foreign files, too.
+        going_on: types and folders of applications that are rendered although they have a finished patch.
+        allow_removal: names of Applications that may be removed from cells, with or without their type in front.
+        processes: parallel processes of helm; 0 means one for each usable CPU.
+        cached: use the results cache.
     """
 
     selection: Selection = Selection()
@@ -130,16 +130,16 @@ class GenerateOptions:
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """What came of it.
+    """The result of generating.
 
     Attributes:
-        report: warnings and notes; errors were raised.
-        change: of files in `rendered/`.
-        groups: the same, equal ones together.
-        objects: the Applications that come and go with it.
-        files: how many there are now.
-        removals: why it may not be written: Applications would go; raised already if it was to be.
-        unfinished: the applications that stay as they are rendered, since a patch of them has to be folded.
+        report: warnings and notes; errors are raised.
+        change: the changed files in `rendered/`.
+        groups: the same, grouped.
+        objects: the added and removed Applications.
+        files: the number of files.
+        removals: errors about removed Applications, which prevent writing; raised if it was requested.
+        unfinished: the applications that stay unchanged until a patch of them is folded.
     """
 
     fleet: Fleet
@@ -159,7 +159,7 @@ def generate(
     """Generate the charts of the fleet in a working directory.
 
     Raises:
-        CommodoreError: all that is wrong with it, `rendered/` is as it was then.
+        CommodoreError: all errors; `rendered/` is unchanged.
     """
     if not options.write:
         return _generate(workspace, options, context, status)
@@ -170,13 +170,13 @@ def generate(
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What is to be written, before it is."""
+    """The output before it is written."""
 
     fleet: Fleet
     chart: Chart
     cells: tuple[CellValues, ...]
     report: Diagnostics
-    wanted: RenderedOutput
+    output: RenderedOutput
     unfinished: tuple[CommodoreError, ...]
 
 
@@ -190,11 +190,11 @@ def prepare(
     """Read, check, merge and render a fleet. Warnings and notes are announced.
 
     Args:
-        present: the files of `rendered/`, from which applications stay as they are while a patch of them has to be
-            folded; None for those of the configuration.
+        present: the files of `rendered/`, from which applications with a finished patch stay unchanged until it is
+            folded; None to render them anew.
 
     Raises:
-        CommodoreError: all that is wrong with it.
+        CommodoreError: all errors.
     """
     report = Diagnostics(EVERY if options.strict else ())
     fleet = read_fleet(root, report, context.limits)
@@ -210,14 +210,14 @@ def prepare(
     chart = read_chart(fleet, context.limits)
     check_values(fleet, chart, merged, report)
     _stop_at_errors(report, context)
-    wanted = render_cells(fleet, chart, merged, report, options, context)
+    output = render_cells(fleet, chart, merged, report, options, context)
     report.announce(context.announce)
     report.raise_errors()
-    return Prepared(fleet, chart, tuple(merged), report, wanted, tuple(unfinished))
+    return Prepared(fleet, chart, tuple(merged), report, output, tuple(unfinished))
 
 
 def _stop_at_errors(report: Diagnostics, context: Context) -> None:
-    """Raise the errors, if there are any, after the warnings."""
+    """Raise the errors, if any, after the warnings."""
     if report.added("error"):
         report.announce(context.announce)
     report.raise_errors()
@@ -229,9 +229,9 @@ def _generate(workspace: Workspace, options: GenerateOptions, context: Context, 
     done = prepare(workspace.root, options, context, status, present)
     if options.selection.whole:
         check_foreign(present, force=options.force)
-    change = changes(present, done.wanted, context.limits)
-    wanted, config = done.wanted.files, done.fleet.config
-    objects = object_changes(change, present, wanted, config.depth, done.fleet.choices.output)
+    change = changes(present, done.output, context.limits)
+    output, config = done.output.files, done.fleet.config
+    objects = object_changes(change, present, output, config.depth, done.fleet.choices.output)
     names = [
         text
         for kind in done.fleet.types
@@ -240,12 +240,12 @@ def _generate(workspace: Workspace, options: GenerateOptions, context: Context, 
         for text in (name, f"{kind.name}/{name}")
     ]
     removals = tuple(removal_errors(objects, options.allow_removal, names, force=options.force))
-    groups = group_changes(change, present, wanted, config.singulars, context.limits)
+    groups = group_changes(change, present, output, config.singulars, context.limits)
     if options.write and change:
         raise_all(removals)
-        write_rendered(workspace, present, done.wanted)
+        write_rendered(workspace, present, done.output)
     return Generated(
-        done.fleet, done.cells, done.report, change, groups, objects, len(wanted), removals, done.unfinished
+        done.fleet, done.cells, done.report, change, groups, objects, len(output), removals, done.unfinished
     )
 
 
@@ -257,13 +257,13 @@ def render_cells(
     options: GenerateOptions,
     context: Context,
 ) -> RenderedOutput:
-    """The files of cells; what helm refuses goes to the report."""
+    """Return the files of cells; errors of helm are reported."""
     writer = ValuesWriter()
     names = fleet.config.singulars
     jobs = []
-    for one in merged:
-        cluster = dict(zip(names, one.cell, strict=True)) if fleet.choices.inject_dimensions else {}
-        jobs.append(Job(one, cluster, writer.write(cluster, one.values)))
+    for values in merged:
+        cluster = dict(zip(names, values.cell, strict=True)) if fleet.choices.inject_dimensions else {}
+        jobs.append(Job(values, cluster, writer.write(cluster, values.values)))
     rendered, proofs = _with_helm(fleet, chart, jobs, report, options, context)
     check_expressions(fleet, chart, report, rendered, proofs)
     check_names(rendered, report)
@@ -283,7 +283,7 @@ def render_cells(
 def _with_helm(
     fleet: Fleet, chart: Chart, jobs: Sequence[Job], report: Diagnostics, options: GenerateOptions, context: Context
 ) -> tuple[list[dict[str, bytes]], list[Any]]:
-    """What helm makes of cells in style manifests; in style charts the objects for a fake cluster."""
+    """Return helm's output for cells in style manifests; in style charts the objects for a fake cluster."""
     resources = fleet.choices.output == "manifests"
     try:
         program = helm_path()
@@ -300,22 +300,22 @@ def _with_helm(
         with stage(context.announce, "rendering cells", len(jobs)):
             if resources:
                 return renderer.resources(jobs, report), []
-            return [], [one for objects in renderer.prove(jobs, report) for one in objects]
+            return [], [item for objects in renderer.prove(jobs, report) for item in objects]
 
 
 def check_output(root: Path, changed: Sequence[str], revision: str, context: Context) -> list[CommodoreError]:
-    """Report changed files of `rendered/` that are not what the configuration makes.
+    """Report changed files of `rendered/` that differ from the generated ones.
 
     Args:
         changed: paths in the repository that differ from the revision.
-        revision: what the change is compared with.
+        revision: the base of the change.
     """
     paths = [path for path in changed if path.startswith(f"{RENDERED}/")]
     if not paths:
         return []
     try:
         before = rendered_at(root, revision, context)
-        made = prepare(root, GenerateOptions(), context.with_announce(ignore), present=before).wanted.files
+        made = prepare(root, GenerateOptions(), context.with_announce(ignore), present=before).output.files
     except CommodoreError as error:
         return [error]
     now = read_rendered(root)
@@ -328,14 +328,14 @@ def check_output(root: Path, changed: Sequence[str], revision: str, context: Con
 
 
 def stale_error(generated: Generated) -> CommodoreError:
-    """The error that says that `rendered/` is not what the configuration makes."""
+    """Return the error that `rendered/` is outdated."""
     kinds: dict[str, list[str]] = {}
     for file in generated.change.files:
         kinds.setdefault(file.kind, []).append(file.new_path)
-    told = "; ".join(f"{len(paths)} {kind}: {some_of(paths)}" for kind, paths in kinds.items())
+    counts = "; ".join(f"{len(paths)} {kind}: {some_of(paths)}" for kind, paths in kinds.items())
     number = len(generated.change.files)
     return InputError(
         "CMD-FLT-060",
-        f"rendered/ is stale: {counted(number, 'file')} ({told})",
+        f"rendered/ is stale: {counted(number, 'file')} ({counts})",
         hint="run 'commodore fleet generate'",
     )

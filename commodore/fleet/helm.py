@@ -1,4 +1,4 @@
-"""Running helm for cells, and what it says when it refuses."""
+"""Run helm for cells, and shorten its errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from commodore.core.render.programs import Program, Unavailable, command_of, run
 
 
 class HelmRefused(Exception):
-    """Helm has ended with an error. `reason` says why, without paths of temporary files."""
+    """Helm has failed. `reason` is its message, without paths of temporary files."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -23,10 +23,10 @@ class HelmRefused(Exception):
 
 
 def helm_path() -> str:
-    """The executable of helm.
+    """Return the executable of helm.
 
     Raises:
-        EnvironmentFault: CMD-FLT-055, there is none.
+        EnvironmentFault: CMD-FLT-055, it is missing.
     """
     try:
         return command_of("helm")[0]
@@ -39,14 +39,14 @@ class Helm:
     """Renders charts.
 
     Attributes:
-        folder: for what helm may write while it runs.
+        folder: the folder for helm's temporary files.
     """
 
     folder: Path
     context: Context
 
     def template(self, release: str, chart: Path, values: str) -> str:
-        """What `helm template` prints.
+        """Return the output of `helm template`.
 
         Args:
             release: the name of the release.
@@ -54,12 +54,12 @@ class Helm:
             values: YAML or JSON, in addition to the chart's own values.
 
         Raises:
-            HelmRefused: it ended with an error.
+            HelmRefused: it has failed.
             EnvironmentFault: CMD-FLT-055, it cannot be started; CMD-FLT-027, it takes too long.
             PolicyError: CMD-FLT-128, it writes too much.
         """
         arguments = ["template", release, str(chart), "--values", "-"]
-        if refers_elsewhere(chart):  # helm would ask servers, and read any file
+        if refers_elsewhere(chart):  # helm would contact servers, and read any file
             arguments.append("--skip-schema-validation")
         limits = self.context.limits
         with tempfile.TemporaryDirectory(dir=self.folder) as name:

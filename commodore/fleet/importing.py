@@ -1,4 +1,4 @@
-"""Base values from Applications that exist: the differences from the defaults of their type."""
+"""Derive base values from existing Applications: the differences from the defaults of their type."""
 
 from __future__ import annotations
 
@@ -40,35 +40,36 @@ _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """Files to be written: base values by path, with the names of the applications in each."""
+    """The files to write: base values by path, with the names of the applications in each."""
 
     files: Mapping[Path, bytes]
     applications: Mapping[str, tuple[str, ...]]
 
 
 def import_applications(root: Path, kind: str, files: Iterable[Path], app: str, context: Context) -> Imported:
-    """The base values that give the Applications of files, as YAML streams or lists that kubectl has printed.
+    """Return the base values for the Applications in files, as YAML streams or lists printed by kubectl.
 
-    What the defaults of the type give already is left out, and what they would add is set to null. Expressions are
-    escaped, so that they are texts for Argo CD's own pass of helm as well. What is no Application is left out, with a
-    warning.
+    Values equal to the defaults of the type are left out, and further defaults are set to null. Expressions are
+    escaped, so that they also remain texts in Argo CD's own pass of helm. Other objects are left out, with a warning.
 
     Args:
-        app: the folder that takes all of them; by default each has one of its own name.
+        app: a folder for all of them; by default each gets a folder of its name.
 
     Raises:
-        CommodoreError: the fleet, or a file, cannot be read; CMD-FLT-016, an Application is there twice, or in the
-            fleet already; CMD-FLT-072, there are base values in a folder; CMD-FLT-098, there is nothing to import.
+        CommodoreError: the fleet, or a file, is unreadable; CMD-FLT-016, an Application is defined twice, or in the
+            fleet already; CMD-FLT-072, a folder has base values already; CMD-FLT-098, nothing to import.
     """
     report = Diagnostics()
     fleet = read_fleet(root, report, context.limits)
-    errors = [one.as_error() for one in report.added("error") if one.code != "CMD-FLT-012"]  # a folder still to come
+    errors = [
+        error.as_error() for error in report.added("error") if error.code != "CMD-FLT-012"
+    ]  # a folder still to come
     raise_all(errors)
-    check_known("cluster type", [kind], [one.name for one in fleet.types])
-    type_config = next(one for one in fleet.types if one.name == kind)
+    check_known("cluster type", [kind], [type_.name for type_ in fleet.types])
+    type_config = next(type_ for type_ in fleet.types if type_.name == kind)
     items: dict[str, dict[str, Any]] = {}
     places: dict[str, Location] = {}
-    known = {name for one in type_config.apps for section, name in one.items if section == APPLICATIONS}
+    known = {name for application in type_config.apps for section, name in application.items if section == APPLICATIONS}
     errors = []
     for document, place in _documents(files, context):
         name = _name_of(document, place, context)
@@ -106,7 +107,7 @@ def _as_files(fleet: Fleet, kind: TypeConfig, items: Mapping[str, dict[str, Any]
         check_name(folder, "application")
         folders.setdefault(folder, {})[name] = _beyond(item, defaults)
     files = {}
-    for folder, found in folders.items():
+    for folder, names in folders.items():
         path = fleet.root / CONFIG / kind.name / folder / BASE
         if path.exists():
             raise InputError(
@@ -115,12 +116,12 @@ def _as_files(fleet: Fleet, kind: TypeConfig, items: Mapping[str, dict[str, Any]
                 hint="choose another folder with --app, or remove it",
                 locations=[str(path.relative_to(fleet.root))],
             )
-        files[path] = as_yaml({APPLICATIONS: found}).encode()
-    return Imported(files, {folder: tuple(found) for folder, found in folders.items()})
+        files[path] = as_yaml({APPLICATIONS: names}).encode()
+    return Imported(files, {folder: tuple(names) for folder, names in folders.items()})
 
 
 def _documents(files: Iterable[Path], context: Context) -> Iterator[tuple[dict[str, Any], Location]]:
-    """The objects of files; those of lists one by one."""
+    """Yield the objects of files, with lists split into items."""
     for path in files:
         with guard_disk(path), path.open("rb") as file:
             text = file.read(context.limits.argocd_file_bytes + 1)
@@ -133,31 +134,31 @@ def _documents(files: Iterable[Path], context: Context) -> Iterator[tuple[dict[s
             )
         for document in load_all(text, place=str(path)):
             inner = document.get("items") if isinstance(document, dict) else None
-            for one in inner if isinstance(inner, list) else [document]:
-                if isinstance(one, dict):
-                    yield one, Location(str(path))
+            for item in inner if isinstance(inner, list) else [document]:
+                if isinstance(item, dict):
+                    yield item, Location(str(path))
 
 
 def _name_of(document: Mapping[str, Any], place: Location, context: Context) -> str | None:
-    """The name of an Application; None for anything else, which is reported."""
+    """Return the name of an Application; None for other objects, which are reported."""
     metadata = document.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     api = str(document.get("apiVersion", ""))
     if document.get("kind") == "Application" and api.startswith("argoproj.io/") and isinstance(name, str) and name:
         return name
     what = f"{document.get('kind') or 'object'} {shown(name)}"
-    context.announce(Warned("CMD-FLT-099", f"{place}: {what} is no Application, and is left out"))
+    context.announce(Warned("CMD-FLT-099", f"{place}: {what} is not an Application, and is left out"))
     return None
 
 
 def _item(document: Mapping[str, Any], place: Location, fleet: Fleet, context: Context) -> dict[str, Any]:
-    """The fields of an Application in the order in which the template writes them."""
+    """Return the fields of an Application in the order of the template."""
     metadata, spec = document["metadata"], document.get("spec")
     spec = spec if isinstance(spec, dict) else {}
     item: dict[str, Any] = {}
     for key, kept in (("additionalAnnotations", "annotations"), ("additionalLabels", "labels")):
-        found = metadata.get(kept)
-        own = {k: v for k, v in found.items() if k not in (*_OF_CLUSTER, _APPLIED)} if isinstance(found, dict) else {}
+        texts = metadata.get(kept)
+        own = {k: v for k, v in texts.items() if k not in (*_OF_CLUSTER, _APPLIED)} if isinstance(texts, dict) else {}
         if own:
             item[key] = own
     for key in ("namespace", "finalizers"):
@@ -182,14 +183,14 @@ def _item(document: Mapping[str, Any], place: Location, fleet: Fleet, context: C
 
 
 def _texts(value: Any) -> Iterator[tuple[object, Any]]:
-    for path, one in leaves(value):
-        for inner in one if isinstance(one, list) else ():
+    for path, text in leaves(value):
+        for inner in text if isinstance(text, list) else ():
             yield from _texts(inner)
-        yield path, one
+        yield path, text
 
 
 def _escaped(value: Any) -> Any:
-    """The same with texts that helm gives back as they were."""
+    """Escape texts so that helm returns them unchanged."""
     if isinstance(value, dict):
         return {key: _escaped(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -200,12 +201,12 @@ def _escaped(value: Any) -> Any:
 
 
 def _beyond(item: Mapping[str, Any], defaults: Any) -> dict[str, Any]:
-    """What has to be put upon the defaults to get an item."""
+    """Return the values to merge into the defaults to get an item."""
     if not isinstance(defaults, dict):
         return {key: copy(value) for key, value in item.items()}
-    found: dict[str, Any] = {}
+    difference: dict[str, Any] = {}
     for key, value in item.items():
         if key not in defaults or not same(value, defaults[key]):
             both = isinstance(value, dict) and isinstance(defaults.get(key), dict)
-            found[key] = _beyond(value, defaults[key]) if both else copy(value)
-    return found | {key: None for key, value in defaults.items() if key not in item and value is not None}
+            difference[key] = _beyond(value, defaults[key]) if both else copy(value)
+    return difference | {key: None for key, value in defaults.items() if key not in item and value is not None}

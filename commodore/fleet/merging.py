@@ -1,4 +1,4 @@
-"""Deep merging of values. Pure: no input is changed, and no two results share a part that can change."""
+"""Deep merging of values. Pure: no input is changed, and results share no mutable parts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 Path_ = tuple[object, ...]
 Changed = Callable[[Path_, Any, Any], None]
-"""Hears of a value that another kind of value replaces: path, old and new value."""
+"""Called for a value replaced by another kind of value: path, old and new value."""
 
 _NONE: Mapping[Path_, str] = MappingProxyType({})
 
@@ -16,12 +16,12 @@ _NONE: Mapping[Path_, str] = MappingProxyType({})
 def merge(
     base: Any, over: Any, strategies: Mapping[Path_, str] = _NONE, path: Path_ = (), changed: Changed | None = None
 ) -> Any:
-    """What comes of `base` when `over` is put upon it: maps merge, everything else is replaced.
+    """Merge `over` into `base`: maps are merged, everything else is replaced.
 
     Args:
-        strategies: by path, `append` or `append-unique` for lists that are not replaced.
-        path: where both are.
-        changed: is called for changes of kind (a map, a list, or neither); null is of any kind.
+        strategies: by path, `append` or `append-unique` for lists to extend.
+        path: the path of both.
+        changed: called for changes of kind (a map, a list, or neither); null has any kind.
     """
     if isinstance(base, dict) and isinstance(over, dict):
         merged = {}
@@ -40,7 +40,7 @@ def merge(
 
 
 def copy(value: Any) -> Any:
-    """The same value, sharing nothing that can change."""
+    """Return a deep copy."""
     if isinstance(value, dict):
         return {key: copy(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -49,7 +49,7 @@ def copy(value: Any) -> Any:
 
 
 def leaves(value: Any, path: Path_ = ()) -> Iterator[tuple[Path_, Any]]:
-    """What a tree of maps writes: each value that is no map, or an empty one, with its path."""
+    """Yield the values that a tree of maps sets, each with its path: other values than maps, and empty maps."""
     if isinstance(value, dict) and value:
         for key, inner in value.items():
             yield from leaves(inner, (*path, key))
@@ -58,19 +58,19 @@ def leaves(value: Any, path: Path_ = ()) -> Iterator[tuple[Path_, Any]]:
 
 
 def overlap(first: Path_, second: Path_) -> bool:
-    """Whether two paths are equal, or one lies below the other."""
+    """Return True if two paths are equal, or one is below the other."""
     shorter = min(len(first), len(second))
     return first[:shorter] == second[:shorter]
 
 
 def same(first: Any, second: Any) -> bool:
-    """Whether two values are equal, types counted: true is not 1, and 1 is not 1.0."""
+    """Return True if two values are equal in value and type: true is not 1, and 1 is not 1.0."""
     if type(first) is not type(second):
         return False
     if isinstance(first, dict):
         return first.keys() == second.keys() and all(same(value, second[key]) for key, value in first.items())
     if isinstance(first, list):
-        return len(first) == len(second) and all(same(one, other) for one, other in zip(first, second, strict=True))
+        return len(first) == len(second) and all(same(left, other) for left, other in zip(first, second, strict=True))
     return bool(first == second)
 
 

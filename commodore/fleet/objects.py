@@ -1,4 +1,4 @@
-"""The Applications and ApplicationSets of cells: which come and which go when `rendered/` changes."""
+"""The Applications and ApplicationSets of cells, and the ones that a change of `rendered/` adds or removes."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from commodore.fleet.repository.model import APPLICATIONS, APPLICATIONSETS
 Style = Literal["charts", "manifests"]
 _KINDS = {APPLICATIONS: "Application", APPLICATIONSETS: "ApplicationSet"}
 _KIND = re.compile(rb"^kind: (Application|ApplicationSet)\s*$", re.MULTILINE)
-# The form in which values are written: sections, and items below them. Deeper lines have more blanks in front.
+# The form of written values: sections, and items below them. Deeper lines are indented further.
 _SECTION = re.compile(r"([A-Za-z0-9_.-]+):( \{\})?")
 _ITEM = re.compile(r"  '?([A-Za-z0-9_.-]+)'?:( .*)?")
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectChange:
-    """An object that comes to some cells, or goes from them, while these cells stay.
+    """An object added to or removed from cells that stay.
 
     Attributes:
         kind: `Application`, `ApplicationSet`, or the section of the values that defines it.
-        name: of the object.
-        cells: with their types (`main/prod/eu-1`).
+        name: the name of the object.
+        cells: the cells, with their types (`main/prod/eu-1`).
     """
 
     change: Literal["added", "removed"]
@@ -42,13 +42,13 @@ class ObjectChange:
 
 @dataclass(frozen=True, slots=True)
 class ObjectChanges:
-    """The objects that come and go between two states of `rendered/`.
+    """The objects that differ between two states of `rendered/`.
 
     Attributes:
-        objects: of cells that both states have; removed ones first, those of most cells first.
-        added, removed: cells that only one of the states has, with all of their objects.
-        unknown: cells one of whose states cannot be read.
-        names: of all objects of cells that differ, with and without their type (`web`, `main/web`).
+        objects: the objects of cells in both states; removed ones first, those of most cells first.
+        added, removed: the cells in only one of the states, with all of their objects.
+        unknown: the cells with an unreadable state.
+        names: the names of all objects of differing cells, with and without their type (`web`, `main/web`).
     """
 
     objects: tuple[ObjectChange, ...]
@@ -59,12 +59,12 @@ class ObjectChanges:
 
 
 def object_changes(change: TreeChange, old: Files, new: Files, depth: int, style: Style) -> ObjectChanges:
-    """The objects that come and go with a change of `rendered/`.
+    """Return the objects that a change of `rendered/` adds or removes.
 
     Args:
         change: the files that differ between `old` and `new`.
         depth: the number of dimensions.
-        style: what cells hold.
+        style: the style of cells.
     """
     paths = {path for file in change.files for path in (file.old_path, file.new_path)}
     cells = sorted({cell for path in paths if (cell := _cell_of(path, depth))})
@@ -85,17 +85,17 @@ def object_changes(change: TreeChange, old: Files, new: Files, depth: int, style
         if not (before[cell] and after[cell]):
             (added if after[cell] else removed).append(cell)
             continue
-        for one in theirs - ours:
-            lists.setdefault(("removed", *one), []).append(cell)
-        for one in ours - theirs:
-            lists.setdefault(("added", *one), []).append(cell)
+        for item in theirs - ours:
+            lists.setdefault(("removed", *item), []).append(cell)
+        for item in ours - theirs:
+            lists.setdefault(("added", *item), []).append(cell)
     objects = [ObjectChange(what, kind, name, tuple(of)) for (what, kind, name), of in lists.items()]
-    objects.sort(key=lambda one: (one.change != "removed", -len(one.cells), one.kind, one.name))
+    objects.sort(key=lambda change_: (change_.change != "removed", -len(change_.cells), change_.kind, change_.name))
     return ObjectChanges(tuple(objects), tuple(added), tuple(removed), tuple(unknown), frozenset(names))
 
 
 def _cell_of(path: str, depth: int) -> str:
-    """The folder of the cell to which a file belongs; empty for files of none."""
+    """Return the folder of the cell with a file; empty for other files."""
     parts = path.split("/")
     return "/".join(parts[: depth + 1]) if len(parts) > depth + 1 else ""
 
@@ -110,7 +110,7 @@ def _by_cell(files: Files, depth: int, cells: Sequence[str]) -> dict[str, dict[s
 
 
 def _objects_of(files: Mapping[str, bytes], style: Style, cell: str) -> set[tuple[str, str]]:
-    """Kind and name of the objects of a cell.
+    """Return kind and name of a cell's objects.
 
     Raises:
         InputError: its values are not YAML.
@@ -127,10 +127,10 @@ def _objects_of(files: Mapping[str, bytes], style: Style, cell: str) -> set[tupl
 
 
 def _items_of(text: bytes, place: str) -> set[tuple[str, str]]:
-    """Section and name of all items of values that are not null."""
+    """Return section and name of all items of values that are not null."""
     lines = text.decode("utf-8", "replace").splitlines()
     items = _scanned(lines)
-    if items is None:  # nobody has generated it so
+    if items is None:  # not written by the generator
         data = load(text, place=place)
         sections = data.items() if isinstance(data, dict) else ()
         items = {
@@ -144,7 +144,7 @@ def _items_of(text: bytes, place: str) -> set[tuple[str, str]]:
 
 
 def _scanned(lines: Sequence[str]) -> set[tuple[str, str]] | None:
-    """The same from lines as the generator writes them, which is much faster than YAML; None for other lines."""
+    """Parse lines in the generator's form, much faster than YAML; None for other lines."""
     items: set[tuple[str, str]] = set()
     section = ""
     for line in lines:
@@ -163,25 +163,25 @@ def _scanned(lines: Sequence[str]) -> set[tuple[str, str]] | None:
 def removal_errors(
     changes: ObjectChanges, allowed: Sequence[str], known: Sequence[str], *, force: bool
 ) -> Iterator[CommodoreError]:
-    """The refusals to remove objects that nobody has asked to remove.
+    """Yield errors for objects that would be removed without permission.
 
     Args:
-        allowed: names of objects that may go, with or without their type before them.
-        known: names of objects that the configuration defines, with and without their type.
-        force: accept that a former state cannot be read.
+        allowed: names of objects that may be removed, with or without their type in front.
+        known: names of objects in the configuration, with and without their type.
+        force: accept an unreadable former state.
 
     Raises:
-        UsageError: CMD-FLT-090, a name is that of no object.
+        UsageError: CMD-FLT-090, a name is unknown.
     """
     there = {*changes.names, *known}
     for name in allowed:
         if name not in there:
-            names = sorted(one.name for one in changes.objects if one.change == "removed")
+            names = sorted(item.name for item in changes.objects if item.change == "removed")
             raise UsageError(
                 "CMD-FLT-090",
                 f"there is no Application {name!r} in this fleet",
                 hint=did_you_mean(name, there)
-                or (f"those that go are {some_of(names)}" if names else "none goes; leave --allow-removal out"),
+                or (f"removed are {some_of(names)}" if names else "none goes; leave --allow-removal out"),
             )
     if changes.unknown and not force:
         yield InputError(
@@ -191,10 +191,10 @@ def removal_errors(
             locations=[f"{RENDERED}/{changes.unknown[0]}/values.yaml"],
         )
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for one in changes.objects:
-        cells = tuple(cell for cell in one.cells if f"{cell.partition('/')[0]}/{one.name}" not in allowed)
-        if one.change == "removed" and one.name not in allowed and cells:
-            groups.setdefault((one.kind, cells), []).append(one.name)
+    for item in changes.objects:
+        cells = tuple(cell for cell in item.cells if f"{cell.partition('/')[0]}/{item.name}" not in allowed)
+        if item.change == "removed" and item.name not in allowed and cells:
+            groups.setdefault((item.kind, cells), []).append(item.name)
     for (kind, cells), names in groups.items():
         options = " ".join(f"--allow-removal {name}" for name in names[:_HINTED])
         more = f", and so on for {len(names) - _HINTED} more" if len(names) > _HINTED else ""

@@ -1,4 +1,4 @@
-"""The folder `rendered/`: what is there, what differs, and replacing it in one step."""
+"""The folder `rendered/`: read it, compare it, and replace it in one step."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Files = Mapping[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class RenderedOutput:
-    """What `rendered/` is to be.
+    """The new content of `rendered/`.
 
     Attributes:
-        files: all files of the cells that were generated.
+        files: all files of the generated cells.
         cells: the folders of these cells.
-        whole: whether they are all; what else is in `rendered/` goes then.
+        whole: true if these are all cells; other files in `rendered/` are removed then.
     """
 
     files: Files
@@ -36,33 +36,33 @@ class RenderedOutput:
     whole: bool
 
     def is_ours(self, path: str) -> bool:
-        """Whether a file that is there belongs to what was generated."""
+        """Return True if an existing file belongs to the generated cells."""
         return self.whole or any(path.startswith(f"{cell}/") for cell in self.cells)
 
 
 def cell_folder(kind: str, cell: Prefix) -> str:
-    """The folder of a cell in `rendered/`."""
+    """Return the folder of a cell in `rendered/`."""
     return f"{kind}/{in_path(cell)}"
 
 
 def read_rendered(root: Path) -> dict[str, bytes]:
-    """All files of `rendered/`; what is no file counts as one that is never wanted.
+    """Return all files of `rendered/`; other entries count as foreign files.
 
     Raises:
         EnvironmentFault: the operating system refused.
     """
     top = root / RENDERED
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     with guard_disk(top):
         for name, entry in walk(top):
             if not entry.is_dir(follow_symlinks=False):
                 regular = entry.is_file(follow_symlinks=False)
-                found[name] = Path(entry.path).read_bytes() if regular else b"[no file]"
-    return found
+                contents[name] = Path(entry.path).read_bytes() if regular else b"[no file]"
+    return contents
 
 
 def check_folder(root: Path, *, force: bool) -> None:
-    """Refuse to replace a file or a link that is called like the folder.
+    """Refuse to replace a file or a link in place of the folder.
 
     Raises:
         PolicyError: CMD-FLT-059.
@@ -78,7 +78,7 @@ def check_folder(root: Path, *, force: bool) -> None:
 
 
 def check_foreign(present: Iterable[str], *, force: bool) -> None:
-    """Refuse to replace what cannot be the generator's.
+    """Refuse to replace foreign files.
 
     Raises:
         PolicyError: CMD-FLT-059.
@@ -100,26 +100,26 @@ def _may_be_ours(path: str) -> bool:
     return 3 <= len(parts) <= 10 and parts[-1] in ("Chart.yaml", "values.yaml")
 
 
-def changes(present: Files, wanted: RenderedOutput, limits: Limits) -> TreeChange:
-    """What differs in `rendered/`."""
-    ours = {path: text for path, text in present.items() if wanted.is_ours(path)}
-    return compare_trees(ours, dict(wanted.files), limits)
+def changes(present: Files, output: RenderedOutput, limits: Limits) -> TreeChange:
+    """Compare `rendered/` with the new content."""
+    ours = {path: text for path, text in present.items() if output.is_ours(path)}
+    return compare_trees(ours, dict(output.files), limits)
 
 
-def write_rendered(workspace: Workspace, present: Files, wanted: RenderedOutput) -> None:
-    """Put the new `rendered/` in place of the old one; files that stay the same stay what they are.
+def write_rendered(workspace: Workspace, present: Files, output: RenderedOutput) -> None:
+    """Replace `rendered/` by the new content; unchanged files are kept.
 
     Raises:
-        EnvironmentFault: the operating system refused; `rendered/` is as it was.
+        EnvironmentFault: the operating system refused; `rendered/` is unchanged.
     """
     top = workspace.root / RENDERED
-    kept = {path: text for path, text in present.items() if not wanted.is_ours(path)}
+    kept = {path: text for path, text in present.items() if not output.is_ours(path)}
     with workspace.staging("rendered") as folder, guard_disk(top):
         new = folder / RENDERED
         new.mkdir()
         for path in kept:
             _keep(top / path, new / path)
-        for path, text in wanted.files.items():
+        for path, text in output.files.items():
             if present.get(path) == text:
                 _keep(top / path, new / path)
             else:
@@ -132,5 +132,5 @@ def _keep(old: Path, new: Path) -> None:
     new.parent.mkdir(parents=True, exist_ok=True)
     try:
         os.link(old, new, follow_symlinks=False)
-    except OSError:  # a file system without such links
+    except OSError:  # a file system without hard links
         shutil.copy2(old, new, follow_symlinks=False)

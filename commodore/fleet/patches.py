@@ -1,4 +1,4 @@
-"""Where a patch is: the cells that its placements cover, those that it has skipped, and whether its copies agree."""
+"""Placements of patches: the covered cells, the skipped ones, and differences between copies."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ from commodore.fleet.repository.model import App, Fleet, Patch, PatchFile
 
 
 def covered(config: FleetConfig, prefixes: Iterable[Prefix]) -> tuple[Prefix, ...]:
-    """The cells below any of these prefixes, in order."""
-    wanted = tuple(prefixes)
-    return tuple(cell for cell in config.cells() if any(covers(prefix, cell) for prefix in wanted))
+    """Return the cells below any of these prefixes, in order."""
+    chosen = tuple(prefixes)
+    return tuple(cell for cell in config.cells() if any(covers(prefix, cell) for prefix in chosen))
 
 
 def gaps(config: FleetConfig, prefixes: Sequence[Prefix]) -> tuple[Prefix, ...]:
-    """The cells before the last of these prefixes that none of them covers."""
+    """Return the cells before the last of these prefixes that are not covered."""
     if not prefixes:
         return ()
     order = config.prefixes()
     last = max(order.index(prefix) for prefix in prefixes)
     reached = set(covered(config, prefixes))
-    return tuple(one for one in order[:last] if len(one) == config.depth and one not in reached)
+    return tuple(prefix for prefix in order[:last] if len(prefix) == config.depth and prefix not in reached)
 
 
 def is_complete(config: FleetConfig, patch: Patch) -> bool:
-    """Whether the patch is active in every cell."""
+    """Return True if the patch is active in every cell."""
     return len(covered(config, patch.prefixes)) == len(config.cells())
 
 
 def active(patch: Patch, cell: Prefix) -> tuple[PatchFile, ...]:
-    """The placements that cover a cell, outermost first."""
-    return tuple(one for one in patch.placements if one.prefix is not None and covers(one.prefix, cell))
+    """Return the placements that cover a cell, outermost first."""
+    return tuple(file for file in patch.placements if file.prefix is not None and covers(file.prefix, cell))
 
 
 def strategies_of(file: PatchFile, sections: Sequence[str]) -> dict[Path_, str]:
-    """The strategies of a patch by the path in values, with the keys that the patch has."""
+    """Return the strategies of a patch by path in values, with the keys of the patch."""
     said: Mapping[str, str] = file.metadata.get("merge_strategy") or {}
     paths = ((strategy_path(path, sections), word) for path, word in said.items())
     return {map_path(file.layer.values, path) or path: word for path, word in paths}
 
 
 def differing_paths(first: PatchFile, second: PatchFile, sections: Sequence[str]) -> list[str]:
-    """What two copies disagree in, but for their description and id, and for the way in which they write paths."""
+    """Return the differing paths of two copies, ignoring description, id and the notation of paths."""
     ours, theirs = (_comparable(file, sections) for file in (first, second))
     left, right = dict(leaves(ours)), dict(leaves(theirs))
     paths = dict.fromkeys((*left, *right))
@@ -64,8 +64,8 @@ def _comparable(file: PatchFile, sections: Sequence[str]) -> dict[str, Any]:
     metadata["merge_strategy"] = {dotted(path): word for path, word in strategies_of(file, sections).items()}
     needs = metadata.get("dependencies") or []
     metadata["dependencies"] = [
-        _plain_paths(one, sections) if isinstance(one, dict) else one
-        for one in (needs if isinstance(needs, list) else [{path: value} for path, value in needs.items()])
+        _plain_paths(need, sections) if isinstance(need, dict) else need
+        for need in (needs if isinstance(needs, list) else [{path: value} for path, value in needs.items()])
     ]
     return {"metadata": metadata, **file.layer.values}
 
@@ -76,7 +76,7 @@ def _plain_paths(needs: Mapping[object, Any], sections: Sequence[str]) -> dict[s
 
 
 def copies_differ(patch: Patch, sections: Sequence[str]) -> tuple[PatchFile, PatchFile, list[str]] | None:
-    """The first two copies that disagree, and where."""
+    """Return the first two differing copies, with the paths."""
     first = patch.files[0]
     for other in patch.files[1:]:
         if paths := differing_paths(first, other, sections):
@@ -85,13 +85,13 @@ def copies_differ(patch: Patch, sections: Sequence[str]) -> tuple[PatchFile, Pat
 
 
 def check_patches(fleet: Fleet, report: Diagnostics) -> None:
-    """Look at all patches by themselves: strategies, copies, gaps, placements in placements."""
+    """Check each patch by itself: strategies, copies, gaps, nested placements."""
     for kind in fleet.types:
         for app in kind.apps:
             for patch in app.patches:
                 report.add(*_wrong_strategies(patch, kind.sections), *_state(fleet.config, app, patch))
-                if found := copies_differ(patch, kind.sections):
-                    first, other, paths = found
+                if difference := copies_differ(patch, kind.sections):
+                    first, other, paths = difference
                     message = f"copies of {patch.name} differ: {first.place} and {other.place} at {', '.join(paths)}"
                     report.add(Warned("CMD-FLT-032", message, "make them equal"))
 
@@ -119,7 +119,14 @@ def _state(config: FleetConfig, app: App, patch: Patch) -> Iterator[CommodoreErr
             f"start it with 'commodore fleet promote {where}', or 'commodore fleet generate --apply-patch'",
         )
     for number, inner in enumerate(patch.placements):
-        outer = next((one for one in patch.placements[:number] if covers(one.prefix or (), inner.prefix or ())), None)
+        outer = next(
+            (
+                candidate
+                for candidate in patch.placements[:number]
+                if covers(candidate.prefix or (), inner.prefix or ())
+            ),
+            None,
+        )
         if outer is not None:
             message = f"the placement {inner.place} is covered by {outer.place}"
             yield Diagnostic("CMD-FLT-039", message, "info", "remove it")

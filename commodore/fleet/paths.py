@@ -1,4 +1,4 @@
-"""Paths of strategies and dependencies: JSON Pointers that begin with an application, or with a section."""
+"""Paths of strategies and dependencies: JSON Pointers that begin with an application or a section."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ Path_ = tuple[object, ...]
 
 
 class Missing:
-    """Stands for a value that is not there."""
+    """The type of `MISSING`, which marks an absent value."""
 
 
 MISSING = Missing()
 
 
 def strategy_path(text: str, sections: Sequence[str]) -> Path_:
-    """A pointer, with or without its first slash, as a path in values.
+    """Convert a pointer, with or without its first slash, to a path in values.
 
     Args:
-        sections: those that a first segment may name; `applications` is meant else.
+        sections: the valid sections in the first segment; by default `applications`.
     """
     steps = pointer_steps(text)
     if steps[0] in (*SECTIONS, *sections):
@@ -31,7 +31,7 @@ def strategy_path(text: str, sections: Sequence[str]) -> Path_:
 
 
 def value_at(data: Any, path: Path_) -> Any:
-    """The value at a path; `MISSING` if there is none. A number selects in lists."""
+    """Return the value at a path; `MISSING` if it is absent. A number selects in lists."""
     for step in path:
         if isinstance(data, dict):
             key = _key(data, step)
@@ -47,7 +47,7 @@ def value_at(data: Any, path: Path_) -> Any:
 
 
 def map_path(data: Any, path: Path_) -> Path_ | None:
-    """A path with the keys that the maps have; None if it does not lead through maps alone to a value."""
+    """Return a path with the keys of the maps; None if it does not lead to a value through maps only."""
     steps: list[object] = []
     for step in path:
         if not isinstance(data, dict):
@@ -61,14 +61,14 @@ def map_path(data: Any, path: Path_) -> Path_ | None:
 
 
 def _key(data: dict[Any, Any], step: object) -> Any:
-    """The key that is meant: those of files may be numbers or booleans, in a pointer all steps are texts."""
+    """Return the matching key: those of files may be numbers or booleans, steps of a pointer are texts."""
     if step in data:
         return step
     return next((key for key in data if not isinstance(key, str) and key_text(key) == step), MISSING)
 
 
 def key_text(key: object) -> str:
-    """A key as YAML writes it."""
+    """Format a key as YAML does."""
     if key is None:
         return "null"
     return str(key).lower() if isinstance(key, bool) else str(key)

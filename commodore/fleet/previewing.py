@@ -1,4 +1,4 @@
-"""What Argo CD would apply in a cell: its chart, with the values that the ApplicationSet injects, through helm."""
+"""Preview the objects that Argo CD applies in a cell: render its chart with the ApplicationSet's values."""
 
 from __future__ import annotations
 
@@ -21,23 +21,22 @@ from commodore.fleet.values_text import as_yaml
 
 
 def preview(root: Path, cell: str, kind: str | None, cluster_values: Path | None, context: Context) -> list[Any]:
-    """The objects that Argo CD's helm makes of a cell.
+    """Return the objects that Argo CD's helm renders for a cell.
 
     Args:
-        cell: such as `prod/eu-1`; the type may stand before it.
-        kind: the cluster type, if it does not stand before the cell and there are several.
-        cluster_values: a YAML file with a cluster's values; without it sample values are used.
+        cell: such as `prod/eu-1`; the type may be in front.
+        kind: the cluster type, required if it is not in front of the cell and there are several.
+        cluster_values: a YAML file with a cluster's values; by default sample values.
 
     Raises:
-        CommodoreError: what is wrong with the fleet; CMD-FLT-090, there is no such cell or type; CMD-FLT-093, helm
-            refuses.
+        CommodoreError: errors of the fleet; CMD-FLT-090, the cell or type is unknown; CMD-FLT-093, helm failed.
     """
     config = read_config(root, context.limits)
     kind, prefix = find_cell(config, cell, kind)
     names = {dimension: (name,) for dimension, name in zip(config.dimensions, prefix, strict=True)}
     done = prepare(root, GenerateOptions(Selection((kind,), names), need_helm=True), context)
     folder = cell_folder(kind, prefix)
-    files = {path: text for path, text in done.wanted.files.items() if path.startswith(f"{folder}/")}
+    files = {path: text for path, text in done.output.files.items() if path.startswith(f"{folder}/")}
     texts = [text.decode("utf-8", "replace") for text in files.values()]
     cluster = sample_cluster(done.fleet, prefix, texts)
     if cluster_values is not None:
@@ -54,16 +53,16 @@ def preview(root: Path, cell: str, kind: str | None, cluster_values: Path | None
                 f"Argo CD's own pass of helm would fail in {cell_folder(kind, prefix)}: {refused.reason}",
                 hint="give the values that it asks for with --values, or escape what it should leave alone",
             ) from refused
-    return [one for one in load_rendered(printed, place=folder) if one is not None]
+    return [document for document in load_rendered(printed, place=folder) if document is not None]
 
 
 def find_cell(config: FleetConfig, cell: str, kind: str | None) -> tuple[str, Prefix]:
-    """The type and the cell that are meant.
+    """Return the selected type and cell.
 
     Raises:
         UsageError: CMD-FLT-090, 094.
     """
-    types = [one.name for one in config.types]
+    types = [type_.name for type_ in config.types]
     first, _, rest = cell.strip("/").partition("/")
     if kind is None and first in types and rest:
         kind, cell = first, rest
@@ -73,7 +72,7 @@ def find_cell(config: FleetConfig, cell: str, kind: str | None) -> tuple[str, Pr
         )
     kind = kind or types[0]
     check_known("cluster type", [kind], types)
-    check_known("cell", [cell.strip("/")], [in_path(one) for one in config.cells()])
+    check_known("cell", [cell.strip("/")], [in_path(prefix) for prefix in config.cells()])
     return kind, tuple(cell.strip("/").split("/"))
 
 

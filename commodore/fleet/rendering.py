@@ -1,4 +1,4 @@
-"""What helm makes of cells: resources of their own, or the proof that a chart renders."""
+"""Render cells with helm: to resources, or to test a chart."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _POSITION = re.compile(r":\d+(:\d+)?")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Job:
-    """A cell to be rendered: its values, and the same as text."""
+    """A cell to render: its values, and their text."""
 
     cell: CellValues
     cluster: Mapping[str, str]
@@ -52,10 +52,10 @@ class Job:
 
 
 class Renderer:
-    """Renders cells with helm, and keeps what comes of it.
+    """Renders cells with helm, with a cache.
 
     Args:
-        pool: renders several cells at the same time.
+        pool: runs several cells in parallel.
     """
 
     def __init__(self, fleet: Fleet, chart: Chart, helm: Helm, results: ChartResults, pool: Executor) -> None:
@@ -72,14 +72,14 @@ class Renderer:
     # resources
 
     def resources(self, jobs: Sequence[Job], report: Diagnostics) -> list[dict[str, bytes]]:
-        """The files of `templates/` of each cell; empty where something is wrong, which goes to the report."""
+        """Return the files of `templates/` of each cell; empty for failures, which are reported."""
         return self._each(jobs, self._passes, report)
 
     def _passes(self, job: Job) -> dict[str, bytes]:
         return _as_files(self._twice(job.cell.type, job.text, job.name))
 
     def _twice(self, kind: str, values: str, name: str) -> str:
-        """The output of both passes: the second renders what the first has left of expressions."""
+        """Return the output of both passes: the second one renders the expressions left by the first one."""
         first = self._helm.template(f"{kind}-apps", self._place, values)
         if "{{" not in first:
             return first
@@ -97,13 +97,14 @@ class Renderer:
     # proofs
 
     def prove(self, jobs: Sequence[Job], report: Diagnostics) -> list[list[Any]]:
-        """The objects that each distinct chart gives for a fake cluster; empty where something is wrong."""
+        """Return the objects of each distinct chart for a fake cluster; empty for failures, which are reported."""
         distinct = list({(job.cell.type, job.text): job for job in jobs}.values())
         for job in jobs:
             self._alike.setdefault((job.cell.type, job.text), []).append(job.name)
         files = self._each(distinct, lambda job: {"out": self._once(job.cell.type, job.text, job).encode()}, report)
         return [
-            load_rendered(one["out"], place=job.name) if one else [] for job, one in zip(distinct, files, strict=True)
+            load_rendered(output["out"], place=job.name) if output else []
+            for job, output in zip(distinct, files, strict=True)
         ]
 
     def _once(self, kind: str, values: str, job: Job) -> str:
@@ -122,8 +123,8 @@ class Renderer:
         self, jobs: Sequence[Job], make: Callable[[Job], dict[str, bytes]], report: Diagnostics
     ) -> list[dict[str, bytes]]:
         keys = [self._key(job) for job in jobs]
-        found = [self._results.find(key) for key in keys]
-        todo = [number for number, files in enumerate(found) if files is None]
+        results = [self._results.find(key) for key in keys]
+        todo = [number for number, files in enumerate(results) if files is None]
 
         def attempt(number: int) -> dict[str, bytes] | HelmRefused | CommodoreError:
             try:
@@ -140,10 +141,10 @@ class Renderer:
             elif isinstance(made, CommodoreError):
                 report.add(made.about(jobs[number].name))
             else:
-                found[number] = made
+                results[number] = made
         if refused:
             self._report_refused(refused, report)
-        return [files or {} for files in found]
+        return [files or {} for files in results]
 
     def _key(self, job: Job) -> str:
         described = [
@@ -157,13 +158,13 @@ class Renderer:
         return self._results.key((*self._chart.files.values(), job.text.encode()), described)
 
     def _report_refused(self, refused: Sequence[tuple[Job, str]], report: Diagnostics) -> None:
-        """Each reason once, with its cells, and with the application that alone gives it."""
+        """Report each reason once, with its cells, and with the application that causes it alone."""
         groups: dict[str, list[tuple[Job, str]]] = {}
         for job, reason in refused:
             groups.setdefault(_POSITION.sub("", reason), []).append((job, reason))
-        for found in groups.values():
-            job, reason = found[0]
-            names = [self._alike.get((one.cell.type, one.text), [one.name]) for one, _ in found]
+        for failures in groups.values():
+            job, reason = failures[0]
+            names = [self._alike.get((job.cell.type, job.text), [job.name]) for job, _ in failures]
             cells = cells_in_words([name for alike in names for name in alike], _CELLS_SHOWN)
             if _LACKING in reason:
                 report.add(self._without_dependencies(cells, reason))
@@ -189,7 +190,7 @@ class Renderer:
                 )
 
     def _without_dependencies(self, cells: str, reason: str) -> CommodoreError | Warned:
-        """What to say about a chart whose dependencies are not there; a cell's one has them fetched by Argo CD."""
+        """Return the finding about a chart with missing dependencies; those of a cell are fetched by Argo CD."""
         folder = self._fleet.choices.chart
         place = f"{folder}/Chart.yaml"
         if self._fleet.choices.output == "manifests":
@@ -202,14 +203,18 @@ class Renderer:
         return InputError("CMD-FLT-056", f"{cells}: helm says {reason}", hint=hint, locations=[place])
 
     def _place_of(self, cell: CellValues, section: str, name: str, reason: str) -> list[Location]:
-        """Where an item is, or better the expression that holds a word that helm quotes."""
+        """Return the place of an item, or of the expression with a word that helm quotes."""
         words = [word for word in _QUOTED.findall(reason) if len(word) > 1]
         layers = [
             layer
             for kind in self._fleet.types
             for app in kind.apps
             if kind.name == cell.type and (section, name) in app.items
-            for layer in (app.base, *(one for level in app.levels(cell.cell) for one in level), *_patched(cell, app))
+            for layer in (
+                app.base,
+                *(layer_of_level for level in app.levels(cell.cell) for layer_of_level in level),
+                *_patched(cell, app),
+            )
         ]
         for layer in layers:
             for path, value in leaves(layer.values.get(section, {}).get(name), (section, name)):
@@ -218,12 +223,12 @@ class Renderer:
         return [layer.at((section, name)) for layer in layers if name in layer.values.get(section, {})][:1]
 
     def _fails_without_items(self, job: Job, reason: str) -> bool:
-        """Helm says the same of a cell in which nothing is defined: no application is the cause."""
+        """Return True if helm fails in the same way without any items: no application is the cause."""
         said = self._said_of(job, {section: {} for section in job.cell.values})
         return said is not None and _POSITION.sub("", said) == _POSITION.sub("", reason)
 
     def _said_of(self, job: Job, values: Mapping[str, Any]) -> str | None:
-        """Why helm refuses other values of a cell; None if it takes them."""
+        """Return helm's error for other values of a cell; None if it succeeds."""
         text = as_yaml({**({"cluster": dict(job.cluster)} if job.cluster else {}), **values})
         try:
             if self._fleet.choices.output == "manifests":
@@ -237,7 +242,7 @@ class Renderer:
         return None
 
     def _template_of(self, reason: str) -> list[Location]:
-        """The innermost template of the repository's chart that helm names."""
+        """Return the innermost template of the repository's chart in helm's message."""
         folder = self._fleet.choices.chart
         whole = folder is not None and (self._fleet.root / folder / "templates").is_dir()
         for path, line in reversed(_TEMPLATE.findall(reason)):
@@ -247,7 +252,7 @@ class Renderer:
         return []
 
     def _guilty(self, job: Job) -> list[tuple[str, str, str]]:
-        """The items that helm refuses alone, with what it says."""
+        """Return the items that fail alone, with helm's message."""
         items = [(section, name) for section, members in job.cell.values.items() for name in members]
 
         def attempt(item: tuple[str, str]) -> tuple[str, str, str] | None:
@@ -257,11 +262,11 @@ class Renderer:
             said = self._said_of(job, values)
             return None if said is None else (section, name, said)
 
-        return [found for found in self._pool.map(attempt, items) if found is not None]
+        return [item for item in self._pool.map(attempt, items) if item is not None]
 
 
 def _cause(reason: str) -> str:
-    """Why helm fails, without the names of the steps that have led there."""
+    """Shorten helm's message to the innermost cause."""
     return "helm fails: " + _CALLS.sub("", _STEPS.sub("", reason))
 
 
@@ -278,10 +283,10 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _as_files(printed: str) -> dict[str, bytes]:
-    """Each document with a name as a file.
+    """Return each document with a name as a file.
 
     Raises:
-        InputError: CMD-FLT-057, two have one name; CMD-YAML-001.
+        InputError: CMD-FLT-057, two have the same name; CMD-YAML-001.
         PolicyError: CMD-FLT-058, a name cannot be a file.
     """
     files: dict[str, bytes] = {}
@@ -303,9 +308,9 @@ def _as_files(printed: str) -> dict[str, bytes]:
 
 
 def _name_of(document: Any) -> str | None:
-    """What the file of a resource is called; None if it has no name.
+    """Return the file name of a resource; None without a name.
 
-    A chart that writes names without quotes makes numbers of some, which `check_names` tells.
+    A chart that writes names without quotes turns some into numbers, which `check_names` reports.
     """
     metadata = document.get("metadata") if isinstance(document, dict) else None
     if not isinstance(metadata, dict) or "name" not in metadata:
@@ -327,12 +332,12 @@ def _may_be_file(name: str) -> bool:
 
 
 def names_twice(values: Values) -> list[tuple[str, tuple[str, str]]]:
-    """Names of items that stand in two sections: their resources would have one name."""
+    """Return names of items in two sections: their resources would have the same name."""
     first: dict[str, str] = {}
-    found = []
+    names = []
     for section, items in values.items():
         for name, item in items.items():
             if item is not None and name in first:
-                found.append((name, (first[name], section)))
+                names.append((name, (first[name], section)))
             first.setdefault(name, section)
-    return found
+    return names

@@ -1,4 +1,4 @@
-"""Values as text for helm: YAML that means to helm what it means here."""
+"""Values as text for helm: YAML that helm reads with the same meaning."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 from commodore.base.yaml import dump_flush
 
-# What PyYAML writes without quotes and helm reads as a number or a boolean.
+# Texts that PyYAML writes unquoted and helm reads as numbers or booleans.
 _READ_OTHERWISE = re.compile(
     r"[-+]?(\.[0-9][0-9_]*|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?|0[oO][0-7]+|0[xX][0-9a-fA-F]+|[yYnN]"
 )
 
 
 def is_read_otherwise(text: str) -> bool:
-    """Whether helm takes a text for something else if it stands there without quotes."""
+    """Return True if helm reads an unquoted text as another type."""
     return _READ_OTHERWISE.fullmatch(text) is not None
 
 
 def as_yaml(value: Mapping[Any, Any]) -> str:
-    """A map as YAML for helm.
+    """Write a map as YAML for helm.
 
     Raises:
         InputError: CMD-YAML-002, a value YAML has no form for.
@@ -29,16 +29,16 @@ def as_yaml(value: Mapping[Any, Any]) -> str:
 
 
 class ValuesWriter:
-    """Writes the values of many cells, which have most items in common: each item is written once."""
+    """Writes the values of many cells, which share most items: each item is written once."""
 
     def __init__(self) -> None:
         self._items: dict[int, tuple[object, str]] = {}
 
     def write(self, cluster: Mapping[str, str], values: Mapping[str, Mapping[str, Any]]) -> str:
-        """The same as `as_yaml` of both together.
+        """Write both as `as_yaml` would.
 
         Args:
-            cluster: the names of the cell by dimension; empty if they do not belong to the values.
+            cluster: the names of the cell by dimension; empty if they are not part of the values.
             values: section to item name to item.
         """
         text = as_yaml({"cluster": dict(cluster)}) if cluster else ""

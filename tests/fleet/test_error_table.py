@@ -228,7 +228,7 @@ ERRORS: list[tuple[str, dict[str, str | None], list[str]]] = [
         {f"{APP}/int/patch-1.yaml": patch("project: p", "dependencies: [{/a/b: 1, /c/d: 2}]")},
         ["not one path with one value"],
     ),
-    ("CMD-FLT-045", needs("'$.a['", "1"), ["is no JSONPath"]),
+    ("CMD-FLT-045", needs("'$.a['", "1"), ["is not a valid JSONPath"]),
     (
         "CMD-FLT-046",
         needs("/wep/version", "v1"),
@@ -272,7 +272,7 @@ ERRORS: list[tuple[str, dict[str, str | None], list[str]]] = [
         },
         ["no template reads the section 'sidecars'", "no template reads the section 'applications'"],
     ),
-    ("CMD-FLT-049", needs("/db/version", "'>=new'"), ["which is no version"]),
+    ("CMD-FLT-049", needs("/db/version", "'>=new'"), ["which is not a version"]),
     (
         "CMD-FLT-056",
         {f"{APP}/prod/values.yaml": patch("project: '{{ nofunc }}'")},
