@@ -97,8 +97,8 @@ def _describe(conflict: Conflict, cells: int) -> Warned | Diagnostic:
         return Diagnostic("CMD-FLT-043", message, "info")
     return Warned(
         "CMD-FLT-040",
-        f"{at(first)} and {at(second)} both set {path} in {where}: {shown(conflict.value)}, {shown(conflict.other_value)}; "
-        "the latter wins",
+        f"{at(first)} and {at(second)} both set {path} in {where}: {shown(conflict.value)}, "
+        f"{shown(conflict.other_value)}; the latter wins",
         "let one of them go first, or depend on the other",
     )
 

@@ -123,7 +123,8 @@ def unknown_applications(
             names = sorted(name for section, name in items if section == dependency.path[0])
             yield InputError(
                 "CMD-FLT-046",
-                f"{file.place}: the patch depends on {dependency.path[0]}.{dependency.path[1]}, which {kind.name} does not have",
+                f"{file.place}: the patch depends on {dependency.path[0]}.{dependency.path[1]}, "
+                f"which {kind.name} does not have",
                 hint=did_you_mean(str(dependency.path[1]), names) or f"there are {', '.join(names) or 'none'}",
                 locations=[dependency.location],
             )
