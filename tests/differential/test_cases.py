@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from commodore.base.strictness import LOWERABLE
-from tests.differential.suite import CASES
+from tests.differential.case import Case
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = {
@@ -26,14 +26,22 @@ COMMANDS = {
 }
 
 
-def test_there_are_cases_of_every_kind() -> None:
-    assert len(CASES) >= 2400
-    assert len({case.name for case in CASES}) == len(CASES)
-    assert {case.name.split("/")[0] for case in CASES} == COMMANDS
+@pytest.fixture(scope="module")
+def cases() -> tuple[Case, ...]:
+    """All of them. They take a second to make, which those who run other tests need not wait for."""
+    from tests.differential.suite import CASES
+
+    return tuple(CASES)
 
 
-def test_cases_are_well_formed() -> None:
-    for case in CASES:
+def test_there_are_cases_of_every_kind(cases: tuple[Case, ...]) -> None:
+    assert len(cases) >= 2400
+    assert len({case.name for case in cases}) == len(cases)
+    assert {case.name.split("/")[0] for case in cases} == COMMANDS
+
+
+def test_cases_are_well_formed(cases: tuple[Case, ...]) -> None:
+    for case in cases:
         assert all(code in LOWERABLE for code in case.allow), case.name
         for path in (*case.files, *case.links):
             assert not path.startswith("/"), case.name
@@ -43,9 +51,9 @@ def test_cases_are_well_formed() -> None:
 
 
 @pytest.mark.parametrize("name", ["lint/good-all", "inventory/components-tenant", "world/push-edit-push"])
-def test_a_case_is_run(name: str, tmp_path: Path) -> None:
+def test_a_case_is_run(name: str, cases: tuple[Case, ...], tmp_path: Path) -> None:
     """By the runner itself, with this program in the place of the published tool: it equals itself."""
-    assert any(case.name == name for case in CASES)
+    assert any(case.name == name for case in cases)
     program = str(Path(sys.executable).with_name("commodore"))
     command = [sys.executable, str(ROOT / "scripts" / "differential"), "--peer", program, "--only", name]
     recorded = tmp_path / "recorded.json"
