@@ -23,7 +23,7 @@ def core_libraries() -> tuple[CoreLibrary, ...]:
 
 
 def installed_version(name: str) -> str | None:
-    """The version of an installed distribution; None if there is none."""
+    """Return the version of an installed distribution; None if it is not installed."""
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
