@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from commodore.argocd.appsets import read_set as read_set
     from commodore.argocd.checking import Checks as Checks
     from commodore.argocd.checking import Outcome as Outcome
+    from commodore.argocd.comparing import ChangedFileFilter as ChangedFileFilter
     from commodore.argocd.comparing import ComparisonOptions as ComparisonOptions
-    from commodore.argocd.comparing import Considered as Considered
     from commodore.argocd.comparing import Rules as Rules
     from commodore.argocd.comparing import State as State
-    from commodore.argocd.comparing.images import Use as Use
+    from commodore.argocd.comparing.images import ImageUse as ImageUse
     from commodore.argocd.configuration import ArgoSettings as ArgoSettings
     from commodore.argocd.configuration import Followed as Followed
     from commodore.argocd.configuration import Installation as Installation

@@ -1,4 +1,4 @@
-"""One Application on both sides: its objects paired and compared without what its rules ignore."""
+"""Comparison of an Application: its objects are paired, and compared without ignored fields."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ from commodore.core.review import (
 
 State = Literal["added", "removed", "changed", "unchanged", "renamed", "unknown", "not-rendered"]
 Rules = Literal["both", "target", "none"]
-"""Whose ignore rules count."""
+"""The sides whose ignore rules apply."""
 
 _MASS_SHARE, _MASS_COUNT = 0.3, 5
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of one Application.
+    """The result of comparing an Application.
 
     Attributes:
         name: `namespace/name`.
-        old, new: it as it is defined on each side; None where it is not.
+        old, new: its definition on each side; None if it is missing there.
         state: `renamed` if it has another name on each side; `unknown` if a side could not be rendered; `not-rendered`
             if nothing that it reads has changed.
-        changes: the objects that differ after normalising; secrets are in them.
-        flags: the dangers, found before anything was normalised.
-        ignored: how many fields differ that rules ignore.
-        ignored_only: how many objects differ in nothing else.
-        unchanged: how many objects are the same.
-        note: why it is unknown, or what it was called.
+        changes: the objects that differ after normalising, with secrets in plain text.
+        flags: the dangers, from the objects before normalising.
+        ignored: number of ignored fields that differ.
+        ignored_only: number of objects that differ only in ignored fields.
+        unchanged: number of equal objects.
+        note: why it is unknown, or its former name.
         before: whether it is unknown for the same reason on both sides, and nothing that it reads has changed.
-        files: the changed files for which it was rendered; none if all Applications are.
-        kind: `Application`, or what is lost: an `ApplicationSet`, a `file`, an `entry` folder.
-        place: where it is defined, of what is lost.
-        origin: how the Application was found, on the target if it is there.
+        files: the changed files for which it was rendered; empty if all Applications are rendered.
+        kind: `Application`, or the kind of a lost definition: an `ApplicationSet`, a `file`, an `entry` folder.
+        place: of a lost definition.
+        origin: how the Application was discovered, on the target if it exists there.
         reported: whether an error of its own says why it is unknown.
     """
 
@@ -79,24 +79,24 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What differs between two trees.
+    """The difference between two trees.
 
     Attributes:
-        applications: all that were looked at, by name.
-        review: the objects of all of them, for reports.
+        applications: all selected ones, by name.
+        review: the objects of all Applications, for reports.
     """
 
     applications: tuple[Verdict, ...]
     review: Review
 
     def count(self, state: State) -> int:
-        """How many Applications are in a state."""
-        return sum(one.state == state for one in self.applications)
+        """Return the number of Applications in a state."""
+        return sum(verdict.state == state for verdict in self.applications)
 
 
 @dataclass(frozen=True, slots=True)
-class Edition:
-    """An Application on one side, with the settings of that side and what it renders to."""
+class ApplicationSide:
+    """An Application on one side, with the settings of that side and its rendered objects."""
 
     application: Application
     settings: ArgoSettings
@@ -108,38 +108,38 @@ class Edition:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What objects may hold of the Application's names and of its cluster."""
-        one = self.application
-        destination = one.destination
-        instance = self.settings.instance_name(one.namespace, one.name)
+        """The names of the Application and of its cluster that objects may contain."""
+        application = self.application
+        destination = application.destination
+        instance = self.settings.instance_name(application.namespace, application.name)
         known = {cluster.server: cluster.name for cluster in self.settings.clusters}
         cluster = (destination.server, destination.name, known.get(destination.server, ""))
-        return tuple(dict.fromkeys(filter(None, (instance, one.name, destination.namespace, *cluster))))
+        return tuple(dict.fromkeys(filter(None, (instance, application.name, destination.namespace, *cluster))))
 
     def placed(self) -> list[PlacedObject]:
-        """Its objects in one form, each with the Application."""
+        """Return its objects in canonical form, each with the label and names of the Application."""
         return [PlacedObject(canonical(data), source=self.label, names=self.names) for data in self.objects]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparing:
-    """The way in which Applications are compared.
+class ComparisonRules:
+    """Rules for comparing Applications.
 
     Attributes:
-        rules: whose ignore rules count.
+        applied: the sides whose ignore rules apply.
         flag_rules: additional fields for flags.
-        show_ignored: whether what rules ignore is shown, too, with the place of the rule.
-        found: gets what is reported.
+        show_ignored: whether ignored fields are shown, too, with the place of the rule.
+        diagnostics: collects what is reported.
     """
 
-    rules: Rules
+    applied: Rules
     flag_rules: FlagRules
     show_ignored: bool
-    found: Diagnostics
+    diagnostics: Diagnostics
 
 
-def compare_application(old: Edition | None, new: Edition | None, comparing: Comparing) -> Verdict:
-    """Compare the objects of an Application. At least one side is given.
+def compare_application(old: ApplicationSide | None, new: ApplicationSide | None, rules: ComparisonRules) -> Verdict:
+    """Compare the objects of an Application. At least one side must exist.
 
     Raises:
         CommodoreError: the rules of a side cannot be used, see `Normaliser`.
@@ -147,14 +147,14 @@ def compare_application(old: Edition | None, new: Edition | None, comparing: Com
     shown = new or old
     assert shown is not None
     raw = compare(old.placed() if old is not None else (), new.placed() if new is not None else ())
-    flags = list(flags_of(raw, comparing.flag_rules))
+    flags = list(flags_of(raw, rules.flag_rules))
     removed = [change for change in raw.changes if change.kind == "removed"]
     total = len(old.objects) if old is not None else 0
     if new is not None and len(removed) > max(_MASS_COUNT, total * _MASS_SHARE):
         message = f"{len(removed)} of {total} objects of the Application go"
         key = ObjectKey("argoproj.io", "Application", *shown.label.split("/"))
         flags.append(Flag("mass-removal", key, message, shown.label))
-    changes, ignored, ignored_only = _normalised(raw.changes, old, new, comparing)
+    changes, ignored, ignored_only = _normalised(raw.changes, old, new, rules)
     state: State = "added" if old is None else "removed" if new is None else "changed" if changes else "unchanged"
     if old is not None and new is not None and old.label != new.label:
         state = "renamed"
@@ -173,28 +173,30 @@ def compare_application(old: Edition | None, new: Edition | None, comparing: Com
 
 
 def _normalised(
-    changes: Iterable[ObjectChange], old: Edition | None, new: Edition | None, comparing: Comparing
+    changes: Iterable[ObjectChange], old: ApplicationSide | None, new: ApplicationSide | None, rules: ComparisonRules
 ) -> tuple[tuple[ObjectChange, ...], int, int]:
-    """The changes without what rules ignore, how many fields that are, and how many objects have no others."""
+    """Return the changes without ignored fields, and the numbers of ignored fields and of objects with no other
+    change.
+    """
     kept: list[ObjectChange] = []
     ignored = ignored_only = 0
     changed = [change for change in changes if change.old is not None and change.new is not None]
     with contextlib.ExitStack() as stack:
         normalisers = [
-            stack.enter_context(Normaliser(application, settings, comparing.found))
-            for application, settings in (_rules_of(old, new, comparing.rules) if changed else ())
+            stack.enter_context(Normaliser(application, settings, rules.diagnostics))
+            for application, settings in (_rules_of(old, new, rules.applied) if changed else ())
         ]
         for change in changes:
             if change.old is None or change.new is None:
                 kept.append(change)
                 continue
             ignored_by: tuple[tuple[str, str], ...] = ()
-            rules_apply = not comparing.show_ignored
+            rules_apply = not rules.show_ignored
             before, after = (_apply(normalisers, side.content, rules_apply) for side in (change.old, change.new))
             fields = field_changes(before, after)
             ignored += max(0, len(change.fields) - len(fields))
             if fields or change.is_renamed:
-                if comparing.show_ignored:
+                if rules.show_ignored:
                     ignored_by = tuple(_ignored_by(normalisers, before, after, fields))
                 sides = replace(change.old, content=before), replace(change.new, content=after)
                 kept.append(replace(change, old=sides[0], new=sides[1], fields=fields, ignored=ignored_by))
@@ -203,29 +205,31 @@ def _normalised(
     return tuple(kept), ignored, ignored_only
 
 
-def _rules_of(old: Edition | None, new: Edition | None, rules: Rules) -> Sequence[tuple[Application, ArgoSettings]]:
-    """Whose rules are applied, one after the other. Types of fields and the status count whatever the rules."""
-    sides = [one for one in ((new,) if rules == "target" and new is not None else (new, old)) if one is not None]
+def _rules_of(
+    old: ApplicationSide | None, new: ApplicationSide | None, rules: Rules
+) -> Sequence[tuple[Application, ArgoSettings]]:
+    """Return the Applications and settings whose rules apply, in order. Types of fields and the status always apply."""
+    sides = [side for side in ((new,) if rules == "target" and new is not None else (new, old)) if side is not None]
     if rules == "none":
         return [(replace(sides[0].application, ignored=()), replace(sides[0].settings, overrides={}))]
     first = sides[0]
     if len(sides) == 2 and _same_rules(first, sides[1]):
         sides = [first]
-    return [(one.application, one.settings) for one in sides]
+    return [(side.application, side.settings) for side in sides]
 
 
-def _same_rules(one: Edition, other: Edition) -> bool:
-    def of(side: Edition) -> list[Any]:
+def _same_rules(first: ApplicationSide, other: ApplicationSide) -> bool:
+    def of(side: ApplicationSide) -> list[Any]:
         own = [replace(rule, place=None) for rule in side.application.ignored]
         return [own, side.settings.overrides, side.settings["resource.compareoptions"]]
 
-    return of(one) == of(other)
+    return of(first) == of(other)
 
 
 def _apply(normalisers: Iterable[Normaliser], content: Mapping[str, Any], rules_apply: bool) -> dict[str, Any]:
     result = dict(content)
-    for one in normalisers:
-        result = one.normalise(result, rules=rules_apply)
+    for normaliser in normalisers:
+        result = normaliser.normalise(result, rules=rules_apply)
     return result
 
 
@@ -235,7 +239,7 @@ def _ignored_by(
     after: Mapping[str, Any],
     fields: Sequence[FieldChange],
 ) -> Iterator[tuple[str, str]]:
-    """The paths of the fields that rules ignore, each with the place of the first of these rules."""
+    """Yield the paths of ignored fields, each with the place of the first rule that ignores it."""
     paths = dict.fromkeys(path_text(field.path) for field in fields)
     for normaliser in normalisers:
         for place, old, new in normaliser.by_rule(before, after):
@@ -245,20 +249,22 @@ def _ignored_by(
                 yield path, f"ignored by {place}"
 
 
-def own_change(old: Edition | None, new: Edition | None) -> tuple[tuple[ObjectChange, ...], tuple[Flag, ...]]:
-    """How the Application itself differs, as an object, with its dangers."""
-    sides = [[_definition(one)] if one is not None else [] for one in (old, new)]
-    found = compare(*sides)
-    return found.changes, flags_of(Comparison(found.changes))
+def own_change(
+    old: ApplicationSide | None, new: ApplicationSide | None
+) -> tuple[tuple[ObjectChange, ...], tuple[Flag, ...]]:
+    """Compare the Application itself as an object; return its changes and their dangers."""
+    sides = [[_definition(side)] if side is not None else [] for side in (old, new)]
+    comparison = compare(*sides)
+    return comparison.changes, flags_of(Comparison(comparison.changes))
 
 
-def _definition(one: Edition) -> PlacedObject:
-    data = dict(one.application.data)
+def _definition(side: ApplicationSide) -> PlacedObject:
+    data = dict(side.application.data)
     metadata = {key: value for key, value in data.get("metadata", {}).items() if key in _METADATA}
     content = {key: value for key, value in data.items() if key not in ("status", "operation")}
     content["apiVersion"], content["kind"] = "argoproj.io/v1alpha1", "Application"
-    content["metadata"] = {**metadata, "namespace": one.label.partition("/")[0]}
-    return PlacedObject(canonical(content), source=one.label, names=one.names)
+    content["metadata"] = {**metadata, "namespace": side.label.partition("/")[0]}
+    return PlacedObject(canonical(content), source=side.label, names=side.names)
 
 
 _METADATA = ("name", "namespace", "labels", "annotations", "finalizers")

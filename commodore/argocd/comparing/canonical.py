@@ -1,5 +1,5 @@
-"""One form for what the API server reads as the same: absent and null, both fields of a Secret's data, empty rules,
-amounts such as `1000m` and `1`, the order of Endpoints.
+"""Canonical form of objects that are equal for the API server: absent and null, both fields of a Secret's data, empty
+rules, amounts such as `1000m` and `1`, the order of Endpoints.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _RBAC = "rbac.authorization.k8s.io/"
 
 
 def canonical(data: dict[str, Any]) -> dict[str, Any]:
-    """An object in that form. The object itself stays as it is."""
+    """Return an object in canonical form. The object itself is not changed."""
     result: dict[str, Any] = _without_nulls(data)
     metadata = result.get("metadata")
     if isinstance(metadata, dict):
@@ -37,7 +37,7 @@ def canonical(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_nulls(value: Any) -> Any:
-    """A copy without the null values of maps. Those of lists stay: they have places."""
+    """Return a copy without null values of mappings. Those of lists stay, as their positions matter."""
     if isinstance(value, dict):
         return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
     if isinstance(value, list):
@@ -46,12 +46,12 @@ def _without_nulls(value: Any) -> Any:
 
 
 def _ordered(value: Any) -> Any:
-    """What Endpoints have, with its lists in one order and the protocol of each port."""
+    """Return the subsets of Endpoints with sorted lists and the default protocol of ports."""
     if isinstance(value, dict):
-        found = {key: _ordered(inner) for key, inner in value.items()}
-        return {"protocol": "TCP", **found} if "port" in found else found
+        result = {key: _ordered(inner) for key, inner in value.items()}
+        return {"protocol": "TCP", **result} if "port" in result else result
     if isinstance(value, list):
-        return sorted(map(_ordered, value), key=lambda one: json.dumps(one, sort_keys=True))
+        return sorted(map(_ordered, value), key=lambda item: json.dumps(item, sort_keys=True))
     return value
 
 

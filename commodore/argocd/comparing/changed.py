@@ -1,4 +1,4 @@
-"""Which files differ between two trees, and which Applications need rendering because of that."""
+"""The files that differ between two trees."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from commodore.base.files.tree import walk
 
 
 @dataclass(frozen=True, slots=True)
-class Considered:
-    """Options: the changed paths that count.
+class ChangedFileFilter:
+    """Options: a filter for changed paths.
 
     Attributes:
-        changed_include: patterns, of which a path must fit one if there are any.
-        changed_ignore: patterns of paths that never count.
+        changed_include: patterns, one of which a path must match, if any.
+        changed_ignore: patterns of paths that are ignored.
         changed_file: a file that lists the changed paths, a line each, instead of a comparison of the trees.
     """
 
@@ -30,26 +30,26 @@ class Considered:
     changed_file: Path | None = None
 
     def paths(self, old: Path, new: Path, ignored: Collection[str] = ()) -> list[str]:
-        """The changed paths that count, sorted, relative to the roots of the trees.
+        """Return the filtered changed paths, sorted, relative to the roots of the trees.
 
         Args:
-            ignored: absolute paths of what git ignores in them.
+            ignored: absolute paths that git ignores in the trees.
 
         Raises:
-            UsageError: CMD-ARGO-025, a pattern is not valid.
+            UsageError: CMD-ARGO-025, a pattern is invalid.
             InputError: CMD-ARGO-024, the list cannot be read.
         """
         include, ignore = map(PathPatterns, (self.changed_include, self.changed_ignore))
-        found = changed_paths(old, new, ignored) if self.changed_file is None else _listed(self.changed_file)
+        paths = changed_paths(old, new, ignored) if self.changed_file is None else _listed(self.changed_file)
         return sorted(
-            path for path in found if (not self.changed_include or include.fit(path)) and not ignore.fit(path)
+            path for path in paths if (not self.changed_include or include.fit(path)) and not ignore.fit(path)
         )
 
-    def check(self, old: Path, new: Path, ignored: Collection[str], found: Diagnostics) -> None:
-        """Refuse patterns of files that count if no file fits them, changed or not; warn of the others.
+    def check(self, old: Path, new: Path, ignored: Collection[str], diagnostics: Diagnostics) -> None:
+        """Refuse include patterns that match no file, changed or not, and warn of such ignore patterns.
 
         Raises:
-            UsageError: CMD-ARGO-025, a pattern is not valid; CMD-ARGO-037, no file fits one.
+            UsageError: CMD-ARGO-025, a pattern is invalid; CMD-ARGO-037, a pattern matches no file.
         """
         if not self.changed_include and not self.changed_ignore:
             return
@@ -65,14 +65,14 @@ class Considered:
             for text in patterns:
                 fits = PathPatterns((text,)).fit
                 if not any(map(fits, paths)):
-                    self._report_unmatched(option, text, found)
+                    self._report_unmatched(option, text, diagnostics)
 
-    def _report_unmatched(self, option: str, text: str, found: Diagnostics) -> None:
-        message = f"{option} {text!r} fits no file of either tree"
+    def _report_unmatched(self, option: str, text: str, diagnostics: Diagnostics) -> None:
+        message = f"{option} {text!r} matches no file of either tree"
         hint = "paths begin at the root of the repository; '**' stands for folders"
         if text in self.changed_include:
             raise UsageError("CMD-ARGO-037", message, hint=hint)
-        found.add(Diagnostic("CMD-ARGO-037", message, "warning", hint))
+        diagnostics.add(Diagnostic("CMD-ARGO-037", message, "warning", hint))
 
 
 def _listed(file: Path) -> Iterator[str]:
@@ -86,17 +86,19 @@ def _listed(file: Path) -> Iterator[str]:
 
 
 def changed_paths(old: Path, new: Path, ignored: Collection[str] = ()) -> Iterator[str]:
-    """The files and links that are on one side only, or that differ in content or target. Git's own are left out, and
-    what it ignores.
+    """Yield the files and links that are on one side only, or differ in content or target, except those of git and
+    ignored ones.
     """
     before, after = _files(old, ignored), _files(new, ignored)
     yield from before.keys() ^ after.keys()
     for path in before.keys() & after.keys():
-        one, other = before[path], after[path]
-        if os.path.islink(one) or os.path.islink(other):
-            if not (os.path.islink(one) and os.path.islink(other)) or os.readlink(one) != os.readlink(other):
+        old_path, new_path = before[path], after[path]
+        if os.path.islink(old_path) or os.path.islink(new_path):
+            if not (os.path.islink(old_path) and os.path.islink(new_path)) or os.readlink(old_path) != os.readlink(
+                new_path
+            ):
                 yield path
-        elif not filecmp.cmp(one, other, shallow=False):
+        elif not filecmp.cmp(old_path, new_path, shallow=False):
             yield path
 
 

@@ -1,4 +1,4 @@
-"""A difference as a document for programs."""
+"""The document of a difference, for programs."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class TreeRecord:
     """One of the two trees.
 
     Attributes:
-        name: what people call it.
-        commit: empty for a folder as it lies.
+        name: its name in reports.
+        commit: empty for a work tree.
     """
 
     kind: Literal["commit", "folder"]
@@ -39,12 +39,12 @@ class TreePair:
 
 @dataclass(frozen=True, slots=True)
 class StateCounts:
-    """How many Applications are in each state.
+    """The number of Applications in each state.
 
     Attributes:
-        renamed: those that have another name, with --follow-renames.
-        unknown: those that a side does not render, and what cannot be read or expanded: files and ApplicationSets.
-        not_rendered: those that read nothing that has changed.
+        renamed: Applications with a new name, with --follow-renames.
+        unknown: Applications that fail on a side, and files and ApplicationSets that cannot be read or expanded.
+        not_rendered: Applications that read no changed file.
     """
 
     added: int
@@ -58,7 +58,7 @@ class StateCounts:
 
 @dataclass(frozen=True, slots=True)
 class ShownCounts:
-    """How many objects are shown."""
+    """The number of shown objects."""
 
     added: int
     changed: int
@@ -72,10 +72,10 @@ class Summary:
 
     Attributes:
         hidden_fields: fields that differ as noise.
-        hidden_only: objects that differ in nothing but noise.
-        ignored_fields: fields that differ and that ignore rules take out.
-        ignored_only: objects that differ in no other field.
-        flags: how often each danger is there, by its name.
+        hidden_only: objects that differ only in noise.
+        ignored_fields: fields that differ and that rules ignore.
+        ignored_only: objects that differ only in ignored fields.
+        flags: the number of each danger, by its name.
     """
 
     applications: StateCounts
@@ -100,7 +100,7 @@ class DangerRecord(FlagRecord):
 
 @dataclass(frozen=True, slots=True)
 class EqualChanges:
-    """Changes that are the same but for names.
+    """Changes that are equal except for names.
 
     Attributes:
         flags: the names of their dangers.
@@ -116,16 +116,16 @@ class EqualChanges:
 
 @dataclass(frozen=True, slots=True)
 class ChangedApplication:
-    """What becomes of an Application, or of what defines some and cannot be read, expanded or rendered.
+    """The change of an Application, or of a definition of Applications that cannot be read, expanded or rendered.
 
     Attributes:
         name: `namespace/name`.
-        note: why it is unknown, or what it was called.
+        note: why it is unknown, or its former name.
         as_before: whether it is unknown for the same reason on both sides, and nothing that it reads has changed: it
             does not change the exit code.
-        files: the changed files for which it was rendered, or of what is unknown those among its inputs; none if all
+        files: the changed files for which it was rendered, or, if it is unknown, those among its inputs; empty if all
             Applications were rendered.
-        objects: those that differ.
+        objects: objects that differ.
     """
 
     name: str
@@ -139,12 +139,12 @@ class ChangedApplication:
 
 @dataclass(frozen=True, slots=True)
 class DifferenceRecord:
-    """What differs between what Argo CD would deploy from two trees. Secrets are masked.
+    """The difference between what Argo CD would deploy from two trees. Secrets are masked.
 
     Attributes:
         flags: the dangers, the worst first.
-        groups: equal changes once: those with dangers first.
-        applications: all that were looked at: first what is unknown and no Application, then Applications by name.
+        groups: equal changes once, with dangers first.
+        applications: first unknown definitions that are not Applications, then all selected Applications by name.
         partial: whether anything is missing: something failed or is unknown.
     """
 
@@ -158,34 +158,40 @@ class DifferenceRecord:
 
 
 def difference_record(
-    found: Difference, sides: tuple[Side, Side], diagnostics: Sequence[Diagnostic], *, partial: bool
+    difference: Difference, sides: tuple[Side, Side], diagnostics: Sequence[Diagnostic], *, partial: bool
 ) -> DifferenceRecord:
-    """Counts, dangers, groups of equal changes, and each Application with its objects."""
-    review = found.review
+    """Return the document of a difference: counts, dangers, groups of equal changes, and Applications with objects."""
+    review = difference.review
     changes: dict[str, list[ChangeRecord]] = {}
     for change in review.comparison.changes:
         changes.setdefault(change.source, []).append(change_record(change))
     return DifferenceRecord(
-        TreePair(*(TreeRecord("commit" if one.commit else "folder", one.shown, one.commit) for one in sides)),
-        _summary(found),
-        [DangerRecord(one.name, one.severity, one.key, one.message, one.source) for one in review.flags],
+        TreePair(*(TreeRecord("commit" if side.commit else "folder", side.shown, side.commit) for side in sides)),
+        _summary(difference),
+        [DangerRecord(flag.name, flag.severity, flag.key, flag.message, flag.source) for flag in review.flags],
         list(map(_group, review.groups)),
         [
             ChangedApplication(
-                one.name, one.kind, one.state, one.note, one.before, one.files, changes.get(one.name, [])
+                verdict.name,
+                verdict.kind,
+                verdict.state,
+                verdict.note,
+                verdict.before,
+                verdict.files,
+                changes.get(verdict.name, []),
             )
-            for one in found.applications
+            for verdict in difference.applications
         ],
         diagnostics,
         partial,
     )
 
 
-def _summary(found: Difference) -> Summary:
-    review = found.review
-    kinds = Counter(change.kind for one in review.groups for change in one.changes)
+def _summary(difference: Difference) -> Summary:
+    review = difference.review
+    kinds = Counter(change.kind for group in review.groups for change in group.changes)
     return Summary(
-        StateCounts(**{state.replace("-", "_"): found.count(state) for state in get_args(State)}),
+        StateCounts(**{state.replace("-", "_"): difference.count(state) for state in get_args(State)}),
         ShownCounts(kinds["added"], kinds["changed"], kinds["removed"], review.comparison.unchanged),
         review.hidden,
         review.hidden_only,
@@ -195,11 +201,11 @@ def _summary(found: Difference) -> Summary:
     )
 
 
-def _group(one: Group) -> EqualChanges:
+def _group(group: Group) -> EqualChanges:
     return EqualChanges(
-        group_title(one),
-        list(dict.fromkeys(change.source for change in one.changes)),
-        [change.key for change in one.changes],
-        sorted({flag.name for flag in one.flags}),
-        [line.text for line in change_lines(one)],
+        group_title(group),
+        list(dict.fromkeys(change.source for change in group.changes)),
+        [change.key for change in group.changes],
+        sorted({flag.name for flag in group.flags}),
+        [line.text for line in change_lines(group)],
     )

@@ -1,4 +1,4 @@
-"""Which images Applications run, and how that differs between two trees."""
+"""The images of Applications, and their differences between two trees."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from commodore.core.review import KindPointer, images_of
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class ImageUse:
     """An image that an object of an Application names.
 
     Attributes:
-        change: `added`, `removed` or `changed` between two trees; empty if there is but one.
-        before: the image that was there, of a changed one.
+        change: `added`, `removed` or `changed` between two trees; empty if there is only one tree.
+        before: the former image, if it has changed.
         place: the container, or the path of the field.
     """
 
@@ -32,20 +32,20 @@ class Use:
 
 def uses_of(
     application: str, objects: Iterable[Mapping[str, Any]], places: Sequence[KindPointer] = ()
-) -> Iterator[Use]:
-    """The images of the objects of an Application.
+) -> Iterator[ImageUse]:
+    """Yield the images of the objects of an Application.
 
     Args:
-        places: where there are images beside what is known.
+        places: further fields with images.
     """
     for data in objects:
-        for one in images_of(data, places):
-            yield Use(one.image, application, key_of(data), one.place)
+        for image in images_of(data, places):
+            yield ImageUse(image.image, application, key_of(data), image.place)
 
 
-def changed_uses(found: Difference, places: Sequence[KindPointer] = ()) -> Iterator[Use]:
-    """The images that differ. In one place of an object those of one repository are one that changed."""
-    for verdict in found.applications:
+def changed_uses(difference: Difference, places: Sequence[KindPointer] = ()) -> Iterator[ImageUse]:
+    """Yield the images that differ. Images of one repository in one place of an object count as one that changed."""
+    for verdict in difference.applications:
         for change in verdict.changes:
             old, new = (
                 {use.place: use for use in uses_of(verdict.name, [side.content], places)} if side is not None else {}
@@ -55,14 +55,14 @@ def changed_uses(found: Difference, places: Sequence[KindPointer] = ()) -> Itera
                 yield from _changed(old.get(place), new.get(place))
 
 
-def _changed(old: Use | None, new: Use | None) -> Iterator[Use]:
+def _changed(old: ImageUse | None, new: ImageUse | None) -> Iterator[ImageUse]:
     if old is not None and new is not None:
-        one, other = old.image, new.image
-        if (one.registry, one.repository) == (other.registry, other.repository):
-            if (one.tag, one.digest) != (other.tag, other.digest):
-                yield Use(other, new.application, new.object, new.place, "changed", one)
+        old_image, new_image = old.image, new.image
+        if (old_image.registry, old_image.repository) == (new_image.registry, new_image.repository):
+            if (old_image.tag, old_image.digest) != (new_image.tag, new_image.digest):
+                yield ImageUse(new_image, new.application, new.object, new.place, "changed", old_image)
             return
     if old is not None:
-        yield Use(old.image, old.application, old.object, old.place, "removed")
+        yield ImageUse(old.image, old.application, old.object, old.place, "removed")
     if new is not None:
-        yield Use(new.image, new.application, new.object, new.place, "added")
+        yield ImageUse(new.image, new.application, new.object, new.place, "added")

@@ -1,4 +1,4 @@
-"""The inputs of what is compared: which changed files an Application may read, and a definition that is lost."""
+"""The inputs of a comparison: the changed files that Applications and lost definitions may read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore.argocd.acquiring import repository_identity
-from commodore.argocd.comparing.changed import Considered
+from commodore.argocd.comparing.changed import ChangedFileFilter
 from commodore.argocd.comparing.owners import ChangedFiles
 from commodore.argocd.comparing.reads import Reads, reads_of, texts_of
 from commodore.argocd.comparing.sides import Side
@@ -32,22 +32,22 @@ _MAGIC = re.compile(r"[*?\[{]")
 
 @dataclass(frozen=True, slots=True)
 class OpenTree:
-    """One side while it is worked on."""
+    """One side, opened for a comparison."""
 
     side: Side
     listing: Listing
-    found: Diagnostics
+    diagnostics: Diagnostics
     opened: Opened
     applications: Mapping[str, Application]
 
 
 @dataclass(frozen=True, slots=True)
 class InputChange:
-    """How the inputs of something differ between the two trees. False if they do not.
+    """The difference of some inputs between the two trees. False if they are equal.
 
     Attributes:
         files: the changed files among them, sorted.
-        other: what else differs, in words.
+        other: other differences, in words.
     """
 
     files: tuple[str, ...] = ()
@@ -61,29 +61,29 @@ class InputChange:
 
 
 class Inputs:
-    """The changed files of a comparison, and what reads them."""
+    """The changed files of a comparison, and their readers."""
 
-    def __init__(self, old: OpenTree, new: OpenTree, considered: Considered, limits: Limits) -> None:
+    def __init__(self, old: OpenTree, new: OpenTree, considered: ChangedFileFilter, limits: Limits) -> None:
         self._trees = old, new
         self._considered = considered
         self._limits = limits
 
     @cached_property
     def changed(self) -> ChangedFiles:
-        """The changed files that count.
+        """The filtered changed files.
 
         Raises:
-            CommodoreError: see `Considered.paths`.
+            CommodoreError: see `ChangedFileFilter.paths`.
         """
         return ChangedFiles(self._considered.paths(*self._roots, self._ignored))
 
-    def check_patterns(self, found: Diagnostics) -> None:
-        """Check the patterns of the changed files that count.
+    def check_patterns(self, diagnostics: Diagnostics) -> None:
+        """Check the patterns of the filter for changed files.
 
         Raises:
-            CommodoreError: see `Considered.check`.
+            CommodoreError: see `ChangedFileFilter.check`.
         """
-        self._considered.check(*self._roots, self._ignored, found)
+        self._considered.check(*self._roots, self._ignored, diagnostics)
 
     @property
     def _roots(self) -> tuple[Path, Path]:
@@ -95,12 +95,12 @@ class Inputs:
 
     @cached_property
     def settings_differ(self) -> bool:
-        """Indicate that the installations of the two trees have other settings or another version."""
+        """True if the installations of the two trees differ in settings or version."""
         old, new = (tree.listing.settings for tree in self._trees)
         return old.profile != new.profile or _values(old) != _values(new)
 
     def of(self, name: str) -> InputChange:
-        """How the inputs of an Application differ."""
+        """Compare the inputs of an Application."""
         if self.settings_differ:
             return _SETTINGS
         sides = [(tree, tree.applications[name]) for tree in self._trees if name in tree.applications]
@@ -114,7 +114,7 @@ class Inputs:
         return InputChange(tuple(sorted(files)), other)
 
     def of_lost(self, old: LostDefinition | None, new: LostDefinition | None) -> InputChange:
-        """How the inputs of a definition differ that is lost on a side or on both."""
+        """Compare the inputs of a definition that is lost on a side or on both."""
         if self.settings_differ:
             return _SETTINGS
         files: set[str] = set()
@@ -126,7 +126,7 @@ class Inputs:
         return InputChange(tuple(sorted(files)), other)
 
     def _read_by(self, reads: Reads | None) -> set[str]:
-        """The changed files that are among those read; if that is not known, those that nothing else reads."""
+        """Return the changed files that are read; if reads are unknown, all that nothing else reads."""
         return self.changed.read_by(reads) if reads is not None else {*self.changed.paths} - self._owned
 
     @cached_property
@@ -137,8 +137,8 @@ class Inputs:
             for application in tree.applications.values():
                 owned.add(application.place.place)
                 owned |= self.changed.read_by(_reads(application, tree, self._limits) or Reads())
-            owned |= {one.place.place for one in tree.listing.sets}
-            owned |= {one.place.place for one in tree.listing.lost}
+            owned |= {definition.place.place for definition in tree.listing.sets}
+            owned |= {definition.place.place for definition in tree.listing.lost}
         return owned
 
 
@@ -146,8 +146,8 @@ _SETTINGS = InputChange(other="the settings of Argo CD")
 
 
 def _values(settings: ArgoSettings) -> list[Any]:
-    """The settings without the places that they are from."""
-    rows = [{key: one.value for key, one in table.items()} for table in (settings.config, settings.parameters)]
+    """Return the settings without their places."""
+    rows = [{key: setting.value for key, setting in table.items()} for table in (settings.config, settings.parameters)]
     return [settings.namespace, *rows, settings.clusters]
 
 
@@ -159,9 +159,9 @@ def _reads(application: Application, tree: OpenTree, limits: Limits) -> Reads | 
 
 
 def reads_of_lost(lost: LostDefinition, tree: OpenTree, limits: Limits) -> Reads | None:
-    """What a definition that is lost, or the Applications that it makes, read of the tree; None if that is not known.
+    """Return the files of the tree that a lost definition, or its Applications, read; None if they are unknown.
 
-    An Application may be sound but for its name; the template of an ApplicationSet names folders, or the begins of
+    An Application may be valid except for its name; the template of an ApplicationSet names folders, or prefixes of
     their paths.
     """
     if lost.data is None:
@@ -183,18 +183,18 @@ def reads_of_lost(lost: LostDefinition, tree: OpenTree, limits: Limits) -> Reads
 
 
 def _of_spec(spec: Mapping[str, Any], lost: LostDefinition, tree: OpenTree, limits: Limits) -> Reads | None:
-    sound = {**spec, "destination": {"name": IN_CLUSTER}, "project": "default"}
+    valid_spec = {**spec, "destination": {"name": IN_CLUSTER}, "project": "default"}
     try:
-        application = read_application({"metadata": {"name": "lost"}, "spec": sound}, lost.place)
+        application = read_application({"metadata": {"name": "lost"}, "spec": valid_spec}, lost.place)
     except CommodoreError:
         return None
     return _reads(application, tree, limits)
 
 
 def _of_template(part: Mapping[str, Any], lost: LostDefinition, tree: OpenTree, limits: Limits) -> Reads | None:
-    """What the sources of a template read, or a git generator."""
+    """Return the files that the sources of a template, or a git generator, read."""
     sources = part.get("sources") or [part.get("source", part)]
-    if not isinstance(sources, list) or not all(isinstance(one, Mapping) for one in sources):
+    if not isinstance(sources, list) or not all(isinstance(source, Mapping) for source in sources):
         return None
     named = (text for source in sources for text in (*_paths(source), str(source.get("repoURL"))))
     if "repoURL" not in part and not any(_OPEN in text for text in named):
@@ -214,7 +214,7 @@ def _of_template(part: Mapping[str, Any], lost: LostDefinition, tree: OpenTree, 
 
 
 def _filled(value: Any) -> Any:
-    """A value with a word in place of each template in its texts."""
+    """Replace each template in the texts of a value by a word."""
     if isinstance(value, Mapping):
         return {key: _filled(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -223,7 +223,7 @@ def _filled(value: Any) -> Any:
 
 
 def _paths(source: Mapping[str, Any]) -> Iterator[str]:
-    """The texts of a source or of a git generator that are paths; of value files in another folder, those paths."""
+    """Yield the paths in a source or a git generator, and those of value files in other folders."""
     path = source.get("path")
     if isinstance(path, str):
         yield path
@@ -236,7 +236,7 @@ def _paths(source: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _folder(text: str) -> str:
-    """The folder that all paths are in which a template or a pattern stands for; empty for the root."""
+    """Return the folder of all paths that a template or a pattern can produce; empty for the root."""
     text = posixpath.normpath(text.strip("/")) if text else ""
     first = _MAGIC.search(text)
     folder = posixpath.dirname(text[: first.start()]) if first else text
@@ -244,15 +244,15 @@ def _folder(text: str) -> str:
 
 
 def _templates(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The specifications of Applications in an ApplicationSet that have sources: its own, and those of generators."""
-    for one in _mappings([spec.get("template"), spec.get("generators")]):
-        inner = one.get("spec")
+    """Yield the templates with sources in an ApplicationSet: its own, and those of generators."""
+    for mapping in _mappings([spec.get("template"), spec.get("generators")]):
+        inner = mapping.get("spec")
         if isinstance(inner, Mapping) and ("source" in inner or "sources" in inner):
             yield inner
 
 
 def _git_generators(spec: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    return (one["git"] for one in _mappings(spec.get("generators")) if isinstance(one.get("git"), Mapping))
+    return (mapping["git"] for mapping in _mappings(spec.get("generators")) if isinstance(mapping.get("git"), Mapping))
 
 
 def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:

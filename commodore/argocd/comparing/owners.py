@@ -1,4 +1,4 @@
-"""Which changed files belong to which Application: what it reads, and what it tells Argo CD that it reads."""
+"""The owners of changed files: Applications that read them, and their annotations for Argo CD."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from commodore.base.printable import some_of
 
 
 class ChangedFiles:
-    """Paths that have changed, by the folders that they are in."""
+    """Changed paths, by their folders."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self.paths = frozenset(paths)
@@ -33,28 +33,28 @@ class ChangedFiles:
                 folder = posixpath.dirname(folder)
 
     def read_by(self, reads: Reads) -> set[str]:
-        """Those that are among what an Application reads."""
-        found = self.paths & reads.files
+        """Return the changed paths that an Application reads."""
+        paths = self.paths & reads.files
         for folder in reads.folders:
-            found |= self._below.get(folder, set())
+            paths |= self._below.get(folder, set())
         for folder in reads.flat:
-            found |= self._within.get(folder, set())
-        return set(found)
+            paths |= self._within.get(folder, set())
+        return set(paths)
 
 
 def generate_paths(application: Application, own: Iterable[str]) -> GeneratePaths:
-    """The annotation of an Application.
+    """Return the paths in the annotation of an Application.
 
     Args:
-        own: the repositories of which the paths are, by `repository_identity`.
+        own: the repositories of the paths, by `repository_identity`.
     """
     identities = {*own}
-    folders = [one.path for one in application.sources if repository_identity(one.repo_url) in identities]
+    folders = [source.path for source in application.sources if repository_identity(source.repo_url) in identities]
     return GeneratePaths(application.annotations.get(GENERATE_PATHS, ""), folders)
 
 
 def missed_by(paths: GeneratePaths, files: Iterable[str], label: str, application: Application) -> Diagnostic | None:
-    """What is reported if the annotation of an Application misses files that it reads; None if it misses none.
+    """Return a diagnostic if the annotation of an Application misses files that it reads, else None.
 
     Args:
         label: the Application as `namespace/name`.
@@ -73,18 +73,18 @@ def missed_by(paths: GeneratePaths, files: Iterable[str], label: str, applicatio
 
 
 def files_read(reads: Reads, root: Path) -> Iterator[str]:
-    """The files of a tree that are among what an Application reads."""
+    """Yield the files of a tree that an Application reads."""
     yield from (path for path in reads.files if (root / path).is_file())
     below = (entry for folder in reads.folders for _, entry in walk(root / folder, skip=is_git))
     within = (entry for folder in reads.flat for entry in children(root / folder))
-    yield from (os.path.relpath(one.path, root) for one in (*below, *within) if one.is_file())
+    yield from (os.path.relpath(entry.path, root) for entry in (*below, *within) if entry.is_file())
 
 
 def unowned(changed: ChangedFiles, owned: Iterable[Iterable[str]], severity: Severity) -> Diagnostic | None:
-    """What is reported of changed files that belong to no Application; None if there are none.
+    """Return a diagnostic about changed files that belong to no Application, or None.
 
     Args:
-        owned: those that belong to something.
+        owned: files that belong to something.
     """
     left = sorted(changed.paths.difference(*owned))
     if not left:
@@ -92,7 +92,7 @@ def unowned(changed: ChangedFiles, owned: Iterable[Iterable[str]], severity: Sev
     count = "1 changed file belongs" if len(left) == 1 else f"{len(left)} changed files belong"
     return Diagnostic(
         "CMD-ARGO-806",
-        f"{count} to no Application that is compared: {some_of(left)}",
+        f"{count} to no compared Application: {some_of(left)}",
         severity,
         "--all renders all Applications; argocd explain lists what each of them reads" if severity != "info" else "",
         "input" if severity == "error" else "",

@@ -1,6 +1,6 @@
-"""What rendering an Application reads of its own repository, told from the files that name further files.
+"""The files of its own repository that an Application reads, derived from the files that name further files.
 
-Rather too much than too little: whole folders of sources, and every text of a kustomization that may be a path.
+It errs on the side of too many: whole folders of sources, and every text of a kustomization that may be a path.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Reads:
     """Paths of a tree, relative to its root.
 
     Attributes:
-        files: single ones, which need not be there.
-        folders: those that count with all that is below.
-        flat: those of which only the files directly within count.
+        files: single files, which need not exist.
+        folders: folders with all files below.
+        flat: folders with only the files directly within.
     """
 
     files: set[str] = field(default_factory=set)
@@ -43,21 +43,21 @@ class Reads:
     flat: set[str] = field(default_factory=set)
 
     def add(self, other: Reads) -> None:
-        """Take in the paths of another one."""
+        """Add the paths of another one."""
         self.files |= other.files
         self.folders |= other.folders
         self.flat |= other.flat
 
     def as_lines(self) -> list[str]:
-        """The paths in order, as people write them, without those that are below others."""
+        """Return the paths as sorted patterns, without paths below others."""
         if "" in self.folders:
             return ["**"]
         files, folders = (
-            [one for one in several if not any(parent in self.folders for parent in _parents(one))]
+            [path for path in several if not any(parent in self.folders for parent in _parents(path))]
             for several in (self.files, self.folders)
         )
-        lines = [*files, *(f"{one}/**" for one in folders)]
-        return sorted([*lines, *(f"{one}/*" if one else "*" for one in self.flat)])
+        lines = [*files, *(f"{folder}/**" for folder in folders)]
+        return sorted([*lines, *(f"{folder}/*" if folder else "*" for folder in self.flat)])
 
 
 def _parents(path: str) -> Iterator[str]:
@@ -67,25 +67,25 @@ def _parents(path: str) -> Iterator[str]:
 
 
 def reads_of(application: Application, settings: ArgoSettings, own: Mapping[str, Tree], limits: Limits) -> Reads:
-    """What the sources of an Application read of the tree that stands for their repository.
+    """Return the files that the sources of an Application read from the tree of their repository.
 
     Args:
         own: the tree by `repository_identity`; sources of other repositories read nothing of it.
 
     Raises:
-        InputError: a source's overrides or type cannot be told.
+        InputError: a source's overrides or type cannot be determined.
     """
-    found = Reads()
+    reads = Reads()
     tree = next(iter(own.values()), None)
     if tree is None:
-        return found
-    reader = _Reader(application, settings, tree, {*own}, found, limits)
+        return reads
+    reader = _Reader(application, settings, tree, {*own}, reads, limits)
     for source in application.sources:
         if source.path and repository_identity(source.repo_url) in own:
             reader.path_source(source)
         else:
             reader.value_files(source, None)
-    return found
+    return reads
 
 
 class _Reader:
@@ -97,28 +97,30 @@ class _Reader:
         settings: ArgoSettings,
         tree: Tree,
         own: set[str],
-        found: Reads,
+        reads: Reads,
         limits: Limits,
     ) -> None:
         self._application = application
         self._settings = settings
         self._tree = tree
-        self._found = found
+        self._reads = reads
         self._limits = limits
         self._seen: set[str] = set()
-        self._refs = {one.ref for one in application.sources if one.ref and repository_identity(one.repo_url) in own}
+        self._refs = {
+            source.ref for source in application.sources if source.ref and repository_identity(source.repo_url) in own
+        }
 
     def path_source(self, source: Source) -> None:
-        """A source that is a folder of the tree."""
+        """Add the files of a source that is a folder of the tree."""
         path = posixpath.normpath(source.path.lstrip("/"))
         path = "" if path == "." else path
         folder = self._tree.root / path
         if path.startswith("..") or not folder.is_dir():
-            self._found.folders.add(path)
+            self._reads.folders.add(path)
             return
         instance = self._settings.instance_name(self._application.namespace, self._application.name)
         source, files = overridden(source, folder, self._tree.root, instance, self._limits)
-        self._found.files |= {posixpath.join(path, name) for name in files}
+        self._reads.files |= {posixpath.join(path, name) for name in files}
         kind = source_type(source, folder, self._settings)
         if kind == "Plugin":
             self._plugin(source)
@@ -132,18 +134,18 @@ class _Reader:
         self.value_files(source, path)
 
     def _plugin(self, source: Source) -> None:
-        """What the rule for a plugin lets its program see beside the folder of a source."""
+        """Add the paths that the rule for a plugin allows its program, in addition to the folder of the source."""
         name = source.plugin.name if source.plugin is not None else ""
         for rule in self._settings.plugins:
             if rule.name == name and rule.program is not None:
-                self._found.files |= {*rule.program.paths}
-                self._found.folders |= {*rule.program.paths}
+                self._reads.files |= {*rule.program.paths}
+                self._reads.folders |= {*rule.program.paths}
 
     def value_files(self, source: Source, path: str | None) -> None:
-        """The value files and file parameters of a source.
+        """Add the value files and file parameters of a source.
 
         Args:
-            path: of the source; None if it is of another repository, of which only what `$ref/` leads to counts.
+            path: of the source; None for other repositories, of which only files behind `$ref/` are added.
         """
         if source.helm is None:
             return
@@ -163,28 +165,28 @@ class _Reader:
                 self._pattern(text.lstrip("/") if text.startswith("/") else posixpath.join(path, text))
 
     def _pattern(self, path: str) -> None:
-        """A file, or a pattern of files: then all that is below its fixed part."""
+        """Add a file, or for a pattern the folder of its fixed part."""
         path = posixpath.normpath(path)
         magic = _MAGIC.search(path)
         if magic is None:
             self._file(path)
         else:
-            self._found.folders.add(posixpath.dirname(path[: magic.start()]))
+            self._reads.folders.add(posixpath.dirname(path[: magic.start()]))
 
     def _file(self, path: str) -> None:
-        """A file with what links on its way lead to."""
-        self._found.files.add(path)
+        """Add a file, and the targets of links in its path."""
+        self._reads.files.add(path)
         real = self._real(path)
         if real is not None and real != path:
-            self._found.files.add(real)
-            self._found.files |= {parent for parent in _parents(path) if parent}
+            self._reads.files.add(real)
+            self._reads.files |= {parent for parent in _parents(path) if parent}
 
     def _folder(self, path: str) -> bool:
-        """A folder with what links within it lead to; False if it was seen before."""
+        """Add a folder, and the targets of links within it. Return False if it was added before."""
         if path in self._seen:
             return False
         self._seen.add(path)
-        self._found.folders.add(path)
+        self._reads.folders.add(path)
         real = self._real(path)
         if real is not None and real != path:
             self._folder(real)
@@ -203,10 +205,10 @@ class _Reader:
         if (self._tree.root / real).is_dir():
             self._folder(real)
         else:
-            self._found.files.add(real)
+            self._reads.files.add(real)
 
     def _real(self, path: str) -> str | None:
-        """A path with its links followed; None if it leaves the tree."""
+        """Resolve the links of a path. Return None if it leaves the tree."""
         root = str(self._tree.root)
         real = os.path.realpath(os.path.join(root, path))
         if real == root:
@@ -214,19 +216,19 @@ class _Reader:
         return os.path.relpath(real, root) if real.startswith(f"{root}/") else None
 
     def _chart(self, path: str) -> None:
-        """A chart, and those that it takes from the repository."""
+        """Add a chart, and its dependencies in the repository."""
         if not self._folder(path):
             return
         for name in ("Chart.yaml", "requirements.yaml"):
             content = self._document(posixpath.join(path, name))
             entries = content.get("dependencies") if isinstance(content, Mapping) else None
-            for one in entries if isinstance(entries, list) else ():
-                url = one.get("repository") if isinstance(one, Mapping) else None
+            for dependency in entries if isinstance(entries, list) else ():
+                url = dependency.get("repository") if isinstance(dependency, Mapping) else None
                 if isinstance(url, str) and url.startswith("file://"):
                     self._chart(posixpath.normpath(posixpath.join(path, url.removeprefix("file://"))))
 
     def _kustomization(self, path: str) -> None:
-        """A kustomization, with every path that one of its texts may be."""
+        """Add a kustomization, and every path that one of its texts may be."""
         if not self._folder(path):
             return
         for name in KUSTOMIZATIONS:
@@ -259,19 +261,21 @@ class _Reader:
         if recurse:
             self._folder(path)
         else:
-            self._found.flat.add(path)
+            self._reads.flat.add(path)
             for entry in children(self._tree.root / path):
                 if entry.is_symlink():
                     self._link(self._named(entry.path))
         libraries = options.libraries if options is not None else ()
-        search = [*(posixpath.normpath(one.lstrip("/")) for one in reversed(libraries)), path]
+        search = [*(posixpath.normpath(library.lstrip("/")) for library in reversed(libraries)), path]
         folder = self._tree.root / path
-        for entry in (one for _, one in walk(folder, skip=is_git)) if recurse else children(folder):
+        for entry in (file for _, file in walk(folder, skip=is_git)) if recurse else children(folder):
             if entry.name.endswith((".jsonnet", ".libsonnet")):
                 self._imports(self._named(entry.path), search)
 
     def _imports(self, path: str, search: list[str]) -> None:
-        """The files that a Jsonnet file may import; those that are not there count, as they would hide others."""
+        """Add the files that a Jsonnet file may import. Missing ones are added, as they would take precedence over
+        others.
+        """
         if path in self._seen:
             return
         self._seen.add(path)
@@ -304,7 +308,7 @@ class _Reader:
 
 
 def texts_of(value: Any) -> Iterator[str]:
-    """All texts in a value, in their order."""
+    """Yield all texts in a value, in their order."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

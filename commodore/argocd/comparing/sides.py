@@ -1,4 +1,4 @@
-"""The two trees of a comparison: folders as they lie, and commits laid out for the time of a run."""
+"""The two trees of a comparison: work trees, and commits that are checked out during a run."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Side:
     """One tree.
 
     Attributes:
-        shown: what people call it.
-        commit: what is laid out; empty for a folder as it lies.
+        shown: its name in reports.
+        commit: the commit that is checked out; empty for a work tree.
     """
 
     at: SearchRoot
@@ -30,17 +30,17 @@ class Side:
 
     @property
     def ignored(self) -> frozenset[str]:
-        """Absolute paths of what git ignores in the tree."""
+        """Absolute paths that git ignores in the tree."""
         tree = self.at.tree
         return tree.ignored.paths() if tree is not None and tree.ignored is not None else frozenset()
 
 
 def find_merge_base(root: SearchRoot, revision: str, place: Path, context: Context) -> Side:
-    """The commit where a target left the default branch of `origin`.
+    """Return the merge base of a target and the default branch of `origin`.
 
     Args:
         root: the folder of the target.
-        revision: of the target; empty for the folder as it lies.
+        revision: of the target; empty for the work tree.
         place: see `find_side`.
 
     Raises:
@@ -52,9 +52,9 @@ def find_merge_base(root: SearchRoot, revision: str, place: Path, context: Conte
 
 
 def pair_of(base: Side, target: Side) -> tuple[Side, Side]:
-    """Two sides that stand for the same repositories, at the same revisions: those of either."""
+    """Give two sides the same repositories and revisions: those of both."""
     urls = dict.fromkeys((*target.at.search.self_url, *base.at.search.self_url))
-    first, second = (_joined(one.at, other.at) for one, other in ((base, target), (target, base)))
+    first, second = (_joined(side.at, other.at) for side, other in ((base, target), (target, base)))
     return replace(base, at=_called(first, *urls)), replace(target, at=_called(second, *urls))
 
 
@@ -70,18 +70,18 @@ def _joined(root: SearchRoot, other: SearchRoot) -> SearchRoot:
 
 
 _NAME = "the repository"
-"""What messages call either tree: what both sides say is equal then."""
+"""Name of either tree in messages, so that messages of both sides can be equal."""
 
 
 def find_side(root: SearchRoot, revision: str, place: Path, context: Context) -> Side:
-    """One tree: the folder as it lies, or a commit of the repository around it.
+    """Return a tree: the work tree, or a commit of its repository.
 
     Args:
         revision: of that commit; empty for the folder.
-        place: a folder that is not there yet, in which the commit is laid out.
+        place: a new folder, to which the commit is checked out.
 
     Raises:
-        InputError: CMD-ARGO-001, 003, 004, the folder, the revision or the repository is not there.
+        InputError: CMD-ARGO-001, 003, 004, the folder, the revision or the repository does not exist.
     """
     if not revision:
         tree, _ = root.own(context)

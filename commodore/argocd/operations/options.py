@@ -9,7 +9,7 @@ from typing import Any
 
 from commodore.argocd.acquiring import MappedRepository, Providers, parse_repo_map
 from commodore.argocd.checking import Checks
-from commodore.argocd.comparing import ComparisonOptions, Considered
+from commodore.argocd.comparing import ChangedFileFilter, ComparisonOptions
 from commodore.argocd.configuration import Followed, Installation
 from commodore.argocd.discovery import Search
 from commodore.argocd.finishing import ObjectFilter
@@ -182,7 +182,7 @@ class Options:
     servers: Servers = field(default_factory=Servers)
     execution: Execution = field(default_factory=Execution)
     shown: ObjectFilter = field(default_factory=ObjectFilter)
-    considered: Considered = field(default_factory=Considered)
+    considered: ChangedFileFilter = field(default_factory=ChangedFileFilter)
     comparison: ComparisonOptions = field(default_factory=ComparisonOptions)
     checks: Checks = field(default_factory=Checks)
     reporting: Reporting = field(default_factory=Reporting)

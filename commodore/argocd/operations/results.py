@@ -12,7 +12,7 @@ from commodore.argocd.appsets import ApplicationSet
 from commodore.argocd.checking import Outcome
 from commodore.argocd.comparing import Side, State
 from commodore.argocd.comparing.document import DifferenceRecord, difference_record
-from commodore.argocd.comparing.images import Use
+from commodore.argocd.comparing.images import ImageUse
 from commodore.argocd.configuration.installed import Installed
 from commodore.argocd.configuration.model import Level
 from commodore.argocd.diagnostics import is_partial
@@ -324,7 +324,7 @@ class RunImages:
 class Images(Result):
     """Images with the objects that use them."""
 
-    images: tuple[Use, ...]
+    images: tuple[ImageUse, ...]
 
 
 @dataclass(frozen=True, slots=True)

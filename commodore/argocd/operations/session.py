@@ -12,7 +12,7 @@ from pathlib import Path
 from commodore.argocd import comparing
 from commodore.argocd.acquiring import Credentials, RepoMap, own_urls, read_credentials
 from commodore.argocd.appsets import Facts, read_facts
-from commodore.argocd.comparing import Side, Wanted, find_merge_base, find_side, pair_of
+from commodore.argocd.comparing import Side, ComparisonRequest, find_merge_base, find_side, pair_of
 from commodore.argocd.configuration import ArgoSettings, choose_profile, read_policy
 from commodore.argocd.diagnostics import STRICT
 from commodore.argocd.discovery import (
@@ -28,7 +28,7 @@ from commodore.argocd.discovery import (
 from commodore.argocd.model.application import Application
 from commodore.argocd.model.plugins import PluginRule
 from commodore.argocd.operations.options import Options, Tree
-from commodore.argocd.rendering import Capabilities, Opened
+from commodore.argocd.rendering import Capabilities, OpenSources
 from commodore.argocd.rendering.plugins import AVP
 from commodore.base.context import Context
 from commodore.base.diagnostics import Diagnostic, Diagnostics
@@ -177,7 +177,7 @@ def selected(session: Session, tree: Tree, names: Sequence[str] = ()) -> Selecti
 
 
 @contextlib.contextmanager
-def rendering(session: Session, listing: Listing, diagnostics: Diagnostics | None = None) -> Iterator[Opened]:
+def rendering(session: Session, listing: Listing, diagnostics: Diagnostics | None = None) -> Iterator[OpenSources]:
     """Open the renderer of the Applications of a listing.
 
     Args:
@@ -209,7 +209,7 @@ def compare(
     """
     options = session.options
     sides = find_sides(session, base, target)
-    request = Wanted(
+    request = ComparisonRequest(
         names=tuple(names),
         narrowing=parse_select(options.select),
         shown=options.shown,

@@ -14,7 +14,7 @@ from commodore.cli.shell.console import Console
 from commodore.cli.shell.options import options
 
 if TYPE_CHECKING:
-    from commodore.argocd import Images, Use
+    from commodore.argocd import Images, ImageUse
 
 _SIGNS = {"": "", "added": "+ ", "removed": "- ", "changed": "~ "}
 
@@ -55,14 +55,14 @@ def _show(found: Images, form: str, console: Console) -> None:
             console.result(line)
 
 
-def _lines(uses: Iterable[Use]) -> Iterator[str]:
+def _lines(uses: Iterable[ImageUse]) -> Iterator[str]:
     """Each image once, below it the Applications that run it."""
     for text, applications in _by_image(uses):
         yield printable(text)
         yield printable(f"    in {some_of(applications)}")
 
 
-def _rows(uses: Iterable[Use]) -> Iterator[str]:
+def _rows(uses: Iterable[ImageUse]) -> Iterator[str]:
     """The same as a table of Markdown."""
     yield "| Image | Applications |"
     yield "|---|---|"
@@ -70,7 +70,7 @@ def _rows(uses: Iterable[Use]) -> Iterator[str]:
         yield f"| {in_markdown(printable(text))} | {in_markdown(printable(some_of(applications)))} |"
 
 
-def _by_image(uses: Iterable[Use]) -> list[tuple[str, list[str]]]:
+def _by_image(uses: Iterable[ImageUse]) -> list[tuple[str, list[str]]]:
     found: dict[str, dict[str, None]] = {}
     for one in uses:
         before = f" (was {one.before.text})" if one.before is not None else ""

@@ -386,7 +386,7 @@ def test_the_annotation_adds_to_what_is_read(trees: Trees) -> None:
     }
     (told,) = trees.found.found()
     assert (told.code, told.severity) == ("CMD-ARGO-806", "info")
-    assert told.message == "2 changed files belong to no Application that is compared: README, lib/deep/k.json"
+    assert told.message == "2 changed files belong to no compared Application: README, lib/deep/k.json"
 
 
 @pytest.mark.requirement("D62", "D75")
