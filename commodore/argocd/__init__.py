@@ -112,7 +112,7 @@ if TYPE_CHECKING:
     from commodore.argocd.planning.generate_paths import GENERATE_PATHS as GENERATE_PATHS
     from commodore.argocd.planning.generate_paths import GeneratePaths as GeneratePaths
     from commodore.argocd.rendering import Capabilities as Capabilities
-    from commodore.argocd.rendering import Opened as Opened
+    from commodore.argocd.rendering import OpenSources as OpenSources
     from commodore.argocd.rendering import Rendered as Rendered
     from commodore.argocd.rendering import Renderer as Renderer
     from commodore.argocd.rendering import Trace as Trace

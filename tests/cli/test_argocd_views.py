@@ -188,8 +188,8 @@ def test_diagnostics_say_where_things_came_from(run: Call, shop: Path) -> None:
     tree, output = told("--show", "events")
     head = git(shop, "rev-parse", "HEAD").strip()
     assert tree == f"https://git.example.com/team/shop.git is {head}: the tree under analysis"
-    assert output == "what kustomize writes for argocd/b: from the cache"
-    assert told("--show", "events", "--no-cache")[1] == "what kustomize writes for argocd/b: rendered"
+    assert output == "the output of kustomize for argocd/b: from the cache"
+    assert told("--show", "events", "--no-cache")[1] == "the output of kustomize for argocd/b: rendered"
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.discovery import Listing, LostDefinition
 from commodore.argocd.model import IN_CLUSTER
 from commodore.argocd.model.application import Application, read_application
-from commodore.argocd.rendering import Opened
+from commodore.argocd.rendering import OpenSources
 from commodore.base.diagnostics import Diagnostics
 from commodore.base.errors import CommodoreError
 from commodore.base.limits import Limits
@@ -37,7 +37,7 @@ class OpenTree:
     side: Side
     listing: Listing
     diagnostics: Diagnostics
-    opened: Opened
+    opened: OpenSources
     applications: Mapping[str, Application]
 
 

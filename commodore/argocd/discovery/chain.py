@@ -12,7 +12,7 @@ from commodore.argocd.discovery.reach import holds_settings, may_define
 from commodore.argocd.finishing import expand_lists
 from commodore.argocd.model.application import Application
 from commodore.argocd.planning import overridden, source_type
-from commodore.argocd.rendering import Opened
+from commodore.argocd.rendering import OpenSources
 from commodore.argocd.trees import folder_of
 from commodore.base.diagnostics import Diagnostics, Subject
 from commodore.base.errors import CommodoreError, Location
@@ -35,7 +35,7 @@ class LaterStages:
         sets, generated: the expanded ApplicationSets, and their Applications.
     """
 
-    opened: Opened
+    opened: OpenSources
     facts: Facts
     scanned: frozenset[str]
     diagnostics: Diagnostics

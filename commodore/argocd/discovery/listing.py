@@ -32,7 +32,7 @@ from commodore.argocd.discovery.served import ServedApis
 from commodore.argocd.model import IN_CLUSTER
 from commodore.argocd.model.application import NAME_FORM, Application, is_name, misnamed, read_application
 from commodore.argocd.model.fields import Fields
-from commodore.argocd.rendering import Capabilities, Opened, open_sources
+from commodore.argocd.rendering import Capabilities, OpenSources, open_sources
 from commodore.argocd.trees import ParsedFiles, Tree
 from commodore.base.context import Context
 from commodore.base.diagnostics import Diagnostic, Diagnostics, Subject
@@ -60,7 +60,7 @@ class Listing:
         lost: definitions of Applications that cannot be read or expanded.
     """
 
-    opened: Opened
+    opened: OpenSources
     applications: tuple[Application, ...]
     own: Mapping[str, Tree] = field(default_factory=dict)
     origins: Mapping[str, Origin] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class Listing:
         """The effective settings."""
         return self.opened.settings
 
-    def to_render(self, diagnostics: Diagnostics) -> Opened:
+    def to_render(self, diagnostics: Diagnostics) -> OpenSources:
         """Return the renderer of the Applications, with the APIs that the tree defines.
 
         Args:
@@ -144,7 +144,7 @@ def open_listing(
         yield _of_files(root, opened, diagnostics) if tree is None else _of_tree(root, tree, own, opened, diagnostics)
 
 
-def _of_files(root: SearchRoot, opened: Opened, diagnostics: Diagnostics) -> Listing:
+def _of_files(root: SearchRoot, opened: OpenSources, diagnostics: Diagnostics) -> Listing:
     context = opened.renderer.context
     profile = choose_profile(root.followed.argocd_version, {}, diagnostics)
     if root.followed.exact_tools:
@@ -158,7 +158,7 @@ def _of_files(root: SearchRoot, opened: Opened, diagnostics: Diagnostics) -> Lis
 
 
 def _of_tree(
-    root: SearchRoot, tree: Tree, own: Mapping[str, Tree], opened: Opened, diagnostics: Diagnostics
+    root: SearchRoot, tree: Tree, own: Mapping[str, Tree], opened: OpenSources, diagnostics: Diagnostics
 ) -> Listing:
     context = opened.renderer.context
     _check_caches(tree)
@@ -209,7 +209,7 @@ class _Search:
 
     root: SearchRoot
     tree: Tree
-    opened: Opened
+    opened: OpenSources
     context: Context
     diagnostics: Diagnostics
     profile: Profile = NEWEST

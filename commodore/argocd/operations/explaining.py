@@ -14,7 +14,7 @@ from commodore.argocd.model.application import Application, Destination
 from commodore.argocd.model.sources import Source
 from commodore.argocd.operations.explaining_objects import ExplainedObject, SourcedObject, Stages
 from commodore.argocd.planning import overridden, source_type
-from commodore.argocd.rendering import Opened, Rendered, Trace
+from commodore.argocd.rendering import OpenSources, Rendered, Trace
 from commodore.argocd.rendering.value_layers import ExplainedValue, Layer
 from commodore.argocd.trees import folder_of
 from commodore.base.diagnostics import Diagnostics
@@ -102,7 +102,7 @@ class Explained:
 
 
 def explain_application(
-    application: Application, listing: Listing, opened: Opened, diagnostics: Diagnostics
+    application: Application, listing: Listing, opened: OpenSources, diagnostics: Diagnostics
 ) -> Explained:
     """Explain an Application: the chain that leads to it, and its sources with the files that they read."""
     label = listing.label(application)
@@ -163,7 +163,9 @@ def _chain(label: str, application: Application, listing: Listing) -> list[str]:
     return steps[::-1]
 
 
-def _source(application: Application, index: int, source: Source, listing: Listing, opened: Opened) -> ExplainedSource:
+def _source(
+    application: Application, index: int, source: Source, listing: Listing, opened: OpenSources
+) -> ExplainedSource:
     explained = ExplainedSource(**asdict(listed_source(index, source)), origin=_origin_of(source, listing, opened))
     if source.chart or not source.path:
         return replace(explained, type="Helm" if source.chart else "")
@@ -178,7 +180,7 @@ def _source(application: Application, index: int, source: Source, listing: Listi
     return replace(explained, type=kind, overrides=files, commit=tree.revision)
 
 
-def _origin_of(source: Source, listing: Listing, opened: Opened) -> str:
+def _origin_of(source: Source, listing: Listing, opened: OpenSources) -> str:
     if source.chart:
         return "its chart repository, or the cache"
     mapped = opened.repositories.repo_map.find(source.repo_url)
@@ -191,7 +193,7 @@ def _origin_of(source: Source, listing: Listing, opened: Opened) -> str:
     return "its repository, or the cache"
 
 
-def _reads(application: Application, listing: Listing, opened: Opened) -> list[str]:
+def _reads(application: Application, listing: Listing, opened: OpenSources) -> list[str]:
     try:
         return reads_of(application, listing.settings, listing.own, opened.renderer.context.limits).as_lines()
     except CommodoreError:

@@ -9,7 +9,7 @@ from typing import Literal
 from commodore.argocd.checking import Projects
 from commodore.argocd.finishing import ObjectFilter, desired, manifests, pointers
 from commodore.argocd.model.application import Application
-from commodore.argocd.rendering import Opened, PartlyRendered, Rendered
+from commodore.argocd.rendering import OpenSources, PartlyRendered, Rendered
 from commodore.base.diagnostics import Diagnostics, Subject
 from commodore.base.errors import CommodoreError, Findings
 from commodore.base.kubernetes import key_of
@@ -57,7 +57,7 @@ class RenderOptions:
 
 
 def render_applications(
-    applications: Sequence[Application], opened: Opened, options: RenderOptions, diagnostics: Diagnostics
+    applications: Sequence[Application], opened: OpenSources, options: RenderOptions, diagnostics: Diagnostics
 ) -> Iterator[RenderedApplication]:
     """Yield rendered Applications in their order, with the selected objects. Errors are reported."""
     settings = opened.settings

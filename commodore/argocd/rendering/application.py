@@ -1,4 +1,4 @@
-"""Rendering the sources of an Application, each for itself."""
+"""Render the sources of an Application, each on its own."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class Renderer:
     """Renders Applications of one installation.
 
     Args:
-        context: its limit of `result_bytes` is 0 if nothing is to be reused or kept.
-        scratch: a folder for this run; what is made there may go afterwards.
-        found: collects what does not fail.
+        context: its limit of `result_bytes` is 0 if outputs are neither reused nor stored.
+        scratch: a temporary folder of this run.
+        diagnostics: collects everything that is not an error.
     """
 
     settings: ArgoSettings
@@ -49,27 +49,27 @@ class Renderer:
     capabilities: Capabilities
     context: Context
     scratch: Path
-    found: Diagnostics
+    diagnostics: Diagnostics
     _numbers: Iterator[int] = field(default_factory=itertools.count)
-    _kept: OutputCache = field(init=False)
+    _outputs: OutputCache = field(init=False)
     _files: RemoteFiles = field(init=False)
 
     def __post_init__(self) -> None:
         limits = self.context.limits
         root = usable(result_cache()) if limits.result_bytes else None
-        self._kept = OutputCache(root, limits, self.settings.profile.name)
+        self._outputs = OutputCache(root, limits, self.settings.profile.name)
         remotes = self.repositories.repo_map.providers.remotes
-        place = self.scratch / f"files-{next(self._numbers)}"  # of its own: a renderer may be replaced during a run
-        self._files = RemoteFiles(self.context, place, remotes, self.found)
+        place = self.scratch / f"files-{next(self._numbers)}"  # separate, as a renderer may be replaced during a run
+        self._files = RemoteFiles(self.context, place, remotes, self.diagnostics)
 
     def render_all(
         self, applications: Sequence[Application], jobs: int
     ) -> Iterator[tuple[Application, tuple[Rendered, ...] | CommodoreError]]:
-        """Applications in their order with their objects, or why they cannot be rendered.
+        """Yield Applications in their order with their objects or their error.
 
         Args:
-            jobs: how many are rendered at the same time, most of it in processes of helm and kustomize; 0 for one per
-                usable CPU.
+            jobs: number of Applications that are rendered at the same time, mostly in processes of helm and kustomize;
+                0 for one per usable CPU.
         """
 
         from commodore.base.programs.workers import usable_cpus
@@ -89,19 +89,19 @@ class Renderer:
         with threads(jobs or usable_cpus(), self.context, "render") as (pool, part):
             renderer = copy.copy(self)
             renderer.context = part
-            for waiting in [pool.submit(attempt, renderer, one) for one in applications]:
+            for waiting in [pool.submit(attempt, renderer, application) for application in applications]:
                 yield waiting.result()
 
     def render(self, application: Application, trace: Trace | None = None) -> tuple[Rendered, ...]:
-        """The objects of all sources of an Application, in the order of the sources.
+        """Render all sources of an Application, and return their objects in the order of the sources.
 
         Args:
-            trace: takes how the sources are rendered.
+            trace: collects how the sources are rendered.
 
         Raises:
-            CommodoreError: a source cannot be rendered; several ones as `Findings`.
-            PartlyRendered: others of its sources give objects.
-            EnvironmentFault: CMD-ARGO-038, the question was cancelled.
+            CommodoreError: a source cannot be rendered; several errors as `Findings`.
+            PartlyRendered: some of its sources fail, and others do not.
+            EnvironmentFault: CMD-ARGO-038, the run was cancelled.
         """
         self._check_cancelled()
         check_application(application)
@@ -111,7 +111,9 @@ class Renderer:
             layers = trace.layers if trace is not None else None
             known = len(layers or ())
             try:
-                objects += (replace(one, source=number) for one in self._source(application, source, number, trace))
+                objects += (
+                    replace(rendered, source=number) for rendered in self._source(application, source, number, trace)
+                )
             except (CommodoreError, OSError, ValueError, RecursionError) as error:
                 failure = error if isinstance(error, CommodoreError) else refusal(error)
                 if failure is None:
@@ -119,7 +121,7 @@ class Renderer:
                 subject = f"source {number}" if len(application.sources) > 1 else ""
                 failures.append(failure.about(subject, at=() if failure.locations else (source.place,)))
             if layers is not None:
-                layers[known:] = [replace(one, source=number) for one in layers[known:]]
+                layers[known:] = [replace(layer, source=number) for layer in layers[known:]]
         if failures and objects:
             raise PartlyRendered(failures, objects)
         raise_all(failures)
@@ -129,8 +131,8 @@ class Renderer:
         if self.context.cancellation.is_cancelled:
             raise EnvironmentFault(
                 "CMD-ARGO-038",
-                "the calling program has cancelled the question",
-                hint="ask again if it is to be answered",
+                "the calling program has cancelled the run",
+                hint="start it again if its result is needed",
             )
 
     def _source(self, application: Application, source: Source, number: int, trace: Trace | None) -> list[Rendered]:
@@ -138,7 +140,7 @@ class Renderer:
             return []
         instance = self.settings.instance_name(application.namespace, application.name)
         label = self.settings.label(application.namespace, application.name)
-        noter = _Noter(self.found, label, number)
+        notes = _Notes(self.diagnostics, label, number)
         if source.chart:
             chart = self.charts.chart(source.repo_url, source.chart, source.revision)
             folder = root = chart.folder
@@ -153,7 +155,7 @@ class Renderer:
             version = written.kustomize.version if written.kustomize is not None else ""
             source = replace(source, kustomize=replace(source.kustomize, version=version))
         kind = source_type(source, folder, self.settings)
-        environment = build_environment(application, instance, source, revision, noter.unknown_variable)
+        environment = build_environment(application, instance, source, revision, notes.unknown_variable)
         settings = self.settings
         rule: PluginRule | None = None
         if kind == "Plugin":
@@ -162,7 +164,7 @@ class Renderer:
                 return given
             rule = self._rule(source)
             if rule.program is None:
-                source, settings = self._natively(source, rule, folder, noter)
+                source, settings = self._natively(source, rule, folder, notes)
                 kind = source_type(source, folder, settings)
         scratch = self.scratch / f"unit-{next(self._numbers)}"
         scratch.mkdir(parents=True)
@@ -179,15 +181,15 @@ class Renderer:
             files=self._files,
             context=self.context,
             scratch=scratch,
-            note=noter.note,
-            kept=self._kept,
+            note=notes.note,
+            outputs=self._outputs,
             trace=trace,
             ignored=self.repositories.ignored(),
         )
         try:
             return list(_RENDERERS[kind](unit) if rule is None or rule.program is None else run_plugin(unit, rule))
         except CommodoreError as error:
-            if any(root == one.root for one in self.repositories.own.values()):
+            if any(root == tree.root for tree in self.repositories.own.values()):
                 raise placed(error, folder, root, written.place) from error
             # Files of other repositories and of charts are not places in this one.
             raise error.about(first=(written.place,)) if error.locations else error from None
@@ -195,50 +197,50 @@ class Renderer:
     def _by_plugin(
         self, application: Application, source: Source, folder: Path, environment: BuildEnvironment
     ) -> list[Rendered] | None:
-        """What a plugin of the caller makes of a source; None if none is for it."""
+        """Render a source with a plugin of the caller, or return None if there is no plugin for it."""
         namespace, block = application.destination.namespace, source.data.get("plugin") or {}
         given = PluginSource(folder, application.name, namespace, block, environment.variables)
-        for one in self.repositories.repo_map.providers.plugins:
-            if one.fits(given):
-                return [Rendered(copy.deepcopy({**data})) for data in one.render(given)]
+        for plugin in self.repositories.repo_map.providers.plugins:
+            if plugin.fits(given):
+                return [Rendered(copy.deepcopy({**data})) for data in plugin.render(given)]
         return None
 
     def _rule(self, source: Source) -> PluginRule:
-        """What becomes of a source of a plugin.
+        """Return the rule for a source of a plugin.
 
         Raises:
-            PolicyError: CMD-ARGO-420, 423, that is not allowed.
+            PolicyError: CMD-ARGO-420, 423, the policy does not allow the plugin.
         """
         rule = rule_for(source, self.settings)
         sets_variables = bool((source.data.get("plugin") or {}).get("env"))
         if rule is None or (rule.engine.startswith("native-") and sets_variables):
             raise PolicyError(
                 "CMD-ARGO-420",
-                "the source is rendered by a plugin, which is a program of other people, and is not run",
-                hint="say by --plugin-policy what gives the same, or render it by helm, kustomize or as a directory",
+                "the source is rendered by a plugin, a program of third parties, which is not run",
+                hint="name an equivalent engine in --plugin-policy, or render it by helm, kustomize or as a directory",
                 locations=[source.place],
             )
         return rule
 
-    def _natively(self, source: Source, rule: PluginRule, folder: Path, noter: _Noter) -> tuple[Source, ArgoSettings]:
-        """A source of a plugin as one that is rendered here."""
+    def _natively(self, source: Source, rule: PluginRule, folder: Path, notes: _Notes) -> tuple[Source, ArgoSettings]:
+        """Convert a source of a plugin to a type that is rendered here."""
         places = (rule.place,) if rule.place is not None else ()
-        noter.note("CMD-ARGO-425", f"the plugin {rule.name} is not run: {rule.engine} renders", "info", "", places)
+        notes.note("CMD-ARGO-425", f"the plugin {rule.name} is not run: {rule.engine} renders", "info", "", places)
         return as_native(source, rule, folder, self.settings)
 
     def _refs(self, application: Application) -> dict[str, Callable[[], Path]]:
-        """The repositories that `$ref/...` leads to. They are fetched when they are asked for."""
+        """Return the repositories of `$ref/...` as functions, which fetch them on use."""
 
         def root(source: Source) -> Callable[[], Path]:
             return lambda: self._ref_root(source)
 
-        return {one.ref: root(one) for one in application.sources if one.ref}
+        return {source.ref: root(source) for source in application.sources if source.ref}
 
     def _ref_root(self, source: Source) -> Path:
         if source.chart:
             raise InputError(
                 "CMD-ARGO-304",
-                f"the ref {source.ref} is that of a chart, from which no files can be taken",
+                f"the ref {source.ref} belongs to a chart, from which no files can be read",
                 hint="refer to a source that is a git repository",
                 locations=[source.place],
             )
@@ -247,18 +249,18 @@ class Renderer:
         return tree.root
 
 
-class _Noter:
-    """Adds what a unit finds to the diagnostics, with the Application and source."""
+class _Notes:
+    """Adds the notes of a unit to the diagnostics, with the Application and source."""
 
-    def __init__(self, found: Diagnostics, application: str, source: int) -> None:
-        self._found = found
+    def __init__(self, diagnostics: Diagnostics, application: str, source: int) -> None:
+        self._diagnostics = diagnostics
         self._application = application
         self._source = source
 
     def note(
         self, code: str, message: str, severity: Severity, hint: str = "", locations: tuple[Location, ...] = ()
     ) -> None:
-        self._found.add(
+        self._diagnostics.add(
             Diagnostic(
                 code,
                 message,
@@ -270,10 +272,10 @@ class _Noter:
         )
 
     def unknown_variable(self, name: str) -> None:
-        """A variable that the build environment has not."""
+        """Report a variable that the build environment does not define."""
         self.note(
             "CMD-ARGO-322",
-            f"the build environment has no variable {name}; it is replaced by nothing",
+            f"the build environment has no variable {name}; it is replaced by an empty text",
             "warning",
             "write '$$' for a dollar sign",
         )

@@ -1,4 +1,4 @@
-"""The charts that a chart is made of: those that are missing are fetched into a copy of it."""
+"""The dependencies of a chart: missing ones are fetched into a copy of it."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from commodore.base.yaml.chart_files import ListedChart, ListingFiles, contained
 from commodore.core.sources.git import redact
 
 _NAMED = re.compile(r"(?:@|alias:)(.+)")
-"""A repository by the name that an installation has for it."""
+"""A repository that is given by its name in an installation."""
 _GIT = shutil.ignore_patterns(".git")
 
 
 def with_dependencies(unit: Unit) -> Path:
-    """The folder of a chart with all its dependencies: its own, or a copy that has those that are missing there,
-    and nothing of git.
+    """Return the folder of a chart with all its dependencies: its own, or a copy with the missing ones and without
+    `.git`.
 
     Raises:
-        InputError: CMD-ARGO-406, a dependency says no repository that can be asked, or its lock does not fit.
-        CommodoreError: one cannot be fetched, see `Charts.chart`.
+        InputError: CMD-ARGO-406, a dependency has no usable repository, or the lock file does not match.
+        CommodoreError: a dependency cannot be fetched, see `Charts.chart`.
     """
     chart = unit.folder
-    wanted, files = _wanted(chart)
+    dependencies, files = _listed(chart)
     present = {name for name, _ in contained_charts(chart)}
-    missing = [one for one in wanted if one.name not in present]
+    missing = [dependency for dependency in dependencies if dependency.name not in present]
     if not missing and not (chart / ".git").exists():
         return chart
-    locked = _locked(chart / files.lock, wanted) if missing else {}
+    locked = _locked(chart / files.lock, dependencies) if missing else {}
     copy = unit.scratch / "chart"
     shutil.copytree(chart, copy, ignore_dangling_symlinks=True, ignore=_GIT)
     (copy / "charts").mkdir(exist_ok=True)
-    for number, one in enumerate(missing):
-        locked_one = locked.get((one.name, one.repository), one)
-        _bring(unit, locked_one, copy / "charts" / f"{one.name}-{number}", files.listing)
+    for number, dependency in enumerate(missing):
+        locked_dependency = locked.get((dependency.name, dependency.repository), dependency)
+        _add(unit, locked_dependency, copy / "charts" / f"{dependency.name}-{number}", files.listing)
     return copy
 
 
-def _wanted(chart: Path) -> tuple[list[ListedChart], ListingFiles]:
-    """The dependencies that a chart lists, and the names of the files that list and lock them."""
+def _listed(chart: Path) -> tuple[list[ListedChart], ListingFiles]:
+    """Return the dependencies that a chart lists, and the names of the files that list and lock them."""
     listed, files = listed_charts(chart)
-    if any(not one.name or "/" in one.name for one in listed):
+    if any(not dependency.name or "/" in dependency.name for dependency in listed):
         raise InputError(
             "CMD-ARGO-406",
             "the chart lists a dependency without a name",
@@ -54,43 +54,49 @@ def _wanted(chart: Path) -> tuple[list[ListedChart], ListingFiles]:
     return listed, files
 
 
-def _locked(file: Path, wanted: list[ListedChart]) -> dict[tuple[str, str], ListedChart]:
-    locked = {(one.name, one.repository): one for one in dependencies_in(file)}
-    unlocked = [one.name for one in wanted if (one.name, one.repository) not in locked]
+def _locked(file: Path, dependencies: list[ListedChart]) -> dict[tuple[str, str], ListedChart]:
+    locked = {(dependency.name, dependency.repository): dependency for dependency in dependencies_in(file)}
+    unlocked = [
+        dependency.name for dependency in dependencies if (dependency.name, dependency.repository) not in locked
+    ]
     if locked and unlocked:
         raise InputError(
             "CMD-ARGO-406",
-            f"{file.name} does not know the dependency {unlocked[0]} of the chart",
+            f"{file.name} does not list the dependency {unlocked[0]} of the chart",
             hint="run: helm dependency update",
             locations=[Location(file.name)],
         )
     return locked
 
 
-def _bring(unit: Unit, one: ListedChart, place: Path, listing: str) -> None:
-    if one.repository.startswith("file://"):
-        source = unit.folder / one.repository.removeprefix("file://")
-        check_inside(source, unit.root, one.repository)
+def _add(unit: Unit, dependency: ListedChart, place: Path, listing: str) -> None:
+    if dependency.repository.startswith("file://"):
+        source = unit.folder / dependency.repository.removeprefix("file://")
+        check_inside(source, unit.root, dependency.repository)
         if not (source / "Chart.yaml").is_file():
             raise InputError(
                 "CMD-ARGO-406",
-                f"the dependency {one.name} is not at {one.repository}",
+                f"the dependency {dependency.name} is not at {dependency.repository}",
                 hint="the path begins at the folder of the chart",
                 locations=[Location(listing)],
             )
         shutil.copytree(source, place, ignore_dangling_symlinks=True, ignore=_GIT)
         return
-    repository = one.repository
+    repository = dependency.repository
     if name := _NAMED.fullmatch(repository):
         repository = unit.settings.chart_repository(name[1])
     if "://" not in repository:
-        where = f"names the repository {redact(one.repository)!r}" if one.repository else "names no repository"
+        where = (
+            f"names the repository {redact(dependency.repository)!r}"
+            if dependency.repository
+            else "names no repository"
+        )
         raise InputError(
             "CMD-ARGO-406",
-            f"the dependency {one.name} is not in charts/ and {where}",
+            f"the dependency {dependency.name} is not in charts/ and {where}",
             hint="name the URL of its chart repository, or the Secret that has it by --installation, or put it into "
             "charts/",
             locations=[Location(listing)],
         )
-    chart = unit.charts.chart(repository, one.name, one.version)
+    chart = unit.charts.chart(repository, dependency.name, dependency.version)
     shutil.copytree(chart.folder, place)

@@ -1,4 +1,4 @@
-"""The commands that give the same objects as a rendering, from the root of the repository."""
+"""Shell commands with the same result as a rendering, to be run at the root of the repository."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from commodore.argocd.trees import KUSTOMIZATIONS
 
 
 def helm_commands(unit: Unit, chart: Path, arguments: Sequence[str], inline: tuple[str, str] | None) -> Iterator[str]:
-    """Those of a chart.
+    """Yield the commands for a chart.
 
     Args:
         chart: the folder that was rendered: the chart's own, or a copy with its dependencies.
         arguments: of helm, the first two are `template` and the chart.
-        inline: the name of the file with the values of the source itself, and these; None if there are none.
+        inline: the name and content of the file with the source's own values, or None.
     """
     folder = _folder_of(unit)
     if set(_charts(chart)) - set(_charts(unit.folder)):
@@ -32,13 +32,13 @@ def helm_commands(unit: Unit, chart: Path, arguments: Sequence[str], inline: tup
 def kustomize_commands(
     unit: Unit, options: KustomizeOptions, build: Sequence[str], edited: Mapping[str, Any] | None
 ) -> Iterator[str]:
-    """Those of a kustomization: comments with the edits that Argo CD names, and the command that builds it.
+    """Yield the commands for a kustomization: comments with Argo CD's edits, and the command that builds it.
 
-    `kustomize edit` knows no patches and not all options, so an edited kustomization is written as a whole.
+    `kustomize edit` does not support patches and all options, so an edited kustomization is written as a whole.
 
     Args:
         build: the options of `kustomize build`.
-        edited: the kustomization as the options of the source change it; None if they do not.
+        edited: the kustomization with the options of the source applied; None if there are no edits.
     """
     folder = _folder_of(unit)
     command = shlex.join(["kustomize", "build", folder, *build])
@@ -51,7 +51,7 @@ def kustomize_commands(
 
 
 def _edits(options: KustomizeOptions) -> Iterator[list[str]]:
-    """The arguments of `kustomize edit` for options of a source, in the order of Argo CD."""
+    """Yield the arguments of `kustomize edit` for the options of a source, in the order of Argo CD."""
     labels, annotations = options.common_labels, options.common_annotations
     edits = (
         (options.name_prefix, ["set", "nameprefix", "--", options.name_prefix]),
@@ -69,9 +69,9 @@ def _edits(options: KustomizeOptions) -> Iterator[list[str]]:
 
 
 def _charts(chart: Path) -> list[str]:
-    """The names of the charts that lie in a chart."""
+    """Return the names of the files and folders in `charts/` of a chart."""
     folder = chart / "charts"
-    return [one.name for one in folder.iterdir()] if folder.is_dir() else []
+    return [path.name for path in folder.iterdir()] if folder.is_dir() else []
 
 
 def _folder_of(unit: Unit) -> str:
@@ -80,5 +80,5 @@ def _folder_of(unit: Unit) -> str:
 
 
 def _shown(word: str, unit: Unit) -> str:
-    """An argument without the folders of this run."""
+    """Return an argument without the temporary folders of this run."""
     return word.replace(f"{unit.scratch}/", "").replace(f"{unit.root}/", "./")

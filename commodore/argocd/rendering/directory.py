@@ -1,4 +1,4 @@
-"""Directory sources: manifests as they lie, and Jsonnet."""
+"""Directory sources: plain manifests, and Jsonnet."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _SIZES = {"": 1, "k": 1000, "M": 1000**2, "G": 1000**3, "Ki": 1 << 10, "Mi": 1 <
 
 
 def render_directory(unit: Unit) -> Iterator[Rendered]:
-    """The objects of the files of a folder, in the order of their paths.
+    """Yield the objects of the files of a folder, in the order of their paths.
 
     Raises:
-        InputError: CMD-ARGO-401, a file is none that can be read; CMD-ARGO-404, Jsonnet fails; CMD-ARGO-417, a
-            document is no object.
+        InputError: CMD-ARGO-401, a file is invalid; CMD-ARGO-404, Jsonnet fails; CMD-ARGO-417, a
+            document is not an object.
         PolicyError: CMD-ARGO-318, a link leads out of the repository; CMD-ARGO-403, the files are too large;
-            CMD-ARGO-408, Jsonnet asks for a file outside of the repository.
+            CMD-ARGO-408, Jsonnet imports a file outside of the repository.
     """
     options = unit.source.directory or DirectoryOptions()
     for pattern in (options.include, options.exclude):
         if gobwas(pattern) is None:
             hint = "a bracket or brace is open; escape it with '\\'"
-            unit.note("CMD-ARGO-803", f"the pattern {pattern!r} is not valid, so it fits nothing", "warning", hint)
+            unit.note("CMD-ARGO-803", f"invalid pattern {pattern!r}: it matches no file", "warning", hint)
     files = list(_files(unit, options))
     left_out = {path for path in files if covers(unit.ignored, str(path))}
     report_left_out(unit, map(str, left_out))
@@ -60,7 +60,7 @@ def _files(unit: Unit, options: DirectoryOptions) -> Iterator[Path]:
             continue
         if os.path.islink(path):
             if not os.path.exists(path):
-                unit.note("CMD-ARGO-402", f"{name} is a link that leads nowhere, and is left out", "warning")
+                unit.note("CMD-ARGO-402", f"{name} is a broken link, and is skipped", "warning")
                 continue
             if not is_within(Path(path), unit.root):
                 raise PolicyError(
@@ -75,7 +75,7 @@ def _files(unit: Unit, options: DirectoryOptions) -> Iterator[Path]:
 
 
 def _walk(folder: str, *, recurse: bool) -> Iterator[str]:
-    """The files of a folder in lexical order, those of folders within it at their place."""
+    """Yield the files of a folder in lexical order, with those of its subfolders at their position."""
     for name in sorted(os.listdir(folder)):
         path = f"{folder}/{name}"
         if os.path.isdir(path) and not os.path.islink(path):
@@ -111,13 +111,13 @@ def _objects(unit: Unit, path: Path, name: str) -> Iterator[Rendered]:
         return
     parsed = False
     try:
-        for one in objects_of_stream(text, name):
+        for rendered in objects_of_stream(text, name):
             parsed = True
-            yield Rendered(one.data, name)
+            yield Rendered(rendered.data, name)
     except InputError as error:
         if parsed or all(word in text for word in ("apiVersion:", "kind:", "metadata:")):
             raise _bad_file(error, name) from error
-        unit.note("CMD-ARGO-402", f"{name} is no manifest, and is left out: {error.message}", "info")
+        unit.note("CMD-ARGO-402", f"{name} is not a manifest, and is skipped: {error.message}", "info")
 
 
 def _bad_file(error: InputError, name: str) -> InputError:

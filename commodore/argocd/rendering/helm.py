@@ -38,11 +38,11 @@ _VERSION = re.compile(r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:[-+.].*)?")
 
 
 def render_helm(unit: Unit) -> Iterator[Rendered]:
-    """The objects of a chart.
+    """Render a chart, and yield its objects.
 
     Raises:
-        InputError: CMD-ARGO-405, helm fails, with its words; CMD-ARGO-406, a dependency of the chart; CMD-ARGO-407,
-            a value file; CMD-ARGO-417, what it says is no object.
+        InputError: CMD-ARGO-405, helm fails; CMD-ARGO-406, a dependency of the chart is missing; CMD-ARGO-407, a value
+            file is missing; CMD-ARGO-417, a document of its output is not an object.
         EnvironmentFault: CMD-ARGO-413, helm is missing; CMD-ARGO-418, it takes too long.
         PolicyError: see `value_files`.
     """
@@ -81,10 +81,10 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
 
 
 def _run(program: Program, unit: Unit, values: list[Path]) -> bytes:
-    """What helm writes. If it fails because of a value file, the error is that of the file.
+    """Run helm and return its output. If it fails because of a value file, the error is about the file.
 
     Raises:
-        InputError: CMD-ARGO-409, a value file is no map; else as `run_for`.
+        InputError: CMD-ARGO-409, a value file is not a mapping; else as `run_for`.
         PolicyError: CMD-ARGO-403, a value file is too large.
     """
     limits = unit.context.limits
@@ -114,27 +114,27 @@ def _check_values(path: Path, place: str, limits: Limits) -> None:
     try:
         documents = list(read_documents(read_file(path, limits).decode(), place=place))
     except UnicodeDecodeError:
-        why = "is no UTF-8"
+        why = "is not UTF-8"
     except InputError:
-        return  # helm says where
+        return  # helm's own error has the place
     else:
-        if all(isinstance(one, Mapping) for one in documents):
+        if all(isinstance(document, Mapping) for document in documents):
             return
-        why = "is no map"
+        why = "must be a mapping"
     raise InputError(
-        "CMD-ARGO-409", f"the value file {path.name} {why}", hint="values are a map of YAML", locations=[place]
+        "CMD-ARGO-409", f"the value file {path.name} {why}", hint="values are a YAML mapping", locations=[place]
     )
 
 
 def _without_foreign_schemas(unit: Unit, helm: HelmOptions, chart: Path) -> HelmOptions:
-    """The options with which helm asks no server and reads no file for the schema of the values."""
+    """Return options that stop helm from reading a values schema from servers or other files."""
     if helm.skip_schema_validation or not refers_elsewhere(chart):
         return helm
     unit.note(
         "CMD-ARGO-427",
-        "the schema of the chart's values refers to what is elsewhere, so the values are not checked",
+        "the schema of the chart's values has external references, so the values are not checked",
         "info",
-        "a schema that has all its parts in itself is checked",
+        "a self-contained schema is checked",
         (unit.source.place,),
     )
     return replace(helm, skip_schema_validation=True)
@@ -146,23 +146,23 @@ def _report_templates(unit: Unit, chart: Path) -> None:
     if name := next((name for name, text in templates if _LOOKUP.search(text)), ""):
         unit.note(
             "CMD-ARGO-414",
-            f"the template {printable(name)} asks the cluster by lookup, and gets an empty answer",
+            f"the template {printable(name)} queries the cluster with lookup, and gets an empty result",
             "info",
-            "Argo CD gives an empty answer, too: it renders by `helm template`",
+            "so it does in Argo CD, which renders with `helm template`",
             (unit.source.place,),
         )
     if name := next((name for name, text in templates if any_random([text])), ""):
         unit.note(
             "CMD-ARGO-429",
-            f"the template {printable(name)} gives other values each time: a difference may be nothing else",
+            f"the template {printable(name)} has random values: they differ in each rendering",
             "boundary",
-            "set what it draws in the values, or leave the field out of comparisons by ignoreDifferences",
+            "set them in the values, or exclude the field from comparisons by ignoreDifferences",
             (unit.source.place,),
         )
 
 
 def _with_apis(unit: Unit, helm: HelmOptions, chart: Path) -> HelmOptions:
-    """The options with the APIs that the chart is told of, if it asks for them and nothing else says them."""
+    """Add the APIs of the tree to the options if the chart checks for APIs and no other source names them."""
     capabilities = unit.capabilities
     if helm.api_versions or capabilities.served is None or not _asks_for_apis(chart):
         return helm
@@ -170,24 +170,24 @@ def _with_apis(unit: Unit, helm: HelmOptions, chart: Path) -> HelmOptions:
     if not capabilities.api_versions:
         unit.note(
             "CMD-ARGO-416",
-            "the chart asks which APIs its cluster has: it gets those of helm"
+            "the chart checks the APIs of its cluster: it gets those of helm"
             f"{f', and {len(seen)} of CustomResourceDefinitions in the tree' if seen else ''}",
             "info",
-            "say what the cluster has by --api-version, or by apiVersions of a cluster in --facts",
+            "name the cluster's APIs by --api-version, or by apiVersions of a cluster in --facts",
             (unit.source.place,),
         )
     return replace(helm, api_versions=tuple(sorted((*capabilities.api_versions, *seen))))
 
 
 def _asks_for_apis(chart: Path) -> bool:
-    """Whether templates of a chart, or of one that it is made of, may ask for them."""
+    """Check if templates of a chart or its dependencies may check for APIs."""
     if any(name.endswith(".tgz") for name, _ in files_below(chart, ".")):
         return True
     return any(_APIS in text for _, text in _templates(chart))
 
 
 def _templates(chart: Path) -> Iterator[tuple[str, bytes]]:
-    """The templates of a chart and of those that lie unpacked in it, by their names below the chart."""
+    """Yield the templates of a chart and of its unpacked dependencies, with their paths in the chart."""
     for name, path in files_below(chart, "."):
         if "/templates/" in name:
             yield name[2:], path.read_bytes()
@@ -198,13 +198,13 @@ def _check_version(unit: Unit, helm: HelmOptions) -> None:
         raise InputError(
             "CMD-ARGO-103",
             f"Argo CD {unit.settings.profile.name} has no helm v4",
-            hint="leave helm.version out, or choose another version of Argo CD by --argocd-version",
+            hint="remove helm.version, or choose another version of Argo CD by --argocd-version",
             locations=[unit.source.place],
         )
 
 
 def _by_content(unit: Unit, arguments: list[str]) -> tuple[list[str], list[tuple[str, Path]]]:
-    """The arguments with names of files that do not depend on where they lie, and the files."""
+    """Return the arguments with file names that do not depend on their folders, and the files."""
     plain: list[str] = []
     files: list[tuple[str, Path]] = []
     for option, word in zip(["", *arguments], arguments, strict=False):
@@ -224,11 +224,11 @@ def _by_content(unit: Unit, arguments: list[str]) -> tuple[list[str], list[tuple
 
 def _chart(unit: Unit) -> Path:
     if not (unit.folder / "Chart.yaml").is_file():
-        says = "the block helm of the source" if unit.source.helm else "a file whose name ends in Chart.yaml"
+        marker = "the block helm of the source" if unit.source.helm else "a file whose name ends in Chart.yaml"
         raise InputError(
             "CMD-ARGO-405",
-            f"{unit.source.path or '.'} has no Chart.yaml, so it is no chart",
-            hint=f"{says} says that it is one",
+            f"{unit.source.path or '.'} has no Chart.yaml, so it is not a chart",
+            hint=f"{marker} marks it as a chart",
             locations=[unit.source.place],
         )
     return with_dependencies(unit)
@@ -257,8 +257,8 @@ def _arguments(unit: Unit, helm: HelmOptions) -> Iterator[str]:
         file = unit.scratch / _INLINE
         write_file(file, inline)
         yield from ("--values", str(file))
-    for one in helm.api_versions or unit.capabilities.api_versions:
-        yield from ("--api-versions", one)
+    for api_version in helm.api_versions or unit.capabilities.api_versions:
+        yield from ("--api-versions", api_version)
     if not helm.skip_crds:
         yield "--include-crds"
     if helm.skip_schema_validation:
@@ -268,34 +268,34 @@ def _arguments(unit: Unit, helm: HelmOptions) -> Iterator[str]:
 
 
 def _parameters(unit: Unit, helm: HelmOptions) -> Iterator[str]:
-    """Those of one kind sorted by name, plain ones before texts before files."""
+    """Yield the options for parameters: plain ones, then texts, then files, each sorted by name."""
 
-    def texts(wanted: list[HelmParameter], option: str) -> Iterator[str]:
-        _report_overlaps(unit, {one.name for one in wanted})
-        for one in sorted(wanted, key=lambda one: one.name):
-            yield from (option, f"{one.name}={_escaped(unit.environment.substitute(one.value))}")
+    def texts(parameters: list[HelmParameter], option: str) -> Iterator[str]:
+        _report_overlaps(unit, {parameter.name for parameter in parameters})
+        for parameter in sorted(parameters, key=lambda parameter: parameter.name):
+            yield from (option, f"{parameter.name}={_escaped(unit.environment.substitute(parameter.value))}")
 
-    yield from texts([one for one in helm.parameters if not one.force_string], "--set")
-    yield from texts([one for one in helm.parameters if one.force_string], "--set-string")
+    yield from texts([parameter for parameter in helm.parameters if not parameter.force_string], "--set")
+    yield from texts([parameter for parameter in helm.parameters if parameter.force_string], "--set-string")
     for name, path in sorted(dict(helm.file_parameters).items()):
-        if "=" in name:  # helm would take what follows for another file
+        if "=" in name:  # helm would parse the rest as another file
             raise InputError(
                 "CMD-ARGO-405",
-                f"{printable(name[:80])!r} is no name of a parameter",
-                hint="a name has no '='",
+                f"invalid parameter name {printable(name[:80])!r}",
+                hint="a name must not contain '='",
                 locations=[unit.source.place],
             )
         yield from ("--set-file", f"{name}={_escaped(str(named_file(unit, path)))}")
 
 
 def _report_overlaps(unit: Unit, names: set[str]) -> None:
-    """Report parameters that set a part of what another one sets: Argo CD gives them in any order."""
+    """Report parameters that set a part of what another one sets, as Argo CD passes them in any order."""
     for name in sorted(names):
-        if whole := next((one for one in sorted(names) if name.startswith((f"{one}.", f"{one}["))), None):
+        if whole := next((prefix for prefix in sorted(names) if name.startswith((f"{prefix}.", f"{prefix}["))), None):
             what = f"the parameter {printable(name)} sets a part of what {printable(whole)} sets"
             unit.note(
                 "CMD-ARGO-426",
-                f"{what}, and Argo CD may give them in either order",
+                f"{what}, and Argo CD may pass them in either order",
                 "warning",
                 "set both in values or valuesObject",
                 (unit.source.place,),
@@ -303,7 +303,7 @@ def _report_overlaps(unit: Unit, names: set[str]) -> None:
 
 
 def _escaped(value: str) -> str:
-    """Commas escaped, but for lists in braces."""
+    """Escape commas, except in lists in braces."""
     return value if value.startswith("{") and value.endswith("}") else _COMMA.sub(r"\\,", value)
 
 
@@ -314,23 +314,23 @@ def _inline_values(helm: HelmOptions) -> str | None:
 
 
 def version_for_tools(version: str, unit: Unit) -> str:
-    """A version of Kubernetes as tools are told it.
+    """Return a version of Kubernetes as it is passed to tools.
 
     Raises:
-        InputError: CMD-ARGO-103, it is no version.
+        InputError: CMD-ARGO-103, it is invalid.
     """
     return plain_version(version) if unit.settings.profile.plain_kube_version else version
 
 
 def plain_version(version: str) -> str:
-    """A version of Kubernetes as helm takes it: three numbers.
+    """Return a version of Kubernetes as three numbers, as helm expects it.
 
     Raises:
-        InputError: CMD-ARGO-103, it is no version.
+        InputError: CMD-ARGO-103, it is invalid.
     """
-    found = _VERSION.fullmatch(version.strip())
-    if found is None:
+    match = _VERSION.fullmatch(version.strip())
+    if match is None:
         raise InputError(
-            "CMD-ARGO-103", f"{version[:80]!r} is no version of Kubernetes", hint="write it as 1.33 or v1.33.2"
+            "CMD-ARGO-103", f"invalid version of Kubernetes {version[:80]!r}", hint="write it as 1.33 or v1.33.2"
         )
-    return ".".join(part or "0" for part in found.groups())
+    return ".".join(part or "0" for part in match.groups())

@@ -1,4 +1,4 @@
-"""Files of sources that git ignores, which Argo CD does not have."""
+"""Diagnostics about files of sources that git ignores, and that Argo CD does not have."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _SHOWN_PLACES = 10
 
 
 def report_left_out(unit: Unit, paths: Iterable[str]) -> None:
-    """Report files of a source that are left out because git ignores them."""
+    """Report files of a source that are skipped because git ignores them."""
     if names := _names(unit, paths):
         unit.note(
             "CMD-ARGO-009",
-            f"git ignores files of the source, so Argo CD does not have them, and they are left out: {some_of(names)}",
+            f"git ignores files of the source, so Argo CD does not have them, and they are skipped: {some_of(names)}",
             "warning",
             "track them with git, or move them away",
             _places(names),
@@ -30,19 +30,19 @@ def report_left_out(unit: Unit, paths: Iterable[str]) -> None:
 
 
 def report_read(unit: Unit, paths: Iterable[str]) -> None:
-    """Report those of the files that a source reads that git ignores."""
+    """Report files that a source reads and that git ignores."""
     if names := _names(unit, (path for path in paths if covers(unit.ignored, os.path.normpath(path)))):
         unit.note(
             "CMD-ARGO-009",
             f"the source reads files that git ignores, so Argo CD does not have them: {some_of(names)}",
             "warning",
-            "track them with git, or see what the source gives without them",
+            "track them with git, or check the result without them",
             _places(names),
         )
 
 
 def chart_files(unit: Unit) -> Iterator[str]:
-    """The ignored files and folders of a source's folder that helm reads as parts of its chart."""
+    """Yield the ignored files and folders of a source's folder that helm reads as parts of its chart."""
     for path, name in _below(unit):
         parts = name.split("/")
         if (len(parts) == 1 and name in _OF_CHARTS) or parts[0] in _FOLDERS_OF_CHARTS:

@@ -1,4 +1,4 @@
-"""Jsonnet files of directory sources, evaluated in a process of their own that is ended when it takes too long."""
+"""Jsonnet files of directory sources, evaluated in a separate process with a time limit."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from commodore.core.render.jsonnet import JsonnetResult, JsonnetTask, evaluate_j
 
 
 def evaluate_files(unit: Unit, options: DirectoryOptions, files: list[Path]) -> dict[Path, list[Any]]:
-    """The objects of Jsonnet files, by file.
+    """Evaluate Jsonnet files, and return their objects by file.
 
     Raises:
-        InputError: CMD-ARGO-404, one does not evaluate, or to no object.
-        EnvironmentFault: CMD-ARGO-418, they take too long.
+        InputError: CMD-ARGO-404, a file fails, or its result is not an object.
+        EnvironmentFault: CMD-ARGO-418, they exceed the time limit.
         PolicyError: CMD-ARGO-408, a library or an import is outside of the repository.
     """
     if not files:
         return {}
     libraries = [_library(unit, path) for path in options.libraries]
-    # Later libraries win; the folder of the source is asked last.
+    # Later libraries take precedence; the folder of the source is searched last.
     search = [*reversed(libraries), str(unit.folder)]
     variables = {
         "ext_vars": _variables(unit, options.variables, code=False),
@@ -38,17 +38,17 @@ def evaluate_files(unit: Unit, options: DirectoryOptions, files: list[Path]) -> 
         "tla_vars": _variables(unit, options.arguments, code=False),
         "tla_codes": _variables(unit, options.arguments, code=True),
     }
-    wanted = [JsonnetTask(str(path), str(unit.root), search, **variables) for path in files]
-    found = {}
-    for path, evaluated in zip(files, _evaluated(unit, wanted), strict=True):
+    tasks = [JsonnetTask(str(path), str(unit.root), search, **variables) for path in files]
+    objects = {}
+    for path, evaluated in zip(files, _evaluated(unit, tasks), strict=True):
         name = os.path.relpath(path, unit.folder)
-        found[path] = _objects(evaluated, name, unit)
+        objects[path] = _objects(evaluated, name, unit)
         report_read(unit, evaluated.imports)
-    return found
+    return objects
 
 
 def _variables(unit: Unit, given: tuple[JsonnetVariable, ...], *, code: bool) -> dict[str, str]:
-    return {one.name: unit.environment.substitute(one.value) for one in given if one.code == code}
+    return {variable.name: unit.environment.substitute(variable.value) for variable in given if variable.code == code}
 
 
 def _library(unit: Unit, path: str) -> str:
@@ -85,11 +85,13 @@ def _objects(evaluated: JsonnetResult, name: str, unit: Unit) -> list[Any]:
         )
     if evaluated.value is None:
         said = evaluated.complaint.replace(f"{unit.root}/", "")
-        raise InputError("CMD-ARGO-404", f"{name} does not evaluate: {printable_lines(said)}", hint="see what it says")
-    value = read_json(evaluated.value, place=name)
-    found = value if isinstance(value, list) else [value]
-    if not all(isinstance(one, dict) for one in found):
         raise InputError(
-            "CMD-ARGO-404", f"{name} is neither an object nor a list of objects", hint="give manifests, as objects"
+            "CMD-ARGO-404", f"{name} cannot be evaluated: {printable_lines(said)}", hint="see the message of Jsonnet"
         )
-    return found
+    value = read_json(evaluated.value, place=name)
+    objects = value if isinstance(value, list) else [value]
+    if not all(isinstance(item, dict) for item in objects):
+        raise InputError(
+            "CMD-ARGO-404", f"{name} is neither an object nor a list of objects", hint="return manifests, as objects"
+        )
+    return objects

@@ -1,4 +1,4 @@
-"""Kustomize sources: the edits that Argo CD makes, on a copy, and the build."""
+"""Kustomize sources: Argo CD's edits, on a copy, and the build."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from commodore.argocd.rendering.commands import kustomize_commands
 from commodore.argocd.rendering.helm import version_for_tools
 from commodore.argocd.rendering.ignored import report_read
 from commodore.argocd.rendering.kustomize_edits import edit
-from commodore.argocd.rendering.kustomize_remotes import BaseGit, RemoteFilesOf, base_git, names_files
+from commodore.argocd.rendering.kustomize_remotes import BaseGit, RemoteFileCopies, base_git, names_files
 from commodore.argocd.rendering.model import Rendered, Unit
 from commodore.argocd.rendering.programs import run_for, unavailable
 from commodore.argocd.rendering.streams import objects_of_stream
@@ -39,9 +39,9 @@ from commodore.core.sources.git import redact
 
 _REFUSED = ("--enable-exec", "--network", "--network-name", "--mount", "--env", "-e")
 _HARMLESS = frozenset(("--enable-helm", "--enable-alpha-plugins"))  # of kustomizations without charts and plugins
-_UNRESTRICTED = "LoadRestrictionsNone"  # it may read any file then
+_UNRESTRICTED = "LoadRestrictionsNone"  # it may then read any file
 _NEEDS_HELM = "must specify --enable-helm"
-_WANTS_NETWORK = re.compile(  # the words of kustomize and of `fetch-once`
+_WANTS_NETWORK = re.compile(  # messages of kustomize and of `fetch-once`
     r"no 'git' program on path|\bdial tcp\b|\bfatal: offline, and |failed to run '[^']*git fetch "
 )
 _NEWEST = "*"  # as helm pulls without a version
@@ -49,15 +49,15 @@ _HELM = ("helmCharts", "helmChartInflationGenerator")
 
 
 def render_kustomize(unit: Unit) -> Iterator[Rendered]:
-    """The objects of a kustomization.
+    """Build a kustomization, and yield its objects.
 
     Raises:
-        InputError: CMD-ARGO-410, kustomize fails, with its words; CMD-ARGO-411, the version is not registered;
-            CMD-ARGO-412, an edit is in conflict with the kustomization; CMD-ARGO-417, a document is no object.
-        EnvironmentFault: CMD-ARGO-310, a part is elsewhere, and nothing is fetched offline; CMD-ARGO-413, kustomize is
-            missing; CMD-ARGO-418, it takes too long.
-        PolicyError: CMD-ARGO-420, a build option would run programs or read the surroundings; CMD-CONF-011, a part is
-            on this machine's link.
+        InputError: CMD-ARGO-410, kustomize fails; CMD-ARGO-411, the version is not registered;
+            CMD-ARGO-412, an edit is in conflict with the kustomization; CMD-ARGO-417, a document is not an object.
+        EnvironmentFault: CMD-ARGO-310, a remote part is not in the cache, offline; CMD-ARGO-413, kustomize is
+            missing; CMD-ARGO-418, it exceeds the time limit.
+        PolicyError: CMD-ARGO-420, a build option would run programs or read the environment; CMD-CONF-011, a part
+            has a link-local address.
     """
     options = unit.source.kustomize or KustomizeOptions()
     _check_version(unit, options)
@@ -65,15 +65,15 @@ def render_kustomize(unit: Unit) -> Iterator[Rendered]:
     _check_options(build)
     home = unit.scratch / "home"
     home.mkdir()
-    remotes = RemoteFilesOf(unit)
-    root = _workplace(unit, options, build)
+    remotes = RemoteFileCopies(unit)
+    root = _work_folder(unit, options, build)
     folder = root / unit.folder.relative_to(unit.root)
     report_read(unit, _ignored_files(unit))
     edited = _edit(unit, options, folder) if options.edits else None
     if not unit.context.offline:
         check_sources(folder, root)
     if root != unit.root:
-        remotes.bring(folder, root)
+        remotes.replace(folder, root)
     kustomize = _Kustomize(unit, root, home, remotes)
     helm = [*_helm_options(unit, options, build)]
     if unit.trace is not None:
@@ -90,15 +90,15 @@ def render_kustomize(unit: Unit) -> Iterator[Rendered]:
 
 
 def _read_by_build(folder: Path, root: Path, build: list[str]) -> list[tuple[str, Path]] | None:
-    """The files that a build reads, by their names in the repository; None if that is not known."""
-    if not _HARMLESS.issuperset(build):  # it may lift the rule that files lie below their kustomization
+    """Return the files that a build reads, with their names in the repository, or None if they are unknown."""
+    if not _HARMLESS.issuperset(build):  # options may permit files outside of the kustomization
         return None
     files = files_of_kustomization(folder, root)
     return None if files is None else [(os.path.relpath(path, root), Path(path)) for path in files]
 
 
 def _ignored_files(unit: Unit) -> Iterator[str]:
-    """The files and folders that git ignores and kustomizations of a source name, and charts that lie in its folder."""
+    """Yield ignored files and folders that kustomizations of a source name, and ignored charts in its folder."""
     if not unit.ignored:
         return
     parts = parts_of_kustomization([unit.folder], unit.root)
@@ -113,9 +113,9 @@ def _ignored_files(unit: Unit) -> Iterator[str]:
 
 
 class _Kustomize:
-    """Runs kustomize in the workplace of a unit."""
+    """Runs kustomize in the work folder of a unit."""
 
-    def __init__(self, unit: Unit, root: Path, home: Path, remotes: RemoteFilesOf) -> None:
+    def __init__(self, unit: Unit, root: Path, home: Path, remotes: RemoteFileCopies) -> None:
         self._unit = unit
         self._rename = {f"{root}/": "", str(root): ".", f"{unit.scratch}/": "", f"{unit.root}/": "", **remotes.names}
         self._home = home
@@ -148,7 +148,7 @@ class _Kustomize:
         return output
 
     def _explained(self, error: InputError, said: str) -> CommodoreError:
-        """The error of kustomize, or what is the matter if it lacks an option or the network."""
+        """Return the error of kustomize, or a better one if it lacks an option or the network."""
         if _NEEDS_HELM in (said or error.message):
             return InputError(
                 error.code,
@@ -164,7 +164,7 @@ class _Kustomize:
         remote = next(iter(self._remotes.missing), "") or remote_of(said)
         return EnvironmentFault(
             "CMD-ARGO-310",
-            f"{redact(remote) or 'a part of the kustomization'} is not in the cache, and offline nothing is fetched",
+            f"{redact(remote) or 'a part of the kustomization'} is not in the cache, and nothing is fetched offline",
             hint="run once without --offline",
         )
 
@@ -172,9 +172,9 @@ class _Kustomize:
         for url, revision in git.outdated():
             self._unit.note(
                 "CMD-ARGO-321",
-                f"the revision {printable(revision)!r} of {url} is that of the last fetch",
+                f"the revision {printable(revision)!r} of {url} is from the last fetch",
                 "warning",
-                "run without --offline for what the server has now",
+                "run without --offline for the server's current state",
             )
 
 
@@ -189,7 +189,7 @@ def _check_version(unit: Unit, options: KustomizeOptions) -> None:
         )
     if options.version:
         unit.note(
-            "CMD-ARGO-413", f"kustomize {options.version} is wanted; the installed one is used instead", "warning"
+            "CMD-ARGO-413", f"kustomize {options.version} is requested; the installed one is used instead", "warning"
         )
 
 
@@ -199,20 +199,20 @@ def _check_options(options: list[str]) -> None:
         if name in _REFUSED and option.partition("=")[2] != "false":
             raise PolicyError(
                 "CMD-ARGO-420",
-                f"the build option {name} would run programs or read the surroundings",
-                hint="take it out of kustomize.buildOptions",
+                f"the build option {name} would run programs or read the environment",
+                hint="remove it from kustomize.buildOptions",
             )
         if name in ("-o", "--output"):
             raise InputError(
-                "CMD-ARGO-410", f"the build option {name} is refused", hint="take it out of kustomize.buildOptions"
+                "CMD-ARGO-410", f"the build option {name} is refused", hint="remove it from kustomize.buildOptions"
             )
 
 
-def _workplace(unit: Unit, options: KustomizeOptions, build: list[str]) -> Path:
-    """The folder in which kustomize works: the repository itself, or a copy of what may be read of it, without git's
-    own folder, if that could be read, or anything will be written.
+def _work_folder(unit: Unit, options: KustomizeOptions, build: list[str]) -> Path:
+    """Return the folder in which kustomize runs: the repository itself, or a copy of the files that may be read,
+    without `.git`, if that could be read, or if files will be written.
 
-    All files of a copy but those of the source's folder are further names of the files of the repository.
+    Files of a copy are hard links to those of the repository, except in the source's folder.
     """
     root, added = unit.root, [Path(os.path.normpath(unit.folder / text)) for text in options.components]
     is_free = any(_UNRESTRICTED in word for word in build)
@@ -238,21 +238,21 @@ def _workplace(unit: Unit, options: KustomizeOptions, build: list[str]) -> Path:
             copy_function=lambda old, new: _place(old, new, whole=os.path.dirname(old) == source),
         )
     if inflates and named is not None:
-        _bring_charts(unit, named.pulled, copy)
+        _add_charts(unit, named.pulled, copy)
     return copy
 
 
-def _bring_charts(unit: Unit, pulled: Iterable[PulledChart], copy: Path) -> None:
-    """Put charts where kustomize looks for them, so that it has nothing to pull."""
-    for one in pulled:
-        place = copy / os.path.relpath(one.folder, unit.root)
-        if not lies_in(one.folder, str(unit.root)) or os.path.lexists(place):
+def _add_charts(unit: Unit, pulled: Iterable[PulledChart], copy: Path) -> None:
+    """Copy charts to the folders in which kustomize expects them, so that it does not pull them."""
+    for pulled_chart in pulled:
+        place = copy / os.path.relpath(pulled_chart.folder, unit.root)
+        if not lies_in(pulled_chart.folder, str(unit.root)) or os.path.lexists(place):
             continue
-        chart = unit.charts.chart(one.repository, one.name, one.version or _NEWEST)
+        chart = unit.charts.chart(pulled_chart.repository, pulled_chart.name, pulled_chart.version or _NEWEST)
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
         except OSError:
-            continue  # a file is in the way, or the name is too long: kustomize says so
+            continue  # a file is in the way, or the name is too long: kustomize reports it
         shutil.copytree(chart.folder, place)
 
 
@@ -268,7 +268,7 @@ def _place(old: str, new: str, *, whole: bool) -> str:
 
 
 def _inflates(root: Path) -> bool:
-    """Whether a kustomization of the repository uses charts."""
+    """Check if a kustomization of the repository uses charts."""
     return any(
         entry.name in KUSTOMIZATIONS and any(word in _read(Path(entry.path)) for word in _HELM)
         for _, entry in walk(root, skip=is_git)
@@ -283,19 +283,19 @@ def _read(path: Path) -> str:
 
 
 def _edit(unit: Unit, options: KustomizeOptions, folder: Path) -> dict[str, Any]:
-    """Change the kustomization of the copy. Returns it."""
+    """Edit the kustomization of the copy, and return it."""
     present = [folder / name for name in KUSTOMIZATIONS if (folder / name).is_file()]
     if len(present) != 1:
-        found = "several of" if present else "none of"
+        amount = "several of" if present else "none of"
         raise InputError(
             "CMD-ARGO-410",
-            f"{unit.source.path} has {found} {', '.join(KUSTOMIZATIONS)}",
+            f"{unit.source.path} has {amount} {', '.join(KUSTOMIZATIONS)}",
             hint="a kustomization is one file",
             locations=[unit.source.place],
         )
     content: Any = next(read_documents(_read(present[0]), place=present[0].name), {})
     if not isinstance(content, Mapping):
-        raise InputError("CMD-ARGO-410", f"{present[0].name} is no map", hint="correct the kustomization")
+        raise InputError("CMD-ARGO-410", f"{present[0].name} must be a mapping", hint="correct the kustomization")
     components = tuple(_components(unit, options))
     edited = edit(content, replace(options, components=components), unit.environment.substitute, folder)
     write_file(present[0], json.dumps(edited))
@@ -311,14 +311,14 @@ def _components(unit: Unit, options: KustomizeOptions) -> Iterator[str]:
 
 
 def _helm_options(unit: Unit, options: KustomizeOptions, build: list[str]) -> Iterator[str]:
-    """What kustomize tells helm, if the build options let it use charts; the last two words are helm's own place."""
+    """Yield kustomize's options for helm, if it may use charts; the last two set the path of helm."""
     if "--enable-helm" not in build:
         return
     if version := options.kube_version or unit.capabilities.kube_version:
         yield from ("--helm-kube-version", version_for_tools(version, unit))
-    told = sorted((*unit.capabilities.api_versions, *unit.capabilities.in_tree))
-    for one in options.api_versions or told:
-        yield from ("--helm-api-versions", one)
+    served = sorted((*unit.capabilities.api_versions, *unit.capabilities.in_tree))
+    for api_version in options.api_versions or served:
+        yield from ("--helm-api-versions", api_version)
     try:
         yield from (HELM_COMMAND, command_of("helm", unit.settings.profile.name)[0])
     except Unavailable as error:

@@ -1,4 +1,4 @@
-"""What `kustomize edit` does to a kustomization, as far as Argo CD uses it, on the parsed file."""
+"""The edits of `kustomize edit` that Argo CD uses, applied to a parsed kustomization."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _PRESERVED = "*"
 def edit(
     kustomization: Mapping[str, Any], options: KustomizeOptions, substitute: Substitute, folder: Path
 ) -> dict[str, Any]:
-    """A kustomization with the options of a source, set in the order in which Argo CD sets them.
+    """Apply the options of a source to a kustomization, in the order of Argo CD.
 
     Args:
         substitute: resolves variables of the build environment.
-        folder: where the kustomization is, for the patterns of components.
+        folder: the folder of the kustomization, for patterns of components.
 
     Raises:
-        InputError: CMD-ARGO-412, a label or annotation is there already, or a value is none that kustomize takes;
+        InputError: CMD-ARGO-412, a label or annotation exists already, or a value is invalid;
             CMD-ARGO-410, the kustomization has a field of a wrong type.
     """
     result = dict(kustomization)
@@ -52,10 +52,10 @@ def edit(
         _join(result, "commonAnnotations", pairs, "annotation", force=options.force_annotations)
     if options.namespace:
         if not _NAMESPACE.fullmatch(options.namespace):
-            raise _conflict(f"{options.namespace!r} is no name of a namespace")
+            raise _conflict(f"invalid namespace {options.namespace!r}")
         result["namespace"] = options.namespace
     if options.patches:
-        result["patches"] = [*_list(result, "patches"), *(dict(one.data) for one in options.patches)]
+        result["patches"] = [*_list(result, "patches"), *(dict(patch.data) for patch in options.patches)]
     if options.components:
         _add_components(result, options, folder)
     return result
@@ -68,25 +68,25 @@ def _conflict(message: str) -> InputError:
 def _list(data: Mapping[str, Any], key: str) -> list[Any]:
     value = data.get(key)
     if value is not None and not isinstance(value, list):
-        raise InputError("CMD-ARGO-410", f"{key} of the kustomization is no list", hint="correct the kustomization")
+        raise InputError("CMD-ARGO-410", f"{key} of the kustomization must be a list", hint="correct the kustomization")
     return value or []
 
 
 def _entries(data: Mapping[str, Any], key: str) -> dict[str, dict[str, Any]]:
-    """The maps of a list by their names."""
-    found: dict[str, dict[str, Any]] = {}
-    for one in _list(data, key):
-        if not isinstance(one, Mapping) or not isinstance(one.get("name"), str):
+    """Return the mappings of a list by their names."""
+    result: dict[str, dict[str, Any]] = {}
+    for entry in _list(data, key):
+        if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
             raise InputError(
                 "CMD-ARGO-410", f"an entry of {key} of the kustomization has no name", hint="correct the kustomization"
             )
-        found[one["name"]] = dict(one)
-    return found
+        result[entry["name"]] = dict(entry)
+    return result
 
 
-def _images(present: dict[str, dict[str, Any]], wanted: list[str]) -> list[dict[str, Any]]:
-    """Images by name; those that are wanted replace those that are there, but for the parts that are `*`."""
-    new = {image["name"]: image for image in map(_parsed_image, wanted)}
+def _images(present: dict[str, dict[str, Any]], images: list[str]) -> list[dict[str, Any]]:
+    """Merge images by name: new ones replace present ones, except for parts that are `*`."""
+    new = {image["name"]: image for image in map(_parsed_image, images)}
     for name, image in new.items():
         old = present.get(name, {})
         for part in ("newName", "newTag", "digest"):
@@ -97,7 +97,7 @@ def _images(present: dict[str, dict[str, Any]], wanted: list[str]) -> list[dict[
 
 
 def _parsed_image(text: str) -> dict[str, Any]:
-    """`name=new:tag@digest` and its parts."""
+    """Parse `name=new:tag@digest`, or a part of it."""
     key, separator, value = text.partition("=")
     value = value if separator else key
     name, tag, digest = split_image(value)
@@ -120,13 +120,13 @@ def _add_labels(result: dict[str, Any], options: KustomizeOptions, pairs: dict[s
     _check_keys(pairs, "label")
     for key, value in pairs.items():
         if not _LABEL_VALUE.fullmatch(value):
-            raise _conflict(f"{value!r} is no value of the label {key}")
+            raise _conflict(f"invalid value {value!r} of the label {key}")
     force = options.force_labels
     if not options.label_without_selector:
         _join(result, "commonLabels", pairs, "label", force=force)
         return
-    entries = [dict(one) if isinstance(one, Mapping) else {} for one in _list(result, "labels")]
-    entry = next((one for one in entries if _same_settings(one, options)), None)
+    entries = [dict(entry) if isinstance(entry, Mapping) else {} for entry in _list(result, "labels")]
+    entry = next((candidate for candidate in entries if _same_settings(candidate, options)), None)
     if entry is None:
         entry = {"includeTemplates": True} if options.label_include_templates else {}
         entries.append(entry)
@@ -141,7 +141,7 @@ def _same_settings(entry: Mapping[str, Any], options: KustomizeOptions) -> bool:
 def _check_keys(keys: Any, what: str) -> None:
     for key in keys:
         if not _KEY.fullmatch(key):
-            raise _conflict(f"{key!r} is no name of a {what}")
+            raise _conflict(f"invalid {what} name {key!r}")
 
 
 def _join(data: dict[str, Any], field: str, pairs: Mapping[str, str], what: str, *, force: bool) -> None:
@@ -149,17 +149,17 @@ def _join(data: dict[str, Any], field: str, pairs: Mapping[str, str], what: str,
     merged = dict(present) if isinstance(present, Mapping) else {}
     for key, value in pairs.items():
         if key in merged and not force:
-            raise _conflict(f"the {what} {key} is in the kustomization already")
+            raise _conflict(f"the kustomization already has the {what} {key}")
         merged[key] = value
     data[field] = merged
 
 
 def _add_components(result: dict[str, Any], options: KustomizeOptions, folder: Path) -> None:
-    """Append components that are not there yet, patterns expanded."""
+    """Append missing components, with patterns expanded."""
     components = list(_list(result, "components"))
     for text in options.components:
-        found = sorted(glob.glob(glob.escape(f"{folder}/") + text))
-        for component in [os.path.relpath(path, folder) for path in found] or [text]:
+        paths = sorted(glob.glob(glob.escape(f"{folder}/") + text))
+        for component in [os.path.relpath(path, folder) for path in paths] or [text]:
             if component not in components:
                 components.append(component)
     result["components"] = components

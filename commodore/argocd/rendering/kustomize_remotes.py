@@ -1,7 +1,7 @@
-"""Parts of kustomizations that are elsewhere: files of web servers, and folders of git repositories.
+"""Remote parts of kustomizations: files of web servers, and folders of git repositories.
 
-Files are fetched here and put into the copy that kustomize builds. For folders kustomize calls git, in front of which
-stands `scripts/fetch-once`. Both are kept for runs offline.
+Files are fetched here and copied into the work folder of kustomize. For folders kustomize calls git through the
+wrapper `scripts/fetch-once`. Both are cached for offline runs.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ from commodore.core.sources.git import CommitStore, anonymous_variables, redact,
 
 _LISTS = ("resources", "crds", "configurations", "patchesStrategicMerge", "patchesJson6902", "patches")
 _FOLDERS = ("resources", "bases", "components")
-_MOST = 50  # kustomizations
+_MAX_KUSTOMIZATIONS = 50  # kustomizations
 _OF_GIT = re.compile(r"https?://[^/]+/.*(//|\.git(/|\?|$)|/_git/)|.*[?&](ref|version|submodules|timeout)=")
 _OWN = ("HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR")
 _NO_GIT = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0"}
 
 
 @dataclass
-class RemoteFilesOf:
-    """Puts the files of web servers that a kustomization names into the copy of it.
+class RemoteFileCopies:
+    """Copies the files of web servers that a kustomization names into its work folder.
 
     Attributes:
-        names: the URLs by the names of the files that stand for them.
-        missing: URLs that were not to be had; kustomize may find git repositories there.
+        names: the URLs by the names of their files.
+        missing: URLs that could not be fetched; they may be git repositories.
     """
 
     unit: Unit
     names: dict[str, str] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
 
-    def bring(self, folder: Path, root: Path) -> None:
-        """Replace the URLs in the kustomizations of a copy.
+    def replace(self, folder: Path, root: Path) -> None:
+        """Replace the URLs in the kustomizations of a work folder.
 
         Raises:
             CommodoreError: see `RemoteFiles.content`.
@@ -56,17 +56,17 @@ class RemoteFilesOf:
         for file, content in list(kustomizations(folder, root)):
             replaced = self._replaced(content, file.parent)
             if replaced != content:
-                file.unlink()  # it may be a further name of the original
+                file.unlink()  # it may be a hard link to the original
                 write_file(file, json.dumps(replaced))
 
     def _replaced(self, content: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-        found = dict(content)
+        result = dict(content)
         for key in _LISTS:
             if isinstance(content.get(key), list):
-                found[key] = [self._entry(one, folder) for one in content[key]]
+                result[key] = [self._entry(entry, folder) for entry in content[key]]
         if isinstance(content.get("openapi"), Mapping):
-            found["openapi"] = self._entry(content["openapi"], folder)
-        return found
+            result["openapi"] = self._entry(content["openapi"], folder)
+        return result
 
     def _entry(self, entry: Any, folder: Path) -> Any:
         if isinstance(entry, Mapping) and is_file_url(entry.get("path")):
@@ -74,7 +74,7 @@ class RemoteFilesOf:
         return self._name(entry, folder) if is_file_url(entry) else entry
 
     def _name(self, url: str, folder: Path) -> str:
-        """What stands in the kustomization for a URL: the URL itself if no file is there."""
+        """Return the file name that replaces a URL, or the URL itself if it is not a file."""
         try:
             content = self.unit.files.content(url)
         except EnvironmentFault as error:
@@ -91,27 +91,29 @@ class RemoteFilesOf:
 
 
 def names_files(folder: Path, root: Path) -> bool:
-    """Whether a kustomization, or one that it names, names a file of a web server."""
+    """Check if a kustomization, or another one that it names, names a file of a web server."""
     for _, content in kustomizations(folder, root):
         entries = [*(entry for key in _LISTS for entry in _listed(content, key)), content.get("openapi")]
-        if any(is_file_url(one.get("path") if isinstance(one, Mapping) else one) for one in entries):
+        if any(is_file_url(entry.get("path") if isinstance(entry, Mapping) else entry) for entry in entries):
             return True
     return False
 
 
 def is_file_url(value: Any) -> bool:
-    """Whether this may be the URL of a file on a web server; that of a folder in a git repository says that mostly."""
+    """Check if a value may be the URL of a file on a web server. URLs of folders in git repositories have other
+    forms.
+    """
     is_url = isinstance(value, str) and value.startswith(("http://", "https://"))
     return is_url and "\n" not in value and _OF_GIT.match(value) is None
 
 
 def kustomizations(folder: Path, root: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    """The file and content of a kustomization and of those within its repository that it names.
+    """Yield the file and content of a kustomization and of others in its repository that it names.
 
-    None of one that records where objects come from: a copy of a remote file has another origin.
+    Kustomizations with `originAnnotations` are skipped, as a copy of a remote file has another origin.
     """
     pending, seen = [str(folder)], set[str]()
-    while pending and len(seen) < _MOST:
+    while pending and len(seen) < _MAX_KUSTOMIZATIONS:
         place = os.path.normpath(pending.pop())
         if place in seen or not is_within(Path(place), root):
             continue
@@ -138,19 +140,19 @@ def _content(file: Path) -> Mapping[str, Any] | None:
     try:
         content: Any = next(read_documents(file.read_bytes(), place=file.name), None)
     except (InputError, OSError):
-        return None  # kustomize says that
+        return None  # kustomize reports it
     return content if isinstance(content, Mapping) else None
 
 
 @dataclass(frozen=True, slots=True)
 class BaseGit:
-    """What kustomize calls as git.
+    """The git that kustomize calls.
 
     Attributes:
-        program: None if there is no git here.
-        variables: of git.
-        store: where commits are kept.
-        log: a line per fetch, see `CommitStore.write_git`.
+        program: None if git is not installed.
+        variables: environment of git.
+        store: folder of the cached commits.
+        log: file with a line per fetch, see `CommitStore.write_git`.
     """
 
     program: Path | None
@@ -159,7 +161,7 @@ class BaseGit:
     log: Path
 
     def outdated(self) -> Iterator[tuple[str, str]]:
-        """URLs and revisions that may mean another commit by now."""
+        """Yield URLs and revisions that may have moved to another commit."""
         lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines() if self.log.is_file() else []
         for url, ref, commit in dict.fromkeys(tuple(line.split("\t")) for line in lines if line.count("\t") == 2):
             if ref != commit:
@@ -167,7 +169,7 @@ class BaseGit:
 
 
 def base_git(home: Path, context: Context) -> BaseGit:
-    """Write the program that kustomize calls as git, with the credentials that are given.
+    """Write the program that kustomize calls as git, with the given credentials.
 
     Args:
         home: the private home of kustomize.
@@ -184,20 +186,20 @@ def base_git(home: Path, context: Context) -> BaseGit:
         return BaseGit(None, variables, kept, log)
     store = CommitStore("kustomize", kept, context)
     store.sweep()
-    # Git's own home may lie where kustomize's is not.
+    # Git's home may differ from that of kustomize.
     exports = {"PATH": os.environ.get("PATH", os.defpath), **{key: variables[key] for key in _OWN if key in variables}}
     store.write_git(place, os.path.abspath(real), log, offline=context.offline, exports=exports)
     return BaseGit(place, variables, kept, log)
 
 
 def _git_variables(home: Path, context: Context) -> dict[str, str]:
-    """What git gets that kustomize calls: where the user's configuration leads, and the credentials that are given."""
+    """Return the environment of the git that kustomize calls: the user's configuration and the given credentials."""
     access = context.access
     if access is None:
         return anonymous_variables(home, context, logins=True)
     given, rights = access.variables(), access.all_rights()
     file = Path(given["HOME"]) / ".gitconfig"
-    if "GIT_CONFIG_NOSYSTEM" in given and file.is_file():  # git's own home may lie where it cannot be read
+    if "GIT_CONFIG_NOSYSTEM" in given and file.is_file():  # git's home may not be readable
         shutil.copyfile(file, home / ".gitconfig")
         given = {**given, "HOME": str(home)}
     return with_settings({**given, **rights.environment}, rights.settings)

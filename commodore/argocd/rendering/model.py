@@ -1,4 +1,4 @@
-"""What rendering a source needs, and what it gives."""
+"""Inputs and results of rendering a source."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from commodore.core.render.programs import Unavailable
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What charts are told of the cluster. Empty: what helm has built in.
+    """Capabilities of the cluster for charts. Empty fields mean helm's defaults.
 
     Attributes:
-        clusters: of those that are known, each may say it itself, which counts more.
-        from_tree: whether CustomResourceDefinitions of the tree count for charts that ask.
-        served: gives the APIs of these for the address of a cluster; None if there is no tree.
-        address: of the one cluster that is meant.
+        clusters: known clusters, whose own versions take precedence.
+        from_tree: whether charts also see CustomResourceDefinitions of the tree.
+        served: returns the APIs of these for the address of a cluster; None without a tree.
+        address: of the cluster that these capabilities are for.
     """
 
     kube_version: str = ""
@@ -42,14 +42,14 @@ class Capabilities:
     address: str = ""
 
     def of(self, destination: Destination) -> Capabilities:
-        """What charts are told that go to a cluster. Its APIs are sorted, each once, as Argo CD names them."""
+        """Return the capabilities of a destination. APIs are sorted and unique, as Argo CD passes them."""
         address = destination.address(self.clusters)
-        for one in self.clusters:
-            if one.server == address:
-                kube_version = one.kube_version or self.kube_version
+        for cluster in self.clusters:
+            if cluster.server == address:
+                kube_version = cluster.kube_version or self.kube_version
                 known = replace(self, kube_version=kube_version, address=address)
-                if one.api_versions:
-                    known = replace(known, api_versions=one.api_versions, served=None)
+                if cluster.api_versions:
+                    known = replace(known, api_versions=cluster.api_versions, served=None)
                 return known._sorted()
         return replace(self, address=address)._sorted()
 
@@ -57,18 +57,18 @@ class Capabilities:
         return replace(self, api_versions=tuple(sorted(set(self.api_versions))))
 
     def seeing(self, served: Callable[[str], tuple[str, ...]]) -> Capabilities:
-        """The same with the APIs that a tree shows, if these count."""
+        """Return the same with the APIs of a tree, if `from_tree` is set."""
         return replace(self, served=served) if self.from_tree else self
 
     @property
     def in_tree(self) -> tuple[str, ...]:
-        """The APIs of the cluster that is meant, as far as the tree shows them and nothing else has said them."""
-        found = self.served(self.address) if self.served is not None else ()
-        return tuple(one for one in found if one not in self.api_versions)
+        """The APIs of the cluster that only the tree defines."""
+        apis = self.served(self.address) if self.served is not None else ()
+        return tuple(api for api in apis if api not in self.api_versions)
 
 
 class Note(Protocol):
-    """Hears of what is found without failing: code, message, severity, hint, places."""
+    """Reports a diagnostic that is not an error: code, message, severity, hint, places."""
 
     def __call__(
         self, code: str, message: str, severity: Severity, hint: str = "", locations: tuple[Location, ...] = ()
@@ -77,11 +77,11 @@ class Note(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How sources are rendered.
+    """Commands and values of rendered sources.
 
     Attributes:
-        commands: those that would give the same from the root of the repository.
-        layers: the values of charts, those first that count least; None if they are not asked for.
+        commands: commands with the same result, to be run at the root of the repository.
+        layers: the values of charts, in ascending precedence; None if they are not requested.
     """
 
     commands: list[str] = field(default_factory=list)
@@ -90,17 +90,17 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One source, ready to be rendered.
+    """A source, ready to be rendered.
 
     Attributes:
         folder: the folder of the source; of a chart, its folder.
-        root: the folder that nothing may leave: that of the repository; of a chart, its own.
+        root: the folder that paths must not leave: of the repository, or of a chart.
         refs: the repositories of other sources by `ref`.
-        scratch: a folder of the unit's own, which is there and empty.
-        kept: has what programs wrote before.
-        trace: takes how the source is rendered.
-        files: gives what sources name by URL.
-        ignored: absolute paths of files and folders that are there, but not for git.
+        scratch: an empty folder of this unit.
+        outputs: cache for outputs of programs.
+        trace: collects how the source is rendered.
+        files: fetches files that sources name by URL.
+        ignored: absolute paths of files and folders that git ignores.
     """
 
     application: Application
@@ -116,7 +116,7 @@ class Unit:
     context: Context
     scratch: Path
     note: Note
-    kept: OutputCache
+    outputs: OutputCache
     trace: Trace | None = None
     ignored: frozenset[str] = frozenset()
 
@@ -127,19 +127,19 @@ class Unit:
         files: Callable[[], Iterable[tuple[str, Path]] | None],
         run: Callable[[], bytes],
     ) -> bytes:
-        """What a program writes for the source, see `OutputCache.output`."""
+        """Return the output of a program for the source, see `OutputCache.output`."""
         try:
-            output, way = self.kept.output(program, described, files, run)
+            output, way = self.outputs.output(program, described, files, run)
         except Unavailable as error:
             raise unavailable(error) from error
         label = self.settings.label(self.application.namespace, self.application.name)
-        self.context.announce(Obtained(f"what {program} writes for {label}", "", "", way))
+        self.context.announce(Obtained(f"the output of {program} for {label}", "", "", way))
         return output
 
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """One object, and the file that it is from; empty if that is not known."""
+    """An object, and the file that it is from; empty if unknown."""
 
     data: dict[str, Any]
     origin: str = ""
@@ -147,10 +147,10 @@ class Rendered:
 
 
 class PartlyRendered(Findings):
-    """Some sources of an Application cannot be rendered, and others can. Argo CD then uses none of them.
+    """Some sources of an Application fail, and others do not. Argo CD then applies no objects.
 
     Attributes:
-        objects: what the other sources give, in their order.
+        objects: the objects of the other sources, in their order.
     """
 
     def __init__(self, errors: Iterable[CommodoreError], objects: Sequence[Rendered]) -> None:

@@ -1,4 +1,4 @@
-"""The repositories and charts of an installation, and what renders from them: opened once, and handed on."""
+"""The repositories, charts and renderer of an installation, opened once for a run."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ from commodore.base.files.staging import temporary_folder
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """Where the sources of Applications come from, and what renders them. Nothing of it outlives `open_sources`."""
+class OpenSources:
+    """Repositories, charts and renderer for the sources of Applications, valid within `open_sources`."""
 
     settings: ArgoSettings
     repositories: Repositories
     charts: Charts
     renderer: Renderer
 
-    def with_settings(self, settings: ArgoSettings) -> Opened:
-        """The same with other settings."""
+    def with_settings(self, settings: ArgoSettings) -> OpenSources:
+        """Return the same with other settings."""
         return replace(self, settings=settings, renderer=replace(self.renderer, settings=settings))
 
-    def to_render(self, capabilities: Capabilities, found: Diagnostics) -> Opened:
-        """The same once the Applications are known.
+    def to_render(self, capabilities: Capabilities, diagnostics: Diagnostics) -> OpenSources:
+        """Return the same for rendering, once the Applications are known.
 
         Args:
-            capabilities: what charts are told of clusters now.
-            found: collects what does not fail from now on.
+            capabilities: of the clusters.
+            diagnostics: collects everything that is not an error from now on.
         """
-        self.repositories.report_to(found)
-        found.join(self.charts.diagnostics)
-        self.charts.diagnostics = found
-        return replace(self, renderer=replace(self.renderer, capabilities=capabilities, found=found))
+        self.repositories.report_to(diagnostics)
+        diagnostics.join(self.charts.diagnostics)
+        self.charts.diagnostics = diagnostics
+        return replace(self, renderer=replace(self.renderer, capabilities=capabilities, diagnostics=diagnostics))
 
 
 def checkouts(urls: Iterable[str], folder: Path, commit: str, name: str) -> dict[str, Tree]:
-    """The files of a commit in a folder, as the tree of repositories with these URLs, for `open_sources`.
+    """Return a folder with the files of a commit as the tree of repositories with these URLs, for `open_sources`.
 
     Args:
-        name: how people know the repository.
+        name: name of the repository in messages.
     """
     return {repository_identity(url): Tree(folder, commit, name) for url in urls}
 
@@ -59,20 +59,20 @@ def open_sources(
     repo_map: RepoMap,
     capabilities: Capabilities,
     context: Context,
-    found: Diagnostics,
+    diagnostics: Diagnostics,
     own: Mapping[str, Tree] = MappingProxyType({}),
-) -> Iterator[Opened]:
-    """Open what renders Applications of an installation.
+) -> Iterator[OpenSources]:
+    """Open the repositories, charts and renderer of an installation.
 
     Args:
-        own: trees that stand for their repositories, by `repository_identity`.
-        found: collects what does not fail.
+        own: trees that are read instead of their repositories, by `repository_identity`.
+        diagnostics: collects everything that is not an error.
     """
     with temporary_folder() as scratch:
-        repositories = Repositories(context, repo_map, scratch, own, found)
-        charts = Charts(context, scratch, repo_map.providers, repo_map.refreshes, found)
-        renderer = Renderer(settings, repositories, charts, capabilities, context, scratch, found)
+        repositories = Repositories(context, repo_map, scratch, own, diagnostics)
+        charts = Charts(context, scratch, repo_map.providers, repo_map.wants_anew, diagnostics)
+        renderer = Renderer(settings, repositories, charts, capabilities, context, scratch, diagnostics)
         try:
-            yield Opened(settings, repositories, charts, renderer)
+            yield OpenSources(settings, repositories, charts, renderer)
         finally:
             repositories.close()

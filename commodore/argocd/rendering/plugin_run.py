@@ -1,7 +1,7 @@
-"""Running the program of a config management plugin, as a policy of the user allows it.
+"""Run the program of a config management plugin, if a policy of the user allows it.
 
-It sees a copy of the source and what programs need to run at all: no network, no other process, no other file, and no
-variable but those that Argo CD gives to plugins. What it writes is gone in the end.
+It has access to a copy of the source and the files that any program needs: not to the network, other processes, other
+files, or variables, except for the variables that Argo CD sets for plugins. Files that it writes are removed.
 """
 
 from __future__ import annotations
@@ -34,26 +34,27 @@ _PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 def run_plugin(unit: Unit, rule: PluginRule) -> Iterator[Rendered]:
-    """The objects that a plugin's program gives for a source.
+    """Run a plugin's program for a source, and yield its objects.
 
     Raises:
-        PolicyError: CMD-ARGO-423, the program is another one than the policy means, or cannot be kept apart here;
-            CMD-ARGO-420, the source sets a variable that the policy does not let through; CMD-ARGO-403, it is given or
-            writes too much.
-        EnvironmentFault: CMD-ARGO-424, it fails; CMD-ARGO-413, it does not start; CMD-ARGO-418, it takes too long.
-        InputError: CMD-ARGO-103, `plugin` of the source has a wrong type; CMD-ARGO-417, it writes what is no object.
+        PolicyError: CMD-ARGO-423, the program differs from that of the policy, or cannot be isolated on this machine;
+            CMD-ARGO-420, the source sets a variable that the policy does not allow; CMD-ARGO-403, its input or output
+            is too large.
+        EnvironmentFault: CMD-ARGO-424, it fails; CMD-ARGO-413, it does not start; CMD-ARGO-418, it exceeds the time
+            limit.
+        InputError: CMD-ARGO-103, `plugin` of the source has a wrong type; CMD-ARGO-417, its output is not an object.
     """
     program = rule.program
     assert program is not None
     if not isolation():
         raise PolicyError(
             "CMD-ARGO-423",
-            f"the plugin {rule.name} is not run: this machine cannot keep it apart",
-            hint="it takes Linux with user namespaces for all, or bubblewrap",
+            f"the plugin {rule.name} is not run: it cannot be isolated on this machine",
+            hint="isolation needs Linux with unprivileged user namespaces, or bubblewrap",
             locations=[unit.source.place],
         )
-    command = _Command(unit, rule, _copy_of(program, rule, unit), _workplace(unit, program))
-    environment = {**_surroundings(unit), **_variables(unit, program)}
+    command = _Command(unit, rule, _copy_of(program, rule, unit), _work_folder(unit, program))
+    environment = {**_environment(unit), **_variables(unit, program)}
     before, during, after = program.seconds
     if program.init:
         command.run(program.init, before, environment)
@@ -67,12 +68,12 @@ def run_plugin(unit: Unit, rule: PluginRule) -> Iterator[Rendered]:
 class _Command:
     """Runs the program in the copy of a source."""
 
-    def __init__(self, unit: Unit, rule: PluginRule, program: Path, workplace: Path) -> None:
+    def __init__(self, unit: Unit, rule: PluginRule, program: Path, work_folder: Path) -> None:
         self._unit = unit
         self._rule = rule
         self._program = str(program)
-        self._root = str(workplace)
-        self._folder = workplace / unit.folder.relative_to(unit.root)
+        self._root = str(work_folder)
+        self._folder = work_folder / unit.folder.relative_to(unit.root)
 
     def run(self, words: tuple[str, ...], seconds: float, environment: Mapping[str, str], given: bytes = b"") -> bytes:
         view = view_of({self._program: "read", self._root: "read"}, (self._root,), environment)
@@ -87,14 +88,14 @@ class _Command:
             raise EnvironmentFault(
                 "CMD-ARGO-424",
                 f"{name} fails: {why_it_failed(ended, rename)}",
-                hint="it has no network, and sees the folder of the source and `paths` of its rule alone",
+                hint="it has no network, and can read only the folder of the source and `paths` of its rule",
                 locations=[self._unit.source.place],
             )
         return ended.output
 
 
 def _copy_of(program: PluginProgram, rule: PluginRule, unit: Unit) -> Path:
-    """A copy of the program, which is the one that the policy means, and which nothing changes any more."""
+    """Return a private copy of the program, whose digest is checked against the policy."""
     place = unit.scratch / "program"
     try:
         content = Path(program.generate[0]).read_bytes()
@@ -102,13 +103,13 @@ def _copy_of(program: PluginProgram, rule: PluginRule, unit: Unit) -> Path:
         raise EnvironmentFault(
             "CMD-ARGO-413",
             f"the program of the plugin {rule.name} does not start: {error.strerror}",
-            hint=f"see that {program.generate[0]} is there",
+            hint=f"check that {program.generate[0]} exists",
         ) from error
     if hashlib.sha256(content).hexdigest() != program.digest:
         raise PolicyError(
             "CMD-ARGO-423",
-            f"the plugin {rule.name} is not run: {program.generate[0]} is not the program whose digest the policy says",
-            hint="compare it by sha256sum, and see who has changed it",
+            f"the plugin {rule.name} is not run: {program.generate[0]} does not have the digest of the policy",
+            hint="compare it by sha256sum, and check who has changed it",
             locations=[rule.place or unit.source.place],
         )
     place.write_bytes(content)
@@ -116,8 +117,10 @@ def _copy_of(program: PluginProgram, rule: PluginRule, unit: Unit) -> Path:
     return place
 
 
-def _workplace(unit: Unit, program: PluginProgram) -> Path:
-    """A copy of what the program sees of the repository, without git's own folder and links that leave it."""
+def _work_folder(unit: Unit, program: PluginProgram) -> Path:
+    """Return a copy of the parts of the repository that the program may read, without `.git` and links that leave
+    it.
+    """
     root = os.path.realpath(unit.root)
 
     def left_out(entry: os.DirEntry[str]) -> bool:
@@ -133,7 +136,7 @@ def _workplace(unit: Unit, program: PluginProgram) -> Path:
     try:
         for part in sorted(parts):
             if any(other in part.parents for other in parts):
-                continue  # it is copied with that
+                continue  # it is copied with its parent
             check_inside(unit.root / part, unit.root, str(part))
             if (unit.root / part).is_dir():
                 measure(unit.root / part, copy / part, rules)
@@ -142,13 +145,13 @@ def _workplace(unit: Unit, program: PluginProgram) -> Path:
                 (copy / part).write_bytes((unit.root / part).read_bytes())
     except Refused as error:
         raise PolicyError(
-            "CMD-ARGO-403", "the source has more than a plugin is given", hint="split it, or name fewer paths"
+            "CMD-ARGO-403", "the source is too large for a plugin", hint="split it, or name fewer paths"
         ) from error
     return copy
 
 
-def _surroundings(unit: Unit) -> dict[str, str]:
-    told = unit.capabilities
+def _environment(unit: Unit) -> dict[str, str]:
+    capabilities = unit.capabilities
     return {
         "PATH": _PATH,
         "HOME": "/tmp/home",  # noqa: S108 - in memory, and of that process alone
@@ -156,43 +159,43 @@ def _surroundings(unit: Unit) -> dict[str, str]:
         "LANG": "C.UTF-8",
         **unit.environment.variables,
         "ARGOCD_APP_SOURCE_REPO_URL": redact(unit.source.repo_url),
-        "KUBE_VERSION": told.kube_version,
-        "KUBE_API_VERSIONS": ",".join(told.api_versions),
+        "KUBE_VERSION": capabilities.kube_version,
+        "KUBE_API_VERSIONS": ",".join(capabilities.api_versions),
     }
 
 
 def _variables(unit: Unit, program: PluginProgram) -> dict[str, str]:
-    """What the source sets, under names that nothing but a plugin reads."""
+    """Return the variables and parameters of the source, under the names that Argo CD gives them."""
     fields = Fields.of(unit.source.data.get("plugin"), f"{unit.source.field}.plugin", unit.source.place)
-    found: dict[str, str] = {}
-    for one in fields.items("env"):
-        name = one.required("name")
+    variables: dict[str, str] = {}
+    for variable in fields.items("env"):
+        name = variable.required("name")
         if name not in program.env or not _NAME.fullmatch(name):
             raise PolicyError(
                 "CMD-ARGO-420",
-                f"the source sets {name!r} for its plugin, which the policy does not let through",
-                hint="name it under env of the rule, if the program may be told it",
+                f"the source sets {name!r} for its plugin, which the policy does not allow",
+                hint="list it in env of the rule if the program may read it",
                 locations=[unit.source.place],
             )
-        found[f"ARGOCD_ENV_{name}"] = unit.environment.substitute(one.text("value"))
-    parameters = [one.data for one in fields.items("parameters")]
-    found["ARGOCD_APP_PARAMETERS"] = json.dumps(parameters)
+        variables[f"ARGOCD_ENV_{name}"] = unit.environment.substitute(variable.text("value"))
+    parameters = [parameter.data for parameter in fields.items("parameters")]
+    variables["ARGOCD_APP_PARAMETERS"] = json.dumps(parameters)
     for given in fields.items("parameters"):
         parameter = f"PARAM_{_plain(given.required('name'))}"
         if "string" in given:
-            found[parameter] = given.text("string")
+            variables[parameter] = given.text("string")
         for key, value in given.text_map("map").items():
-            found[f"{parameter}_{_plain(key)}"] = value
+            variables[f"{parameter}_{_plain(key)}"] = value
         for number, value in enumerate(given.texts("array")):
-            found[f"{parameter}_{number}"] = value
-    if any("\0" in value for value in found.values()):
+            variables[f"{parameter}_{number}"] = value
+    if any("\0" in value for value in variables.values()):
         raise InputError(
             "CMD-ARGO-103",
-            "a value for the plugin has a character that no variable can have",
-            hint="take the null character out",
+            "a value for the plugin contains a null character",
+            hint="remove the character",
             locations=[unit.source.place],
         )
-    return found
+    return variables
 
 
 def _plain(name: str) -> str:

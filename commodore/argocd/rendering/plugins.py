@@ -1,4 +1,4 @@
-"""Sources of config management plugins as sources that this program renders itself."""
+"""Sources of config management plugins that are rendered without the plugin."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ AVP = tuple(
     for name in ("argocd-vault-plugin", "avp")
     for end, base in _AVP_BASES.items()
 )
-"""The rules for the usual names of the plugin that puts in secrets; they stay placeholders."""
+"""Rules for the usual names of argocd-vault-plugin. Secrets stay placeholders."""
 
 
 def rule_for(source: Source, settings: ArgoSettings) -> PluginRule | None:
-    """The rule for a source of a plugin, if there is one.
+    """Return the rule for a source of a plugin, or None.
 
     Raises:
-        PolicyError: CMD-ARGO-423, the rule runs what it may not.
+        PolicyError: CMD-ARGO-423, the rule is not allowed.
     """
     name = source.plugin.name if source.plugin is not None else ""
     url = repository_identity(source.repo_url)
     for rule in settings.plugins:
-        fits = [matches(repository_identity(one), url, separator="/") for one in rule.repositories]
+        fits = [matches(repository_identity(repository), url, separator="/") for repository in rule.repositories]
         if rule.name != name or (fits and not any(fits)):
             continue
         if rule.refusal:
             raise PolicyError(
                 "CMD-ARGO-423",
                 f"the plugin {name} is not run: {rule.refusal}",
-                hint="render it as native-kustomize, native-helm or avp if that gives the same",
+                hint="render it as native-kustomize, native-helm or avp if the result is the same",
                 locations=[source.place],
             )
         return rule
@@ -46,7 +46,7 @@ def rule_for(source: Source, settings: ArgoSettings) -> PluginRule | None:
 
 
 def as_native(source: Source, rule: PluginRule, folder: Path, settings: ArgoSettings) -> tuple[Source, ArgoSettings]:
-    """A source of a plugin as one of a type, and the settings that it is rendered with."""
+    """Convert a source of a plugin to one of a native type; return it with the settings for its rendering."""
     plain = replace(source, plugin=None)
     kinds = {"native-kustomize": "Kustomize", "native-helm": "Helm"}
     kind = kinds.get(rule.engine) or rule.base.capitalize() or detected_type(folder)

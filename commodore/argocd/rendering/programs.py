@@ -1,4 +1,4 @@
-"""Helm and kustomize for sources: what their failures mean."""
+"""Runs of helm and kustomize for sources, and errors for their failures."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from commodore.core.render.programs import Program, Unavailable, run_program, wh
 
 
 def run_for(
-    program: Program, code: str, rename: Mapping[str, str], context: Context, hear: Callable[[str], None]
+    program: Program, code: str, rename: Mapping[str, str], context: Context, report: Callable[[str], None]
 ) -> bytes:
-    """The standard output of a program that renders a source.
+    """Run a program that renders a source, and return its standard output.
 
     Args:
-        code: of the error if it fails.
+        code: code of the error if it fails.
         rename: see `why_it_failed`.
-        hear: gets all that it says if it fails and the error is shorter.
+        report: gets the whole output of a failure if the error is shorter.
 
     Raises:
         InputError: it fails; the message begins with the cause.
-        EnvironmentFault: CMD-ARGO-413, it is not installed or does not start; CMD-ARGO-418, it takes too long.
-        PolicyError: CMD-ARGO-403, it writes too much.
+        EnvironmentFault: CMD-ARGO-413, it is not installed or does not start; CMD-ARGO-418, it exceeds the time limit.
+        PolicyError: CMD-ARGO-403, its output is too large.
     """
     limits = context.limits
     with explained(program.name, limits.argocd_source_seconds, limits.program_output_bytes):
@@ -35,18 +35,18 @@ def run_for(
     said = why_it_failed(ended, rename)
     why, hint = cause_of(program.name, said)
     if not plain(said).startswith(why):
-        hear(said)
-        hint = f"{hint}; --diagnostics all shows all that {program.name} says"
+        report(said)
+        hint = f"{hint}; --diagnostics all shows the whole output of {program.name}"
     raise InputError(code, f"{program.name} {program.arguments[0]} fails: {why}", hint=hint)
 
 
 @contextlib.contextmanager
 def explained(name: str, seconds: float, output: int) -> Iterator[None]:
-    """Raise errors for a program that is not there, or hits its bounds.
+    """Raise errors for a program that is missing or exceeds its limits.
 
     Raises:
-        EnvironmentFault: CMD-ARGO-413, it is not installed or does not start; CMD-ARGO-418, it takes too long.
-        PolicyError: CMD-ARGO-403, it writes too much.
+        EnvironmentFault: CMD-ARGO-413, it is not installed or does not start; CMD-ARGO-418, it exceeds the time limit.
+        PolicyError: CMD-ARGO-403, its output is too large.
     """
     try:
         yield
@@ -59,7 +59,7 @@ def explained(name: str, seconds: float, output: int) -> Iterator[None]:
 
 
 def unavailable(error: Unavailable) -> EnvironmentFault:
-    """The error for a program that is not installed or does not start."""
+    """Return the error for a program that is not installed or does not start."""
     if error.reason:
         message, hint = f"{error.program} does not start: {error.reason}", "install it again"
     else:
@@ -68,10 +68,10 @@ def unavailable(error: Unavailable) -> EnvironmentFault:
 
 
 def takes_too_long(name: str, seconds: float) -> EnvironmentFault:
-    """The error for a program, or Jsonnet, that has not come to an end within its time."""
+    """Return the error for a program, or Jsonnet, that exceeds its time limit."""
     return EnvironmentFault(
         "CMD-ARGO-418",
-        f"{name} is not done after {seconds:g} s",
+        f"{name} exceeds the time limit of {seconds:g} s",
         hint="look for endless loops and for expressions that multiply, or raise --timeout or "
         "argocd_source_seconds with COMMODORE_LIMITS",
     )

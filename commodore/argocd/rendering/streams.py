@@ -1,4 +1,4 @@
-"""The objects of what a program or a file says."""
+"""The objects in the output of a program, or in a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ORIGIN = re.compile(r"\s*# Source: ([^\n]+)")
 
 
 def decoded(content: bytes, place: str) -> str:
-    """The text of UTF-8 or, with a byte order mark, UTF-16.
+    """Decode UTF-8 or, with a byte order mark, UTF-16.
 
     Raises:
         InputError: CMD-ARGO-401, it is neither.
@@ -26,19 +26,19 @@ def decoded(content: bytes, place: str) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
-            "CMD-ARGO-401", f"{place} is no text", hint="manifests are UTF-8", locations=[Location(place)]
+            "CMD-ARGO-401", f"{place} is not text", hint="manifests are UTF-8", locations=[Location(place)]
         ) from error
 
 
 def objects_of_stream(text: str, place: str) -> Iterator[Rendered]:
-    """The objects of a YAML stream one by one; `# Source:` comments, which helm writes, say where they are from.
+    """Yield the objects of a YAML stream. `# Source:` comments of helm give their origins.
 
     Raises:
-        InputError: CMD-YAML-001, it is no YAML, with the line in the whole stream; CMD-ARGO-417, a document is no
-            object.
+        InputError: CMD-YAML-001, it is invalid YAML, with the line in the whole stream; CMD-ARGO-417, a document is not
+            an object.
     """
     start, line = 0, 0
-    bounds = [*((one.start(), one.end()) for one in _SEPARATOR.finditer(text)), (len(text), len(text))]
+    bounds = [*((match.start(), match.end()) for match in _SEPARATOR.finditer(text)), (len(text), len(text))]
     for end, following in bounds:
         piece = text[start:end]
         origin = _ORIGIN.match(piece)
@@ -54,19 +54,21 @@ def _documents(piece: str, place: str, line: int) -> Iterator[Any]:
     try:
         yield from read_documents(piece, place=place)
     except InputError as error:
-        places = [Location(one.place, (one.line or 1) + line, one.column) for one in error.locations]
+        places = [
+            Location(location.place, (location.line or 1) + line, location.column) for location in error.locations
+        ]
         raise InputError(error.code, error.message, hint=error.hint, locations=places) from error
 
 
 def checked_object(value: Any, place: str, line: int | None = None) -> dict[str, Any]:
-    """A value that must be an object with a kind.
+    """Check that a value is an object with a kind, and return it.
 
     Raises:
-        InputError: CMD-ARGO-417, it is none.
+        InputError: CMD-ARGO-417, it is not.
     """
     if isinstance(value, dict) and isinstance(value.get("kind"), str) and value["kind"]:
         return value
-    what = "has no kind" if isinstance(value, dict) else "is no map"
+    what = "has no kind" if isinstance(value, dict) else "must be a mapping"
     raise InputError(
         "CMD-ARGO-417",
         f"a document of {place} {what}",

@@ -22,29 +22,29 @@ _MAGIC = re.compile(r"[*?\[]")
 
 
 def value_files(unit: Unit) -> list[Path]:
-    """The value files of a Helm source, in the order in which they are laid over each other.
+    """Return the value files of a Helm source, in the order in which they are merged.
 
     Raises:
-        InputError: CMD-ARGO-407, one is not there; CMD-ARGO-304, it is in a source that is not there.
-        PolicyError: CMD-ARGO-408, it is outside of its repository; CMD-ARGO-320, its URL is refused.
+        InputError: CMD-ARGO-407, a file does not exist; CMD-ARGO-304, its source does not exist.
+        PolicyError: CMD-ARGO-408, a file is outside of its repository; CMD-ARGO-320, its URL is refused.
     """
     helm = unit.source.helm
     assert helm is not None
-    written = [_Named.of(unit, text) for text in helm.value_files]
-    plain = {os.path.realpath(one.path) for one in written if one.path is not None and not one.is_pattern}
-    found: dict[str, Path] = {}
-    for one in written:
-        for path in _hits(unit, one, plain, missing=not helm.ignore_missing_value_files):
-            found.setdefault(os.path.realpath(path), path)
-    return list(found.values())
+    written = [_Entry.of(unit, text) for text in helm.value_files]
+    plain = {os.path.realpath(entry.path) for entry in written if entry.path is not None and not entry.is_pattern}
+    files: dict[str, Path] = {}
+    for entry in written:
+        for path in _hits(unit, entry, plain, missing=not helm.ignore_missing_value_files):
+            files.setdefault(os.path.realpath(path), path)
+    return list(files.values())
 
 
 def named_file(unit: Unit, text: str) -> Path:
-    """The file of a file parameter; it need not be there.
+    """Return the file of a file parameter, which need not exist.
 
     Raises: as `value_files`.
     """
-    named = _Named.of(unit, text)
+    named = _Entry.of(unit, text)
     if named.path is None:
         return _fetched(unit, named.text)
     check_inside(named.path, named.root, text)
@@ -52,18 +52,18 @@ def named_file(unit: Unit, text: str) -> Path:
 
 
 def ref_folders(unit: Unit) -> dict[str, str]:
-    """The folders of the repositories from which a Helm source takes files, and how it names them."""
+    """Return the folders of the repositories from which a Helm source reads files, with its names for them."""
     helm = unit.source.helm or HelmOptions()
     texts = [*helm.value_files, *(path for _, path in helm.file_parameters)]
     used = {text.partition("/")[0][1:] for text in texts if text.startswith("$")} & unit.refs.keys()
     return {f"{unit.refs[name]()}/": f"${name}/" for name in sorted(used)}
 
 
-class _Named:
-    """An entry: its text, its path with the folder that it must not leave; of a URL None.
+class _Entry:
+    """An entry: its text, its path (None for a URL), and the folder that it must not leave.
 
     Args:
-        ref: what the text begins with if it is in the repository of another source, as `$values`.
+        ref: its prefix if it is in the repository of another source, such as `$values`.
     """
 
     def __init__(self, text: str, path: Path | None, root: Path, *, patterns: bool, ref: str = "") -> None:
@@ -74,7 +74,7 @@ class _Named:
         self.is_pattern = patterns and _MAGIC.search(text) is not None
 
     @classmethod
-    def of(cls, unit: Unit, text: str) -> _Named:
+    def of(cls, unit: Unit, text: str) -> _Entry:
         globs = unit.settings.profile.globs_value_files
         name, separator, rest = text.partition("/")
         if name.startswith("$") and name[1:] in unit.refs:
@@ -109,8 +109,8 @@ def _check_scheme(unit: Unit, url: str, scheme: str) -> None:
     DEFAULT_POLICY.require_host(url, f"the value file {redact(url)}")
 
 
-def _hits(unit: Unit, named: _Named, plain: set[str], *, missing: bool) -> Iterator[Path]:
-    """The files of an entry. Those of a pattern that are written out elsewhere keep their places there."""
+def _hits(unit: Unit, named: _Entry, plain: set[str], *, missing: bool) -> Iterator[Path]:
+    """Yield the files of an entry. Files of a pattern that are also listed by name keep that position."""
     if named.path is None:
         yield _fetched(unit, named.text)
         return
@@ -127,24 +127,24 @@ def _hits(unit: Unit, named: _Named, plain: set[str], *, missing: bool) -> Itera
     else:
         _check_lexically(lexical, named)
         check_inside(lexical, named.root, named.text)
-        if os.path.isfile(lexical):  # not true of a path that no file can have
+        if os.path.isfile(lexical):  # also False for a path that is too long
             yield lexical
             return
         if not missing:
             return
     if named.ref:
-        begins = f"what follows {named.ref} begins at the root of the repository of the source with this ref"
+        begins = f"the path after {named.ref} begins at the root of the repository of the source with this ref"
     else:
         begins = "it begins at the folder of the source, or with '/' at the root of the repository"
     raise InputError(
         "CMD-ARGO-407",
-        f"the value file {named.text!r} is not there",
+        f"the value file {named.text!r} does not exist",
         hint=f"check its path; {begins}",
         locations=[unit.source.place],
     )
 
 
-def _check_lexically(path: Path, named: _Named) -> None:
+def _check_lexically(path: Path, named: _Entry) -> None:
     if not path.is_relative_to(named.root):
         raise PolicyError(
             "CMD-ARGO-408",

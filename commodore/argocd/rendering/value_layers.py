@@ -1,4 +1,4 @@
-"""Which layer sets a value of a chart: its own files, value files, the source's values, parameters."""
+"""Layers of a chart's values: its own files, value files, the source's values, parameters."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ Steps = tuple[str | int, ...]
 _STEP = re.compile(r"\[(\d+)\]|\.?((?:\\.|[^.\[\\])+)")
 _NUMBER = re.compile(r"0|-?[1-9]\d*")
 _LARGEST = 4 << 20
-_MOST_ITEMS = 65_536  # of a list that a parameter makes; helm has the same bound
+_MOST_ITEMS = 65_536  # of a list that a parameter creates; helm has the same limit
 _ABSENT = object()
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Values that are laid over those of the layers before.
+    """Values that override those of the layers before.
 
     Attributes:
-        place: the file or parameter that they are from.
-        values: maps and lists; of a list that a parameter changes, a map by number.
-        of_chart: whether the chart itself has them.
-        source: of the Application, from 1.
+        place: their file or parameter.
+        values: mappings and lists; for a list that a parameter changes, a mapping by index.
+        of_chart: whether they are the chart's own values.
+        source: number of the Application's source, from 1.
     """
 
     place: str
@@ -40,7 +40,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class SourceValue:
-    """A value that charts of a source have. Sources are counted from 1."""
+    """A value in the charts of a source. Sources are counted from 1."""
 
     source: int
     value: Any
@@ -59,7 +59,7 @@ class LayerValue(SourceValue):
 
 @dataclass(frozen=True, slots=True)
 class ExplainedValue:
-    """The layers that set a value, those first that count least, and what it is in the end."""
+    """The layers that set a value, in ascending precedence, and the resulting values."""
 
     path: str
     layers: Sequence[LayerValue]
@@ -67,12 +67,12 @@ class ExplainedValue:
 
 
 def value_layers(chart: Path, arguments: Sequence[str], inline: str, shown: Mapping[str, str]) -> Iterator[Layer]:
-    """The layers of the values that helm is called with, those first that count least.
+    """Yield the layers of helm's values, in ascending precedence.
 
     Args:
         chart: the folder of the chart.
-        inline: the file that holds the values of the source itself.
-        shown: what the beginnings of paths are replaced by.
+        inline: the name of the file with the source's own values.
+        shown: replacements for prefixes of paths.
     """
     for name, folder in _charts_in(chart):
         yield Layer(
@@ -84,21 +84,21 @@ def value_layers(chart: Path, arguments: Sequence[str], inline: str, shown: Mapp
         if option == "--values":
             place = "values of the source" if os.path.basename(word) == inline else _short(word, shown)
             yield Layer(place, _content(Path(word)))
-    for wanted in ("--set", "--set-string", "--set-file"):
+    for parameter_option in ("--set", "--set-string", "--set-file"):
         for option, word in pairs:
-            if option == wanted:
+            if option == parameter_option:
                 name, _, text = word.partition("=")
                 yield Layer(f"parameter {name}", _nested(steps_of(name), _given(option, text, shown)))
 
 
 def _charts_in(chart: Path) -> Iterator[tuple[str, str]]:
-    """The charts that lie in folders of a chart: the key of their values, and their folder."""
+    """Yield the unpacked dependencies of a chart: the key of their values, and their folder."""
     listed = _content(chart / "Chart.yaml")
     entries = listed.get("dependencies") if isinstance(listed, Mapping) else None
     aliases = {
-        str(one.get("name")): str(one["alias"])
-        for one in (entries if isinstance(entries, list) else ())
-        if isinstance(one, Mapping) and one.get("alias")
+        str(entry.get("name")): str(entry["alias"])
+        for entry in (entries if isinstance(entries, list) else ())
+        if isinstance(entry, Mapping) and entry.get("alias")
     }
     folder = chart / "charts"
     for name in sorted(os.listdir(folder)) if folder.is_dir() else ():
@@ -113,7 +113,7 @@ def _content(file: Path) -> Any:
             return {}
         return next(read_documents(file.read_bytes(), place=file.name), {})
     except (OSError, InputError):
-        return {}  # helm says what is wrong with it
+        return {}  # helm reports the error
 
 
 def _short(path: str, shown: Mapping[str, str]) -> str:
@@ -133,7 +133,7 @@ def _given(option: str, text: str, shown: Mapping[str, str]) -> Any:
 
 
 def _typed(text: str) -> Any:
-    """A value as `--set` takes it."""
+    """Parse a value as `--set` does."""
     known = {"true": True, "false": False, "null": None}
     if text in known:
         return known[text]
@@ -141,11 +141,11 @@ def _typed(text: str) -> Any:
 
 
 def steps_of(path: str) -> Steps:
-    """The keys and numbers of a path as `--set` has it: `a.b[0]`, with `\\.` for a dot in a key."""
-    found: list[str | int] = []
+    """Return the keys and indexes of a path of `--set`: `a.b[0]`, with `\\.` for a dot in a key."""
+    steps: list[str | int] = []
     for number, key in _STEP.findall(path):
-        found.append(int(number) if number else re.sub(r"\\(.)", r"\1", key))
-    return tuple(found)
+        steps.append(int(number) if number else re.sub(r"\\(.)", r"\1", key))
+    return tuple(steps)
 
 
 def _nested(steps: Steps, value: Any) -> Any:
@@ -155,26 +155,26 @@ def _nested(steps: Steps, value: Any) -> Any:
 
 
 def explain_value(layers: Iterable[Layer], path: str) -> ExplainedValue:
-    """The layers that set a value, and what it is in the end.
+    """Return the layers that set a value, and the resulting values.
 
     Raises:
         InputError: CMD-ARGO-036, no layer has it.
     """
     known = list(layers)
     steps = steps_of(path)
-    found = [(one, value) for one in known if (value := _at(one.values, steps)) is not _ABSENT]
-    if not found:
-        names = sorted({str(key) for one in known if isinstance(one.values, Mapping) for key in one.values})
+    matches = [(layer, value) for layer in known if (value := _at(layer.values, steps)) is not _ABSENT]
+    if not matches:
+        names = sorted({str(key) for layer in known if isinstance(layer.values, Mapping) for key in layer.values})
         raise InputError(
             "CMD-ARGO-036",
             f"no layer of values has {path!r}" if known else "the Application has no chart, so it has no values",
             hint=did_you_mean(path.partition(".")[0], names) or "write it as helm's --set does, such as image.tag",
         )
-    sources = dict.fromkeys(one.source for one, _ in found)
-    values = {source: _at(_joined([one for one in known if one.source == source]), steps) for source in sources}
+    sources = dict.fromkeys(layer.source for layer, _ in matches)
+    values = {source: _at(_joined([layer for layer in known if layer.source == source]), steps) for source in sources}
     return ExplainedValue(
         path,
-        [LayerValue(one.source, value, one.place) for one, value in found],
+        [LayerValue(layer.source, value, layer.place) for layer, value in matches],
         [SourceValue(source, value) for source, value in values.items() if value is not _ABSENT],
     )
 
@@ -191,19 +191,19 @@ def _at(value: Any, steps: Steps) -> Any:
 
 
 def _joined(layers: Iterable[Layer]) -> Any:
-    """All values of a source: what it gives is joined first, and then laid over what its charts have."""
+    """Merge the values of a source: first its own, and then these over those of its charts."""
     own: Any = {}
     given: Any = {}
-    for one in layers:
-        if one.of_chart:
-            own = _laid_over(own, one.values)
+    for layer in layers:
+        if layer.of_chart:
+            own = _merged(own, layer.values)
         else:
-            given = _laid_over(given, one.values)
-    return _without_nulls(_laid_over(own, given))
+            given = _merged(given, layer.values)
+    return _without_nulls(_merged(own, given))
 
 
-def _laid_over(old: Any, new: Any) -> Any:
-    """Maps are joined, all else is replaced; a map by numbers changes the items of a list."""
+def _merged(old: Any, new: Any) -> Any:
+    """Merge values: mappings are merged, all else is replaced; a mapping by index changes the items of a list."""
     if not isinstance(new, Mapping):
         return new
     if new and all(isinstance(key, int) for key in new):
@@ -211,14 +211,14 @@ def _laid_over(old: Any, new: Any) -> Any:
         for key, value in new.items():
             items += [None] * (min(key, _MOST_ITEMS) + 1 - len(items))
             if key < len(items):
-                items[key] = _laid_over(items[key], value)
+                items[key] = _merged(items[key], value)
         return items
     known = old if isinstance(old, Mapping) else {}
-    return {**known, **{key: _laid_over(known.get(key), value) for key, value in new.items()}}
+    return {**known, **{key: _merged(known.get(key), value) for key, value in new.items()}}
 
 
 def _without_nulls(value: Any) -> Any:
-    """Null takes a key away."""
+    """Remove keys with null values."""
     if not isinstance(value, Mapping):
         return value
     return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}

@@ -323,7 +323,7 @@ def test_a_value_file_that_another_source_lacks_is_named_with_its_ref(argo: Argo
     argo.files(chart())
     with pytest.raises(CommodoreError) as caught:
         argo.values({"path": ".", "helm": {"valueFiles": ["$vals/x"]}}, {"ref": "vals"})
-    assert "'$vals/x' is not there" in caught.value.message
+    assert "'$vals/x' does not exist" in caught.value.message
     assert "$vals begins at the root of the repository" in caught.value.hint
 
 
