@@ -397,7 +397,7 @@ def test_render_says_once_that_secrets_are_shown(call: Call, tmp_path: Path) -> 
         "  source: {repoURL: https://git.example.com/shop, path: web}\n"
     )
     given = ("argocd", "render", "--path", str(tmp_path), "--self-url", "https://git.example.com/shop")
-    told = "Secrets are shown as they are; --skip-kind Secret leaves them out.\n"
+    told = "Secrets are shown in plain text; --skip-kind Secret omits them.\n"
     assert call(*given)[2] == call(*given, "-o", "json")[2] == told
     for words in (["--skip-kind", "Secret"], ["-o", "name"]):
         assert told not in call(*given, *words)[2]

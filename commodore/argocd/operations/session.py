@@ -12,7 +12,7 @@ from pathlib import Path
 from commodore.argocd import comparing
 from commodore.argocd.acquiring import Credentials, RepoMap, own_urls, read_credentials
 from commodore.argocd.appsets import Facts, read_facts
-from commodore.argocd.comparing import Side, ComparisonRequest, find_merge_base, find_side, pair_of
+from commodore.argocd.comparing import ComparisonRequest, Side, find_merge_base, find_side, pair_of
 from commodore.argocd.configuration import ArgoSettings, choose_profile, read_policy
 from commodore.argocd.diagnostics import STRICT
 from commodore.argocd.discovery import (

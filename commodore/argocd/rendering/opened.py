@@ -70,7 +70,7 @@ def open_sources(
     """
     with temporary_folder() as scratch:
         repositories = Repositories(context, repo_map, scratch, own, diagnostics)
-        charts = Charts(context, scratch, repo_map.providers, repo_map.wants_anew, diagnostics)
+        charts = Charts(context, scratch, repo_map.providers, repo_map.refreshes, diagnostics)
         renderer = Renderer(settings, repositories, charts, capabilities, context, scratch, diagnostics)
         try:
             yield OpenSources(settings, repositories, charts, renderer)

@@ -1,4 +1,4 @@
-"""The options of `argocd` that say what is asked of servers, and how."""
+"""The options of `argocd` for access to servers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REPO_MAP = Setting(
 OFFLINE = Setting(
     "offline",
     ("--offline",),
-    "Fetch nothing: work with what is mapped or in the cache.",
+    "Fetch nothing: use mapped folders and the cache.",
     kind="switch",
     default=False,
 )
@@ -33,7 +33,7 @@ CREDENTIALS = (
     Setting(
         "credentials",
         ("--credentials",),
-        "A file with credentials for servers, each for what begins with a URL. Nothing else of yours is sent to "
+        "A file with credentials for servers, each with a prefix of URLs. No other credentials of yours are sent to "
         "servers that a repository names.",
         kind="file",
         metavar="FILE",

@@ -1,4 +1,4 @@
-"""What the commands of `argocd` share: their exit codes, and how they show diagnostics."""
+"""Common code of the commands of `argocd`: exit codes, options and diagnostics."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ EQUAL, DIFFERENT, FAILED = 0, 1, 2
 
 
 class ArgoGroup(LazyGroup):
-    """The commands of `argocd` have exit codes of their own, those of diff: 0 equal, 1 different, 2 trouble.
+    """A group whose commands have the exit codes of diff: 0 equal, 1 different, 2 failed.
 
-    A pipeline that reads 1 as "there are changes" must not read a broken chart as a change. Bugs stay 70.
+    A pipeline that reads 1 as "there are changes" must not read a broken chart as a change. Internal errors stay 70.
     """
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -49,41 +49,41 @@ class ArgoGroup(LazyGroup):
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What a command asks, from the options of `SEARCH` and `COMMON`."""
+    """The request of a command, from the options of `SEARCH` and `COMMON`."""
 
     values: Mapping[str, Any]
     console: Console
 
     @classmethod
     def of(cls, ctx: click.Context, values: Mapping[str, Any]) -> Analysis:
-        """What the options of a command ask."""
+        """Return the request of the options of a command."""
         return cls(values, console_of(ctx))
 
     @property
     def options(self) -> Options:
-        """The options as the library has them."""
+        """The options of the library."""
         return options_by(self.values, self.console)
 
     @property
     def tree(self) -> Tree:
-        """The tree that is looked at."""
+        """The tree under analysis."""
         return tree_by(self.values)
 
     def working(self) -> AbstractContextManager[None]:
-        """Show a person at a terminal what goes on; elsewhere nothing."""
+        """Show progress on a terminal; elsewhere nothing."""
         return self.console.working(keep=False)
 
-    def finish(self, found: Sequence[Diagnostic], but: Collection[Diagnostic] = ()) -> int:
-        """Show the diagnostics that are wanted. Returns the exit code they make.
+    def finish(self, diagnostics: Sequence[Diagnostic], exclude: Collection[Diagnostic] = ()) -> int:
+        """Show diagnostics by `--diagnostics`, and return the exit code.
 
         Args:
-            but: those that the result has.
+            exclude: diagnostics that the result contains already.
         """
-        return show_diagnostics(found, self.values["diagnostics"], self.console, but)
+        return show_diagnostics(diagnostics, self.values["diagnostics"], self.console, exclude)
 
 
 def context_of(console: Console, *, offline: bool = False) -> Context:
-    """The surroundings of an analysis. Its stages are for a person at a terminal; elsewhere they are left out."""
+    """Return the context of an analysis. Its stages are announced only on a terminal."""
 
     def announce(event: Event) -> None:
         if console.is_watched or not isinstance(event, StageStarted | StageFinished):
@@ -93,7 +93,7 @@ def context_of(console: Console, *, offline: bool = False) -> Context:
 
 
 def options_by(values: Mapping[str, Any], console: Console) -> Options:
-    """What the options of a command say; what it has no option for is as the library has it.
+    """Return the library's options from those of a command; others have the library's defaults.
 
     Raises:
         CommodoreError: the description of the installation cannot be read.
@@ -113,7 +113,7 @@ def options_by(values: Mapping[str, Any], console: Console) -> Options:
 
 
 def tree_by(values: Mapping[str, Any]) -> Tree:
-    """The tree that `--path`, or `--repo` and `--ref` name.
+    """Return the tree that `--path`, or `--repo` and `--ref` name.
 
     Raises:
         UsageError: CMD-ARGO-032, a repository is named without a revision.
@@ -132,7 +132,7 @@ def _without_revision(repository: str, revision: str) -> UsageError:
 
 
 def compared_by(values: Mapping[str, Any]) -> tuple[Tree | None, Tree]:
-    """Which two trees the options of `SIDES` and `SEARCH` name; see `compared`."""
+    """Return the two trees that the options of `SIDES` and `SEARCH` name; see `compared`."""
     from commodore.argocd import compared
 
     if values["base_repo"] is not None and not values["base"]:
@@ -141,19 +141,21 @@ def compared_by(values: Mapping[str, Any]) -> tuple[Tree | None, Tree]:
 
 
 def show_diagnostics(
-    found: Sequence[Diagnostic], wanted: str, console: Console, but: Collection[Diagnostic] = ()
+    diagnostics: Sequence[Diagnostic], level: str, console: Console, exclude: Collection[Diagnostic] = ()
 ) -> int:
-    """Show diagnostics, see `Console.diagnostics`. Returns the exit code they make.
+    """Show diagnostics, see `Console.diagnostics`, and return the exit code.
 
     Args:
-        but: those that the result has, which are not shown again.
+        exclude: diagnostics that the result contains, which are not shown again.
     """
-    console.diagnostics([one for one in found if replace(one, count=1) not in but], wanted)
-    return FAILED if any(one.severity == "error" for one in found) else EQUAL
+    console.diagnostics(
+        [diagnostic for diagnostic in diagnostics if replace(diagnostic, count=1) not in exclude], level
+    )
+    return FAILED if any(diagnostic.severity == "error" for diagnostic in diagnostics) else EQUAL
 
 
 def write_file(file: Path, text: str) -> None:
-    """Write what an option wants in a file.
+    """Write the file of an option.
 
     Raises:
         EnvironmentFault: CMD-WORK-003, the operating system refused.

@@ -1,4 +1,4 @@
-"""`commodore argocd apps`: which Applications there are."""
+"""`commodore argocd apps`: list Applications."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def apps(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     """List the Applications that a folder defines.
 
     APP is NAME or NAMESPACE/NAME, or a pattern of these. Applications are defined in files, made by ApplicationSets,
-    and contained in what other Applications of the repository render, which are rendered for it unless `discovery` is
-    static.
+    and contained in the output of other Applications of the repository, which are rendered for this purpose unless
+    `discovery` is static.
     """
     from commodore import argocd
 
@@ -36,8 +36,8 @@ def apps(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     if values["out"] in ("json", "yaml"):
         console.document("argocd-apps", listing, form=values["out"])
     elif values["out"] == "name":
-        for one in listing.applications:
-            console.result(printable(f"{one.namespace}/{one.name}"))
+        for application in listing.applications:
+            console.result(printable(f"{application.namespace}/{application.name}"))
     elif listing.applications:
         console.result(_table(listing.applications))
     return analysis.finish(listing.diagnostics)
@@ -51,7 +51,7 @@ def _table(applications: Sequence[ListedApplication]) -> str:
         destination, origin = each.destination, each.origin
         server = IN_CLUSTER if destination.server == IN_CLUSTER_SERVER else destination.server
         where = f"{destination.name or server} {destination.namespace}".strip()
-        sources = ", ".join(one.chart or one.path or f"${one.ref}" for one in each.sources)
+        sources = ", ".join(source.chart or source.path or f"${source.ref}" for source in each.sources)
         by = {"file": "", "set": f" by set {origin.set}", "rendered": f" by {origin.parent or 'entry'}"}
         line = f":{origin.line}" if origin.line else ""
         place = f"{origin.file}{line}{by[origin.kind]}"

@@ -1,4 +1,4 @@
-"""`commodore argocd appsets`: the Applications that ApplicationSets make."""
+"""`commodore argocd appsets`: the Applications that ApplicationSets generate."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 @options(*ARGOCD_APPSETS)
 @click.pass_context
 def appsets(ctx: click.Context, /, sets: tuple[str, ...], **values: Any) -> int:
-    """Show the Applications that ApplicationSets make, and from which parameters.
+    """Show the Applications that ApplicationSets generate, and their parameters.
 
     SET is NAME or NAMESPACE/NAME, or a pattern of these; without it all that the folder --path defines, or those in the
-    files named by --appset. Git generators read the folder, the folders that --repo-map names, or what is fetched into
-    the cache. What other generators would request from forges and plugins comes from --facts; --write-facts writes such
-    a file, to be filled in. A generator that fails is an error; what the others make is shown all the same.
+    files named by --appset. Git generators read the folder, the folders that --repo-map names, or repositories that are
+    fetched into the cache. Results of other generators, which request them from forges and plugins, come from --facts;
+    --write-facts writes such a file, to be filled in. A generator that fails is an error; Applications of the others
+    are shown nevertheless.
     """
     from commodore import argocd
     from commodore.base.yaml import dump
@@ -36,7 +37,7 @@ def appsets(ctx: click.Context, /, sets: tuple[str, ...], **values: Any) -> int:
         expanded = argocd.expand(analysis.tree, analysis.options, sets)
     if values["write_facts"] is not None:
         write_file(values["write_facts"], dump(expanded.needed_facts()))
-        analysis.console.status(f"What the generators request is in {values['write_facts']}.")
+        analysis.console.status(f"Wrote the requests of the generators to {values['write_facts']}.")
         return EQUAL
     _show(expanded, values["out"], analysis.console)
     return analysis.finish(expanded.diagnostics)
@@ -49,10 +50,14 @@ def _show(expanded: Expansions, form: str, console: Console) -> None:
         console.document("argocd-appsets", expanded)
     elif form == "yaml":
         if expanded.applications:
-            console.data(write_documents([one.application for one in expanded.applications]), newline=False)
+            console.data(
+                write_documents([application.application for application in expanded.applications]), newline=False
+            )
     else:
-        for one in expanded.applications:
-            metadata = one.application["metadata"]
+        for application in expanded.applications:
+            metadata = application.application["metadata"]
             name = printable(f"{metadata['namespace']}/{metadata['name']}")
-            origin = f"{printable(one.set.rpartition('/')[2])}: {one.generator}, set {one.element}"
+            origin = (
+                f"{printable(application.set.rpartition('/')[2])}: {application.generator}, set {application.element}"
+            )
             console.result(name if form == "name" else f"{name}  {origin}")

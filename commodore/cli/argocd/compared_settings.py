@@ -1,4 +1,4 @@
-"""The options of `argocd diff` alone: which changed files count, and which reports are written."""
+"""The options of `argocd diff` only: changed files, reports and exit codes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from commodore.cli.shell.settings.model import Setting
 ALLOW_UNKNOWN = Setting(
     "allow_unknown",
     ("--allow-unknown",),
-    "Make no error of what is unknown: definitions of Applications that cannot be read or expanded, and Applications "
-    "that do not render. They are named all the same.",
+    "Do not fail if something is unknown: definitions of Applications that cannot be read or expanded, and "
+    "Applications that fail to render. They are reported nevertheless.",
     kind="switch",
     default=False,
 )
@@ -17,7 +17,7 @@ CHANGED = (
     Setting(
         "changed_only",
         ("--changed-only/--all",),
-        "Render only Applications that read a file that has changed; on for more than one.",
+        "Render only Applications that read a changed file; on for more than one Application.",
         kind="switch",
         default=True,
     ),
@@ -32,7 +32,7 @@ CHANGED = (
     Setting(
         "changed_include",
         ("--changed-include",),
-        "Only changed files that fit count, such as 'apps/**'; may be repeated.",
+        "Compare only changed files that match, such as 'apps/**'; may be repeated.",
         multiple=True,
         metavar="GLOB",
         in_files=True,
@@ -40,7 +40,7 @@ CHANGED = (
     Setting(
         "changed_ignore",
         ("--changed-ignore",),
-        "Changed files that fit do not count; may be repeated.",
+        "Ignore changed files that match; may be repeated.",
         multiple=True,
         metavar="GLOB",
         in_files=True,
@@ -58,9 +58,9 @@ REPORTS = (
     Setting(
         "fail_on",
         ("--fail-on",),
-        "End with 2 if this danger is found, such as deletes-crd, or any; may be repeated.",
+        "Exit with 2 if the change has this danger, such as deletes-crd, or any; may be repeated.",
         metavar="FLAG",
         multiple=True,
     ),
-    Setting("no_exit_code", ("--no-exit-code",), "End with 0 if something differs.", kind="switch", default=False),
+    Setting("no_exit_code", ("--no-exit-code",), "Exit with 0 if something differs.", kind="switch", default=False),
 )

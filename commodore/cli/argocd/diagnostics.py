@@ -1,4 +1,4 @@
-"""`commodore argocd diagnostics`: everything that is found while a repository is read."""
+"""`commodore argocd diagnostics`: all diagnostics about a repository."""
 
 from __future__ import annotations
 
@@ -38,6 +38,6 @@ def diagnostics(ctx: click.Context, /, **values: Any) -> int:
     elif not shown:
         console.result("nothing was found")
     else:
-        for line in (line for one in shown for line in diagnostic_lines(one)):
+        for line in (line for diagnostic in shown for line in diagnostic_lines(diagnostic)):
             console.result(line)
-    return FAILED if any(one.severity == "error" for one in shown) else EQUAL
+    return FAILED if any(diagnostic.severity == "error" for diagnostic in shown) else EQUAL

@@ -1,4 +1,4 @@
-"""`commodore argocd diff`: what a change of a repository changes in what Argo CD deploys."""
+"""`commodore argocd diff`: the effect of a change of a repository on what Argo CD deploys."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def diff(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     revision, or --base-path, a folder; without them it is where the target left the default branch of origin. APP is
     NAME or NAMESPACE/NAME, or a pattern of these.
 
-    Only Applications are rendered that read a file that has changed. Secrets are masked. Ends with exit code 0 if
+    Only Applications that read a changed file are rendered. Secrets are masked. Ends with exit code 0 if
     nothing differs, 1 if something does, 2 if anything failed.
     """
     from commodore import argocd
@@ -49,7 +49,7 @@ def diff(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     console.status(f"Compared {difference.target} with {difference.base}.")
     _show(difference, values, console)
     code = analysis.finish(difference.diagnostics)
-    if values["strict"] and any(one.state == "unknown" for one in difference.applications):
+    if values["strict"] and any(application.state == "unknown" for application in difference.applications):
         code = FAILED
     if names := dangers(difference.review, values["fail_on"]):
         console.error(
@@ -81,7 +81,7 @@ def _show(difference: Difference, values: Mapping[str, Any], console: Console) -
 
 
 def _counts(difference: Difference) -> str:
-    counts = Counter[str](one.state for one in difference.applications)
+    counts = Counter[str](application.state for application in difference.applications)
     said = [f"{counts[state]} {state.replace('-', ' ')}" for state in _STATES if counts[state]]
     return f"Applications: {', '.join(said) or 'none'}."
 

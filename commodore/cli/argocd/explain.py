@@ -1,4 +1,4 @@
-"""`commodore argocd explain`: why an Application is there, and what it is made of."""
+"""`commodore argocd explain`: the origin, sources and objects of an Application."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ def explain(ctx: click.Context, /, app: str, object_: str, **values: Any) -> int
 
     analysis = Analysis.of(ctx, values)
     with analysis.working():
-        found = argocd.explain(analysis.tree, app, analysis.options, object_, values["value"] or "")
+        explained = argocd.explain(analysis.tree, app, analysis.options, object_, values["value"] or "")
     if values["out"] != "text":
-        analysis.console.document("argocd-explain", found, form=values["out"])
+        analysis.console.document("argocd-explain", explained, form=values["out"])
     else:
-        analysis.console.result("\n".join(map(printable, _lines(found.application))))
-    return analysis.finish(found.diagnostics)
+        analysis.console.result("\n".join(map(printable, _lines(explained.application))))
+    return analysis.finish(explained.diagnostics)
 
 
-def _object_lines(one: ExplainedObject) -> Iterator[str]:
-    name = "/".join(filter(None, (one.kind, one.namespace, one.name)))
-    place = f", {one.origin}" if one.origin else ""
-    yield f"{name}{one.pointer} (source {one.source}{place})"
-    for stage in one.stages:
+def _object_lines(explained: ExplainedObject) -> Iterator[str]:
+    name = "/".join(filter(None, (explained.kind, explained.namespace, explained.name)))
+    place = f", {explained.origin}" if explained.origin else ""
+    yield f"{name}{explained.pointer} (source {explained.source}{place})"
+    for stage in explained.stages:
         if stage.changes is ABSENT:
             value = json.dumps(stage.value, ensure_ascii=False) if stage.present else "absent"
             yield f"  {stage.stage}: {value}"
@@ -62,40 +62,40 @@ def _object_lines(one: ExplainedObject) -> Iterator[str]:
             yield from (f"    {change}" for change in stage.changes)
 
 
-def _value_lines(one: ExplainedValue) -> Iterator[str]:
-    yield f"value {one.path}"
-    for layer in one.layers:
+def _value_lines(explained: ExplainedValue) -> Iterator[str]:
+    yield f"value {explained.path}"
+    for layer in explained.layers:
         yield f"  {json.dumps(layer.value, ensure_ascii=False)} in {layer.place} (source {layer.source})"
-    for made in one.values:
+    for made in explained.values:
         yield f"  so source {made.source} has {json.dumps(made.value, ensure_ascii=False)}"
 
 
-def _lines(found: ExplainedApplication) -> Iterator[str]:
-    yield found.name
-    yield from (f"  {step}" for step in found.chain)
-    destination = found.destination
+def _lines(application: ExplainedApplication) -> Iterator[str]:
+    yield application.name
+    yield from (f"  {step}" for step in application.chain)
+    destination = application.destination
     where = " ".join(filter(None, (destination.server, destination.name, destination.namespace)))
-    yield f"  project {found.project}, destination {where}"
-    for source in found.sources:
+    yield f"  project {application.project}, destination {where}"
+    for source in application.sources:
         what = source.chart or source.path or f"${source.ref}"
         yield f"source {source.index}: {' '.join(filter(None, (source.type, what)))}"
         yield f"  of {source.repo_url} at {source.target_revision or 'HEAD'}"
         yield f"  from {source.origin}"
         yield from (f"  overridden by {name}" for name in source.overrides)
-    if found.commands:
+    if application.commands:
         yield "commands"
-        yield from (f"  {command}" for command in found.commands)
-    if found.reads:
+        yield from (f"  {command}" for command in application.commands)
+    if application.reads:
         yield "reads of the repository"
-        yield from (f"  {path}" for path in found.reads)
-    if found.value is not ABSENT:
-        yield from _value_lines(found.value)
-    if found.object is not ABSENT:
-        yield from _object_lines(found.object)
-    if (found.value, found.object) != (ABSENT, ABSENT):
+        yield from (f"  {path}" for path in application.reads)
+    if application.value is not ABSENT:
+        yield from _value_lines(application.value)
+    if application.object is not ABSENT:
+        yield from _object_lines(application.object)
+    if (application.value, application.object) != (ABSENT, ABSENT):
         return
-    yield f"objects: {len(found.objects)}"
-    for one in found.objects:
-        name = "/".join(filter(None, (one.namespace, one.name)))
-        place = f", {one.origin}" if one.origin else ""
-        yield f"  {one.kind} {name} (source {one.source}{place})"
+    yield f"objects: {len(application.objects)}"
+    for rendered in application.objects:
+        name = "/".join(filter(None, (rendered.namespace, rendered.name)))
+        place = f", {rendered.origin}" if rendered.origin else ""
+        yield f"  {rendered.kind} {name} (source {rendered.source}{place})"

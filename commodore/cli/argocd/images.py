@@ -1,4 +1,4 @@
-"""`commodore argocd images`: which images Applications run."""
+"""`commodore argocd images`: the images of Applications."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SIGNS = {"": "", "added": "+ ", "removed": "- ", "changed": "~ "}
 @options(*ARGOCD_IMAGES)
 @click.pass_context
 def images(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
-    """List the images that Applications run, or with a base those that differ.
+    """List the images that Applications run, or with a base the images that differ.
 
     With --base or --base-path two trees are compared as `argocd diff` does, and the exit code is 1 if an image
     differs. APP is NAME or NAMESPACE/NAME, or a pattern of these.
@@ -34,21 +34,21 @@ def images(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     analysis = Analysis.of(ctx, values)
     base, target = compared_by(values)
     with analysis.working():
-        found = argocd.images(target, analysis.options, apps, base=base)
-    _show(found, values["out"], analysis.console)
-    code = analysis.finish(found.diagnostics)
-    return DIFFERENT if code == EQUAL and base is not None and found.images else code
+        images = argocd.images(target, analysis.options, apps, base=base)
+    _show(images, values["out"], analysis.console)
+    code = analysis.finish(images.diagnostics)
+    return DIFFERENT if code == EQUAL and base is not None and images.images else code
 
 
-def _show(found: Images, form: str, console: Console) -> None:
-    uses = found.images
+def _show(images: Images, form: str, console: Console) -> None:
+    uses = images.images
     if form in ("json", "yaml"):
-        console.document("argocd-images", found, form=form)
+        console.document("argocd-images", images, form=form)
     elif form == "markdown":
         for line in _rows(uses):
             console.result(line)
     elif form == "name":
-        for text in sorted({one.image.text for one in uses}):
+        for text in sorted({use.image.text for use in uses}):
             console.result(printable(text))
     else:
         for line in _lines(uses):
@@ -56,14 +56,14 @@ def _show(found: Images, form: str, console: Console) -> None:
 
 
 def _lines(uses: Iterable[ImageUse]) -> Iterator[str]:
-    """Each image once, below it the Applications that run it."""
+    """Yield each image once, followed by the Applications that run it."""
     for text, applications in _by_image(uses):
         yield printable(text)
         yield printable(f"    in {some_of(applications)}")
 
 
 def _rows(uses: Iterable[ImageUse]) -> Iterator[str]:
-    """The same as a table of Markdown."""
+    """Yield the same as a Markdown table."""
     yield "| Image | Applications |"
     yield "|---|---|"
     for text, applications in _by_image(uses):
@@ -71,8 +71,8 @@ def _rows(uses: Iterable[ImageUse]) -> Iterator[str]:
 
 
 def _by_image(uses: Iterable[ImageUse]) -> list[tuple[str, list[str]]]:
-    found: dict[str, dict[str, None]] = {}
-    for one in uses:
-        before = f" (was {one.before.text})" if one.before is not None else ""
-        found.setdefault(f"{_SIGNS[one.change]}{one.image.text}{before}", {})[one.application] = None
-    return [(text, list(found[text])) for text in sorted(found)]
+    applications: dict[str, dict[str, None]] = {}
+    for use in uses:
+        before = f" (was {use.before.text})" if use.before is not None else ""
+        applications.setdefault(f"{_SIGNS[use.change]}{use.image.text}{before}", {})[use.application] = None
+    return [(text, list(applications[text])) for text in sorted(applications)]

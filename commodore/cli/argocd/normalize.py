@@ -1,4 +1,4 @@
-"""`commodore argocd normalize`: objects without what does not count in comparisons."""
+"""`commodore argocd normalize`: objects without ignored fields."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from commodore.cli.shell.options import options
 @options(*ARGOCD_NORMALIZE)
 @click.pass_context
 def normalize(ctx: click.Context, /, **values: Any) -> int:
-    """Show objects as they are compared: without what the rules of an Application and of the settings ignore.
+    """Show objects as they are compared: without the fields that rules of an Application and of the settings ignore.
 
     The rules are ignoreDifferences of the Application, resource.customizations and resource.compareoptions of the
     settings. Fields that knownTypeFields lists are written in the form of their type. Amounts in Kubernetes' own kinds

@@ -1,4 +1,4 @@
-"""`commodore argocd plugins`: what becomes of the sources of config management plugins."""
+"""`commodore argocd plugins`: policies for the sources of config management plugins."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WORDS = {
     "native-kustomize": "is rendered as a kustomization",
     "native-helm": "is rendered as a chart",
     "avp": "is rendered with placeholders of secrets as they are",
-    "exec": "is run with --enable-plugins alone: ",
+    "exec": "is run only with --enable-plugins: ",
     "container": "would run a container, which is not done: its sources fail",
 }
 
@@ -33,7 +33,7 @@ _WORDS = {
 )
 @options()
 def plugins() -> None:
-    """Look at what becomes of the sources of config management plugins."""
+    """Check policies for the sources of config management plugins."""
 
 
 @click.command("check")
@@ -43,8 +43,8 @@ def plugins() -> None:
 def check(ctx: click.Context, /, file: Path, **_: Any) -> int:
     """Check the policy FILE strictly, and show how the sources of each plugin are handled.
 
-    Nothing is run now. Programs of a policy run with --enable-plugins alone, and not if the policy is in the
-    repository that is looked at.
+    No program is run. Programs of a policy run only with --enable-plugins, and not if the policy is in the repository
+    under analysis.
     """
     from commodore.argocd import read_policy
 

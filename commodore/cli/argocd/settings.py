@@ -19,7 +19,7 @@ INSTALLATION = Setting(
 OBJECTS = Setting(
     "argocd_settings",
     ("--argocd-settings",),
-    "A YAML file with objects of the installation, in addition to those that --installation lists: the ConfigMaps "
+    "A YAML file with objects of the installation, in addition to those of --installation: the ConfigMaps "
     "argocd-cm and argocd-cmd-params-cm, an ArgoCD of the operator, cluster Secrets, AppProjects; may be repeated.",
     kind="file",
     multiple=True,
@@ -28,14 +28,14 @@ OBJECTS = Setting(
 STRICT = Setting(
     "strict",
     ("--strict",),
-    "Make errors of diagnostics that report that something is not supported.",
+    "Treat diagnostics about unsupported features as errors.",
     kind="switch",
     default=False,
 )
 SHOWN = Setting(
     "diagnostics",
     ("--diagnostics",),
-    "Which diagnostics standard error shows; errors always.",
+    "Diagnostics printed to stderr; errors are always printed.",
     kind="choice",
     choices=("actionable", "all", "none"),
     default="actionable",
@@ -43,7 +43,7 @@ SHOWN = Setting(
 COLOR = Setting(
     "color",
     ("--color",),
-    "Whether output is coloured; `auto`: on a terminal, unless NO_COLOR is set.",
+    "Colour the output; `auto`: on a terminal, unless NO_COLOR is set.",
     kind="choice",
     choices=("auto", "always", "never"),
     default="auto",
@@ -51,7 +51,7 @@ COLOR = Setting(
 PATH = Setting(
     "path",
     ("--path",),
-    "The folder whose files are looked at for Applications and settings.",
+    "The folder that is searched for Applications and settings.",
     kind="path",
     default=".",
     metavar="FOLDER",
@@ -59,17 +59,17 @@ PATH = Setting(
 SELF_URL = Setting(
     "self_url",
     ("--self-url",),
-    "A URL of the repository that --path is in, beside those of its remotes: its sources read the folder; may be "
-    "repeated.",
+    "A further URL of the repository of --path, in addition to those of its remotes; sources with it read the folder. "
+    "May be repeated.",
     multiple=True,
     metavar="URL",
 )
 SELF_REVISIONS = Setting(
     "self_revisions",
     ("--self-revisions",),
-    "Which revisions of its repository the tree is used for: `branches`, those without a name, HEAD, the default "
-    "branch and the branch of the tree; `all`; `declared`, those that are its commit. The "
-    "local repository has the others.",
+    "The revisions of its repository that are read from the tree: `branches`, no revision, HEAD, the default "
+    "branch and the branch of the tree; `all`; `declared`, revisions with its commit. "
+    "Others are read from the local repository.",
     kind="choice",
     choices=("branches", "all", "declared"),
     default="branches",
@@ -78,8 +78,8 @@ SELF_REVISIONS = Setting(
 SELECT = Setting(
     "select",
     ("--select",),
-    "Only Applications that fit all terms: project=GLOB, cluster=NAME|URL, namespace=GLOB (of the destination), labels "
-    "as team=a or env in (dev,prod).",
+    "Only Applications that match all terms: project=GLOB, cluster=NAME|URL, namespace=GLOB (of the destination), "
+    "labels as team=a or env in (dev,prod).",
     metavar="EXPR",
 )
 KIND = Setting("kind", ("--kind",), "Only objects of this kind; may be repeated.", multiple=True, metavar="KIND")
@@ -94,7 +94,7 @@ SKIP_KIND = Setting(
 HOOKS = Setting(
     "hooks",
     ("--hooks",),
-    "Whether hooks count; Argo CD leaves them out of comparisons.",
+    "Include hooks or not; Argo CD excludes them from comparisons.",
     kind="choice",
     choices=("show", "hide"),
     default="show",
@@ -103,7 +103,7 @@ HOOKS = Setting(
 STRIP = Setting(
     "strip",
     ("--strip",),
-    "Take this out of objects after rendering, of all or of a kind, such as /status; may be repeated.",
+    "Remove this field from objects after rendering, of all kinds or of one, such as /status; may be repeated.",
     multiple=True,
     metavar="[GROUP/KIND:]POINTER",
     in_files=True,
@@ -119,7 +119,8 @@ APP = Setting(
 CLUSTER_SCOPED = Setting(
     "cluster_scoped",
     ("--cluster-scoped",),
-    "A kind without namespace, beside those of Kubernetes and of CRDs among the objects; may be repeated.",
+    "A further kind without namespace, in addition to those of Kubernetes and of CRDs among the objects; may be "
+    "repeated.",
     multiple=True,
     metavar="GROUP/KIND",
 )
@@ -141,7 +142,7 @@ CAPABILITIES = (
 APIS_FROM_TREE = Setting(
     "api_versions_from_tree",
     ("--api-versions-from-tree/--no-api-versions-from-tree",),
-    "Let charts also find the APIs of CustomResourceDefinitions in the files that go to the same cluster.",
+    "Let charts also find the APIs of CustomResourceDefinitions in files for the same cluster.",
     kind="switch",
     default=True,
     in_files=True,
@@ -150,8 +151,8 @@ DISCOVERY = (
     Setting(
         "discovery",
         ("--discovery",),
-        "Where Applications are looked for: `full`, also in what other Applications render; `static`, in files and "
-        "ApplicationSets alone.",
+        "The search for Applications: `full`, also in the output of other Applications; `static`, only in files "
+        "and ApplicationSets.",
         kind="choice",
         choices=("full", "static"),
         default="full",
@@ -160,7 +161,7 @@ DISCOVERY = (
     Setting(
         "max_depth",
         ("--max-depth",),
-        "How many rounds of rendering look for further Applications.",
+        "Maximum number of rendering rounds in search of further Applications.",
         kind="integer",
         default=4,
         metavar="N",
@@ -169,8 +170,8 @@ DISCOVERY = (
     Setting(
         "entry",
         ("--entry",),
-        "A folder below --path that is rendered first (kustomization, chart or manifests); what it gives counts more "
-        "than files; may be repeated.",
+        "A folder below --path that is rendered first (kustomization, chart or manifests); its objects take "
+        "precedence over files. May be repeated.",
         multiple=True,
         metavar="FOLDER",
     ),
@@ -178,7 +179,7 @@ DISCOVERY = (
 IGNORE_PATH = Setting(
     "ignore_path",
     ("--ignore-path",),
-    "Files or folders in which no Applications are looked for, such as 'examples/**'; may be repeated.",
+    "Files or folders that are not searched for Applications, such as 'examples/**'; may be repeated.",
     multiple=True,
     metavar="GLOB",
     in_files=True,
@@ -186,8 +187,7 @@ IGNORE_PATH = Setting(
 DRY_SOURCES = Setting(
     "dry_sources",
     ("--dry-sources/--hydrated",),
-    "Render the dry source of Applications that are hydrated, instead of what was hydrated; comparisons do so by "
-    "default.",
+    "Render the dry source of hydrated Applications, instead of their hydrated branch; comparisons do so by default.",
     kind="switch",
     in_files=True,
 )
@@ -195,13 +195,13 @@ REF = (
     Setting(
         "ref",
         ("--ref", "--head"),
-        "Read this revision of the repository around --path, instead of the working tree.",
+        "Read this revision of the repository of --path, instead of the working tree.",
         metavar="REV",
     ),
     Setting(
         "repo",
         ("--repo",),
-        "The repository that --ref is of, such as a bare one, instead of the one around --path.",
+        "The repository of --ref, such as a bare one, instead of that of --path.",
         kind="path",
         metavar="FOLDER",
     ),
@@ -209,7 +209,7 @@ REF = (
 FACTS = Setting(
     "facts",
     ("--facts",),
-    "A file with what generators would get from forges, clusters and plugins; may be repeated.",
+    "A file with the results of generators that query forges, clusters and plugins; may be repeated.",
     kind="file",
     multiple=True,
     metavar="FILE",
@@ -224,8 +224,8 @@ FIXED_TIME = Setting(
 VERSION = Setting(
     "argocd_version",
     ("--argocd-version",),
-    "The version of Argo CD that is followed, such as 3.4; without it the one that the repository installs, else "
-    "the newest one that is known. For diff also BASE..TARGET, to see what another version changes.",
+    "The version of Argo CD that is followed, such as 3.4; by default the one that the repository installs, or "
+    "the newest known. For diff also BASE..TARGET, to compare versions.",
     metavar="VERSION",
 )
 PLUGINS = (
@@ -239,7 +239,7 @@ PLUGINS = (
     Setting(
         "enable_plugins",
         ("--enable-plugins",),
-        "Run the programs that --plugin-policy names, each without network and with a copy of its source alone.",
+        "Run the programs that --plugin-policy names, each without network and only with a copy of its source.",
         kind="switch",
         default=False,
     ),
@@ -253,12 +253,12 @@ PLUGINS = (
     ),
 )
 GIVEN = (INSTALLATION, OBJECTS)
-"""What is said of the installation."""
+"""Options that describe the installation."""
 COMMON = (*GIVEN, STRICT, SHOWN, COLOR)
 
 
 def output(*choices: str) -> Setting:
-    """The form of a result; the first choice is the default."""
+    """Return the option for the form of a result. The first choice is the default."""
     return Setting(
         "out", ("-o", "--output-format"), "The form of the result.", kind="choice", choices=choices, default=choices[0]
     )
@@ -268,7 +268,7 @@ RENDERING = (
     Setting(
         "jobs",
         ("--jobs",),
-        "How many Applications are rendered at the same time; 0 means one per usable CPU.",
+        "Number of Applications that are rendered at the same time; 0 means one per usable CPU.",
         kind="integer",
         default=0,
         metavar="N",
@@ -276,7 +276,7 @@ RENDERING = (
     Setting(
         "no_cache",
         ("--no-cache",),
-        "Render everything, and keep nothing of what helm and kustomize write for later runs.",
+        "Render everything, and do not store outputs of helm and kustomize for later runs.",
         kind="switch",
         default=False,
         environment="COMMODORE_NO_CACHE",
@@ -284,13 +284,13 @@ RENDERING = (
     Setting(
         "timeout",
         ("--timeout",),
-        "How long a source may take to render.",
+        "Time limit for rendering a source.",
         kind="seconds",
         default=DEFAULT_LIMITS.argocd_source_seconds,
         metavar="SECONDS",
     ),
 )
-LOOKED_AT = (
+ANALYSED = (
     *REF,
     SELF_URL,
     SELF_REVISIONS,
@@ -305,7 +305,7 @@ LOOKED_AT = (
     Setting(
         "exact_tools",
         ("--exact-tools",),
-        "Make it an error if helm or kustomize is not the very version that Argo CD runs.",
+        "Fail if helm or kustomize is not exactly the version that Argo CD runs.",
         kind="switch",
         default=False,
         in_files=True,
@@ -317,14 +317,14 @@ LOOKED_AT = (
     *CREDENTIALS,
     *RENDERING,
 )
-"""What is looked at beside the folder, and how."""
+"""Options for the analysis, in addition to the folder."""
 
-SEARCH = (PATH, SELECT, *LOOKED_AT)
-"""Which Applications there are."""
+SEARCH = (PATH, SELECT, *ANALYSED)
+"""Options that select Applications."""
 
 ARGOCD_SETTINGS = (
     PATH,
-    *LOOKED_AT,
+    *ANALYSED,
     *COMMON,
     output("text", "json", "yaml"),
 )
@@ -345,7 +345,7 @@ ARGOCD_APPSETS = (
         metavar="FILE",
     ),
     PATH,
-    *LOOKED_AT,
+    *ANALYSED,
     *COMMON,
     output("table", "name", "json", "yaml"),
 )
@@ -356,7 +356,7 @@ ARGOCD_RENDER = (
     Setting(
         "stage",
         ("--stage",),
-        "Which objects: `desired`, what Argo CD compares with the cluster; `manifests`, what the sources give, with "
+        "The objects to show: `desired`, as Argo CD compares them with the cluster; `manifests`, as rendered, with "
         "tracking.",
         kind="choice",
         choices=("desired", "manifests"),
@@ -370,8 +370,8 @@ ARGOCD_RENDER = (
     Setting(
         "order",
         ("--order",),
-        "How the objects of an Application are ordered; without it by name, with --stage manifests as the sources give "
-        "them.",
+        "Order of the objects of an Application; by default by name, with --stage manifests in the order of the "
+        "sources.",
         kind="choice",
         choices=("name", "source"),
     ),
@@ -415,7 +415,7 @@ ARGOCD_TEST = (
     Setting(
         "twice",
         ("--twice",),
-        "Render everything twice, nothing from the cache, and make it an error if something differs.",
+        "Render everything twice, without the cache, and fail if something differs.",
         kind="switch",
         default=False,
     ),
@@ -433,7 +433,7 @@ SIDES = (
     Setting(
         "base",
         ("--base",),
-        "The revision to compare with, or BASE..TARGET; without it where the target left the default branch of origin.",
+        "The revision to compare with, or BASE..TARGET; by default the merge base with the default branch of origin.",
         metavar="REV",
     ),
     Setting(
@@ -446,7 +446,7 @@ SIDES = (
     Setting(
         "base_repo",
         ("--base-repo",),
-        "The repository that --base is of, if it is another one.",
+        "The repository of --base, if it is another one.",
         kind="path",
         metavar="FOLDER",
     ),
@@ -454,8 +454,8 @@ SIDES = (
 IMAGE_POINTER = Setting(
     "image_pointer",
     ("--image-pointer",),
-    "Where objects of a kind name images, beside containers and fields of that name; `*` in it matches every key; may "
-    "be repeated.",
+    "A field with images in objects of a kind, in addition to containers and fields of that name; `*` matches every "
+    "key. May be repeated.",
     multiple=True,
     metavar="GROUP/KIND:POINTER",
     in_files=True,
@@ -464,7 +464,7 @@ _COUNTED = (
     Setting(
         "ignore_rules",
         ("--ignore-rules",),
-        "Whose ignore rules count: those of both sides, of the target alone, or none.",
+        "The ignore rules to apply: those of both sides, only of the target, or none.",
         kind="choice",
         choices=("both", "target", "none"),
         default="both",
@@ -473,14 +473,14 @@ _COUNTED = (
     Setting(
         "show_ignored_fields",
         ("--show-ignored-fields",),
-        "Show noise and what rules ignore, too.",
+        "Show noise and ignored fields, too.",
         kind="switch",
         default=False,
     ),
     Setting(
         "immutable",
         ("--immutable",),
-        "What of a kind cannot be changed, its /spec/selector if no pointer is given; may be repeated.",
+        "An immutable field of a kind, /spec/selector if no pointer is given; may be repeated.",
         multiple=True,
         metavar="GROUP/KIND[:POINTER]",
         in_files=True,
@@ -488,7 +488,7 @@ _COUNTED = (
     Setting(
         "mask_kind",
         ("--mask-kind",),
-        "Where objects of a kind have secrets, which are masked as those of Secrets are; may be repeated.",
+        "A field with secrets in objects of a kind, masked like those of Secrets; may be repeated.",
         multiple=True,
         metavar="GROUP/KIND:POINTER",
         in_files=True,
@@ -497,7 +497,7 @@ _COUNTED = (
     Setting(
         "follow_renames",
         ("--follow-renames",),
-        "Take an Application that goes, and one that comes with the same sources and destination, for one.",
+        "Treat a removed and an added Application with the same sources and destination as one.",
         kind="switch",
         default=False,
         in_files=True,
@@ -512,7 +512,7 @@ _COUNTED = (
     Setting(
         "context_lines",
         ("--context",),
-        "How many lines of a text are shown around what differs in it.",
+        "Number of lines that are shown around differences in a text.",
         kind="integer",
         default=3,
         metavar="LINES",
@@ -561,9 +561,9 @@ ARGOCD_DIAGNOSTICS = (
     Setting(
         "show",
         ("--show",),
-        "What else is looked at: `rendered`, all Applications, which are rendered, and their ignore rules; `plugins`, "
-        "how each source of a config management plugin is handled: refused, rendered without the plugin, or run; "
-        "`events`, where each repository, chart, file and rendered source came from; may be repeated.",
+        "Further diagnostics: `rendered`, about all Applications, which are rendered, and their ignore rules; "
+        "`plugins`, how each source of a config management plugin is handled: refused, rendered without the plugin, "
+        "or run; `events`, where each repository, chart, file and rendered source came from; may be repeated.",
         kind="choice",
         choices=("rendered", "plugins", "events"),
         multiple=True,

@@ -1,4 +1,4 @@
-"""`commodore argocd settings`: the settings that count, and where each comes from."""
+"""`commodore argocd settings`: the effective settings, and their sources."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 @options(*ARGOCD_SETTINGS)
 @click.pass_context
 def settings(ctx: click.Context, /, **values: Any) -> int:
-    """Show the settings of an installation: each with its value, where it comes from, and what it overrides.
+    """Show the settings of an installation: each with its value, its source, and what it overrides.
 
-    Those of the files that are named, and those that a repository has in its files, in what its Applications render,
-    and in values of the Argo CD chart.
+    They come from the given files, and from a repository: its files, the output of its Applications, and values of the
+    Argo CD chart.
     """
     from commodore import argocd
 
@@ -38,10 +38,12 @@ def settings(ctx: click.Context, /, **values: Any) -> int:
 
 def _text(read: Settings) -> str:
     lines = [f"namespace: {printable(read.namespace)}"]
-    for one in read.settings:
-        where = str(one.place) if one.place else "default"
-        also = f", overrides {', '.join(map(str, one.overridden))}" if one.overridden else ""
-        lines.append(f"{one.config_map} {printable(one.key)}: {printable(one.value)!r} ({printable(where + also)})")
+    for setting in read.settings:
+        where = str(setting.place) if setting.place else "default"
+        also = f", overrides {', '.join(map(str, setting.overridden))}" if setting.overridden else ""
+        lines.append(
+            f"{setting.config_map} {printable(setting.key)}: {printable(setting.value)!r} ({printable(where + also)})"
+        )
     for known in read.repositories:
         name = f"{known.type} repository {known.name}".rstrip()
         lines.append(f"{printable(name)}: {printable(known.url)}{' ...' if known.template else ''}")

@@ -1,4 +1,4 @@
-"""`commodore argocd test`: whether Applications render, and whether their projects allow what they want."""
+"""`commodore argocd test`: render Applications and check them against their projects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @options(*ARGOCD_TEST)
 @click.pass_context
 def test(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
-    """Render Applications, check what their AppProjects allow, and run the health scripts of the settings.
+    """Render Applications, check them against their AppProjects, and run the health scripts of the settings.
 
     Each Application is PASS, FAIL or SKIPPED; the latter two make exit code 2. An ApplicationSet that cannot be
     expanded, or an Application or file that cannot be read, is UNKNOWN, which does so unless --allow-unknown is given.
@@ -42,10 +42,14 @@ def test(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     with analysis.working():
         report = argocd.test(analysis.tree, analysis.options, apps)
     _show(report, values["out"], analysis.console)
-    told = [problem for one in report.applications for problem in one.problems] if values["out"] == "text" else []
-    code = analysis.finish(report.diagnostics, but=told)
+    shown = (
+        [problem for application in report.applications for problem in application.problems]
+        if values["out"] == "text"
+        else []
+    )
+    code = analysis.finish(report.diagnostics, exclude=shown)
     accepted = ("PASS", "UNKNOWN") if values["allow_unknown"] else ("PASS",)
-    return max(code, FAILED if any(one.status not in accepted for one in report.applications) else code)
+    return max(code, FAILED if any(application.status not in accepted for application in report.applications) else code)
 
 
 def _show(report: Report, form: str, console: Console) -> None:
@@ -57,14 +61,14 @@ def _show(report: Report, form: str, console: Console) -> None:
     elif not outcomes:
         console.result("no Applications")
     else:
-        for one in outcomes:
-            objects = "1 object" if one.objects == 1 else f"{one.objects} objects"
-            why = "; ".join(f"{problem.code}: {problem.message}" for problem in one.problems)
-            console.result(printable(f"{one.status} {one.application} {why or objects}"))
-            for problem in one.problems:
+        for outcome in outcomes:
+            objects = "1 object" if outcome.objects == 1 else f"{outcome.objects} objects"
+            why = "; ".join(f"{problem.code}: {problem.message}" for problem in outcome.problems)
+            console.result(printable(f"{outcome.status} {outcome.application} {why or objects}"))
+            for problem in outcome.problems:
                 for line in [*diagnostic_lines(problem)][1:]:
                     console.result(f"  {line}")
-        counts = Counter[str](one.status for one in outcomes)
+        counts = Counter[str](outcome.status for outcome in outcomes)
         statuses = ("PASS", "FAIL", "SKIPPED", *(["UNKNOWN"] if counts["UNKNOWN"] else []))
         console.result(", ".join(f"{counts[status]} {status}" for status in statuses))
 
@@ -74,10 +78,10 @@ def _junit(outcomes: Sequence[Outcome]) -> str:
     return junit(suite, list(map(_case, outcomes)))
 
 
-def _case(one: Outcome) -> Case:
-    attributes = {"name": one.application, "classname": "argocd"}
-    if one.status == "PASS":
+def _case(tested: Outcome) -> Case:
+    attributes = {"name": tested.application, "classname": "argocd"}
+    if tested.status == "PASS":
         return Case(attributes)
-    text = "\n".join(f"{problem.code}: {problem.message}" for problem in one.problems)
-    outcome: Literal["skipped", "failure"] = "skipped" if one.status == "SKIPPED" else "failure"
+    text = "\n".join(f"{problem.code}: {problem.message}" for problem in tested.problems)
+    outcome: Literal["skipped", "failure"] = "skipped" if tested.status == "SKIPPED" else "failure"
     return Case(attributes, outcome, text.partition("\n")[0], text=text)

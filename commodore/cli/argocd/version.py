@@ -1,4 +1,4 @@
-"""`commodore argocd version`: which version of Argo CD is followed, and with which tools."""
+"""`commodore argocd version`: the version of Argo CD that is followed, and of the tools."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def version(ctx: click.Context, /, **values: Any) -> int:
     """Show which version of Argo CD is followed, and the versions of the tools and languages that render.
 
-    Tools that differ from those that this version of Argo CD runs are marked. `commodore tool install NAME --argocd
-    VERSION` installs one for that version, beside others.
+    Tools whose versions differ from those of this version of Argo CD are marked. `commodore tool install NAME --argocd
+    VERSION` installs one for that version, in addition to others.
     """
     from commodore import argocd
 
@@ -33,15 +33,15 @@ def version(ctx: click.Context, /, **values: Any) -> int:
         console.document("argocd-version", shown, form=values["out"])
     else:
         console.result(f"commodore {shown.commodore}, follows Argo CD {shown.argocd}")
-        for one in shown.tools:
-            console.result(printable(_line(one)))
+        for tool in shown.tools:
+            console.result(printable(_line(tool)))
         for name, text in (*shown.libraries.items(), ("Python", shown.python)):
             console.result(f"{name} {text or 'is not installed'}")
     return show_diagnostics(shown.diagnostics, values["diagnostics"], console)
 
 
-def _line(one: Installed) -> str:
-    if one.path is None:
-        return f"{one.name} is not installed; Argo CD runs {one.wanted}"
-    differs = "" if one.same else f"; Argo CD runs {one.wanted}"
-    return f"{one.name} {one.version or 'of an unknown version'} ({one.path}){differs}"
+def _line(tool: Installed) -> str:
+    if tool.path is None:
+        return f"{tool.name} is not installed; Argo CD runs {tool.wanted}"
+    differs = "" if tool.same else f"; Argo CD runs {tool.wanted}"
+    return f"{tool.name} {tool.version or 'of an unknown version'} ({tool.path}){differs}"
