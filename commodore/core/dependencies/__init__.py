@@ -1,4 +1,4 @@
-"""What a cluster includes: applications, specs, metadata, libraries, Jsonnet bundling."""
+"""Dependencies of a cluster: applications, specs, metadata, libraries, Jsonnet bundling."""
 
 from commodore.core.dependencies.applications import Applications, discover_packages, parse_applications, unusual_names
 from commodore.core.dependencies.libraries import LibraryOwner, resolve_libraries

@@ -1,4 +1,4 @@
-"""What a cluster includes: the packages, components and instances named in `applications`."""
+"""Packages, components and instances that a cluster includes by `applications`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _AS = re.compile(r"\s+as\s+")
 
 @dataclass(frozen=True, slots=True)
 class Applications:
-    """The dependencies of a cluster, everything in name order.
+    """The dependencies of a cluster, sorted by name.
 
-    `instances` maps each instance to its component; a component used through aliases only has no instance of its
-    own name.
+    `instances` maps each instance to its component; a component that is only used through aliases has no
+    instance of its own name.
     """
 
     packages: tuple[str, ...]
@@ -71,12 +71,12 @@ def _read(entries: Iterable[str], context: Context) -> Applications:
 
 
 def unusual_names(names: Iterable[str]) -> list[Warned]:
-    """A warning for each name with capitals or quotes, which syn-commodore takes."""
+    """Return a warning for each name with capitals or quotes, which syn-commodore accepts."""
     return [
         Warned(
             "CMD-NAME-007",
             f"the name {name!r} of a component, instance or package has capitals or quotes",
-            hint="use lower-case letters, digits, '-' and '_'; quotes around an alias become a part of its name",
+            hint="use lower-case letters, digits, '-' and '_'; quotes around an alias become part of its name",
         )
         for name in sorted(names)
         if is_unusual(name)
@@ -84,7 +84,7 @@ def unusual_names(names: Iterable[str]) -> list[Warned]:
 
 
 def discover_packages(entries: Iterable[str], context: Context) -> tuple[str, ...]:
-    """The packages of `applications` alone, in name order: while packages are still being found, components may change.
+    """Return only the packages of `applications`, sorted by name. Components may change until all packages are known.
 
     Raises:
         CommodoreError: malformed or reserved package names.
@@ -105,30 +105,30 @@ def _parse_component(entry: str) -> tuple[str, str]:
 
 
 def _check_instances(uses: list[tuple[str, str, str]]) -> list[CommodoreError]:
-    """Instance names share one namespace, and so do their parameter keys."""
+    """Check that instance names, which share one namespace, and their parameter keys are unique."""
     errors: list[CommodoreError] = []
     users: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for entry, component, instance in uses:
         users[instance].append((entry, component))
-    for instance, found in sorted(users.items()):
-        components = sorted({component for _, component in found})
+    for instance, entries in sorted(users.items()):
+        components = sorted({component for _, component in entries})
         if len(components) > 1:
             errors.append(
                 InputError(
                     "CMD-DEP-002",
                     f"the instance name {instance!r} is used by several components: {_listed(components)}",
-                    hint="give each instance a name of its own",
-                    locations=[Setting.included(entry) for entry, _ in sorted(found)],
+                    hint="give each instance a unique name",
+                    locations=[Setting.included(entry) for entry, _ in sorted(entries)],
                 )
             )
-        elif len(found) > 1:
-            spellings = " and ".join(repr(entry) for entry, _ in sorted(found))
+        elif len(entries) > 1:
+            spellings = " and ".join(repr(entry) for entry, _ in sorted(entries))
             errors.append(
                 InputError(
                     "CMD-DEP-003",
                     f"the instance {instance!r} is included twice: {spellings}",
-                    hint="keep one of them, and remove the other with '~' in front where it must go",
-                    locations=[Setting.included(entry) for entry, _ in sorted(found)],
+                    hint="keep one of them, and remove the other by an entry with '~' in front",
+                    locations=[Setting.included(entry) for entry, _ in sorted(entries)],
                 )
             )
     errors.extend(_check_shadows(uses))
@@ -137,7 +137,7 @@ def _check_instances(uses: list[tuple[str, str, str]]) -> list[CommodoreError]:
 
 
 def _check_shadows(uses: list[tuple[str, str, str]]) -> list[CommodoreError]:
-    """An instance must not carry the name of another component that is included, be it through aliases only."""
+    """Check that no instance has the name of another included component, even if that is included by aliases only."""
     plain = {component for _, component, instance in uses if component == instance}
     through_aliases = {component: entry for entry, component, _ in sorted(uses, reverse=True) if component not in plain}
     return [
@@ -145,7 +145,7 @@ def _check_shadows(uses: list[tuple[str, str, str]]) -> list[CommodoreError]:
             "CMD-DEP-005",
             f"the instance {instance!r} of component {component!r} ({entry!r}) has the name of component {instance!r}, "
             f"which is included too ({through_aliases[instance]!r})",
-            hint="give the instance a name of its own",
+            hint="give the instance another name",
             locations=[Setting.included(entry), Setting.included(through_aliases[instance])],
         )
         for entry, component, instance in sorted(uses)
@@ -154,19 +154,23 @@ def _check_shadows(uses: list[tuple[str, str, str]]) -> list[CommodoreError]:
 
 
 def _check_keys(names: Mapping[str, str]) -> list[CommodoreError]:
-    """Args: names of components and instances, each with an entry that has it."""
+    """Check that parameter keys are unique.
+
+    Args:
+        names: names of components and instances -> an entry with the name.
+    """
     twins: dict[str, list[str]] = defaultdict(list)
     for name in sorted(names):
         twins[parameter_key(name)].append(name)
     return [
         InputError(
             "CMD-DEP-004",
-            f"{_listed(found)} would share the parameters key {key!r}",
+            f"{_listed(twin_names)} would share the parameters key {key!r}",
             hint="names must differ in more than '-' and '_'",
-            locations=[Setting.included(names[name]) for name in found],
+            locations=[Setting.included(names[name]) for name in twin_names],
         )
-        for key, found in twins.items()
-        if len(found) > 1
+        for key, twin_names in twins.items()
+        if len(twin_names) > 1
     ]
 
 

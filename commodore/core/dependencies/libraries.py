@@ -21,14 +21,14 @@ OWN_LIBRARIES = frozenset(
         *("kube-libsonnet", "kube.libjsonnet", "kube.libsonnet"),
     )
 )
-"""What all components import as `lib/<name>`: the program's own libraries, and Kapitan's."""
+"""Libraries that all components import as `lib/<name>`: the program's own, and Kapitan's."""
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryOwner:
-    """A component that may publish libraries: its folder, the repository's root, and what it says about itself."""
+    """A component that may publish libraries: its folder, the repository's root, and its metadata."""
 
     component: str
     directory: Path
@@ -36,11 +36,11 @@ class LibraryOwner:
     metadata: ComponentMetadata
 
     def setting(self, alias: str) -> Setting:
-        """Where the hierarchy sets an alias."""
+        """The location in the hierarchy that sets an alias."""
         return Setting.of(parameter_key(self.component), "_metadata", "library_aliases", alias)
 
     def entries(self) -> list[str]:
-        """The names in the component's `lib` folder, hidden ones left out."""
+        """The names in the component's `lib` folder, without hidden ones."""
         folder = self.directory / "lib"
         return (
             sorted(path.name for path in folder.iterdir() if not path.name.startswith(".")) if folder.is_dir() else []
@@ -48,18 +48,18 @@ class LibraryOwner:
 
 
 def resolve_libraries(owners: Sequence[LibraryOwner], context: Context) -> tuple[dict[str, Path], list[CommodoreError]]:
-    """The links of `dependencies/lib`: published name to the file or folder it stands for.
+    """Return the links of `dependencies/lib`: published name -> file or folder.
 
     Args:
         owners: every component that the cluster deploys (ADR 0005).
 
     Returns:
-        The links in name order, and everything that is wrong.
+        The links sorted by name, and all errors.
     """
     deployed = {owner.component: owner.metadata for owner in owners}
     links: dict[str, Path] = {}
     errors: list[CommodoreError] = []
-    for owner in sorted(owners, key=lambda one: one.component):
+    for owner in sorted(owners, key=lambda owner: owner.component):
         for entry in owner.entries():
             target = owner.directory / "lib" / entry
             error = _check_name(owner, entry, target, deployed)
@@ -71,14 +71,14 @@ def resolve_libraries(owners: Sequence[LibraryOwner], context: Context) -> tuple
 
 
 def has_prefix(text: str, name: str) -> bool:
-    """Whether a file's name is `name` or begins with it followed by a character that ends a word (`foo-x`, not
+    """Check if a file's name is `name`, or begins with it followed by a character that ends a word (`foo-x`, not
     `foox`).
     """
     return text.startswith(name) and not re.match(r"[a-z0-9]", text[len(name) :])
 
 
 def _owner_of(stem: str, components: Iterable[str]) -> str:
-    """The component whose name is the longest prefix of a library's name, or an empty string."""
+    """Return the component whose name is the longest prefix of a library's name, or an empty string."""
     return max((name for name in components if has_prefix(stem, name)), key=len, default="")
 
 
@@ -93,7 +93,7 @@ def _check_name(
         return PolicyError(
             "CMD-DEP-030",
             f"library {entry!r} of component {owner.component!r} is a link that leads out of its repository",
-            hint="replace the link by the file that it leads to",
+            hint="replace the link by the file itself",
             locations=[str(target)],
         )
     if entry in OWN_LIBRARIES:
@@ -110,7 +110,7 @@ def _check_name(
     if other != owner.component:
         return InputError(
             "CMD-DEP-032",
-            f"library {entry!r} of component {owner.component!r} carries the name of component {other!r}",
+            f"library {entry!r} of component {owner.component!r} has the name of component {other!r}",
             hint="rename the library",
             locations=[str(target)],
         )
@@ -120,7 +120,7 @@ def _check_name(
 def _takes_place(what: str, place: Location | str) -> PolicyError:
     return PolicyError(
         "CMD-DEP-052",
-        f"{what} would take the place of a library that every component imports",
+        f"{what} would replace a library that every component imports",
         hint="publish it under another name",
         locations=[place],
     )
@@ -132,7 +132,7 @@ def _resolve_aliases(
     users: dict[str, list[LibraryOwner]] = defaultdict(list)
     errors: list[CommodoreError] = []
     links: dict[str, Path] = {}
-    for owner in sorted(owners, key=lambda one: one.component):
+    for owner in sorted(owners, key=lambda owner: owner.component):
         taken_over = _taken_over(owner, deployed, context)
         for alias, library in sorted(owner.metadata.library_aliases.items()):
             users[alias].append(owner)
@@ -141,15 +141,15 @@ def _resolve_aliases(
                 errors += context.problems([error])
             else:
                 links[alias] = owner.directory / "lib" / library
-    for alias, found in sorted(users.items()):
-        if len(found) > 1:
-            names = " and ".join(repr(owner.component) for owner in found)
+    for alias, publishers in sorted(users.items()):
+        if len(publishers) > 1:
+            names = " and ".join(repr(owner.component) for owner in publishers)
             errors.append(
                 InputError(
                     "CMD-DEP-033",
                     f"the library alias {alias!r} is published by {names}",
                     hint="only one component of a cluster may publish an alias",
-                    locations=[owner.setting(alias) for owner in found],
+                    locations=[owner.setting(alias) for owner in publishers],
                 )
             )
     return links, errors
@@ -172,7 +172,7 @@ def _check_alias(
     if prefix and prefix not in allowed:
         return InputError(
             "CMD-DEP-035",
-            f"the library alias {alias!r} of {place} carries the name of component {prefix!r}, which is deployed too",
+            f"the library alias {alias!r} of {place} has the name of component {prefix!r}, which is deployed too",
             hint=f"only a component that replaces {prefix!r} and is named in its `replaced_by` may use its name",
             locations=[owner.setting(alias)],
         )
@@ -187,7 +187,7 @@ def _check_alias(
 
 
 def _taken_over(owner: LibraryOwner, deployed: Mapping[str, ComponentMetadata], context: Context) -> str:
-    """The component whose library names `owner` may use besides its own, or an empty string."""
+    """Return the component whose library names `owner` may use in addition to its own, or an empty string."""
     former = owner.metadata.replaces
     if not former or former not in deployed:
         return former

@@ -1,4 +1,4 @@
-"""What a component says about itself: `parameters.<key>._metadata` of the rendered hierarchy."""
+"""Metadata of components: `parameters.<key>._metadata` of the rendered hierarchy."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ _SWITCHES = ("multi_instance", "multi_version", "deprecated")
 
 @dataclass(frozen=True, slots=True)
 class ComponentMetadata:
-    """`library_aliases` maps alias files to library files; `replaces` and `replaced_by` name components or are
-    empty. `doubts` are to be announced.
+    """The metadata of a component.
+
+    `library_aliases` maps alias files to library files; `replaces` and `replaced_by` name components or are empty.
+    The caller announces the warnings `doubts`.
     """
 
     multi_instance: bool = False
@@ -30,7 +32,7 @@ class ComponentMetadata:
 
 
 def read_metadata(parameters: Mapping[str, Any], component: str) -> ComponentMetadata:
-    """The metadata of a component; a component without parameters or without `_metadata` has none.
+    """Return the metadata of a component; the defaults without parameters or `_metadata`.
 
     Raises:
         InputError: `_metadata` or one of its fields has the wrong type.
@@ -44,7 +46,7 @@ def read_metadata(parameters: Mapping[str, Any], component: str) -> ComponentMet
     if not isinstance(raw, Mapping):
         raise InputError(
             "CMD-DEP-020",
-            f"{place} must be a map",
+            f"{place} must be a mapping",
             hint="write for example: _metadata: {multi_instance: true}",
             locations=[Setting.of(*path)],
         )
@@ -84,13 +86,13 @@ def _text(raw: Mapping[str, Any], key: str, path: tuple[str, ...]) -> str:
 
 
 def _doubts(raw: Mapping[str, Any], place: str) -> Iterator[Warned]:
-    """A warning for each switch that is neither true nor false; syn-commodore takes those as Python does."""
+    """Yield a warning for each switch that is not a boolean; as in syn-commodore, Python's truth value is used."""
     for key in _SWITCHES:
         value = raw.get(key)
         if value is not None and not isinstance(value, bool):
             yield Warned(
                 "CMD-DEP-025",
-                f"{place}.{key} should be true or false, not {value!r}; it is taken as {str(bool(value)).lower()}",
+                f"{place}.{key} should be true or false, not {value!r}; it is read as {str(bool(value)).lower()}",
                 hint="write `true` or `false` without quotes; `yes` and `on` are plain text here",
             )
 
@@ -98,12 +100,12 @@ def _doubts(raw: Mapping[str, Any], place: str) -> Iterator[Warned]:
 def check_alias(
     instance: str, component: str, metadata: ComponentMetadata, own: ComponentMetadata, overrides_version: bool
 ) -> list[CommodoreError]:
-    """Whether a component may be used under another name, and at another version.
+    """Check if a component may be used under another name, and at another version.
 
     Args:
-        metadata: the component's metadata as the bootstrap target sees it.
-        own: the same as the instance's own target sees it.
-        overrides_version: the instance has a `url` or `version` of its own.
+        metadata: the component's metadata in the bootstrap target.
+        own: the component's metadata in the instance's own target.
+        overrides_version: the instance has its own `url` or `version`.
     """
     if instance == component:
         return []
@@ -121,7 +123,7 @@ def check_alias(
         errors.append(
             InputError(
                 "CMD-DEP-024",
-                f"component {component!r} does not support a version of its own for instance {instance!r}",
+                f"component {component!r} does not support a separate version for instance {instance!r}",
                 hint=f"remove `url` and `version` from parameters.components.{instance}, "
                 "or ask the component's authors for `_metadata.multi_version: true`",
                 locations=[Setting.of("components", instance, key) for key in ("version", "url")],
@@ -131,7 +133,7 @@ def check_alias(
 
 
 def deprecation_notices(parameters: Mapping[str, Any], components: tuple[str, ...]) -> tuple[str, ...]:
-    """One notice for each deprecated component, in name order."""
+    """Return a notice for each deprecated component, sorted by name."""
     notices = []
     for component in components:
         metadata = read_metadata(parameters, component)

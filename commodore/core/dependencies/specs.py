@@ -1,4 +1,4 @@
-"""Where a dependency comes from: the entries of `parameters.components` and `parameters.packages`."""
+"""Sources of dependencies: the entries of `parameters.components` and `parameters.packages`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KEYS = ("url", "version", "path")
 @dataclass(frozen=True, slots=True)
 class DependencySpec:
     """A git repository at a version; None is its default branch. `path` is the dependency's folder in it, empty for
-    its root. `base` is the component whose entry says what the entry of an instance does not.
+    its root. `base` is the component whose entry completes the entry of an instance.
     """
 
     name: str
@@ -28,22 +28,22 @@ class DependencySpec:
     base: str = field(default="", compare=False)
 
     def settings(self, kind: Kind, field: str) -> list[Setting]:
-        """Where the hierarchy may set a field."""
+        """Locations in the hierarchy that may set a field."""
         return [Setting.of(f"{kind}s", name, field) for name in dict.fromkeys((self.name, self.base)) if name]
 
 
 def read_specs(
     parameters: Mapping[str, Any], kind: Kind, names: tuple[str, ...], context: Context
 ) -> dict[str, DependencySpec]:
-    """The specs of the dependencies named.
+    """Return the specs of the named dependencies.
 
     Args:
         parameters: the rendered parameters of the bootstrap target, without component defaults.
-        kind: which list to read.
-        names: what the cluster includes.
+        kind: the list to read.
+        names: the dependencies that the cluster includes.
 
     Raises:
-        CommodoreError: unknown names, missing or wrong fields; all of them are reported.
+        CommodoreError: unknown names, missing or invalid fields; all of them are reported.
     """
     listed = _listed(parameters, kind)
     errors: list[CommodoreError] = []
@@ -60,10 +60,10 @@ def read_specs(
 def instance_spec(
     parameters: Mapping[str, Any], base: DependencySpec, instance: str, context: Context
 ) -> DependencySpec:
-    """The spec of one instance: its own entry of `parameters.components`, if any, over its component's.
+    """Return the spec of an instance: its own entry of `parameters.components`, if any, merged over its component's.
 
     Raises:
-        InputError: wrong fields.
+        InputError: invalid fields.
     """
     entry = _listed(parameters, "component").get(instance)
     if instance == base.name or entry is None:
@@ -80,17 +80,17 @@ def instance_spec(
 
 
 def overrides_version(parameters: Mapping[str, Any], instance: str) -> bool:
-    """Whether an instance has a `url` or `version` of its own, which asks for multi-version support."""
+    """Check if an instance has its own `url` or `version`, which requires multi-version support."""
     entry = _listed(parameters, "component").get(instance)
     return isinstance(entry, Mapping) and any(entry.get(key) is not None for key in ("url", "version"))
 
 
 def find_incomplete(parameters: Mapping[str, Any], instances: Mapping[str, str]) -> list[CommodoreError]:
-    """An error for each entry without `url`, included or not: most likely a misspelt name.
+    """Return an error for each entry without `url`, included or not: most likely a misspelt name.
 
     Args:
-        parameters: the parameters that were read for fetching, so that component defaults cannot interfere.
-        instances: instance to component; the entry of a true alias needs no `url` of its own.
+        parameters: the parameters that were used for fetching, without component defaults.
+        instances: instance -> component; the entry of an alias needs no `url`.
     """
     errors: list[CommodoreError] = []
     kinds: tuple[Kind, ...] = ("component", "package")
@@ -126,7 +126,7 @@ def _listed(parameters: Mapping[str, Any], kind: Kind) -> Mapping[str, Any]:
     if not isinstance(listed, Mapping):
         raise InputError(
             "CMD-DEP-011",
-            f"parameters.{kind}s must be a map from names to `url`, `version` and `path`",
+            f"parameters.{kind}s must be a mapping from names to `url`, `version` and `path`",
             hint=f"find the class that sets it with: commodore inventory explain {kind}s",
             locations=[Setting.of(f"{kind}s")],
         )
@@ -162,7 +162,7 @@ def _fields(entry: Any, kind: Kind, name: str, context: Context) -> dict[str, st
     if not isinstance(entry, Mapping):
         raise InputError(
             "CMD-DEP-014",
-            f"{place} must be a map with `url`, `version` and optionally `path`",
+            f"{place} must be a mapping with `url`, `version` and optionally `path`",
             hint=f"write for example: {name}: {{version: v1.0.0}}",
             locations=[Setting.of(f"{kind}s", name)],
         )
@@ -193,7 +193,7 @@ def _fields(entry: Any, kind: Kind, name: str, context: Context) -> dict[str, st
 
 
 def _relative_path(path: str, kind: Kind, name: str) -> str:
-    """The sub-folder of a dependency; one leading `/` means the repository's root."""
+    """Return the sub-folder of a dependency; a single leading `/` means the repository's root."""
     text = path.removeprefix("/")
     parts = PurePosixPath(text).parts
     if text.startswith("/") or ".." in parts or "\0" in text:

@@ -1,6 +1,6 @@
-"""The built-in jsonnet-bundler: what components require, fetched once, laid out in `vendor`.
+"""The built-in jsonnet-bundler: libraries that components require, fetched once, laid out in `vendor`.
 
-`effective_jsonnetfiles` says what components require; `bundle` and `bundle_component` bring it.
+`effective_jsonnetfiles` reads the requirements of components; `bundle` and `bundle_component` install them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The cache of exported packages, shared by all working directories: one folder per repository, commit and sub-folder.
+"""Cache of exported packages, shared by all working directories: one folder per repository, commit and sub-folder.
 
-An entry never changes once it is there, is never linked to, and is verified whenever it is copied out: damage or
-removal of the cache costs the next run a download and nothing else.
+An entry never changes, is never linked to, and is verified whenever it is copied: damage or removal of the cache costs
+the next run a download and nothing else.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from commodore.core.results.caches.entry_store import TreeStore
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """The files of one package at one commit, as they lie in the cache: read them, never write to them."""
+    """The cached files of one package at one commit. They must not be changed."""
 
     source: GitSource
     sha: str
@@ -37,7 +37,7 @@ class ExportCache:
         self._limits = context.limits
 
     def look_up(self, source: GitSource, sha: str) -> Export | None:
-        """The export, if it is there and its jsonnetfile (which decides what else is fetched) is undamaged."""
+        """Return the export if it exists and its jsonnetfile, which decides what else is fetched, is intact."""
         entry = self._entry(source, sha)
         try:
             about = self.store.describe(entry)
@@ -48,7 +48,7 @@ class ExportCache:
             return None
 
     def add(self, source: GitSource, sha: str, staged: Path) -> Export:
-        """Take over a finished folder from `staging` as the package's export. Another process's may be there first.
+        """Move a complete folder from `staging` to the package's export. Another process may have added it first.
 
         Raises:
             InputError: it is too large.
@@ -56,43 +56,43 @@ class ExportCache:
         """
         entry = self._entry(source, sha)
         with guard_disk(entry):
-            found = measure(staged)
-            self._check_size(source, found)
+            size = measure(staged)
+            self._check_size(source, size)
             about = {
                 "repository": source.remote.identity,
                 "commit": sha,
                 "subdir": source.subdir,
                 "jsonnetfile": _file_digest(staged / FILE_NAME),
-                "measure": asdict(found),
+                "measure": asdict(size),
             }
 
             def move(content: Path) -> Measure:
                 staged.rename(content)
-                return found
+                return size
 
             if self.look_up(source, sha) is None:
-                self.store.evict(entry)  # what is damaged must not pass for another process's
+                self.store.evict(entry)  # a damaged entry must not be taken for that of another process
             self.store.add(entry, move, about)
-        return Export(source, sha, entry / "content", found)
+        return Export(source, sha, entry / "content", size)
 
     def copy(self, export: Export, destination: Path) -> bool:
         """Copy an export to the new folder `destination`. Returns False if it is damaged or gone."""
         return self.store.copy(export.content.parent, destination)
 
     def staging(self) -> AbstractContextManager[Path]:
-        """A fresh folder on the cache's file system, removed afterwards; what killed runs have left goes, too."""
+        """A temporary folder on the cache's file system, removed afterwards, like leftovers of killed runs."""
         return self.store.staging()
 
     def _entry(self, source: GitSource, sha: str) -> Path:
         return self.store.place(_key(source.remote.identity, sha, source.subdir))
 
-    def _check_size(self, source: GitSource, found: Measure) -> None:
+    def _check_size(self, source: GitSource, size: Measure) -> None:
         limits = self._limits
-        if found.bytes > limits.bundle_package_bytes or found.files > limits.bundle_package_files:
+        if size.bytes > limits.bundle_package_bytes or size.files > limits.bundle_package_files:
             raise InputError(
                 "CMD-JB-024",
-                f"the package {source.name} is too large: {found.files} files with {found.bytes} bytes",
-                hint=f"at most {limits.bundle_package_files} files with {limits.bundle_package_bytes} bytes are taken;"
+                f"the package {source.name} is too large: {size.files} files with {size.bytes} bytes",
+                hint=f"the limit is {limits.bundle_package_files} files with {limits.bundle_package_bytes} bytes;"
                 " name the sub-folder that is needed",
                 locations=[source.remote.url],
             )
@@ -103,7 +103,7 @@ def _key(repository: str, commit: str, subdir: str) -> str:
 
 
 def _file_digest(path: Path) -> str:
-    """Digest of a file, empty if it is not there or no plain file."""
+    """Return the digest of a file; empty if it is missing or not a regular file."""
     if not path.is_file():
         return ""
     with path.open("rb") as file:

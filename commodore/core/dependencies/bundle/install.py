@@ -1,4 +1,4 @@
-"""Installing a jsonnetfile: what `jb install` does, without downloading anything twice."""
+"""Install a jsonnetfile like `jb install`, without downloading anything twice."""
 
 from __future__ import annotations
 
@@ -28,14 +28,15 @@ from commodore.core.dependencies.bundle.vendor import CACHE, fill, is_filled, la
 from commodore.core.dependencies.bundle.walk import Closure, VersionConflict, find_packages
 
 _FORMAT = 2
-"""Of the stamp and of what is made of the inputs; to be raised whenever `vendor` would look different."""
+"""Version of the stamp and of the installation; increase it whenever `vendor` would be laid out differently."""
 
 
 @dataclass(frozen=True, slots=True)
 class BundleResult:
-    """What was installed.
+    """Result of an installation.
 
-    `lock`: every package at its commit, with its sum. `conflicts`: which versions lost. `reused`: nothing had changed.
+    `lock`: every package at its commit, with its sum. `conflicts`: the versions that lost. `reused`: nothing had
+    changed.
     """
 
     lock: JsonnetFile
@@ -52,18 +53,18 @@ def install(
     sources: LibrarySources,
     replaced: Mapping[Path, JsonnetFile] | None = None,
 ) -> BundleResult:
-    """Fill `vendor` with all packages that `file` brings in, directly and through others.
+    """Fill `vendor` with all packages that `file` requires, directly and transitively.
 
     Args:
         folder: the folder of the jsonnetfile; local dependencies and the new lock's local entries are relative to it.
-        lock: versions and sums to keep to; an empty one leaves that to the jsonnetfiles.
-        replaced: local folder (absolute) -> what counts as its jsonnetfile instead of the one in it.
+        lock: pinned versions and sums; an empty one pins nothing.
+        replaced: local folder (absolute) -> jsonnetfile to use instead of the one in it.
 
     Neither the jsonnetfile nor the lock is written here. Conflicts are announced as warnings.
 
     Raises:
         InputError: a package, version or folder does not exist, or a jsonnetfile is broken.
-        PolicyError: a path leaves its place, or a package is not what the lock says.
+        PolicyError: a path leaves its folder, or a package does not match the lock.
         EnvironmentFault: network, git or disk failed.
         Findings: several of these.
     """
@@ -89,7 +90,7 @@ def install(
     fill(vendor, layout, sources, context)
     result = BundleResult(_new_lock(closure, folder), closure.conflicts, reused=False)
     seen = signature(vendor, stamp.path)
-    if is_filled(vendor, layout):  # what was just put there is untouched
+    if is_filled(vendor, layout):  # the signature is valid only if the installed files are unchanged
         stamp.write(result, closure, collected, folder, seen)
     return result
 
@@ -99,7 +100,7 @@ def _describe(conflict: VersionConflict) -> Warned:
         "CMD-JB-014",
         f"{conflict.name}: {conflict.kept} (required by {conflict.kept_by}) is used instead of {conflict.dropped}"
         f" (required by {conflict.dropped_by})",
-        hint="the first one that is required wins; require the same version everywhere",
+        hint="the first requirement wins; require the same version everywhere",
     )
 
 
@@ -121,7 +122,7 @@ def _new_lock(closure: Closure, folder: Path) -> JsonnetFile:
 def _digest_inputs(
     folder: Path, vendor: Path, file: JsonnetFile, lock: JsonnetFile, replaced: Mapping[Path, JsonnetFile]
 ) -> str:
-    """What is known before a remote is asked. Paths are relative, so that a moved folder is not a new one."""
+    """Return a digest of the local inputs. Paths are relative, so that a moved folder is not a new one."""
     inputs = [
         _FORMAT,
         os.path.relpath(vendor, folder),
@@ -136,7 +137,7 @@ _LABEL = ("installed libraries",)
 
 
 class _Stamp:
-    """The note in `vendor/.cache` of what was installed, from what, and how the folder looked afterwards."""
+    """The note in `vendor/.cache` of the last installation: its inputs, its result, and the signature of the folder."""
 
     def __init__(self, vendor: Path, inputs: str) -> None:
         self.path = vendor / CACHE / "installed.json"
@@ -144,10 +145,10 @@ class _Stamp:
         self._inputs = inputs
 
     def read(self, sources: LibrarySources, folder: Path, context: Context) -> BundleResult | None:
-        """The earlier result if inputs, commits and `vendor` are what they were. Its warnings are repeated.
+        """Return the earlier result if inputs, commits and `vendor` are unchanged. Its warnings are repeated.
 
-        Asks the remotes what branches and tags are now; a version that cannot be resolved is left for the real run.
-        Without network access, a version that nothing else is known of is what it was.
+        The remotes are queried for the current branches and tags; a version that cannot be resolved is left for the
+        installation. Without network access, an unresolvable version is assumed to be unchanged.
         """
         try:
             content = json.loads(read_sealed(self.path, _LABEL) or b"")
@@ -169,8 +170,8 @@ class _Stamp:
             lock = parse_jsonnetfile(content["lock"].encode(), str(self.path), context.limits)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, CommodoreError):
             return None
-        for wanted, sha in sources.resolve(commits).items():
-            if sha != commits[wanted] and not (sources.offline and isinstance(sha, CommodoreError)):
+        for request, sha in sources.resolve(commits).items():
+            if sha != commits[request] and not (sources.offline and isinstance(sha, CommodoreError)):
                 return None
         for event in (*warnings, *notes):
             context.announce(event)
@@ -179,7 +180,7 @@ class _Stamp:
     def write(
         self, result: BundleResult, closure: Closure, collected: Sequence[Warned | Noted], folder: Path, seen: str
     ) -> None:
-        """Note what was installed. `seen` is the signature of `vendor` as it was known to be right."""
+        """Note the result. `seen` is the signature of `vendor` when its files were correct."""
         commits = set()
         for package in closure.packages:
             source = package.dependency.source
@@ -191,7 +192,9 @@ class _Stamp:
             "inputs": self._inputs,
             "commits": sorted(commits),
             "read": {os.path.relpath(path, folder): digest for path, digest in closure.read.items()},
-            "local": sorted({os.path.relpath(one.target, folder) for one in closure.packages if one.target}),
+            "local": sorted(
+                {os.path.relpath(package.target, folder) for package in closure.packages if package.target}
+            ),
             "lock": serialise(result.lock, folder).decode(),
             "conflicts": [asdict(conflict) for conflict in result.conflicts],
             "warnings": [asdict(event) for event in collected if isinstance(event, Warned)],

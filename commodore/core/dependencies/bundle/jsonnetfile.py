@@ -26,13 +26,13 @@ class GitSource:
 
     @property
     def name(self) -> str:
-        """The package's name, which is also its path below `vendor`."""
+        """The package's name, which is its path below `vendor`."""
         return f"{self.remote.identity}/{self.subdir}" if self.subdir else self.remote.identity
 
 
 @dataclass(frozen=True, slots=True)
 class LocalSource:
-    """A folder of this machine, relative to the folder of the jsonnetfile that names it."""
+    """A local folder, relative to the folder of the jsonnetfile that names it."""
 
     directory: str
 
@@ -54,7 +54,7 @@ class JsonnetDependency:
         return Path(os.path.abspath(folder / self.source.directory)).name
 
     def legacy_name(self, folder: Path) -> str:
-        """The short name under which `legacyImports` makes the package known."""
+        """The short name under which `legacyImports` makes the package importable."""
         return self.name or self.package_name(folder).rpartition("/")[2]
 
 
@@ -66,7 +66,7 @@ class JsonnetFile:
     legacy_imports: bool = True
 
     def declared(self, folder: Path) -> dict[str, JsonnetDependency]:
-        """Dependencies by package name; a repeated one keeps its first position, with the last value."""
+        """Dependencies by package name; a repeated dependency keeps its first position, with the last value."""
         return {dependency.package_name(folder): dependency for dependency in self.dependencies}
 
 
@@ -82,7 +82,7 @@ def read_jsonnetfile(path: Path, limits: Limits) -> JsonnetFile:
 
 
 def read_content(path: Path, limits: Limits) -> bytes:
-    """What is in a jsonnetfile, for `parse_jsonnetfile`; of one that is too large, enough to tell.
+    """Return the content of a jsonnetfile for `parse_jsonnetfile`, up to one byte more than the limit.
 
     Raises:
         EnvironmentFault: it cannot be read.
@@ -92,24 +92,24 @@ def read_content(path: Path, limits: Limits) -> bytes:
 
 
 def parse_jsonnetfile(content: bytes, place: str, limits: Limits) -> JsonnetFile:
-    """The jsonnetfile in `content`; an empty one has no dependencies. `place` names it in errors.
+    """Parse `content` as a jsonnetfile; an empty one has no dependencies. `place` is its name in errors.
 
     Raises:
-        InputError: it is no JSON, does not follow the schema, is of an unknown version or too large.
+        InputError: it is not JSON, does not follow the schema, has an unknown version or is too large.
         PolicyError: a remote, sub-folder or name in it could leave `vendor`.
     """
     if len(content) > limits.jsonnetfile_bytes:
         raise InputError(
             "CMD-JB-003",
             f"{place} is larger than {limits.jsonnetfile_bytes} bytes",
-            hint="a jsonnetfile lists dependencies; it does not hold them",
+            hint="a jsonnetfile lists dependencies; it does not contain them",
             locations=[place],
         )
     if not content.strip():
         return JsonnetFile()
     value = _load(content, place)
     if not isinstance(value, dict):
-        raise _malformed(f"{place} must be a map, not {kind_of(value)}", Location(place))
+        raise _malformed(f"{place} must be a mapping, not {kind_of(value)}", Location(place))
     document = _Fields(value, "", _Place(place))
     version = document.data.get("version", 0)
     if isinstance(version, bool) or not isinstance(version, int) or version not in (0, 1):
@@ -134,7 +134,7 @@ def parse_jsonnetfile(content: bytes, place: str, limits: Limits) -> JsonnetFile
 
 
 def serialise(file: JsonnetFile, folder: Path) -> bytes:
-    """The file as jsonnet-bundler writes it: dependencies sorted by name, two blanks per level."""
+    """Return the file as jsonnet-bundler writes it: dependencies sorted by name, indented by two blanks."""
     entries = file.declared(folder)
     document = {
         "version": 1,
@@ -142,7 +142,7 @@ def serialise(file: JsonnetFile, folder: Path) -> bytes:
         "legacyImports": file.legacy_imports,
     }
     text = json.dumps(document, indent=2, ensure_ascii=False)
-    # Go's encoder writes these as escapes, and they occur in strings only.
+    # Go's encoder escapes these characters, which occur in strings only.
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return text.encode() + b"\n"
@@ -186,12 +186,12 @@ def _malformed(message: str, place: Location) -> InputError:
 
 
 class _Place(Location):
-    """A file in which places are named by keys."""
+    """A file whose locations are keys."""
 
     __slots__ = ()
 
     def at(self, path: str = "") -> Location:
-        """The file, with a key if one is given."""
+        """Return the location of the file, with a key if it is given."""
         return Location(f"{self.place}: {path}" if path else self.place)
 
 

@@ -1,6 +1,6 @@
-"""Remotes of git dependencies as jsonnet-bundler writes them, and the names that packages get from them.
+"""Remotes of git dependencies in the forms of jsonnet-bundler, and the package names derived from them.
 
-What jsonnet-bundler understands means the same here. Beyond that: ports, hosts without a dot, other ssh
+Forms of jsonnet-bundler mean the same here. Supported in addition: ports, hosts without a dot, other ssh
 users, sub-groups without `.git`, `file://` URLs and absolute paths.
 """
 
@@ -23,10 +23,10 @@ _ELEMENT = re.compile(r"[\w.~+%@=,-]+")
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """Where a git dependency comes from.
+    """The remote of a git dependency.
 
-    `url` is what is fetched and written to lock files: no credentials in it. `identity` (host, path without `.git`; for
-    repositories on this machine the path alone) begins the package's name. `on_this_machine`: a path or `file://` URL.
+    `url` is for fetching and lock files, without credentials. `identity` (host, path without `.git`; for repositories
+    on this machine the path alone) is the prefix of the package's name. `on_this_machine`: a path or `file://` URL.
     """
 
     url: str
@@ -35,11 +35,11 @@ class Remote:
 
 
 def parse_remote(text: str, place: Location, limits: Limits) -> Remote:
-    """The remote meant by the `source.git.remote` of a jsonnetfile.
+    """Parse the `source.git.remote` of a jsonnetfile.
 
     Raises:
-        InputError: `text` is none of the known forms; the message does not repeat credentials.
-        PolicyError: its path has `..` or the like in it.
+        InputError: `text` has an unknown form; the message does not repeat credentials.
+        PolicyError: its path has segments such as `..`.
     """
     if not text or text.startswith("-") or not text.isprintable() or len(text) > limits.url_length:
         raise _unparsable(text, place)
@@ -51,7 +51,7 @@ def parse_remote(text: str, place: Location, limits: Limits) -> Remote:
     elif matched := _SCP.fullmatch(text):
         user, host, path = matched[1], matched[2], matched[3].strip("/")
         if user == "git" and _DOMAIN.fullmatch(host):
-            # Without the suffix, its own URL would be read as a web address.
+            # Without the suffix, the URL would be read as a web address.
             path = f"{_identity(path)}.git"
         remote = Remote(f"ssh://{user}@{host}/{path}", _identity(f"{host}/{path}"))
     elif "::" not in text:
@@ -63,8 +63,8 @@ def parse_remote(text: str, place: Location, limits: Limits) -> Remote:
 
 
 def without_credentials(url: str) -> str:
-    """`url` as it may be shown: whatever stands before an `@` in its authority is left out."""
-    return re.sub(r"^([A-Za-z][A-Za-z0-9+.-]*://)?[^/]*@", lambda found: found[1] or "", url)
+    """Return `url` for messages: without the text before an `@` in its authority."""
+    return re.sub(r"^([A-Za-z][A-Za-z0-9+.-]*://)?[^/]*@", lambda match: match[1] or "", url)
 
 
 def clean_subdir(text: str, place: Location, limits: Limits) -> str:
@@ -80,17 +80,17 @@ def clean_subdir(text: str, place: Location, limits: Limits) -> str:
 
 
 def check_name(name: str, what: str, place: Location, limits: Limits) -> None:
-    """Make sure that `name` can be a path below `vendor`.
+    """Check that `name` can be a path below `vendor`.
 
     Raises:
-        PolicyError: it would leave that folder, hide in it (`.cache`) or is too long.
+        PolicyError: it would leave that folder, collide with its `.cache`, or is too long.
     """
     elements = name.split("/")
     if (
         not name.isprintable()
         or len(name) > limits.url_length
         or elements[0] in (".cache", ".git")
-        or any(one in ("", ".", "..") or len(one.encode()) > PATH_SEGMENT_BYTES for one in elements)
+        or any(element in ("", ".", "..") or len(element.encode()) > PATH_SEGMENT_BYTES for element in elements)
     ):
         raise PolicyError(
             "CMD-JB-005",
@@ -101,10 +101,10 @@ def check_name(name: str, what: str, place: Location, limits: Limits) -> None:
 
 
 def check_version(version: str, what: str, place: Location) -> None:
-    """Make sure that a git dependency's version is there and cannot be taken for an option.
+    """Check that a git dependency has a version that cannot be read as an option.
 
     Raises:
-        InputError: it is empty or cannot be a branch, tag or commit.
+        InputError: it is empty or not a valid branch, tag or commit.
     """
     printable = version.isprintable() and " " not in version and len(version) <= NAME_LENGTH
     if not version or version.startswith("-") or not printable:
@@ -133,19 +133,19 @@ def _parse_ssh(rest: str) -> Remote | None:
     path = path.strip("/")
     if not matched or not _plain(path):
         return None
-    # A password has no place in an ssh URL; the user's name has.
+    # An ssh URL may have a user name, but not a password.
     user = (matched["user"] or "").partition(":")[0]
     if user and not _USER.fullmatch(user):
         return None
     if user == "git" and not path.endswith(".git") and not matched["port"] and _DOMAIN.fullmatch(matched["host"]):
-        # jsonnet-bundler takes this form for a web address; existing set-ups have credentials (or none) for that.
+        # jsonnet-bundler reads this form as a web address; existing set-ups have the credentials for it.
         return _parse_web("https", f"{matched['host']}/{path}", default_only=True)
     host = matched["host"] + (f":{matched['port']}" if matched["port"] else "")
     return Remote(f"ssh://{user}@{host}/{path}" if user else f"ssh://{host}/{path}", _identity(f"{host}/{path}"))
 
 
 def _parse_web(scheme: str, rest: str, *, default_only: bool = False) -> Remote | None:
-    """`default_only`: a text without scheme, which must be a domain and a path as jsonnet-bundler knows them."""
+    """Parse a web address. With `default_only`, the text has no scheme and must be a domain and a path."""
     authority, _, path = rest.partition("/")
     matched = _AUTHORITY.fullmatch(authority)
     path = path.strip("/")
@@ -154,7 +154,7 @@ def _parse_web(scheme: str, rest: str, *, default_only: bool = False) -> Remote 
     host, port = matched["host"], matched["port"]
     elements = _cut(host, path.split("/"))
     if port is None and _DOMAIN.fullmatch(host) and len(elements) >= 2:
-        # Known to jsonnet-bundler, which always goes over https and always with the suffix.
+        # jsonnet-bundler always uses https and the suffix for these hosts.
         identity = _identity(f"{host}/{'/'.join(elements)}")
         return Remote(f"https://{identity}.git", identity)
     if default_only:
@@ -164,7 +164,7 @@ def _parse_web(scheme: str, rest: str, *, default_only: bool = False) -> Remote 
 
 
 def _cut(host: str, elements: list[str]) -> list[str]:
-    """Leave out what follows the repository: after `.git`, and on GitHub, which has no sub-groups, after the second."""
+    """Cut a path after the repository: after `.git`, and on GitHub, which has no sub-groups, after two segments."""
     for index in range(len(elements) - 1, 0, -1):
         if elements[index].endswith(".git"):
             return elements[: index + 1]

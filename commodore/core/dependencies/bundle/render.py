@@ -1,4 +1,4 @@
-"""What a component requires: its `jsonnetfile.jsonnet`, rendered outside of the checkout, or its `jsonnetfile.json`."""
+"""Requirements of components: `jsonnetfile.jsonnet`, evaluated outside of the checkout, or `jsonnetfile.json`."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from commodore.core.sources.git import Git
 
 SOURCE_NAME = "jsonnetfile.jsonnet"
 
-_OUT_OF_MEMORY = (2, -signal.SIGABRT)  # how the Go runtime ends then
+_OUT_OF_MEMORY = (2, -signal.SIGABRT)  # exit statuses of the Go runtime
 
 
 @dataclass(frozen=True, slots=True)
 class Requirer:
     """A component that may require libraries.
 
-    `folder` is the root of its repository. `variables` is its parameter `jsonnetfile_parameters`, passed on as external
-    variables whole. `name` is the component's, for messages.
+    `folder` is the root of its repository. `variables` is its parameter `jsonnetfile_parameters`, passed as
+    external variables. `name` is the component's, for messages.
     """
 
     name: str
@@ -39,36 +39,36 @@ class Requirer:
 
 
 def effective_jsonnetfiles(requirers: Sequence[Requirer], context: Context) -> list[JsonnetFile | None]:
-    """What each component requires, in the order given; None for those with neither file. Nothing is written.
+    """Return the requirements of each component, in order; None for a component with neither file. Nothing is written.
 
-    All `jsonnetfile.jsonnet` are evaluated in one child process. One wins over a tracked `jsonnetfile.json` beside it.
+    All `jsonnetfile.jsonnet` are evaluated in one child process. They override a tracked `jsonnetfile.json`.
 
     Raises:
-        InputError: a variable is no string or missing, a file cannot be evaluated, or gives no jsonnetfile.
+        InputError: a variable is missing or not a string, a file cannot be evaluated, or is not a jsonnetfile.
         PolicyError: a file is a link that leads out of the repository.
         EnvironmentFault: the evaluation did not end in time.
         Findings: several of these.
     """
-    rendered = [one for one in requirers if (one.folder / SOURCE_NAME).is_file()]
+    rendered = [requirer for requirer in requirers if (requirer.folder / SOURCE_NAME).is_file()]
     errors: list[CommodoreError] = [
-        _leads_out(one, name)
-        for one in requirers
+        _leads_out(requirer, name)
+        for requirer in requirers
         for name in (SOURCE_NAME, FILE_NAME)
-        if (one.folder / name).is_file() and not is_inside(one.folder / name, one.folder)
+        if (requirer.folder / name).is_file() and not is_inside(requirer.folder / name, requirer.folder)
     ]
-    for one in rendered:
-        errors += _check_variables(one)
-        if _tracks(one.folder, FILE_NAME, context):
-            context.announce(_ignored(one))
+    for requirer in rendered:
+        errors += _check_variables(requirer)
+        if _tracks(requirer.folder, FILE_NAME, context):
+            context.announce(_ignored(requirer))
     raise_all(errors)
     evaluated = _evaluate(rendered, context)
     result: list[JsonnetFile | None] = []
-    for one in requirers:
+    for requirer in requirers:
         try:
-            if one in rendered:
-                result.append(_parse(one, evaluated[rendered.index(one)], context))
-            elif (one.folder / FILE_NAME).is_file():
-                result.append(read_jsonnetfile(one.folder / FILE_NAME, context.limits))
+            if requirer in rendered:
+                result.append(_parse(requirer, evaluated[rendered.index(requirer)], context))
+            elif (requirer.folder / FILE_NAME).is_file():
+                result.append(read_jsonnetfile(requirer.folder / FILE_NAME, context.limits))
             else:
                 result.append(None)
         except CommodoreError as error:
@@ -77,16 +77,16 @@ def effective_jsonnetfiles(requirers: Sequence[Requirer], context: Context) -> l
     return result
 
 
-def _check_variables(one: Requirer) -> list[CommodoreError]:
+def _check_variables(requirer: Requirer) -> list[CommodoreError]:
     return [
         InputError(
             "CMD-JB-020",
-            f"the value of jsonnetfile_parameters.{key} of component {one.name} must be a string, found"
+            f"the value of jsonnetfile_parameters.{key} of component {requirer.name} must be a string, found"
             f" {json.dumps(value, default=str)[:60]}",
             hint=f"put quotes around it: {key}: '{json.dumps(value)}'" if isinstance(value, int | float | bool) else "",
-            locations=[str(one.folder / SOURCE_NAME)],
+            locations=[str(requirer.folder / SOURCE_NAME)],
         )
-        for key, value in one.variables.items()
+        for key, value in requirer.variables.items()
         if not isinstance(value, str)
     ]
 
@@ -97,11 +97,11 @@ def _evaluate(rendered: Sequence[Requirer], context: Context) -> list[JsonnetRes
     limits = context.limits
     files = [
         JsonnetTask(
-            str(one.folder / SOURCE_NAME),
-            str(one.folder),
-            ext_vars={name: str(value) for name, value in one.variables.items()},
+            str(requirer.folder / SOURCE_NAME),
+            str(requirer.folder),
+            ext_vars={name: str(value) for name, value in requirer.variables.items()},
         )
-        for one in rendered
+        for requirer in rendered
     ]
     bounds = Bounds(limits.jsonnetfile_timeout, memory=limits.jsonnetfile_memory)
     try:
@@ -117,55 +117,55 @@ def _evaluate(rendered: Sequence[Requirer], context: Context) -> list[JsonnetRes
 def _gave_up(rendered: Sequence[Requirer], reason: str) -> EnvironmentFault:
     return EnvironmentFault(
         "CMD-JB-022",
-        f"the evaluation of {SOURCE_NAME} was given up: {reason}",
+        f"the evaluation of {SOURCE_NAME} was aborted: {reason}",
         hint="check the named files for an endless recursion",
-        locations=[str(one.folder / SOURCE_NAME) for one in rendered],
+        locations=[str(requirer.folder / SOURCE_NAME) for requirer in rendered],
     )
 
 
-def _parse(one: Requirer, evaluated: JsonnetResult, context: Context) -> JsonnetFile:
-    source = str(one.folder / SOURCE_NAME)
+def _parse(requirer: Requirer, evaluated: JsonnetResult, context: Context) -> JsonnetFile:
+    source = str(requirer.folder / SOURCE_NAME)
     if evaluated.value is not None:
         return parse_jsonnetfile(evaluated.value.encode(), source, context.limits)
     refused = [
         f"the import of {name!r} {f'cannot be read: {why}' if why else 'is outside of the folder of the jsonnetfile'}"
         for name, why in evaluated.refused
     ]
-    text = "\n".join([*refused, evaluated.complaint])  # the place follows
-    found = re.search(re.escape(source) + r":\(?(\d+):(\d+)", text)
-    place = Location(source, int(found[1]), int(found[2])) if found else Location(source)
+    text = "\n".join([*refused, evaluated.complaint])  # the location follows
+    match = re.search(re.escape(source) + r":\(?(\d+):(\d+)", text)
+    place = Location(source, int(match[1]), int(match[2])) if match else Location(source)
     first = next(line for line in text.splitlines() if line.strip())
     message = re.sub(re.escape(source) + r"[:()\d-]*\s*", "", first).removeprefix("RUNTIME ERROR: ")
     message = only_printable(message)
     missing = re.search(r"Undefined external variable: (\S+)", message)
     raise InputError(
         "CMD-JB-021",
-        f"{SOURCE_NAME} of component {one.name} cannot be evaluated: {message}",
+        f"{SOURCE_NAME} of component {requirer.name} cannot be evaluated: {message}",
         hint=f"set jsonnetfile_parameters.{missing[1]} in the component's parameters" if missing else "",
         locations=[place],
     )
 
 
 def _tracks(folder: Path, name: str, context: Context) -> bool:
-    """Whether the commit that `folder` is a checkout of holds the file; false where there is no repository."""
+    """Check if the commit of the checkout `folder` has the file; False without a repository."""
     if not (folder / name).is_file():
         return False
     answer = Git(folder, context).run(["ls-tree", "--name-only", "HEAD", "--", name], check=False)
     return answer.returncode == 0 and answer.text == name
 
 
-def _ignored(one: Requirer) -> Warned:
+def _ignored(requirer: Requirer) -> Warned:
     return Warned(
         "CMD-JB-023",
-        f"component {one.name} has both {SOURCE_NAME} and {FILE_NAME} in its repository; the first one counts",
+        f"component {requirer.name} has both {SOURCE_NAME} and {FILE_NAME} in its repository; the first one is used",
         hint=f"remove {FILE_NAME} from the repository",
     )
 
 
-def _leads_out(one: Requirer, name: str) -> PolicyError:
+def _leads_out(requirer: Requirer, name: str) -> PolicyError:
     return PolicyError(
         "CMD-JB-010",
-        f"{name} of component {one.name} is a link that leads out of its repository",
-        hint="put the file itself there",
-        locations=[str(one.folder / name)],
+        f"{name} of component {requirer.name} is a link that leads out of its repository",
+        hint="replace the link by the file itself",
+        locations=[str(requirer.folder / name)],
     )

@@ -1,4 +1,4 @@
-"""The signature of a folder, which tells whether it was touched."""
+"""Signature of a folder, to detect changes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from commodore.base.files.tree import walk
 
 def signature(folder: Path, skip: Path) -> str:
     """A cheap fingerprint (hex SHA-256) of names, kinds, modes, sizes, times and link targets below `folder`. The time
-    of change of a file tells of edits that keep its size and its time of modification.
+    of change (ctime) detects edits that keep a file's size and time of modification.
 
-    It tells whether the folder was touched since; contents are not read, and the file `skip` does not count.
+    It changes if the folder was modified; contents are not read, and the file `skip` is ignored.
     """
     seen = hashlib.sha256()
     unseen = os.fspath(skip)

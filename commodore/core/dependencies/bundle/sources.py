@@ -1,8 +1,8 @@
-"""Where packages come from: a version becomes a commit, and a commit becomes a folder in the export cache.
+"""Sources of packages: resolve versions to commits, and export commits to the export cache.
 
-Asking a remote what a version is takes one connection and moves no objects. Files are fetched only for a commit that no
-earlier run has exported, and then that commit alone, without its history: libraries live in some of the largest
-repositories there are. A repository that is a dependency of the cluster itself has a clone, which is used instead.
+Resolving a version takes one connection and transfers no objects. Files are fetched only for a commit that no earlier
+run has exported, and then only that commit, without its history: some libraries are in very large repositories. For a
+repository that is a dependency of the cluster itself, its clone is used instead.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from commodore.core.sources.git import FETCH_STAGE, Git, RemoteState, Repository
 if TYPE_CHECKING:
     from commodore.core.confinement import TrustPolicy
 
-# What is not a ref's name but still names a commit: an abbreviation, a walk along the history, `git describe`.
+# Names of commits that are not refs: abbreviations, revisions with `~` or `^`, output of `git describe`.
 _EXPRESSION = re.compile(r"[0-9a-fA-F]{4,63}|.*[~^].*|.+-\d+-g[0-9a-f]{4,64}")
 
 _VERSIONS = "library versions"
@@ -51,10 +51,10 @@ class LibrarySources:
     """Resolves and exports git packages for one run. Its methods may be called from one thread at a time.
 
     Args:
-        store: the run's repositories; offline if it is.
-        cache: the folder of exports, shared between working directories; need not exist.
-        policy: from which hosts they may come; None for what holds without a policy file.
-        reuse: whether a folder that was installed before, and looks untouched, is taken as it is.
+        store: the run's repositories, which decide if it is offline.
+        cache: the folder of exports, shared between working directories; it need not exist.
+        policy: the allowed hosts; None for the rules without a policy file.
+        reuse: reuse an installed folder that appears unchanged.
     """
 
     def __init__(
@@ -70,20 +70,20 @@ class LibrarySources:
 
     @property
     def context(self) -> Context:
-        """That of the repositories."""
+        """The context of the repositories."""
         return self._store.context
 
     @property
     def offline(self) -> bool:
-        """Whether there is no network access."""
+        """True without network access."""
         return self._store.context.offline
 
-    def resolve(self, wanted: Iterable[PackageRequest]) -> dict[PackageRequest, str | CommodoreError]:
-        """The commit (full id) of each wanted package, or why there is none. Every remote is asked once."""
+    def resolve(self, requests: Iterable[PackageRequest]) -> dict[PackageRequest, str | CommodoreError]:
+        """Return the commit (full id) of each package, or the error. Every remote is queried once."""
         versions: dict[Remote, set[str]] = defaultdict(set)
-        everything = list(wanted)
-        for one in everything:
-            versions[one.source.remote].add(one.version)
+        requests = list(requests)
+        for request in requests:
+            versions[request.source.remote].add(request.version)
 
         def resolve_all(remote: Remote) -> dict[str, str | CommodoreError]:
             refusal = self._attempt(self._check_host, remote)
@@ -91,39 +91,39 @@ class LibrarySources:
                 return dict.fromkeys(versions[remote], refusal)
             return {version: self._attempt(self._commit, remote, version) for version in sorted(versions[remote])}
 
-        found = self._in_parallel(resolve_all, sorted(versions, key=lambda remote: remote.url))
-        return {one: found[one.source.remote][one.version] for one in everything}
+        commits = self._in_parallel(resolve_all, sorted(versions, key=lambda remote: remote.url))
+        return {request: commits[request.source.remote][request.version] for request in requests}
 
-    def obtain(self, wanted: Iterable[PackageRequest]) -> dict[PackageRequest, Export | CommodoreError]:
-        """The exported files of each wanted package, or why there are none; a commit in the cache needs no network."""
-        self._cache.store.sweep()  # here, as nothing may be left to export for the run after one that was killed
-        commits = self.resolve(wanted)
+    def obtain(self, requests: Iterable[PackageRequest]) -> dict[PackageRequest, Export | CommodoreError]:
+        """Return the exported files of each package, or the error; a commit in the cache needs no network."""
+        self._cache.store.sweep()  # here, because a run after a killed one may have nothing to export
+        commits = self.resolve(requests)
         result: dict[PackageRequest, Export | CommodoreError] = {}
         missing: dict[Remote, dict[tuple[GitSource, str], list[PackageRequest]]] = defaultdict(
             lambda: defaultdict(list)
         )
-        for one, sha in commits.items():
+        for request, sha in commits.items():
             if isinstance(sha, CommodoreError):
-                result[one] = sha
-            elif export := self._cache.look_up(one.source, sha):
-                result[one] = export
+                result[request] = sha
+            elif export := self._cache.look_up(request.source, sha):
+                result[request] = export
             else:
-                missing[one.source.remote][one.source, sha].append(one)
+                missing[request.source.remote][request.source, sha].append(request)
 
         def fetch(remote: Remote) -> dict[tuple[GitSource, str], Export | CommodoreError]:
             exports = self._attempt(self._export, remote, list(missing[remote]))
             return dict.fromkeys(missing[remote], exports) if isinstance(exports, CommodoreError) else exports
 
-        for remote, exports in self._in_parallel(fetch, sorted(missing, key=lambda one: one.url)).items():
+        for remote, exports in self._in_parallel(fetch, sorted(missing, key=lambda remote: remote.url)).items():
             for key, outcome in exports.items():
                 result.update(dict.fromkeys(missing[remote][key], outcome))
-        return {one: result[one] for one in commits}
+        return {request: result[request] for request in commits}
 
     def copy(self, export: Export, destination: Path) -> None:
-        """Copy an export's files to the new folder `destination`; a damaged or vanished cache entry is recreated.
+        """Copy an export's files to the new folder `destination`; a damaged or missing cache entry is recreated.
 
         Raises:
-            CommodoreError: that did not work either.
+            CommodoreError: recreating it failed, too.
         """
         if self._cache.copy(export, destination):
             return
@@ -174,12 +174,12 @@ class LibrarySources:
             return sha
 
     def _export(
-        self, remote: Remote, wanted: Sequence[tuple[GitSource, str]]
+        self, remote: Remote, exports: Sequence[tuple[GitSource, str]]
     ) -> dict[tuple[GitSource, str], Export | CommodoreError]:
         repository = self._store.repository(remote.url)
         start = time.perf_counter()
         with self._cache.staging() as folder:
-            shas = sorted({sha for _, sha in wanted})
+            shas = sorted({sha for _, sha in exports})
             if not repository.has_commits(shas):
                 self._check_way(remote)
                 shallow = self._store.shallow_clone(remote.url, shas, folder / "clone")
@@ -191,22 +191,22 @@ class LibrarySources:
                     self._store.context.announce(StageAdvanced(FETCH_STAGE, repository.display_url, seconds))
             return {
                 (source, sha): self._attempt(self._export_one, repository, source, sha, folder / str(index))
-                for index, (source, sha) in enumerate(wanted)
+                for index, (source, sha) in enumerate(exports)
             }
 
     def _check_host(self, remote: Remote) -> None:
-        from commodore.core.confinement import DEFAULT_POLICY  # only runs that ask a remote need it
+        from commodore.core.confinement import DEFAULT_POLICY  # only runs that contact a remote need it
 
         (self._policy or DEFAULT_POLICY).require_host(remote.url, f"the Jsonnet library {remote.identity}")
 
     def _check_way(self, remote: Remote) -> None:
-        """Refuse a remote whose server redirects to a host that the policy does not name, if it names some. Its server
-        is asked once in a run.
+        """Refuse a remote whose server redirects to a host outside of the policy, if the policy lists hosts. The server
+        is queried once per run.
         """
         policy, context = self._policy, self._store.context
         if policy is None or not policy.names_hosts or context.offline or remote in self._judged:
             return
-        judged = replace(context, check_host=lambda url: policy.require_host(url, f"what {remote.identity} leads to"))
+        judged = replace(context, check_host=lambda url: policy.require_host(url, f"the redirect of {remote.identity}"))
         Git(Path(tempfile.gettempdir()), judged).locate(remote.url)
         self._judged.add(remote)
 
@@ -224,7 +224,7 @@ class LibrarySources:
         return self._seen / f"{hashlib.sha256(remote.url.encode()).hexdigest()}.json"
 
     def _remembered(self, remote: Remote, version: str) -> str:
-        """The commit a version was when it was last asked for, for runs without network; empty if it never was."""
+        """Return the last known commit of a version, for runs without network; empty if it was never resolved."""
         sha = read_note(self._memory(remote), _VERSIONS).get(version)
         return sha if isinstance(sha, str) and is_commit(sha.lower()) else ""
 
@@ -233,7 +233,7 @@ class LibrarySources:
         write_note(path, {**read_note(path, _VERSIONS), version: sha}, _VERSIONS)
 
     def _attempt(self, step: Callable[..., Outcome], *arguments: object) -> Outcome | CommodoreError:
-        """One package's failure is an answer: only who needs the package can tell whether it matters."""
+        """Return the result of a step, or its error: only the user of the package can decide if the error matters."""
         try:
             return step(*arguments)
         except CommodoreError as error:
@@ -257,7 +257,7 @@ class LibrarySources:
 def _main_instead(repository: Repository) -> Warned:
     return Warned(
         "CMD-JB-016",
-        f"{repository.display_url} has no branch 'master'; its branch 'main' is taken",
+        f"{repository.display_url} has no branch 'master'; its branch 'main' is used",
         hint="write `main` in the jsonnetfile",
     )
 

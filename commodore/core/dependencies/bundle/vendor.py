@@ -1,8 +1,8 @@
-"""The `vendor` folder: where every package is found, by its full and by its legacy name.
+"""The `vendor` folder, with every package under its full and its legacy name.
 
-Contents are copied into `vendor/.cache`, never linked to the shared cache: the folder works after the cache is gone or
-the folder has been moved, and editing a file in it changes no other place. All links are relative. The process may be
-killed at any moment: folders and links appear by rename, and the next run looks at everything, as the stamp comes last.
+Contents are copied into `vendor/.cache`, never linked to the shared cache: the folder works after the cache was removed
+or the folder was moved, and edits in it change no other copy. All links are relative. The process may be killed at any
+moment: folders and links appear by rename, and the next run checks everything, as the stamp is written last.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ CACHE = ".cache"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What `vendor` is to hold. Keys are names below `vendor`.
+    """The planned content of `vendor`. Keys are names below `vendor`.
 
-    `links`: name -> the package. `inside`: package -> path in its files -> another package that takes that place.
-    `legacy`: legacy name -> name of the package it stands for.
+    `links`: name -> package. `inside`: package -> path in its files -> another package that replaces the path.
+    `legacy`: legacy name -> name of its package.
     """
 
     packages: Sequence[Package]
@@ -49,11 +49,11 @@ class Layout:
 def lay_out(packages: Sequence[Package], context: Context, *, legacy_imports: bool) -> Layout:
     """Decide where each package goes; `packages` in depth-first order.
 
-    A package may be a sub-folder of another one by name. As in jsonnet-bundler, the one that comes later is put over
-    the other: the sub-folder into the whole, or the whole over the sub-folder.
+    The name of a package may be a sub-folder of another. As in jsonnet-bundler, the later package is put over the
+    earlier: the sub-folder into the whole, or the whole over the sub-folder.
 
     Raises:
-        InputError: a package would have to be written into a local folder, or the other way round.
+        InputError: a package would have to be written into a local folder, or a local folder into a package.
     """
     placed: dict[str, Package] = {}
     homes: dict[str, str] = {}
@@ -79,10 +79,10 @@ def lay_out(packages: Sequence[Package], context: Context, *, legacy_imports: bo
 
 
 def fill(vendor: Path, layout: Layout, sources: LibrarySources, context: Context) -> None:
-    """Make `vendor` hold exactly this, and the plain files that were put there by others.
+    """Make `vendor` hold exactly this layout, and the regular files that were put there by others.
 
     Raises:
-        CommodoreError: a package's files are lost and cannot be had again.
+        CommodoreError: a package's files are lost and cannot be fetched again.
         EnvironmentFault: the disk refused.
     """
     with guard_disk(vendor):
@@ -92,8 +92,8 @@ def fill(vendor: Path, layout: Layout, sources: LibrarySources, context: Context
             make_folder(folder, root=vendor.parent)
         for package in layout.packages:
             _place_content(vendor, package, layout.inside.get(package.name, {}), sources)
-        wanted = {**layout.links, **layout.legacy}
-        _remove_stale(vendor, set(wanted), {parent for name in wanted for parent in _ancestors(name)}, context)
+        links = {**layout.links, **layout.legacy}
+        _remove_stale(vendor, set(links), {parent for name in links for parent in _ancestors(name)}, context)
         for name, package in layout.links.items():
             link_relative(vendor / name, _content(vendor, package), root=vendor.parent)
         for legacy, name in layout.legacy.items():
@@ -108,10 +108,12 @@ def fill(vendor: Path, layout: Layout, sources: LibrarySources, context: Context
 
 
 def is_filled(vendor: Path, layout: Layout) -> bool:
-    """Whether the files of all packages are what they should be; those that hold another package are not looked at."""
+    """Check if the files of all packages are correct; packages that contain another package are not checked."""
     with guard_disk(vendor):
-        whole = [one for one in layout.packages if one.export is not None and one.name not in layout.inside]
-        return all(_measures(_content(vendor, one), one) for one in whole)
+        whole = [
+            package for package in layout.packages if package.export is not None and package.name not in layout.inside
+        ]
+        return all(_measures(_content(vendor, package), package) for package in whole)
 
 
 def _measures(place: Path, package: Package) -> bool:
@@ -142,7 +144,7 @@ def _place_content(vendor: Path, package: Package, inside: Mapping[str, Package]
 
 
 def _put_inside(staged: Path, place: Path, name: PurePosixPath, target: Path) -> None:
-    """Let the path `name` in a package's files be a link to another package."""
+    """Link the path `name` in a package's files to another package."""
     folder = staged
     for part in name.parts[:-1]:
         folder /= part
@@ -156,8 +158,8 @@ def _put_inside(staged: Path, place: Path, name: PurePosixPath, target: Path) ->
 def _is_in_place(place: Path, top: Path, package: Package) -> bool:
     if package.export is None:
         assert package.target is not None, "a package without an export is local"
-        wanted = os.path.relpath(package.target, place.parent)
-        return not top.is_symlink() and place.is_symlink() and os.readlink(place) == wanted
+        target = os.path.relpath(package.target, place.parent)
+        return not top.is_symlink() and place.is_symlink() and os.readlink(place) == target
     if not place.is_dir() or place.resolve() != top.parent.resolve() / place.relative_to(top.parent):
         return False
     return _measures(place, package)
@@ -204,7 +206,7 @@ def _legacy_links(packages: Sequence[Package], links: Mapping[str, Package], con
 
 
 def _clash(legacy: str, name: str, reason: str, *, explicit: bool) -> Warned | Noted:
-    """What was not chosen (the last part of a path) is worth a note only."""
+    """Return a warning, or a note if the legacy name is implicit (the last part of a path)."""
     message = f"{name} cannot be imported as {legacy}: {reason}"
     if not explicit:
         return Noted(message, level=1)
@@ -212,7 +214,7 @@ def _clash(legacy: str, name: str, reason: str, *, explicit: bool) -> Warned | N
 
 
 def _ancestors(name: str) -> Iterator[str]:
-    """The folders around `name`, innermost first."""
+    """Yield the parent folders of `name`, innermost first."""
     parent = name.rpartition("/")[0]
     while parent:
         yield parent
@@ -220,18 +222,18 @@ def _ancestors(name: str) -> Iterator[str]:
 
 
 def _is_part(package: Package, around: Package) -> bool:
-    """Whether `package` is just a sub-folder of what `around` holds anyway: one repository, one commit."""
+    """Check if `package` is a sub-folder of `around` at the same commit of the same repository."""
     part, whole = package.export, around.export
     return part is not None and whole is not None and (part.sha, part.source.remote) == (whole.sha, whole.source.remote)
 
 
 def _check_nesting(around: Package, package: Package) -> None:
-    for one in (around, package):
-        if not isinstance(one.dependency.source, GitSource):
+    for candidate in (around, package):
+        if not isinstance(candidate.dependency.source, GitSource):
             raise InputError(
                 "CMD-JB-018",
                 f"the packages {around.name} and {package.name} cannot both be in vendor: one would be inside the"
-                f" other, and {one.name} is a local folder",
+                f" other, and {candidate.name} is a local folder",
                 hint="rename the local folder",
             )
 

@@ -1,8 +1,8 @@
-"""Which packages a jsonnetfile brings in, directly and through others, and which version of each wins.
+"""Resolution of the packages that a jsonnetfile requires, directly and transitively, and of their versions.
 
-The first occurrence in depth-first order wins. Fetching does not wait for that order: every round descends as far as it
-is known, and what was missing on the way is fetched together, all repositories in parallel. The last round, where
-nothing is missing any more, decides; errors of packages that did not win do not count.
+The first occurrence in depth-first order wins. Fetching does not follow that order: every round descends through the
+known packages, and then fetches all missing packages together, all repositories in parallel. The last round, in which
+nothing is missing, decides; errors of packages that did not win are dropped.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from commodore.core.dependencies.bundle.sources import LibrarySources, PackageRe
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A package that won.
+    """A selected package.
 
-    `dependency` is as requested (its version replaced by the lock's, if there is one), `folder` the one its jsonnetfile
-    stands in. Git packages have an `export`; for local ones `target` is the folder meant.
+    `dependency` is as requested (with the lock's version, if there is one), `folder` is that of the jsonnetfile that
+    requests it. Git packages have an `export`; local ones have their folder as `target`.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Package:
 
 @dataclass(frozen=True, slots=True)
 class VersionConflict:
-    """Two versions (or sources) of one package were asked for. `..._by` are the chains of packages that ask."""
+    """Two requested versions (or sources) of one package. `..._by` are the chains of requesting packages."""
 
     name: str
     kept: str
@@ -60,9 +60,9 @@ class VersionConflict:
 
 @dataclass(frozen=True, slots=True)
 class Closure:
-    """Everything a jsonnetfile brings in: the winners in depth-first order, what lost, and which local files were read.
+    """All packages that a jsonnetfile requires: selected ones in depth-first order, conflicts, and local files read.
 
-    `read`: path of a local jsonnetfile -> hex SHA-256 of its content, empty if there was none.
+    `read`: path of a local jsonnetfile -> hex SHA-256 of its content; empty if it does not exist.
     """
 
     packages: tuple[Package, ...]
@@ -72,10 +72,10 @@ class Closure:
 
 @dataclass(frozen=True, slots=True)
 class _Base:
-    """The folder of a jsonnetfile. `real` is where it can be read now, `final` where it will be for who uses `vendor`.
+    """The folder of a jsonnetfile. `real` is its current path, `final` its path for users of `vendor`.
 
-    `root` confines local dependencies (None: the user's own file, which may point anywhere). `fetched`: the file came
-    over the network, so that it may not name repositories of this machine.
+    `root` confines local dependencies (None: the user's own file, which may point anywhere). `fetched`: the file was
+    fetched from the network, so it may not name repositories of this machine.
     """
 
     real: Path
@@ -93,15 +93,15 @@ def find_packages(
     replaced: Mapping[Path, JsonnetFile],
     sources: LibrarySources,
 ) -> Closure:
-    """All packages that `file` in `folder` brings in.
+    """Resolve all packages that `file` in `folder` requires.
 
     Args:
-        lock: its versions replace those asked for.
-        vendor: where the packages will be put.
-        replaced: what counts as the jsonnetfile of a local folder instead of the one in it.
+        lock: versions that replace the requested ones.
+        vendor: the folder in which the packages will be installed.
+        replaced: local folder -> jsonnetfile to use instead of the one in it.
 
     Raises:
-        CommodoreError: a package that won cannot be had; all of these are reported together.
+        CommodoreError: a selected package cannot be fetched; all such errors are reported together.
     """
     known: dict[PackageRequest, Export | CommodoreError] = {}
     while True:
@@ -115,7 +115,7 @@ def find_packages(
 
 
 def content_place(vendor: Path, name: str, version: str) -> Path:
-    """Where a package's files are: `vendor/.cache/<name and version, escaped>/<name>`."""
+    """Return the path of a package's files: `vendor/.cache/<name and version, escaped>/<name>`."""
     escaped = quote(f"{name}-{version}", safe="$&+=:@~")
     if len(escaped) > PATH_SEGMENT_BYTES:
         escaped = f"{escaped[:180]}-{hashlib.sha256(escaped.encode()).hexdigest()}"
@@ -123,7 +123,7 @@ def content_place(vendor: Path, name: str, version: str) -> Path:
 
 
 class _Descent:
-    """One depth-first pass over what is known of the packages so far."""
+    """One depth-first pass over the known packages."""
 
     def __init__(
         self,
@@ -146,14 +146,14 @@ class _Descent:
         self._seen: set[str] = set()
 
     def visit(self, file: JsonnetFile, base: _Base, place: str, chain: tuple[str, ...]) -> None:
-        """Take the dependencies of `file`, each with its own before its next sibling. `place` names the file."""
+        """Visit the dependencies of `file` depth-first. `place` is the file's name in errors."""
         if len(chain) > self._context.limits.bundle_depth:
             self.errors.append(
                 InputError(
                     "CMD-JB-013",
                     f"packages require packages more than {self._context.limits.bundle_depth} levels deep: "
                     f"{' > '.join(chain)}",
-                    hint="the requirements probably recurse; check the chain of packages",
+                    hint="the requirements are probably recursive; check the chain of packages",
                     locations=[place],
                 )
             )
@@ -168,7 +168,7 @@ class _Descent:
                 raise InputError(
                     "CMD-JB-003",
                     f"more than {self._context.limits.bundle_packages} packages are required",
-                    hint="the requirements probably recurse; check the chain of packages",
+                    hint="the requirements are probably recursive; check the chain of packages",
                     locations=[place],
                 )
             try:
@@ -177,15 +177,15 @@ class _Descent:
                 self.errors.append(_required_by(error, package, place))
 
     def conflicts(self) -> list[VersionConflict]:
-        """Who lost against whom, without those that mean the same commit or folder."""
-        found: dict[VersionConflict, None] = {}
+        """Return the conflicts between packages, without those with the same commit or folder."""
+        conflicts: dict[VersionConflict, None] = {}
         for loser in self._losers:
             winner = self.packages.get(loser.name)
             if winner is None or self._same(winner, loser):
                 continue
-            kept, dropped = (_describe(one, other) for one, other in ((winner, loser), (loser, winner)))
-            found[VersionConflict(loser.name, kept, _asker(winner), dropped, _asker(loser))] = None
-        return list(found)
+            kept, dropped = (_describe(*pair) for pair in ((winner, loser), (loser, winner)))
+            conflicts[VersionConflict(loser.name, kept, _requirer(winner), dropped, _requirer(loser))] = None
+        return list(conflicts)
 
     def _pinned(self, name: str, declared: JsonnetDependency) -> JsonnetDependency:
         locked = self._locked.get(name)
@@ -204,36 +204,36 @@ class _Descent:
         if base.fetched and source.remote.on_this_machine:
             raise PolicyError(
                 "CMD-JB-011",
-                f"the package {package.required_by[-1]}, which comes over the network, requires the repository"
+                f"the package {package.required_by[-1]}, which is fetched from the network, requires the repository"
                 f" {source.remote.url} of this machine",
                 hint="only your own jsonnetfile and local packages may name local repositories",
             )
-        wanted = PackageRequest(source, package.dependency.version)
-        export = self._known.get(wanted)
+        request = PackageRequest(source, package.dependency.version)
+        export = self._known.get(request)
         if export is None:
-            self.missing.append(wanted)
+            self.missing.append(request)
             return
         if isinstance(export, CommodoreError):
             raise export
         if package.dependency.sum and package.dependency.sum != export.measure.sum:
             raise PolicyError(
                 "CMD-JB-012",
-                f"the package {package.name} at {wanted.version} has the sum {export.measure.sum}, but the lock file"
+                f"the package {package.name} at {request.version} has the sum {export.measure.sum}, but the lock file"
                 f" has {package.dependency.sum}",
-                hint="the repository's history or the lock file was changed; if you did that, remove the entry"
+                hint="the repository's history or the lock file was changed; if that was intended, remove the entry"
                 " from the lock file",
             )
         self.packages[package.name] = replace(package, export=export)
-        final = content_place(self._vendor, package.name, wanted.version)
+        final = content_place(self._vendor, package.name, request.version)
         inner = _Base(export.content, final, export.content, fetched=not source.remote.on_this_machine)
-        self._enter(package, inner, f"{package.name}@{wanted.version}/{FILE_NAME}")
+        self._enter(package, inner, f"{package.name}@{request.version}/{FILE_NAME}")
 
     def _take_local(self, package: Package, directory: str, base: _Base, place: Location) -> None:
         real, final = (Path(os.path.abspath(folder / directory)) for folder in (base.real, base.final))
         if not real.is_dir():
             raise InputError(
                 "CMD-JB-009",
-                f"the local package {package.name} is not there: {directory} is no folder",
+                f"the local package {package.name} does not exist: {directory} is not a folder",
                 hint="a local directory is relative to the jsonnetfile that names it",
                 locations=[place],
             )
@@ -241,7 +241,7 @@ class _Descent:
             raise PolicyError(
                 "CMD-JB-010",
                 f"the package {package.required_by[-1]} requires the folder {directory}, which is outside of it",
-                hint="a package may only name local folders of its own",
+                hint="a package may only name local folders inside of it",
                 locations=[place],
             )
         self.packages[package.name] = replace(package, target=final)
@@ -266,7 +266,7 @@ class _Descent:
             raise PolicyError(
                 "CMD-JB-010",
                 f"{place} is a link that leads out of its package",
-                hint="put the file itself there",
+                hint="replace the link by the file itself",
                 locations=[place],
             )
         content = read_content(path, self._context.limits)
@@ -275,10 +275,12 @@ class _Descent:
         return parse_jsonnetfile(content, place, self._context.limits)
 
     def _same(self, winner: Package, loser: Package) -> bool:
-        one, other = winner.dependency.source, loser.dependency.source
-        if not isinstance(one, GitSource) or not isinstance(other, GitSource):
+        source, other = winner.dependency.source, loser.dependency.source
+        if not isinstance(source, GitSource) or not isinstance(other, GitSource):
             return (
-                not isinstance(one, GitSource) and not isinstance(other, GitSource) and _local(loser) == winner.target
+                not isinstance(source, GitSource)
+                and not isinstance(other, GitSource)
+                and _local(loser) == winner.target
             )
         if winner.dependency.version == loser.dependency.version:
             return True
@@ -292,7 +294,7 @@ def _local(package: Package) -> Path | None:
 
 
 def _describe(package: Package, other: Package) -> str:
-    """The version; for packages that differ in where they come from, that."""
+    """Return the version of a package; its source and version if either of the two is local."""
     source = package.dependency.source
     if isinstance(source, GitSource) and isinstance(other.dependency.source, GitSource):
         return package.dependency.version
@@ -301,11 +303,11 @@ def _describe(package: Package, other: Package) -> str:
     )
 
 
-def _asker(package: Package) -> str:
+def _requirer(package: Package) -> str:
     return " > ".join(package.required_by) or FILE_NAME
 
 
 def _required_by(error: CommodoreError, package: Package, place: str) -> CommodoreError:
-    """The same error, saying which package is concerned and which file asks for it."""
-    where = f"{place}: {package.name}" + (f", required by {_asker(package)}" if package.required_by else "")
+    """Return the error with the package and the file that requires it."""
+    where = f"{place}: {package.name}" + (f", required by {_requirer(package)}" if package.required_by else "")
     return error.about(at=[where])

@@ -1,4 +1,4 @@
-"""What a compile needs in `vendor`: components, their template libraries, and what these require."""
+"""Content of `vendor` for a compile: components, their template libraries, and the packages that they require."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from commodore.core.dependencies.bundle.sources import LibrarySources
 
 @dataclass(frozen=True, slots=True)
 class BundledComponent:
-    """A component as the bundler sees it.
+    """A component to bundle.
 
-    `directory` is the root of its repository, which ends in `name`; `jsonnetfile` is what it requires, whatever lies in
-    that folder (None: what lies there counts).
+    `directory` is the root of its repository, which ends in `name`; `jsonnetfile` has its requirements, and overrides
+    the file in the folder (None: the file in the folder is used).
     """
 
     name: str
@@ -30,7 +30,8 @@ class BundledComponent:
 def bundle(workspace: Workspace, components: Sequence[BundledComponent], *, sources: LibrarySources) -> BundleResult:
     """Fill the workspace's `vendor` for a catalog or package compile; write its jsonnetfile and lock file.
 
-    Components count in name order: of a contested library the first one's version wins. No earlier lock is kept to.
+    Components are processed in name order: if they require different versions of a library, the first version wins.
+    Earlier lock files are ignored.
 
     Raises:
         CommodoreError: see `install`.
@@ -51,7 +52,9 @@ def bundle(workspace: Workspace, components: Sequence[BundledComponent], *, sour
         JsonnetFile(),
         vendor=workspace.vendor,
         sources=sources,
-        replaced={one.directory: one.jsonnetfile for one in ordered if one.jsonnetfile is not None},
+        replaced={
+            component.directory: component.jsonnetfile for component in ordered if component.jsonnetfile is not None
+        },
     )
     write_atomically(workspace.jsonnetfile_lock, serialise(result.lock, workspace.root), root=workspace.root)
     return result
@@ -60,7 +63,7 @@ def bundle(workspace: Workspace, components: Sequence[BundledComponent], *, sour
 def bundle_component(
     directory: Path, jsonnetfile: JsonnetFile, *, vendor: Path, sources: LibrarySources
 ) -> BundleResult:
-    """Fill `vendor` with what one component requires, for compiling it alone. Nothing else is written.
+    """Fill `vendor` with the requirements of one component, for compiling it alone. Nothing else is written.
 
     Args:
         directory: the folder that `jsonnetfile` belongs to.
