@@ -58,7 +58,7 @@ def test_what_is_wrong_has_a_cure_and_a_code(call: Call, monkeypatch: pytest.Mon
     assert told["token"] == {
         "name": "token",
         "state": "failed",
-        "message": "there is none",
+        "message": "there is no token",
         "cure": "log in with `commodore login`, or give a token with --api-token (COMMODORE_API_TOKEN)",
         "code": "",
         "exit_code": 3,

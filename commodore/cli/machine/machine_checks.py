@@ -22,7 +22,14 @@ from commodore.base.names import DISTRIBUTION
 from commodore.base.printable import counted
 from commodore.base.values.units import size_text
 from commodore.base.values.versions import Version
-from commodore.core.lieutenant import LOGIN_HINT, HeldToken, LieutenantClient, TokenStore, given_token, held_token
+from commodore.core.lieutenant import (
+    LOGIN_HINT,
+    AvailableToken,
+    LieutenantClient,
+    TokenStore,
+    available_token,
+    given_token,
+)
 from commodore.core.results.caches import (
     cache_folder,
     dependency_cache,
@@ -153,7 +160,7 @@ def _api(installation: Installation, context: Context) -> Iterator[Check]:
         yield Check("token", "skipped", "not checked without an API")
         return
     try:
-        token = held_token(
+        token = available_token(
             given_token(installation.api_token, context),
             TokenStore(installation.tokens, context).read(installation.api_url),
             time.time(),
@@ -178,7 +185,7 @@ def _reach(installation: Installation, context: Context) -> Check:
     return Check("API", "ok", f"{client.api_url} answers")
 
 
-def _try(installation: Installation, token: HeldToken, context: Context) -> Iterator[Check]:
+def _try(installation: Installation, token: AvailableToken, context: Context) -> Iterator[Check]:
     url, refused = installation.api_url, ("CMD-API-010", "CMD-API-011")
     try:
         with LieutenantClient(url, lambda: token.usable, context, timeout=installation.timeout) as client:

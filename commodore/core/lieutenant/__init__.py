@@ -1,4 +1,4 @@
-"""Who the cluster is: the Lieutenant API, its objects, its tokens, and the file that stands in for it."""
+"""Clusters and tenants: the Lieutenant API, its objects and tokens, and the cluster file that replaces it."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from commodore.core.lieutenant.sources import ClusterSource as ClusterSource
     from commodore.core.lieutenant.sources import LieutenantApi as LieutenantApi
     from commodore.core.lieutenant.token_store import TokenStore as TokenStore
-    from commodore.core.lieutenant.tokens import HeldToken as HeldToken
+    from commodore.core.lieutenant.tokens import AvailableToken as AvailableToken
+    from commodore.core.lieutenant.tokens import available_token as available_token
     from commodore.core.lieutenant.tokens import given_token as given_token
-    from commodore.core.lieutenant.tokens import held_token as held_token
     from commodore.core.lieutenant.tokens import resolve_token as resolve_token
 else:
     __getattr__ = lazy_exports(__name__)

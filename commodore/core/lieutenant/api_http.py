@@ -1,4 +1,4 @@
-"""How the API is asked over HTTP: what is allowed, and what failures mean."""
+"""HTTP requests to the API: limits, and errors of failures."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ _REACH_HINT = "check the API URL (--api-url, COMMODORE_API_URL), the network and
 _LATE = Meaning(EnvironmentFault, "CMD-API-007", _REACH_HINT)
 _MEANINGS = {
     **dict.fromkeys(Problem, Meaning(EnvironmentFault, "CMD-API-006", _REACH_HINT)),
-    Problem.NO_ANSWER: Meaning(
-        EnvironmentFault, "CMD-API-007", f"give more time with --request-timeout, or {_REACH_HINT}"
-    ),
+    Problem.NO_ANSWER: Meaning(EnvironmentFault, "CMD-API-007", f"raise --request-timeout, or {_REACH_HINT}"),
     Problem.TOO_SLOW: _LATE,
     Problem.NO_TIME: _LATE,
     Problem.INVALID_URL: Meaning(InputError, "CMD-API-002", _REACH_HINT),
@@ -27,20 +25,22 @@ _MEANINGS = {
     Problem.REDIRECT_REFUSED: Meaning(
         PolicyError,
         "CMD-API-012",
-        "the token was not sent there; if the API has moved, give its new URL with --api-url (COMMODORE_API_URL)",
+        "the token was not sent there; if the API has moved, set its new URL with --api-url (COMMODORE_API_URL)",
     ),
     Problem.REDIRECT_LOOP: Meaning(
         EnvironmentFault, "CMD-API-013", "the API URL (--api-url, COMMODORE_API_URL) or a proxy's set-up is wrong"
     ),
-    Problem.REDIRECT_TO_PAGE: Meaning(EnvironmentFault, "CMD-API-013", "a proxy in front of the API may want a login"),
+    Problem.REDIRECT_TO_PAGE: Meaning(
+        EnvironmentFault, "CMD-API-013", "a proxy in front of the API may require a login"
+    ),
 }
 
 
 def api_client(context: Context) -> Client:
-    """A session with the API, to be closed. What it raises has the codes of the API."""
+    """Return a client for the API, which the caller closes. Its errors have the codes of the API."""
     return Client(context, _MEANINGS, "application/json")
 
 
 def api_policy(timeout: float, limits: Limits, deadline: float = math.inf) -> Policy:
-    """What is allowed for one answer. Redirects stay on the API's server: the token goes nowhere else."""
+    """Return the limits of one request. Only redirects to the API's server are followed, because of the token."""
     return Policy(timeout, limits.response_seconds, limits.response_bytes, limits.request_attempts, deadline)

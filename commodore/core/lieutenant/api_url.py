@@ -1,4 +1,4 @@
-"""URLs of the API: one spelling for all the ways to write one."""
+"""Normalisation of the API's URL."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _HINT = "give the URL of the Lieutenant API, like https://api.syn.example.com, w
 
 
 def normalise_api_url(url: str | None) -> str:
-    """The URL with a scheme (https if it has none), lower-case host, no default port, no empty or dot segments.
+    """Return the URL with a scheme (https by default), lower-case host, no default port, no empty or dot segments.
 
     Raises:
         UsageError: there is no URL.
-        InputError: it is no http(s) URL, or it holds a user name, a password, a query or a fragment.
+        InputError: it is not an http(s) URL, or it has a user name, a password, a query or a fragment.
     """
     text = (url or "").strip()
     if not text:
@@ -32,11 +32,11 @@ def normalise_api_url(url: str | None) -> str:
     if scheme not in _PORTS:
         raise _invalid(f"its scheme is {scheme!r} instead of https")
     if parts.username is not None or parts.password is not None:
-        raise _invalid("it holds a user name or a password; the API wants a token")
+        raise _invalid("it has a user name or a password; the API requires a token")
     if parts.query or parts.fragment:
         raise _invalid("it has a query or a fragment")
     if not host or not re.fullmatch(r"[^\s\x00-\x20/\\%?#@<>\"{}|^`]+", host):
-        raise _invalid("it names no host")
+        raise _invalid("it has no host")
     netloc = f"[{host}]" if ":" in host else host
     if port is not None and port != _PORTS[scheme]:
         netloc += f":{port}"
@@ -44,14 +44,16 @@ def normalise_api_url(url: str | None) -> str:
 
 
 def endpoint_url(api_url: str, *segments: str) -> str:
-    """The URL of an endpoint below a normalised API URL. Each segment is percent-encoded.
+    """Return the URL of an endpoint below a normalised API URL. Each segment is percent-encoded.
 
     Raises:
-        InputError: a segment would name another endpoint (`..`) or none.
+        InputError: a segment is empty, or would name another endpoint (`..`).
     """
     for segment in segments[:-1] if segments[-1] == "" else segments:
         if segment in ("", ".", "..") or not segment.isprintable():
-            raise InputError("CMD-API-017", f"{segment!r} cannot be an id in Lieutenant", hint="check the cluster's id")
+            raise InputError(
+                "CMD-API-017", f"{segment!r} is not a valid id in Lieutenant", hint="check the cluster's id"
+            )
     return api_url.rstrip("/") + "/" + "/".join(quote(segment, safe="") for segment in segments)
 
 
@@ -60,10 +62,10 @@ def _normalise_path(path: str) -> str:
     normal = posixpath.normpath(collapsed)
     if collapsed.endswith(("/", "/.", "/..")) and normal != "/":
         normal += "/"
-    # Everything that may stand in a path stays, percent signs of an encoded URL included.
+    # All characters that are allowed in a path stay, including percent signs of an encoded URL.
     return quote(normal, safe="/%:@!$&'()*+,;=~-._")
 
 
 def _invalid(why: str) -> InputError:
-    # The URL itself is not repeated: it may hold a password.
+    # The URL itself is not repeated, because it may hold a password.
     return InputError("CMD-API-002", f"the URL of the Lieutenant API is not valid: {why}", hint=_HINT)

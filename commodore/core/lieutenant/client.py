@@ -1,4 +1,4 @@
-"""The client of the Lieutenant API."""
+"""Client of the Lieutenant API."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _REASON_LENGTH = 300
 
 
 class LieutenantClient:
-    """Asks the API about clusters and tenants, and reports compilations to it.
+    """A client that reads clusters and tenants from the API, and reports compilations to it.
 
     Every method raises:
-        EnvironmentFault: the API cannot be reached or fails, or its answer makes no sense.
-        PolicyError: it redirects to where the token must not go.
-        InputError: it does not accept the token, does not know the cluster or tenant, or an id cannot be one.
+        EnvironmentFault: the API cannot be reached or fails, or its response is invalid.
+        PolicyError: it redirects to a server that must not receive the token.
+        InputError: it does not accept the token, does not know the cluster or tenant, or an id is invalid.
         UsageError: there is no token.
 
     Args:
         api_url: the API's URL in any spelling.
-        token_source: gives the bearer token, or None if there is none; asked before each request, as tokens expire.
-        timeout: seconds for connecting, and between two pieces of an answer; limits.request_timeout if not given.
-        context: announces repeated requests, and is warned if a token goes over an unencrypted connection.
+        token_source: returns the bearer token, or None without one; called before each request, as tokens expire.
+        timeout: seconds for connecting, and between two chunks of a response; by default limits.request_timeout.
+        context: announces repeated requests, and a warning if a token is sent over an unencrypted connection.
 
     Raises:
         UsageError: there is no API URL, or the timeout is not positive.
@@ -50,7 +50,7 @@ class LieutenantClient:
         *,
         timeout: float | None = None,
     ) -> None:
-        # Here, because the library takes a tenth of a second to load, which reading a cluster file need not wait for.
+        # Here, because the HTTP library takes a tenth of a second to import, which cluster files do not need.
         from commodore.core.lieutenant.api_http import api_client, api_policy
 
         self.api_url = normalise_api_url(api_url)
@@ -60,7 +60,9 @@ class LieutenantClient:
         seconds = context.limits.request_timeout if timeout is None else timeout
         if not seconds > 0:
             raise UsageError(
-                "CMD-API-019", f"the request timeout is {seconds:g} s", hint="give a positive --request-timeout"
+                "CMD-API-019",
+                f"the request timeout must be positive, not {seconds:g} s",
+                hint="check --request-timeout",
             )
         self._policy = api_policy(seconds, context.limits)
         self._http = api_client(Context(context.announce, context.limits))
@@ -74,34 +76,34 @@ class LieutenantClient:
         self.close()
 
     def close(self) -> None:
-        """Close the connections that are kept open."""
+        """Close the open connections."""
         self._http.close()
 
     def reach(self) -> None:
-        """Ask for nothing and without a token, to see whether there is a server that answers."""
+        """Request the first page without a token, to check that a server responds."""
         answer = self._http.get(self.api_url, self._policy)
         if answer.status >= 500:
             raise self._refusal(answer, "its first page", None, "")
 
     def clusters(self, tenant: str | None = None, sort_by: str | None = None) -> list[dict[str, Any]]:
-        """All cluster objects, or those of one tenant, in the order of the API."""
+        """Return all cluster objects, or those of one tenant, in the order of the API."""
         query = {"sort_by": sort_by, "tenant": tenant}
         value = self._get("the list of clusters", ("clusters", ""), {k: v for k, v in query.items() if v is not None})
         value = [] if value is None else value  # an API in Go writes an empty list as null
         if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
-            raise self._misshapen("the list of clusters", "a list of objects")
+            raise self._unexpected("the list of clusters", "a list of objects")
         return value
 
     def cluster(self, cluster_id: str) -> dict[str, Any]:
-        """The object of one cluster."""
+        """Return the object of a cluster."""
         return self._get_object("cluster", "clusters", cluster_id)
 
     def tenant(self, tenant_id: str) -> dict[str, Any]:
-        """The object of one tenant."""
+        """Return the object of a tenant."""
         return self._get_object("tenant", "tenants", tenant_id)
 
     def report_compile(self, cluster_id: str, metadata: Mapping[str, Any]) -> None:
-        """Tell the API what a catalog was compiled from. `metadata` is JSON-ready."""
+        """Report to the API the sources of a compiled catalog. `metadata` is JSON-ready."""
         url = endpoint_url(self.api_url, "clusters", cluster_id, "compileMeta")
         token = self._token()
         body = json.dumps(metadata, allow_nan=False).encode()
@@ -109,11 +111,11 @@ class LieutenantClient:
         if answer.status >= 400:
             raise self._refusal(answer, f"the report of cluster {cluster_id!r}", f"cluster {cluster_id!r}", token)
 
-    def _get_object(self, kind: str, endpoint: str, wanted: str) -> dict[str, Any]:
-        name = f"{kind} {wanted!r}"
-        value = self._get(name, (endpoint, wanted), {}, thing=name)
+    def _get_object(self, kind: str, endpoint: str, identifier: str) -> dict[str, Any]:
+        name = f"{kind} {identifier!r}"
+        value = self._get(name, (endpoint, identifier), {}, thing=name)
         if not isinstance(value, dict):
-            raise self._misshapen(name, "an object")
+            raise self._unexpected(name, "an object")
         return value
 
     def _get(self, what: str, segments: tuple[str, ...], query: Mapping[str, str], thing: str | None = None) -> Any:
@@ -150,7 +152,7 @@ class LieutenantClient:
         return token
 
     def _refusal(self, answer: Answer, what: str, thing: str | None, token: str) -> CommodoreError:
-        """The error for a status that is none of success. `thing` is what 404 says is not there."""
+        """Return the error for a failure status. `thing` is the name of the object that is missing in case of 404."""
         reason = _reason(answer)
         reason = reason.replace(token, "***") if token else reason
         said = f"{answer.status}: {reason}" if reason else str(answer.status)
@@ -168,7 +170,7 @@ class LieutenantClient:
             return InputError(
                 "CMD-API-018",
                 f"{self.api_url} has no {thing} ({said})",
-                hint="`commodore catalog list` names the clusters you may see",
+                hint="`commodore catalog list` lists the clusters that you may see",
             )
         return EnvironmentFault(
             "CMD-API-009",
@@ -176,7 +178,7 @@ class LieutenantClient:
             hint="try again later" if answer.status >= 500 or answer.status == 429 else "check the API URL (--api-url)",
         )
 
-    def _misshapen(self, what: str, expected: str) -> EnvironmentFault:
+    def _unexpected(self, what: str, expected: str) -> EnvironmentFault:
         return EnvironmentFault(
             "CMD-API-016",
             f"the answer of {self.api_url} for {what} is not {expected}",
@@ -185,10 +187,10 @@ class LieutenantClient:
 
 
 def check_token(token: str) -> None:
-    """Refuse a token that cannot stand in a header, without repeating it.
+    """Refuse a token that is not valid in a header, without repeating it.
 
     Raises:
-        InputError: it holds blanks, newlines or characters that are not ASCII.
+        InputError: it has blanks, newlines or characters that are not ASCII.
     """
     if not token.isascii() or not token.isprintable() or " " in token:
         raise InputError(
@@ -203,22 +205,22 @@ def _bearer(token: str) -> dict[str, str]:
 
 
 def _parse(body: bytes) -> Any:
-    """The JSON value of a body, an empty one being an empty object."""
+    """Return the JSON value of a body; an empty object for an empty body."""
     if not body:
         return {}
     value = json.loads(body, parse_constant=_refuse_constant)
-    if b"\\ud" in body.lower():  # half a character, escaped, would fail only when it is written somewhere
+    if b"\\ud" in body.lower():  # an escaped lone surrogate would fail only when it is written
         json.dumps(value, ensure_ascii=False).encode()
     return value
 
 
 def _refuse_constant(name: str) -> Any:
-    """Python would read NaN and Infinity, which JSON does not have."""
+    """Refuse NaN and Infinity, which Python would read although JSON does not have them."""
     raise ValueError(name)
 
 
 def _reason(answer: Answer) -> str:
-    """Why the API refused, in its own words, else in those of HTTP; one line, short."""
+    """Return the API's own reason for a failure, else the HTTP reason; one short line."""
     reason: object = None
     try:
         value = _parse(answer.body)

@@ -1,4 +1,4 @@
-"""A file that stands in for the API: `--cluster-file` (docs/reference/cluster-file.md)."""
+"""Cluster files, which replace the API: `--cluster-file` (docs/reference/cluster-file.md)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ClusterFileContent:
     """A cluster file, read once.
 
     Attributes:
-        clusters: the clusters by id, in the order of the file, as the API would give them.
+        clusters: the clusters by id, in the order of the file, with the shape of the API's objects.
     """
 
     path: Path
@@ -39,17 +39,17 @@ class ClusterFileContent:
     tenants: Mapping[str, Mapping[str, Any]]
 
     def load(self, cluster_id: str, fallback_dynamic_facts: Mapping[str, Any], context: Context) -> Cluster:
-        """The cluster with this id.
+        """Return the cluster with this id.
 
         Raises:
-            InputError, Findings: the file does not know the cluster or its tenant, or one of them is not complete.
+            InputError, Findings: the file does not have the cluster or its tenant, or one of them is incomplete.
         """
         if cluster_id not in self.clusters:
             known = sorted(self.clusters)
             raise InputError(
                 "CMD-API-045",
                 f"{self.path} has no cluster {cluster_id!r}",
-                hint=did_you_mean(cluster_id, known) or f"it has {', '.join(known) or 'no cluster at all'}",
+                hint=did_you_mean(cluster_id, known) or f"it has {', '.join(known) or 'no clusters'}",
                 locations=[str(self.path)],
             )
         cluster = self.clusters[cluster_id]
@@ -58,21 +58,21 @@ class ClusterFileContent:
     def _tenant_of(self, cluster: Mapping[str, Any]) -> Mapping[str, Any]:
         if not self.tenants:
             raise _malformed("CMD-API-044", self.path, "has no tenant", "add the key 'tenant' with the tenant's object")
-        wanted = cluster.get("tenant")
-        if len(self.tenants) == 1 or not isinstance(wanted, str):
-            return next(iter(self.tenants.values()))  # whether the two belong together is checked with all else
-        if wanted not in self.tenants:
+        tenant = cluster.get("tenant")
+        if len(self.tenants) == 1 or not isinstance(tenant, str):
+            return next(iter(self.tenants.values()))  # that the two belong together is checked later
+        if tenant not in self.tenants:
             raise _malformed(
                 "CMD-API-046",
                 self.path,
-                f"has no tenant {wanted!r}, to which cluster {cluster['id']!r} belongs",
-                did_you_mean(wanted, self.tenants) or f"it has {', '.join(sorted(self.tenants))}",
+                f"has no tenant {tenant!r}, to which cluster {cluster['id']!r} belongs",
+                did_you_mean(tenant, self.tenants) or f"it has {', '.join(sorted(self.tenants))}",
             )
-        return self.tenants[wanted]
+        return self.tenants[tenant]
 
 
 def read_cluster_file(path: Path, context: Context) -> ClusterFileContent:
-    """The clusters and tenants of a file.
+    """Read the clusters and tenants of a file.
 
     Raises:
         EnvironmentFault: the file cannot be read.
@@ -80,50 +80,52 @@ def read_cluster_file(path: Path, context: Context) -> ClusterFileContent:
     """
     content = _read(path, context)
     clusters, tenants = (_objects(content, kind, path) for kind in ("cluster", "tenant"))
-    return ClusterFileContent(path, {one["id"]: one for one in clusters}, {one["id"]: one for one in tenants})
+    return ClusterFileContent(
+        path, {entry["id"]: entry for entry in clusters}, {entry["id"]: entry for entry in tenants}
+    )
 
 
 def load_cluster_file(
     path: Path, cluster_id: str, fallback_dynamic_facts: Mapping[str, Any], context: Context
 ) -> Cluster:
-    """The cluster with this id, from the file.
+    """Return the cluster with this id from the file.
 
     Raises:
         EnvironmentFault: the file cannot be read.
-        InputError, Findings: the file is malformed, does not know the cluster or its tenant, or one of them is not
-            complete.
+        InputError, Findings: the file is malformed, does not have the cluster or its tenant, or one of them is
+            incomplete.
     """
     return read_cluster_file(path, context).load(cluster_id, fallback_dynamic_facts, context)
 
 
 def where_set(cluster: Cluster, owner: Owner, *keys: str) -> list[Location]:
-    """Where a field of a cluster or of its tenant is set: file and line, or the API; empty if that is not known.
+    """Return the location of a field of a cluster or its tenant: file and line, or the API; empty if it is unknown.
 
     Args:
-        keys: from the object to the field, like `gitRepo`, `url`.
+        keys: the path from the object to the field, like `gitRepo`, `url`.
     """
     if not cluster.source:
         return []
     place = Location(cluster.source)
     changed = (ValueError, LookupError, TypeError, AttributeError, InputError)  # the file was edited meanwhile
-    with contextlib.suppress(OSError, *changed):  # an API is no file
+    with contextlib.suppress(OSError, *changed):  # the source may be an API, not a file
         top = _fields(compose(Path(cluster.source).read_bytes(), place=cluster.source)[0])
-        wanted = cluster.id if owner == "cluster" else cluster.tenant.id
+        identifier = cluster.id if owner == "cluster" else cluster.tenant.id
         objects = [top[owner][1]] if owner in top else top[f"{owner}s"][1].value
-        (node,) = (one for one in objects if _fields(one)["id"][1].value == wanted)
+        (node,) = (entry for entry in objects if _fields(entry)["id"][1].value == identifier)
         for key in keys:
-            found, node = _fields(node)[key]
-            place = Location(cluster.source, found.start_mark.line + 1, found.start_mark.column + 1)
+            key_node, node = _fields(node)[key]
+            place = Location(cluster.source, key_node.start_mark.line + 1, key_node.start_mark.column + 1)
     return [place]
 
 
 def _fields(node: Node) -> dict[str, tuple[Node, Node]]:
-    """The nodes of the keys and values of a map."""
+    """Return the nodes of the keys and values of a mapping, by key."""
     return {key.value: (key, value) for key, value in node.value}
 
 
 def list_cluster_file(path: Path, context: Context) -> list[dict[str, Any]]:
-    """The cluster objects of the file in their order, as the API would list them.
+    """Return the cluster objects of the file in their order, with the shape of the API's list.
 
     Raises:
         EnvironmentFault: the file cannot be read.
@@ -142,7 +144,7 @@ def _read(path: Path, context: Context) -> dict[str, Any]:
             "CMD-API-040", f"cannot read the cluster file {path}: {reason}", hint="check --cluster-file"
         ) from error
     if len(text) > context.limits.cluster_file_bytes:
-        hint = "keep only the clusters that you compile in it"
+        hint = "keep only the clusters that you compile with it"
         raise _malformed("CMD-API-041", path, f"is larger than {context.limits.cluster_file_bytes} bytes", hint)
     content = load(text, place=str(path))
     if not isinstance(content, dict):
@@ -157,7 +159,7 @@ def _read(path: Path, context: Context) -> dict[str, Any]:
 
 
 def _check_data(content: Mapping[str, Any], path: Path) -> None:
-    """YAML can hold what no API answer can: dates, sets, keys that are no text."""
+    """Refuse YAML values that JSON does not have: dates, sets, keys that are not strings."""
     done: set[int] = set()
 
     def walk(value: Any, place: str) -> None:
@@ -166,7 +168,7 @@ def _check_data(content: Mapping[str, Any], path: Path) -> None:
         if not isinstance(value, dict | list):
             raise _malformed("CMD-API-048", path, f"has a {type(value).__name__} at {place}", "write it in quotes")
         if id(value) in done:
-            return  # an alias of what has been seen: walking it again could take forever
+            return  # an alias of a visited value: visiting it again could take forever
         for key, below in _items(value):
             if isinstance(value, dict) and not isinstance(key, str):
                 raise _malformed("CMD-API-048", path, f"has the key {key!r} at {place}", "write it in quotes")
@@ -182,18 +184,20 @@ def _items(value: dict[Any, Any] | list[Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def _objects(content: Mapping[str, Any], singular: str, path: Path) -> list[dict[str, Any]]:
-    """The objects under `cluster` or `clusters`, each with an id that no other has, their URLs resolved."""
+    """Return the objects under `cluster` or `clusters`, each with a unique id, with resolved URLs."""
     plural = f"{singular}s"
     if singular in content and plural in content:
         raise _malformed("CMD-API-043", path, f"has both {singular!r} and {plural!r}", f"put all into {plural!r}")
     entries = [content[singular]] if singular in content else content.get(plural, [])
     if not isinstance(entries, list):
-        raise _malformed("CMD-API-042", path, f"has no list under {plural!r}", f"for one alone use {singular!r}")
+        raise _malformed(
+            "CMD-API-042", path, f"has no list under {plural!r}", f"for a single {singular} use the key {singular!r}"
+        )
     seen: set[str] = set()
     for entry in entries:
         if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
             hint = f"write for example: {singular}: {{id: {singular[0]}-example}}"
-            raise _malformed("CMD-API-042", path, f"has a {singular} that is no object with an 'id'", hint)
+            raise _malformed("CMD-API-042", path, f"has a {singular} that is not an object with an 'id'", hint)
         if entry["id"] in seen:
             hint = "remove one of them, or correct its id"
             raise _malformed("CMD-API-047", path, f"has two {plural} with the id {entry['id']!r}", hint)
@@ -203,7 +207,7 @@ def _objects(content: Mapping[str, Any], singular: str, path: Path) -> list[dict
 
 
 def _check_spelling(entry: Mapping[str, Any], singular: str, path: Path) -> None:
-    """The API's objects have many keys; one that nearly is a key which is not there is most likely meant to be it."""
+    """Refuse unknown keys that resemble a missing known key: most likely they are misspelt."""
     absent = [key for key in _FIELDS[singular] if key not in entry]
     for key in entry:
         if key not in _FIELDS[singular] and (hint := did_you_mean(key, absent, likeness=0.8)):
@@ -221,7 +225,7 @@ def _resolve_urls(entry: Mapping[str, Any], path: Path) -> dict[str, Any]:
 
 
 def _resolve_url(url: Any, path: Path) -> Any:
-    """`./x` and `../x` are meant from the file's folder, wherever the program runs; everything else is left alone."""
+    """Resolve `./x` and `../x` relative to the file's folder; other values are left alone."""
     if not isinstance(url, str) or not url.startswith(("./", "../")):
         return url
     return (path.resolve().parent / url).resolve().as_uri()

@@ -13,15 +13,15 @@ _JSON = "json:"
 
 
 def parse_dynamic_facts(entries: Sequence[str], context: Context) -> dict[str, Any]:
-    """The facts that these entries make, later ones winning; dots in a key make nested objects.
+    """Parse entries into facts. Later entries override earlier ones; dots in a key make nested objects.
 
-    An entry that makes no sense is announced and left out; it is never an error.
+    An invalid entry is left out with a warning; it is never an error.
 
     Args:
         entries: `key=text` or `key=json:<value>`, in the order given.
 
     Returns:
-        JSON-ready data. A JSON null sets nothing.
+        JSON-ready data. An entry with JSON null is ignored.
     """
     facts: dict[str, Any] = {}
     for entry in entries:
@@ -41,7 +41,7 @@ def parse_dynamic_facts(entries: Sequence[str], context: Context) -> dict[str, A
                 context,
                 "CMD-API-031",
                 f"the value of {key!r} is not JSON: {error}",
-                f"texts in JSON have double quotes; for plain text leave out {_JSON!r}",
+                f"strings in JSON have double quotes; for plain text leave out {_JSON!r}",
             )
             continue
         if value is not None:
@@ -56,8 +56,8 @@ def _parse_value(text: str) -> Any:
 
 
 def _refuse_constant(name: str) -> Any:
-    """Python would read NaN and Infinity, which JSON does not have."""
-    raise ValueError(f"{name} is no JSON value")
+    """Refuse NaN and Infinity, which Python would read although JSON does not have them."""
+    raise ValueError(f"{name} is not a JSON value")
 
 
 def _place(facts: dict[str, Any], key: str, value: Any, context: Context) -> None:
@@ -74,7 +74,7 @@ def _place(facts: dict[str, Any], key: str, value: Any, context: Context) -> Non
             _skip(
                 context,
                 "CMD-API-033",
-                f"{key!r} cannot be set, because {taken!r} is {json.dumps(below)}, no object",
+                f"{key!r} cannot be set, because {taken!r} is {json.dumps(below)}, not an object",
                 f"give either {taken!r} or keys below it",
             )
             return

@@ -1,4 +1,4 @@
-"""What a JWT says, without asking whether it is true: good for one's own tokens, when they are about to be sent."""
+"""Claims of a JWT, without verification: only for one's own tokens that are about to be sent."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from typing import Any
 
 SPARE_SECONDS = 10
-"""A token that lives no longer than this counts as expired."""
+"""Seconds before its expiry from which a token is treated as expired."""
 
 _FOREVER = 1 << 62
-"""An expiry beyond this, which a float might not even hold, is as good as this one."""
+"""Upper bound of expiries, in seconds since the epoch, because a float may not hold larger ones."""
 
 
 def claims_of(token: str) -> Mapping[str, Any]:
-    """The claims of a JWT; none if it is something else. The signature is not checked."""
+    """Return the claims of a JWT; empty for other tokens. The signature is not checked."""
     parts = token.split(".")
     if len(parts) != 3:
         return {}
@@ -29,7 +29,7 @@ def claims_of(token: str) -> Mapping[str, Any]:
 
 
 def token_expiry(token: str) -> float | None:
-    """When a JWT expires, in seconds since the epoch; None if it does not tell. The signature is not checked."""
+    """Return the expiry of a JWT in seconds since the epoch; None without one. The signature is not checked."""
     expiry = claims_of(token).get("exp")
     if isinstance(expiry, bool) or not isinstance(expiry, int | float):
         return None
@@ -37,6 +37,6 @@ def token_expiry(token: str) -> float | None:
 
 
 def is_expired(token: str, now: float) -> bool:
-    """Whether a token is no longer worth sending. One that does not say when it expires does not."""
+    """Check if a token has expired. A token without an expiry never expires."""
     expiry = token_expiry(token)
     return expiry is not None and expiry < now + SPARE_SECONDS

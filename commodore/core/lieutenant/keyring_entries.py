@@ -1,4 +1,4 @@
-"""Tokens in the keyring of the desktop, through the library `keyring`, which need not be installed."""
+"""Tokens in the desktop's keyring, by the optional library `keyring`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _SERVICE = "commodore"
 
 
 def check_available() -> None:
-    """Find out whether there is a keyring, before a login is begun that could not be kept.
+    """Check that there is a keyring, before a login whose tokens could not be stored.
 
     Raises:
-        EnvironmentFault: there is none, or the library is missing.
+        EnvironmentFault: there is no keyring, or the library is missing.
     """
     from importlib.util import find_spec
 
@@ -29,15 +29,15 @@ def check_available() -> None:
     import keyring.backends.null
 
     if isinstance(keyring.get_keyring(), keyring.backends.fail.Keyring | keyring.backends.null.Keyring):
-        raise _unusable("there is none on this machine", "leave out --keyring (COMMODORE_KEYRING)")
+        raise _unusable("this machine has no keyring", "leave out --keyring (COMMODORE_KEYRING)")
 
 
 def read(api_url: str) -> dict[str, Any] | None:
-    """The entry that the keyring has for this URL."""
+    """Return the keyring's entry for this URL."""
     library = _library()
     try:
         text = library.get_password(_SERVICE, api_url)
-    except Exception as error:  # backends raise what they like
+    except Exception as error:  # backends may raise any error
         raise _failed(error) from None
     try:
         entry = json.loads(text) if text else None
@@ -47,11 +47,11 @@ def read(api_url: str) -> dict[str, Any] | None:
 
 
 def write(api_url: str, entry: Mapping[str, Any]) -> None:
-    """Keep an entry."""
+    """Store an entry."""
     library = _library()
     try:
         library.set_password(_SERVICE, api_url, json.dumps(entry))
-    except Exception as error:  # backends raise what they like
+    except Exception as error:  # backends may raise any error
         raise _failed(error) from None
 
 
@@ -62,7 +62,7 @@ def remove(api_url: str) -> None:
         library.delete_password(_SERVICE, api_url)
     except library.errors.PasswordDeleteError:
         return
-    except Exception as error:  # backends raise what they like
+    except Exception as error:  # backends may raise any error
         raise _failed(error) from None
 
 
@@ -75,7 +75,7 @@ def _library() -> ModuleType:
 
 
 def _failed(error: Exception) -> EnvironmentFault:
-    # The text of the error is the keyring's own; only its kind is sure to hold no secret.
+    # The message of the keyring's error may hold a secret; its type does not.
     return _unusable(f"it failed ({type(error).__name__})", "unlock it and try again, or leave out --keyring")
 
 

@@ -1,4 +1,4 @@
-"""What `catalog list` prints."""
+"""Output of `catalog list`."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import yaml
 from commodore.base.printable import cells, printable
 
 ListFormat = Literal["json", "yaml", "yml", "id", "table"]
-"""How clusters can be listed; `yml` is another name for `yaml`."""
+"""The output formats; `yml` is an alias of `yaml`."""
 
 _COLUMNS = (("id", "ID"), ("displayName", "DISPLAY NAME"), ("tenant", "TENANT"))
 _GAP = 2
 
 
 def render_clusters(clusters: Sequence[Mapping[str, Any]], format: ListFormat) -> str:
-    """The clusters as text, complete with the last newline.
+    """Render clusters as text, including the last newline.
 
     Args:
-        clusters: cluster objects as the API gives them, in this order; any key may be missing.
+        clusters: cluster objects of the API, in order; any key may be missing.
     """
     if format == "json":
         return json.dumps(clusters, indent=2) + "\n"
@@ -33,7 +33,7 @@ def render_clusters(clusters: Sequence[Mapping[str, Any]], format: ListFormat) -
 
 
 class _Dumper(yaml.SafeDumper):
-    """Not the C one: it writes empty keys differently. Objects that occur twice are written twice."""
+    """YAML dumper without aliases. Not the C implementation, which writes empty keys differently."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -41,7 +41,7 @@ class _Dumper(yaml.SafeDumper):
 
 def _table(clusters: Sequence[Mapping[str, Any]]) -> str:
     rows = [[_cell(each, key) for key, _ in _COLUMNS] for each in clusters]
-    # The published tool measures the keys, not the titles: "DISPLAY NAME" is one longer and has one blank after it.
+    # The published tool measures the keys, not the titles: "DISPLAY NAME" is longer by one, and one blank follows it.
     widths = [max([len(key), *(cells(row[column]) for row in rows)]) + _GAP for column, (key, _) in enumerate(_COLUMNS)]
     lines = [[title for _, title in _COLUMNS], *rows]
     return "".join("".join(map(_pad, line, widths)) + "\n" for line in lines)

@@ -1,4 +1,4 @@
-"""Who a cluster is: the API's objects, checked, as plain data."""
+"""Validated clusters and tenants of the API, as plain data."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from commodore.base.fields import kind_of
 from commodore.base.names import RESERVED_CLASSES, check_name
 
 REQUIRED_FACTS = ("cloud", "distribution")
-"""Facts without which no cluster can be compiled."""
+"""Facts that are required for compiling a cluster."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """Whose cluster it is. A revision of None means the remote's default branch."""
+    """The tenant of a cluster. A revision of None means the remote's default branch."""
 
     id: str
     display_name: str
@@ -30,10 +30,10 @@ class Tenant:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """One cluster. The revisions are resolved: the cluster's own where it has the key, else its tenant's.
+    """One cluster. The revisions are resolved: the cluster's own if it has the key, else its tenant's.
 
-    `catalog_url` is as delivered; None as revision means the remote's default branch. `source` is the URL or file that
-    says all this, if there is one.
+    `catalog_url` is as delivered; None as revision means the remote's default branch. `source` is the URL or file of
+    these data, if any.
     """
 
     id: str
@@ -55,18 +55,18 @@ def parse_cluster(
     *,
     source: str,
 ) -> Cluster:
-    """Check a cluster and its tenant and make a `Cluster` of them.
+    """Check a cluster and its tenant, and return a `Cluster`.
 
     Args:
-        cluster_object: what `GET /clusters/<id>` gives.
-        tenant_object: what `GET /tenants/<id>` gives. None if it could not be asked for: only the findings of the
+        cluster_object: the response of `GET /clusters/<id>`.
+        tenant_object: the response of `GET /tenants/<id>`. None if it could not be requested: only errors of the
             cluster are reported then.
         fallback_dynamic_facts: used if the cluster has no key `dynamicFacts`.
-        source: the URL or file they come from, for errors.
+        source: the URL or file of the objects, for errors.
 
     Raises:
         InputError, Findings: keys are missing or malformed, the two do not belong together, a required fact is missing
-            or a name cannot be a path; everything that was found, at once.
+            or a name is not a valid path; all errors at once.
     """
     errors: list[CommodoreError] = []
     cluster = _Reader(cluster_object, _label(cluster_object, "cluster"), source, errors)
@@ -82,7 +82,7 @@ def parse_cluster(
     if tenant_id and tenant.id and tenant_id != tenant.id:
         cluster.complain(
             "CMD-API-022",
-            f"belongs to tenant {tenant_id!r}, but the tenant given is {tenant.id!r}",
+            f"belongs to tenant {tenant_id!r}, but the given tenant is {tenant.id!r}",
             "the `tenant` of the cluster and the `id` of the tenant must be the same",
         )
     global_revision = cluster.revision("globalGitRepoRevision", tenant.global_revision)
@@ -109,7 +109,7 @@ def parse_cluster(
     )
 
 
-_NO_TENANT = Tenant("", "", "", "", None, None)  # the reference to it is broken, and there is an error already
+_NO_TENANT = Tenant("", "", "", "", None, None)  # the reference to it is invalid, which is reported already
 
 
 def _read_tenant(tenant_object: object, source: str, errors: list[CommodoreError]) -> Tenant:
@@ -125,7 +125,7 @@ def _read_tenant(tenant_object: object, source: str, errors: list[CommodoreError
 
 
 def _warn_of_values(cluster_id: str, facts: Mapping[str, Any], context: Context) -> None:
-    """Facts are texts; numbers come from unquoted YAML, where 4.10 has become 4.1 already."""
+    """Warn about facts that are not strings: numbers come from unquoted YAML, where 4.10 has become 4.1 already."""
     for name, value in sorted(facts.items()):
         if not isinstance(value, str):
             context.announce(
@@ -143,7 +143,7 @@ _OBJECT_HINT = "in a cluster file, write `key: value` lines below it; docs/refer
 
 
 class _Reader:
-    """Takes values out of an object and collects what is wrong; what it returns then is empty and never used."""
+    """Reader of an object's values that collects errors; after an error it returns an unused empty value."""
 
     def __init__(self, value: object, label: str, source: str, errors: list[CommodoreError], prefix: str = "") -> None:
         self._source = source
@@ -165,7 +165,7 @@ class _Reader:
         return key in self._object
 
     def text(self, key: str, *, empty: bool = True) -> str:
-        """A text that must be there; `empty` says whether an empty one counts."""
+        """Return a required string; `empty` accepts an empty one."""
         value = self._object.get(key)
         if isinstance(value, str) and (value or empty):
             return value
@@ -177,7 +177,7 @@ class _Reader:
         return ""
 
     def name(self, key: str, *, reserved: bool = False) -> str:
-        """A text that must be there and becomes a path."""
+        """Return a required string that is used as a path."""
         value = self.text(key, empty=False)
         if value:
             kind = "tenant" if reserved else "cluster"
@@ -188,7 +188,7 @@ class _Reader:
         return value
 
     def revision(self, key: str, inherited: str | None = None) -> str | None:
-        """A revision, the inherited one only if the key is not there; null and empty mean the default branch."""
+        """Return a revision, the inherited one only if the key is missing; null and empty mean the default branch."""
         if key not in self._object:
             return inherited
         value = self._object[key]
@@ -222,7 +222,7 @@ class _Reader:
         if not self._sound or (
             self._object.get("facts") is not None and not isinstance(self._object["facts"], Mapping)
         ):
-            return  # said already
+            return  # reported already
         for fact in REQUIRED_FACTS:
             value = facts.get(fact)
             if value is None or value == "":
@@ -238,6 +238,6 @@ class _Reader:
 
 
 def _label(value: object, kind: str) -> str:
-    """How messages call an object: by its id where it has one."""
+    """Return the name of an object in messages: with its id if it has one."""
     name = value.get("id") if isinstance(value, Mapping) else None
     return f"{kind} {name!r}" if isinstance(name, str) and name else f"the {kind}"

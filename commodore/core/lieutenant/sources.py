@@ -1,4 +1,4 @@
-"""Where a compile learns about its cluster, and to whom it reports: the Lieutenant API, or a file in its place."""
+"""Sources of clusters, which also receive reports of compiles: the Lieutenant API, or a file in its place."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 class ClusterSource(Protocol):
-    """Who knows clusters. One source may be asked for many of them, from several threads."""
+    """A source of clusters. Its methods may be called from several threads."""
 
     def load(self, cluster: str, context: Context) -> Cluster:
-        """The cluster with this id, with its tenant and facts.
+        """Return the cluster with this id, with its tenant and facts.
 
         Raises:
-            CommodoreError: it is not known, or not complete.
+            CommodoreError: it is unknown or incomplete.
         """
 
     def report(self, cluster: str, body: Mapping[str, Any]) -> None:
-        """Take the report of a compile whose catalog was pushed.
+        """Receive the report of a compile whose catalog was pushed.
 
         Raises:
-            CommodoreError: it could not be taken; the next run sends it again.
+            CommodoreError: it could not be received; the next run sends it again.
         """
 
 
@@ -38,8 +38,8 @@ class LieutenantApi:
     """The Lieutenant API.
 
     Args:
-        client: asks the API; its creator closes it.
-        dynamic_facts: facts for clusters that report none themselves.
+        client: the client of the API; the caller closes it.
+        dynamic_facts: facts for clusters that do not report dynamic facts.
     """
 
     client: LieutenantClient
@@ -47,7 +47,7 @@ class LieutenantApi:
 
     @classmethod
     def at(cls, url: str, token: str, context: Context) -> LieutenantApi:
-        """The API at a URL, with a token that lasts as long as it is needed.
+        """Return the API at a URL, with a token that stays valid as long as it is used.
 
         Raises:
             InputError: the URL is not valid.
@@ -64,13 +64,13 @@ class LieutenantApi:
         except InputError as error:
             if error.code != "CMD-API-018":
                 raise
-            raise self._suggesting(error, cluster) from error
+            raise self._with_suggestions(error, cluster) from error
 
-    def _suggesting(self, error: InputError, cluster: str) -> InputError:
-        """The same error, with the clusters that may be meant before its hint."""
+    def _with_suggestions(self, error: InputError, cluster: str) -> InputError:
+        """Return the error with similar cluster ids before its hint."""
         try:
-            known = [str(one.get("id")) for one in self.client.clusters()]
-        except CommodoreError:  # that the cluster is not known is what counts
+            known = [str(cluster_object.get("id")) for cluster_object in self.client.clusters()]
+        except CommodoreError:  # the unknown cluster is the error to report
             return error
         hint = "; ".join(filter(None, (did_you_mean(cluster, known), error.hint)))
         return InputError(error.code, error.message, hint=hint, locations=error.locations)
@@ -81,11 +81,11 @@ class LieutenantApi:
 
 @dataclass(frozen=True, slots=True)
 class ClusterFile:
-    """A file in place of the API; reports go nowhere.
+    """A file in place of the API; reports are ignored.
 
     Args:
         path: the file (see docs/reference/cluster-file.md).
-        dynamic_facts: facts for clusters that have none in the file.
+        dynamic_facts: facts for clusters without dynamic facts in the file.
     """
 
     path: Path | str
@@ -97,4 +97,4 @@ class ClusterFile:
         return load_cluster_file(Path(self.path), cluster, self.dynamic_facts, context)
 
     def report(self, cluster: str, body: Mapping[str, Any]) -> None:
-        """Does nothing: there is no API."""
+        """Do nothing: there is no API."""

@@ -1,7 +1,7 @@
-"""Where the tokens of logins are kept: one JSON file, entries by the API's URL as it was spelt.
+"""Store of the tokens of logins: one JSON file, with entries by the API's URL as the user spelt it.
 
-The published tool reads and writes the same file. An entry is what the token endpoint gave. If the tokens are in the
-keyring instead, the entry says only that, so that other commands find them without being told.
+The published tool reads and writes the same file. An entry is the response of the token endpoint. If the tokens are in
+the keyring instead, the entry only refers to it, so that other commands find them without an option.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _IN_KEYRING = "in_keyring"
 
 @dataclass(frozen=True, slots=True)
 class TokenStore:
-    """The store in this file. Reading never fails; a file that is missing or damaged has no entries."""
+    """The token store in a file. Reading never fails; a missing or damaged file has no entries."""
 
     file: Path
     context: Context
 
     def read(self, api_url: str, *, keyring: bool = True) -> Entry | None:
-        """The entry for this URL, spelt like that or with or without a slash at its end.
+        """Return the entry for this URL, as spelt, or with or without a slash at the end.
 
         Args:
-            keyring: whether to look into the keyring too, which may ask to be unlocked.
+            keyring: read the keyring, too, which may prompt for unlocking.
 
         Raises:
             EnvironmentFault: the tokens are in a keyring that cannot be used.
@@ -48,32 +48,32 @@ class TokenStore:
         for key in spellings(api_url):
             entry = entries.get(key)
             if isinstance(entry, dict) and entry.get(_IN_KEYRING) is True:
-                found = keyring_entries.read(key) if keyring else None
-                if found:
-                    return found
+                stored = keyring_entries.read(key) if keyring else None
+                if stored:
+                    return stored
             elif isinstance(entry, dict) and entry:
                 return dict(entry)
         return None
 
     def api_urls(self) -> list[str]:
-        """The URLs that there are entries for, as they were spelt."""
+        """Return the URLs of all entries, as they were spelt."""
         return sorted(self._load() or {})
 
     def has(self, api_url: str) -> bool:
-        """Whether there is anything for this URL, whatever it is."""
+        """Check if there is any entry for this URL."""
         return not (self._load() or {}).keys().isdisjoint(spellings(api_url))
 
     def uses_keyring(self, api_url: str) -> bool:
-        """Whether this URL's tokens are in the keyring."""
+        """Check if this URL's tokens are in the keyring."""
         entries = self._load() or {}
         entry = next((entries[key] for key in spellings(api_url) if key in entries), None)
         return isinstance(entry, dict) and entry.get(_IN_KEYRING) is True
 
     def write(self, api_url: str, entry: Mapping[str, Any], *, keyring: bool) -> None:
-        """Keep this entry and no other one for the URL. Call it within `locked`.
+        """Store this entry as the only one for the URL. Call it within `locked`.
 
         Raises:
-            EnvironmentFault: the file cannot be written, or there is no keyring that can be used.
+            EnvironmentFault: the file cannot be written, or there is no usable keyring.
         """
         key = api_url.strip()
         if keyring:
@@ -85,10 +85,10 @@ class TokenStore:
         self._save(entries)
 
     def remove(self, api_url: str) -> None:
-        """Remove the entry for this URL in all its spellings. Call it within `locked`.
+        """Remove the entries for this URL in all spellings. Call it within `locked`.
 
         Raises:
-            EnvironmentFault: the file cannot be written, or there is no keyring that can be used.
+            EnvironmentFault: the file cannot be written, or there is no usable keyring.
         """
         entries = self._load_for_change()
         for key in spellings(api_url):
@@ -96,7 +96,7 @@ class TokenStore:
         self._save(entries)
 
     def clear(self) -> None:
-        """Remove the file, whatever is in it. Call it within `locked`.
+        """Remove the file, regardless of its content. Call it within `locked`.
 
         Raises:
             EnvironmentFault: it cannot be removed.
@@ -106,10 +106,10 @@ class TokenStore:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other processes from changing the store meanwhile. The lock ends with the process.
+        """Lock the store against changes by other processes. The lock ends with the process.
 
         Raises:
-            EnvironmentFault: another process has it for too long, or the operating system refused.
+            EnvironmentFault: another process holds the lock for too long, or the operating system refused.
         """
         path = self.file.with_name(f"{self.file.name}.lock")
         with guard_disk(path):
@@ -126,7 +126,7 @@ class TokenStore:
             yield
 
     def _load(self) -> dict[str, Any] | None:
-        """What the file holds; None if that is no object."""
+        """Return the content of the file; None if it is not an object."""
         try:
             with self.file.open("rb") as file:
                 content = file.read(self.context.limits.token_cache_bytes + 1)
@@ -144,7 +144,7 @@ class TokenStore:
                 Warned(
                     "CMD-LOGIN-052",
                     f"{self.file} was damaged and is recreated",
-                    hint="other logins that were in it are lost; log in again where you need to",
+                    hint="other logins in it are lost; log in again where necessary",
                 )
             )
         return entries or {}
@@ -161,17 +161,17 @@ class TokenStore:
 
 
 def spellings(api_url: str) -> tuple[str, ...]:
-    """The keys that mean one login: the URL as it is spelt, then with and without a slash at its end."""
+    """Return the keys of a login: the URL as spelt, then with and without a slash at the end."""
     given = api_url.strip()
     bare = given.rstrip("/")
     return tuple(dict.fromkeys((given, bare, f"{bare}/")))
 
 
 def _make_private(folder: Path) -> None:
-    """Make the folder, readable for its owner only, if it is ours."""
+    """Make the folder, and make it readable for its owner only if this user owns it."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = folder.stat()
-    if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) & 0o077:
+    status = folder.stat()
+    if status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) & 0o077:
         try:
             folder.chmod(0o700)
         except OSError as error:

@@ -1,4 +1,4 @@
-"""Which token is used for the API: given, from a file, or cached by an earlier login."""
+"""Selection of the API token: given, from a file, or of an earlier login."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def resolve_token(
     *,
     now: Callable[[], float] = time.time,
 ) -> str | None:
-    """The token to use, or None if there is none that is still valid. Nothing is asked for: no network, no keyring.
+    """Return the token to use; None without a valid one. Neither the network nor the keyring is used.
 
     Args:
-        given: what the user gave: a token, or the path of a file that holds one. Blank text counts as nothing.
-        api_url: the API's URL as the user spelt it; the cache is keyed by it.
-        cache_file: where tokens of logins are kept.
+        given: the user's value: a token, or the path of a file with one. Blank text is ignored.
+        api_url: the API's URL as spelt by the user, the key in the store.
+        cache_file: the file of the token store.
         context: announces expired tokens.
         now: seconds since the epoch.
 
@@ -44,7 +44,7 @@ def resolve_token(
     cached = None if api_url is None or cache_file is None else cached_token(api_url, TokenStore(cache_file, context))
     if cached is not None and not is_expired(cached, now()):
         if expired:
-            context.announce(Noted("the API token given has expired; the one of the last login is used", level=1))
+            context.announce(Noted("the given API token has expired; that of the last login is used", level=1))
         return cached
     if expired or cached is not None:
         which = "given" if expired else "of the last login"
@@ -54,32 +54,32 @@ def resolve_token(
 
 
 def cached_token(api_url: str, store: TokenStore) -> str | None:
-    """The `id_token` that the store has for this URL, spelt like that or with or without a slash at its end. No keyring
-    is asked.
+    """Return the `id_token` of the store for this URL, as spelt, or with or without a slash at the end. The keyring is
+    not used.
     """
     return id_token_of(store.read(api_url, keyring=False))
 
 
 def id_token_of(entry: Mapping[str, Any] | None) -> str | None:
-    """The ID token of an entry of the store."""
+    """Return the ID token of an entry of the store."""
     token = entry.get("id_token") if entry else None
     return token.strip() or None if isinstance(token, str) else None
 
 
 def can_renew(entry: Mapping[str, Any] | None) -> bool:
-    """Whether an entry of the store has a refresh token beside its ID token."""
+    """Check if an entry of the store has a refresh token in addition to its ID token."""
     token = entry.get("refresh_token") if entry else None
     return isinstance(token, str) and bool(token) and id_token_of(entry) is not None
 
 
 @dataclass(frozen=True, slots=True)
-class HeldToken:
-    """What there is to ask the API with.
+class AvailableToken:
+    """The available token for the API.
 
     Attributes:
-        what: it in words.
-        usable: the token that has not expired, if there is one.
-        renewable: whether a login whose token has expired can be renewed without the user.
+        what: a description of the token.
+        usable: the token, if it has not expired.
+        renewable: the login has expired, but can be renewed without the user.
     """
 
     what: str
@@ -87,26 +87,26 @@ class HeldToken:
     renewable: bool = False
 
 
-def held_token(given: str | None, kept: Mapping[str, Any] | None, now: float) -> HeldToken:
-    """The token that commands would use, from the one given and the entry of the store; none is renewed.
+def available_token(given: str | None, kept: Mapping[str, Any] | None, now: float) -> AvailableToken:
+    """Return the token that commands would use: the given one, or that of the store's entry. Nothing is renewed.
 
     Args:
         now: seconds since the epoch.
     """
     if given is not None and not is_expired(given, now):
-        return HeldToken("the token given" + _lifetime(given), given)
+        return AvailableToken("the token given" + _lifetime(given), given)
     stored = id_token_of(kept)
     if stored is not None and not is_expired(stored, now):
-        return HeldToken("the token of the last login" + _lifetime(stored), stored)
+        return AvailableToken("the token of the last login" + _lifetime(stored), stored)
     if can_renew(kept):
-        return HeldToken("the token of the last login has expired", None, renewable=True)
+        return AvailableToken("the token of the last login has expired", None, renewable=True)
     if given is not None or stored is not None:
-        return HeldToken(f"the token {'given' if given is not None else 'of the last login'} has expired", None)
-    return HeldToken("there is none", None)
+        return AvailableToken(f"the token {'given' if given is not None else 'of the last login'} has expired", None)
+    return AvailableToken("there is no token", None)
 
 
 def _lifetime(token: str) -> str:
-    """Until when a token is valid, in words; nothing if it does not say, or not in a time that calendars know."""
+    """Describe the expiry of a token; empty without one, or if the calendar does not have its time."""
     expiry = token_expiry(token)
     try:
         return "" if expiry is None else f", valid until {datetime.fromtimestamp(expiry, UTC):%Y-%m-%d %H:%M} UTC"
@@ -115,7 +115,7 @@ def _lifetime(token: str) -> str:
 
 
 def expired_token(*, given: bool) -> UsageError:
-    """That the token given, or that of the last login, has expired and there is no other."""
+    """Return the error for an expired token, given or of the last login, without another one."""
     which = "given" if given else "of the last login"
     return UsageError(
         "CMD-API-003",
@@ -125,7 +125,7 @@ def expired_token(*, given: bool) -> UsageError:
 
 
 def given_token(given: str | None, context: Context) -> str | None:
-    """What the user gave as token, read from its file if it is the path of one.
+    """Return the token that the user gave, read from its file if it is a path.
 
     Raises:
         InputError: it looks like a path but no file is there, or the file cannot be read or is too large.
@@ -140,10 +140,10 @@ def given_token(given: str | None, context: Context) -> str | None:
         if "/" in text:
             raise _unusable(
                 "the API token looks like the path of a file, but there is no such file",
-                "check the path; a token that really has a slash in it can be given in a file",
+                "check the path; a token with a slash in it can be given in a file",
             ) from error
         return text
-    except ValueError:  # a zero byte: no path, and no token either, which is found when it is used
+    except ValueError:  # a zero byte: not a path, and not a token either, which is reported when it is used
         return text
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:

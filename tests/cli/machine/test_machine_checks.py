@@ -96,7 +96,7 @@ def test_another_program_of_the_same_name(here: Installation, tmp_path: Path, mo
         (GOOD, "ok", "the token given, valid until 2100-01-01 00:00 UTC, and the API accepts it"),
         (jwt(FOREVER + 1), "failed", "did not accept the token"),
         (EXPIRED, "failed", "the token given has expired"),
-        (None, "failed", "there is none"),
+        (None, "failed", "there is no token"),
         ("/no/such/file", "failed", "there is no such file"),
     ],
     ids=["good", "refused", "expired", "missing", "file"],

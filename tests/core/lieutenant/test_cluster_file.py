@@ -88,7 +88,7 @@ def test_an_unknown_cluster_gets_a_suggestion(tmp_path: Path) -> None:
     error = refusal(path, "c-prd")
     assert (error.code, error.hint) == ("CMD-API-045", "did you mean 'c-prod'?")
     assert refusal(path, "xyz").hint == "it has c-prod, c-test"
-    assert refusal(write(tmp_path / "g", {"tenant": tenant()})).hint == "it has no cluster at all"
+    assert refusal(write(tmp_path / "g", {"tenant": tenant()})).hint == "it has no clusters"
 
 
 def test_an_unknown_tenant_gets_a_suggestion(tmp_path: Path) -> None:

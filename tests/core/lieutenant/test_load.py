@@ -53,7 +53,7 @@ def test_a_cluster_that_is_not_known_is_suggested() -> None:
         with pytest.raises(CommodoreError) as caught:
             LieutenantApi.at(api.url, "token", context).load("c-prd", context)
         assert (caught.value.code, caught.value.exit_code) == ("CMD-API-018", 1)
-        assert caught.value.hint.startswith("did you mean 'c-prod'?; `commodore catalog list` names")
+        assert caught.value.hint.startswith("did you mean 'c-prod'?; `commodore catalog list` lists")
         api.script(answering({}, status=500), times=9, path="/clusters")
         with pytest.raises(CommodoreError) as caught:
             LieutenantApi.at(api.url, "token", context).load("c-prd", context)

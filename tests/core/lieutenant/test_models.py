@@ -135,7 +135,7 @@ def test_an_object_that_is_none(value: object) -> None:
 def test_tenant_mismatch() -> None:
     found = findings(cluster(tenant_id="t-other"), tenant())
     assert found == {
-        "CMD-API-022 0": "cluster 'c-one' belongs to tenant 't-other', but the tenant given is 't-one'",
+        "CMD-API-022 0": "cluster 'c-one' belongs to tenant 't-other', but the given tenant is 't-one'",
     }
 
 

@@ -1,4 +1,4 @@
-"""The way to an identity provider: its answers as JSON objects, and its refusals as errors."""
+"""HTTP client of an identity provider: its responses as JSON objects, and its refusals as errors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MEANINGS = {
 
 @dataclass(frozen=True, slots=True)
 class FormAnswer:
-    """What an endpoint answers to a form. `error` is its code of RFC 6749, empty where there is none."""
+    """Response of an endpoint to a form. `error` is the error code of RFC 6749; empty on success."""
 
     value: Mapping[str, Any] = field(repr=False)
     error: str
@@ -45,16 +45,16 @@ class FormAnswer:
 
 
 class ProviderClient:
-    """Speaks to one identity provider.
+    """A client of one identity provider.
 
     Args:
         timeout: seconds for one request.
-        deadline: of the monotonic clock; nothing is waited for any longer then.
-        attempts: how often reading is tried.
+        deadline: time of the monotonic clock after which nothing is awaited.
+        attempts: the number of attempts of a GET.
     """
 
     def __init__(self, timeout: float, context: Context, *, deadline: float, attempts: int | None = None) -> None:
-        from commodore.core.sources.http import Client, Policy  # the library behind it takes its time to load
+        from commodore.core.sources.http import Client, Policy  # its HTTP library is slow to import
 
         self.limits = limits = context.limits
         attempts = attempts or limits.request_attempts
@@ -75,10 +75,10 @@ class ProviderClient:
         return self.deadline - time.monotonic()
 
     def get(self, url: str, what: str) -> dict[str, Any]:
-        """The JSON object at `url`.
+        """Return the JSON object at `url`.
 
         Raises:
-            EnvironmentFault: it cannot be had, or is no JSON object.
+            EnvironmentFault: it cannot be fetched, or is not a JSON object.
             PolicyError: the URL is not encrypted, or redirects elsewhere.
         """
         check_url(url, what)
@@ -91,18 +91,18 @@ class ProviderClient:
             )
         value = _object(answer)
         if value is None:
-            raise unusable(f"{without_credentials(url)} did not answer with {what} as a JSON object")
+            raise unusable(f"{without_credentials(url)} did not return {what} as a JSON object")
         return value
 
     def post(self, url: str, body: str, what: str, secrets: Iterable[str] = (), *, empty: bool = False) -> FormAnswer:
         """Send a form; a refusal in the form of RFC 6749 is returned, not raised.
 
         Args:
-            secrets: what must not be shown, should the answer repeat it.
-            empty: whether an answer of success needs no content.
+            secrets: values to mask in messages if the response repeats them.
+            empty: accept a successful response without content.
 
         Raises:
-            EnvironmentFault: there is no answer, or it is none of OAuth.
+            EnvironmentFault: there is no response, or it is not a response of OAuth.
             PolicyError: the URL is not encrypted, or redirects elsewhere.
         """
         check_url(url, what)
@@ -110,7 +110,7 @@ class ProviderClient:
         answer = self._http.post(url, self._policy, body.encode("ascii"), headers, {})
         value = _object(answer)
         if answer.status < 300 and value is None and not empty:
-            raise unusable(f"{without_credentials(url)} did not answer with {what} as a JSON object")
+            raise unusable(f"{without_credentials(url)} did not return {what} as a JSON object")
         given = value or {}
         refusal = _shown(given.get("error"), secrets)
         if not 200 <= answer.status < 300 and not refusal:
@@ -123,10 +123,10 @@ class ProviderClient:
 
 
 def check_url(url: str, what: str) -> None:
-    """Let tokens and codes go over encrypted connections only, apart from those within this machine.
+    """Refuse to send tokens and codes over unencrypted connections, except within this machine.
 
     Raises:
-        PolicyError: `url` is no https URL with a host, or holds a password.
+        PolicyError: `url` is not an https URL with a host, or has a password.
     """
     try:
         parts = urlsplit(url)
@@ -142,13 +142,13 @@ def check_url(url: str, what: str) -> None:
     if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(url)):
         raise PolicyError(
             "CMD-LOGIN-002",
-            f"the URL of {what}, {without_credentials(url)}, is not an encrypted one",
-            hint="an identity provider must be reached by https",
+            f"the URL of {what}, {without_credentials(url)}, is not encrypted",
+            hint="the URLs of an identity provider must use https",
         )
 
 
 def refused(error: str, description: str) -> CommodoreError:
-    """The error for a refusal by the identity provider. Its words have been made printable."""
+    """Return the error for a refusal by the identity provider. The arguments are printable."""
     said = f"{error}: {description}" if description else error
     if error == "access_denied":
         return InputError("CMD-LOGIN-020", f"the login was denied ({said})", hint="run the command again to try again")
@@ -160,12 +160,12 @@ def refused(error: str, description: str) -> CommodoreError:
 
 
 def unusable(message: str) -> EnvironmentFault:
-    """The error for an answer that makes no sense."""
+    """Return the error for an invalid response."""
     return EnvironmentFault("CMD-LOGIN-012", message, hint="is this the discovery URL of an OpenID Connect provider?")
 
 
 def shortened(text: str) -> str:
-    """Text of the identity provider, fit to be shown in a message."""
+    """Return text of the identity provider, shortened and printable for messages."""
     words = " ".join(printable(text).split())
     return words if len(words) <= _SHOWN else words[:_SHOWN] + "…"
 
@@ -173,7 +173,7 @@ def shortened(text: str) -> str:
 def _shown(value: object, secrets: Iterable[str]) -> str:
     text = value if isinstance(value, str) else ""
     for secret in secrets:
-        # A short one is none, and could stand in any word.
+        # A short text is not a secret, and could be part of any word.
         text = text.replace(secret, "***") if len(secret) >= _SECRET_LENGTH else text
     return shortened(text)
 

@@ -1,4 +1,4 @@
-"""What a browser shows when it comes back from the identity provider. Nothing is loaded from anywhere."""
+"""Pages for the browser that returns from the identity provider. They load no other resources."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ HEADERS = {
 
 
 def page(title: str, text: str) -> bytes:
-    """A page with this title and text, which may come from anywhere."""
+    """Return a page with this title and text, which are escaped."""
     return _PAGE.format(title=escape(title), text=escape(text)).encode(errors="replace")
 
 
-SUCCESS = page("You are logged in", "commodore has got its token. This page can be closed.")
-STRANGER = page(
-    "Not the login that is waited for",
+SUCCESS = page("You are logged in", "commodore has received its token. This page can be closed.")
+OTHER_LOGIN = page(
+    "Another login",
     "This page belongs to another login, perhaps an older one. Use the link that commodore shows now.",
 )
-ANSWERED = page("Already answered", "This login has been answered before. See the terminal for how it went.")
+ANSWERED = page("Already answered", "This login has been answered before. See the terminal for the result.")
 
 
 def failure(reason: str) -> bytes:
-    """The page for a login that has failed."""
+    """Return the page for a failed login."""
     return page("The login has failed", f"{reason}. See the terminal for what to do, and close this page.")

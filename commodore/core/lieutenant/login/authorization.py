@@ -1,4 +1,4 @@
-"""What a browser takes to the identity provider: PKCE, state and nonce (RFC 6749, RFC 7636, OIDC Core 3.1.2)."""
+"""Authorization requests: PKCE, state and nonce (RFC 6749, RFC 7636, OIDC Core 3.1.2)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _VERIFIER_LENGTH = 64
 
 @dataclass(frozen=True, slots=True)
 class AuthorizationRequest:
-    """One attempt to log in. Every value is fresh and used once; what must stay secret is not shown by `repr`."""
+    """One attempt to log in. Every value is new and used once; secrets are left out of `repr`."""
 
     url: str = field(repr=False)
     redirect_uri: str
@@ -23,7 +23,7 @@ class AuthorizationRequest:
 
 
 def new_request(provider: IdentityProvider, client_id: str, redirect_uri: str) -> AuthorizationRequest:
-    """A request for an authorization code that only we can redeem."""
+    """Return a request for an authorization code that only this process can redeem."""
     from oauthlib.common import add_params_to_uri
     from oauthlib.oauth2 import WebApplicationClient
 

@@ -1,4 +1,4 @@
-"""A browser for the person who logs in."""
+"""Browser of the user who logs in."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _OPEN = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
 
 
 def has_browser() -> bool:
-    """Whether a window with a browser can be opened here.
+    """Check if a browser window can be opened here.
 
-    Browsers that draw into the terminal do not count, as they would take it away; `BROWSER` names what the user wants.
+    Browsers in the terminal do not count, because they would occupy it; `BROWSER` names the user's browser.
     """
     display = sys.platform == "darwin" or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
     if not display and not os.environ.get("BROWSER"):
@@ -29,10 +29,10 @@ def has_browser() -> bool:
 
 
 def open_browser(url: str) -> None:
-    """Open the page. In a process and a thread of its own: some browsers do not return until they are closed, and what
-    they write must not get between our results.
+    """Open a page, in a separate process and thread: some browsers do not return until they are closed, and their
+    output must not mix with that of this program.
     """
-    # Isolated: neither the current directory nor PYTHON* variables decide what is imported.
+    # Isolated: imports depend neither on the current directory nor on PYTHON* variables.
     command = [sys.executable, "-I", "-c", _OPEN, url]
     nothing = subprocess.DEVNULL
     threading.Thread(

@@ -1,7 +1,7 @@
-"""The server that a browser is sent back to. It takes one answer: that with the state of this login.
+"""Server of the redirect URI. It accepts one callback: that with the state of this login.
 
-It listens on this machine alone, unless told otherwise, and everything else that reaches it (a favicon, a scanner, an
-old tab) is turned away without ending the login.
+By default it listens on this machine only. All other requests (favicons, scanners, old tabs) are refused without ending
+the login.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _HOSTS = frozenset({"localhost", *LOOPBACK})
 
 @dataclass(slots=True)
 class Callback:
-    """What the browser brought back. The receiver must say how it went, so that the browser can show it."""
+    """The parameters of a callback. The receiver must report the result, so that the browser can show it."""
 
     code: str = field(repr=False)
     error: str = ""
@@ -39,11 +39,11 @@ class Callback:
     _shown: threading.Event = field(default_factory=threading.Event, repr=False)
 
     def succeed(self, limits: Limits) -> None:
-        """Show that the login went well."""
+        """Show the page of a successful login."""
         self._answer(_page.SUCCESS, limits)
 
     def fail(self, reason: str, limits: Limits) -> None:
-        """Show why it did not."""
+        """Show the reason of a failed login."""
         self._answer(_page.failure(reason), limits)
 
     def _answer(self, page: bytes, limits: Limits) -> None:
@@ -53,7 +53,7 @@ class Callback:
 
 
 class CallbackServer:
-    """Listens until it is closed; use `listening`."""
+    """A server that listens until it is closed; use `listening`."""
 
     def __init__(self, settings: CallbackSettings, limits: Limits, announce: Announce) -> None:
         self.limits = limits
@@ -61,7 +61,7 @@ class CallbackServer:
         self._announce = announce
         self._state = ""
         self._taken = False
-        self._strangers = 0
+        self._refused = 0
         self._lock = threading.Lock()
         self._arrived: queue.SimpleQueue[Callback] = queue.SimpleQueue()
         self._servers: list[_Listener] = []
@@ -75,23 +75,23 @@ class CallbackServer:
 
     @property
     def redirect_uri(self) -> str:
-        """The only URI that counts; identity providers compare it as a text, so it has no slash at its end."""
+        """The only accepted URI; identity providers compare it as text, so it has no slash at the end."""
         return f"http://localhost:{self.port}"
 
     def start(self, state: str) -> None:
-        """Take requests; `state` tells the right one."""
+        """Accept requests; the callback is recognized by `state`."""
         self._state = state
         for server in self._servers:
             threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
 
     def wait(self, deadline: float) -> Callback | None:
-        """The callback of this login, or None if it has not come when the monotonic clock shows `deadline`."""
+        """Wait for the callback of this login; None if it has not arrived by `deadline` (monotonic clock)."""
         with contextlib.suppress(queue.Empty):
             return self._arrived.get(timeout=max(0.0, deadline - time.monotonic()))
         return None
 
     def close(self) -> None:
-        """Stop listening, and end the requests that wait for a page."""
+        """Stop listening, and end requests that wait for a page."""
         self.closed.set()
         for server in self._servers:
             if self._state:
@@ -99,11 +99,11 @@ class CallbackServer:
             server.server_close()
 
     def take(self, state: str, callback: Callback) -> bytes | None:
-        """Take a callback if it is the right one and the first; else the page that its browser gets at once."""
+        """Accept the first callback with the right state, and return None; else return the page for its browser."""
         with self._lock:
             if not hmac.compare_digest(state.encode(errors="replace"), self._state.encode()):
-                self._strangers += 1
-                first = self._strangers == 1
+                self._refused += 1
+                first = self._refused == 1
             elif self._taken:
                 return _page.ANSWERED
             else:
@@ -114,24 +114,24 @@ class CallbackServer:
             self._announce(
                 Warned(
                     "CMD-LOGIN-024",
-                    "a page of another login came back and was turned away",
-                    hint="use the link that is shown here, not an older one; still waiting",
+                    "a callback of another login was refused",
+                    hint="use the link of this login, not an older one; still waiting",
                 )
             )
-        return _page.STRANGER
+        return _page.OTHER_LOGIN
 
     def _listen(self, address: str, *, optional: bool) -> None:
         try:
             server = _Listener(address, self.port, self)
         except OSError as error:
             if optional and error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT):
-                return  # no IPv6 here
+                return  # no IPv6 on this machine
             where = f"port {self.port} of {address}"
             if error.errno == errno.EADDRINUSE:
                 raise EnvironmentFault(
                     "CMD-LOGIN-030",
-                    f"{where} is in use, so the identity provider's answer cannot be taken",
-                    hint="perhaps another login waits; end what uses the port, choose another one with "
+                    f"{where} is in use, so the identity provider's response cannot be received",
+                    hint="perhaps another login is waiting; stop the process on the port, choose another port with "
                     "--callback-port if the identity provider allows it, or use --device",
                 ) from error
             raise EnvironmentFault(
@@ -145,10 +145,10 @@ class CallbackServer:
 
 @contextlib.contextmanager
 def listening(settings: CallbackSettings, limits: Limits, announce: Announce) -> Iterator[CallbackServer]:
-    """A server that is closed at the end.
+    """Run a callback server during the block.
 
     Raises:
-        UsageError: the settings make no sense.
+        UsageError: the settings are invalid.
         EnvironmentFault: the port is in use or not allowed.
     """
     server = CallbackServer(settings, limits, announce)
@@ -177,10 +177,10 @@ class _Handler(Handler):
             query = parse_qs(parts.query, keep_blank_values=True, max_num_fields=32)
             host = urlsplit(f"//{self.headers.get('Host', '')}").hostname
         except ValueError:
-            self._send(400, _page.page("Malformed request", "This is no answer of an identity provider."))
+            self._send(400, _page.page("Malformed request", "This is not a response of an identity provider."))
             return
         if parts.path != "/" or host not in _HOSTS:
-            self._send(404, _page.page("Nothing here", "Only an identity provider's answer is expected here."))
+            self._send(404, _page.page("Nothing here", "Only a response of an identity provider is expected here."))
             return
         owner = self.server.owner
         callback = Callback(
@@ -204,5 +204,5 @@ class _Handler(Handler):
 
 
 def _single(values: Sequence[str] | None) -> str:
-    """A parameter that stands there once; RFC 6749 3.1 allows no more."""
+    """Return a parameter that occurs exactly once, as RFC 6749 3.1 requires; else an empty string."""
     return values[0] if values and len(values) == 1 else ""

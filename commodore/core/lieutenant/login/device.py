@@ -1,4 +1,4 @@
-"""Logging in with another device (RFC 8628): a code is shown, and entered on any device with a browser."""
+"""Login with another device (RFC 8628): a code is shown, and entered on any device with a browser."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONGEST = 60.0
 
 
 class DeviceFlowRefused(Exception):
-    """The provider does not let this client use the device flow; another way may be open. `args[0]` is the error."""
+    """The provider does not allow the device flow for this client; `args[0]` is the error. Another flow may work."""
 
 
 def log_in_with_device(
@@ -31,14 +31,14 @@ def log_in_with_device(
     *,
     sleep: Callable[[float], None] = time.sleep,
 ) -> TokenAnswer:
-    """Show a code, and ask for the tokens until the user has entered it.
+    """Show a code, and poll for the tokens until the user has entered it.
 
     Raises:
-        DeviceFlowRefused: it does not start.
+        DeviceFlowRefused: the flow cannot be started.
         InputError: the login was denied.
-        EnvironmentFault: the code has expired, the provider refuses, cannot be reached or talks nonsense.
+        EnvironmentFault: the code has expired, the provider refuses, cannot be reached or returns an invalid response.
     """
-    # Before the page is shown: who reads it may press Ctrl-C, which an import can delay.
+    # Before the page is shown: the user may press Ctrl-C, which an import can delay.
     from oauthlib.oauth2 import DeviceClient
 
     started = _start(provider, client_id, http)
@@ -63,7 +63,7 @@ def log_in_with_device(
             if error.code != "CMD-LOGIN-010" or failures == context.limits.request_attempts:
                 raise
             context.announce(Noted(f"{error.message}; still waiting", level=1))
-            pause *= 2  # RFC 8628 3.5: ask less often then
+            pause *= 2  # RFC 8628 3.5: poll less often
             continue
         failures = 0
         if not answer.error:
@@ -77,14 +77,14 @@ def log_in_with_device(
 
 
 def _start(provider: IdentityProvider, client_id: str, http: ProviderClient) -> Mapping[str, Any]:
-    """Ask for a code; what the provider answers."""
+    """Request a code, and return the provider's response."""
     from oauthlib.common import urlencode
 
     if provider.device_endpoint is None:
         raise DeviceFlowRefused(
             InputError(
                 "CMD-LOGIN-040",
-                f"{provider.issuer} offers no login with another device",
+                f"{provider.issuer} does not support the device flow",
                 hint="run the command without --device",
             )
         )
@@ -111,7 +111,7 @@ def _text(value: Any, key: str) -> str:
 
 
 def _seconds(value: object, default: float) -> float:
-    """A positive number of seconds; not every provider keeps to the form."""
+    """Return a positive number of seconds, also if the provider's value is malformed."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1 << 30:
         return default
     return float(value)

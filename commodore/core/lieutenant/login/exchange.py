@@ -1,4 +1,4 @@
-"""Codes and refresh tokens exchanged for tokens (RFC 6749 4.1.3, 5 and 6)."""
+"""Exchange of codes and refresh tokens for tokens (RFC 6749 4.1.3, 5 and 6)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WHAT = "the tokens"
 
 @dataclass(frozen=True, slots=True)
 class TokenAnswer:
-    """What the token endpoint gave: `entry` has the keys that the store keeps."""
+    """Response of the token endpoint: `entry` has the keys of the token store."""
 
     id_token: str = field(repr=False)
     entry: Mapping[str, Any] = field(repr=False)
@@ -29,7 +29,7 @@ def exchange_code(
     """Redeem an authorization code.
 
     Raises:
-        CommodoreError: the provider cannot be reached, refuses, or gives no ID token.
+        CommodoreError: the provider cannot be reached, refuses, or returns no ID token.
     """
     from oauthlib.oauth2 import WebApplicationClient
 
@@ -40,7 +40,7 @@ def exchange_code(
 
 
 def refresh(provider: IdentityProvider, client_id: str, refresh_token: str, http: ProviderClient) -> TokenAnswer:
-    """Exchange a refresh token, whatever its form. The old one is kept if the answer has none.
+    """Exchange a refresh token. The old refresh token is kept if the response has no new one.
 
     Raises: see `exchange_code`.
     """
@@ -63,17 +63,17 @@ def ask_tokens(provider: IdentityProvider, body: str, http: ProviderClient, secr
 
 
 def read_tokens(answer: FormAnswer) -> TokenAnswer:
-    """The tokens in an answer that is no refusal.
+    """Return the tokens of a successful response.
 
     Raises:
-        EnvironmentFault: there is no ID token among them.
+        EnvironmentFault: it has no ID token.
     """
     id_token = answer.value.get("id_token")
     if not isinstance(id_token, str) or not id_token:
         raise EnvironmentFault(
             "CMD-LOGIN-022",
             "the identity provider returned no ID token",
-            hint="the client must be allowed the scope 'openid' at the identity provider",
+            hint="allow the scope 'openid' for the client at the identity provider",
         )
     entry = {key: value for key, value in answer.value.items() if value is not None}
     if not isinstance(entry.get("refresh_token", ""), str) or not entry.get("refresh_token"):

@@ -1,4 +1,4 @@
-"""A whole login, from the options to the stored tokens."""
+"""Login, from the options to the stored tokens."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from commodore.core.lieutenant.token_store import TokenStore
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """Who is logged in, with which token."""
+    """A login: the identity of the user, and the token."""
 
     identity: Identity
     id_token: str = field(repr=False)
 
 
 def log_in(options: LoginOptions, store: TokenStore, context: Context) -> Login:
-    """Let a person log in, check who it is, and keep the tokens. It takes no longer than `limits.login_seconds`.
+    """Log in a user, verify the identity, and store the tokens, within `limits.login_seconds`.
 
     Raises:
-        UsageError: it is not known where to log in, or the callback's address makes no sense.
-        InputError: the login was denied, or the provider has no device flow.
+        UsageError: the identity provider is unknown, or the callback's address is invalid.
+        InputError: the login was denied, or the provider does not support the device flow.
         EnvironmentFault: the provider cannot be reached or refuses, the port is in use, or the login timed out.
         PolicyError: a URL is not encrypted, or the ID token cannot be trusted.
     """
@@ -62,7 +62,7 @@ def log_in(options: LoginOptions, store: TokenStore, context: Context) -> Login:
 
 
 def login_of(id_token: str) -> Login:
-    """The login that a token of the store is of. It was verified before it was stored."""
+    """Return the login of a stored token, which was verified before it was stored."""
     claims = claims_of(id_token)
 
     def text(*keys: str) -> str:
@@ -85,7 +85,7 @@ class _Attempt:
     conclude: Callable[[TokenAnswer, str | None], Login]
 
     def run(self) -> Login:
-        """One of the two ways."""
+        """Log in by the device flow or by a browser."""
         if self.options.device:
             try:
                 return self._with_device()
@@ -95,7 +95,7 @@ class _Attempt:
             try:
                 return self._with_device()
             except DeviceFlowRefused as refusal:
-                self.context.announce(Noted(f"no login with another device: {refusal.args[0].message}", level=1))
+                self.context.announce(Noted(f"the device flow is not available: {refusal.args[0].message}", level=1))
         return self._with_browser()
 
     def _with_device(self) -> Login:
@@ -126,7 +126,7 @@ class _Attempt:
             return login
 
     def _redeem(self, callback: Callback, request: AuthorizationRequest) -> TokenAnswer:
-        """The tokens for what the browser brought, which has our state."""
+        """Return the tokens for a callback with the state of this login."""
         if callback.error:
             raise refused(shortened(callback.error), shortened(callback.description))
         issuer = callback.issuer
@@ -135,7 +135,7 @@ class _Attempt:
         ):
             raise PolicyError(
                 "CMD-LOGIN-025",
-                "the answer came from another identity provider than the one that was contacted",
+                "the response came from another identity provider than the contacted one",
                 hint="try again, and contact the operators of the identity provider if it persists",
             )
         if not callback.code:

@@ -1,4 +1,4 @@
-"""The end of a login: its tokens are removed here, and made worthless at the identity provider (RFC 7009)."""
+"""Logout: remove the stored tokens, and revoke them at the identity provider (RFC 7009)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from commodore.core.lieutenant.token_store import Entry, TokenStore
 
 
 def log_out(options: LoginOptions, store: TokenStore, context: Context) -> bool:
-    """End the login to one API; returns whether there was one. What cannot be revoked is removed all the same.
+    """End the login to an API. Returns True if there was one. Tokens that cannot be revoked are removed, too.
 
     Raises:
         EnvironmentFault: the store or its keyring cannot be used.
@@ -32,7 +32,7 @@ def log_out(options: LoginOptions, store: TokenStore, context: Context) -> bool:
 
 
 def log_out_of_all(options: LoginOptions, store: TokenStore, context: Context) -> list[str]:
-    """End all logins, and remove the file; returns the URLs of their APIs.
+    """End all logins, and remove the file. Returns the URLs of their APIs.
 
     Raises: see `log_out`.
     """
@@ -44,7 +44,7 @@ def log_out_of_all(options: LoginOptions, store: TokenStore, context: Context) -
 
 
 def _revoke(options: LoginOptions, entry: Entry, context: Context) -> None:
-    """Tell the provider, if it wants to know, that the tokens are not used any more."""
+    """Revoke the tokens at the provider, if it has a revocation endpoint."""
     kind = "refresh_token" if isinstance(entry.get("refresh_token"), str) else "access_token"
     token = entry.get(kind)
     if not isinstance(token, str) or not token:

@@ -1,4 +1,4 @@
-"""How to log in: what the options of a command say. Loads nothing that only a login needs."""
+"""Options of a login. Imports nothing that only a login needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from commodore.base.errors import UsageError
 
 DEFAULT_ADDRESS = "localhost"
 DEFAULT_PORT = 18000
-"""The port that installations have registered at their identity providers."""
+"""The default port, registered by installations at their identity providers."""
 
 LOOPBACK = ("127.0.0.1", "::1")
 """The addresses of `localhost`."""
@@ -17,7 +17,7 @@ LOOPBACK = ("127.0.0.1", "::1")
 
 @dataclass(frozen=True, slots=True)
 class CallbackSettings:
-    """Where to listen: `localhost`, or an address of this machine, and a port (0: any that is free)."""
+    """The address to listen on: `localhost` or an address of this machine, and a port (0: any free port)."""
 
     address: str = DEFAULT_ADDRESS
     port: int = DEFAULT_PORT
@@ -26,11 +26,11 @@ class CallbackSettings:
         """The addresses to listen on; `localhost` has two, as browsers may try either.
 
         Raises:
-            UsageError: address or port cannot be one.
+            UsageError: address or port is invalid.
         """
         if not 0 <= self.port <= 65535:
             raise UsageError(
-                "CMD-LOGIN-031", f"{self.port} is not a valid port", hint="--callback-port takes 0 to 65535"
+                "CMD-LOGIN-031", f"{self.port} is not a valid port", hint="--callback-port must be 0 to 65535"
             )
         if self.address == "localhost":
             return LOOPBACK
@@ -40,21 +40,21 @@ class CallbackSettings:
             raise UsageError(
                 "CMD-LOGIN-031",
                 f"{self.address!r} is not a valid address to listen on",
-                hint="--callback-address takes 'localhost' or an IP address, like 0.0.0.0 in a container",
+                hint="--callback-address must be 'localhost' or an IP address, like 0.0.0.0 in a container",
             ) from None
 
 
 @dataclass(frozen=True, slots=True)
 class LoginOptions:
-    """How to log in.
+    """Options of a login.
 
     Args:
-        api_url: the Lieutenant API as the user spelt it; tokens are kept by it. Without one nothing is kept.
+        api_url: the Lieutenant API as spelt by the user, the key of stored tokens. Without it nothing is stored.
         timeout: seconds for one request.
-        client_id, discovery_url: the identity provider; if neither is given the API is asked.
-        callback: where the browser comes back to.
-        device: whether to use the device flow; None: if there is no browser here and the provider allows it.
-        keyring: keep the tokens in the keyring.
+        client_id, discovery_url: the identity provider; if neither is given, that of the API.
+        callback: the address of the callback server.
+        device: use the device flow; None: if there is no browser here and the provider allows it.
+        keyring: store the tokens in the keyring.
     """
 
     api_url: str | None

@@ -1,4 +1,4 @@
-"""Which identity provider logs in, and what it offers (OpenID Connect Discovery 1.0)."""
+"""Identity provider of a login, and its metadata (OpenID Connect Discovery 1.0)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DISCOVERY_PATH = "/.well-known/openid-configuration"
 
 @dataclass(frozen=True, slots=True)
 class OidcClient:
-    """Who asks for a login, and where: the client's name and the provider's discovery URL."""
+    """The OIDC client: its id, and the provider's discovery URL."""
 
     client_id: str
     discovery_url: str
@@ -27,9 +27,9 @@ class OidcClient:
 
 @dataclass(frozen=True, slots=True)
 class IdentityProvider:
-    """What a provider says about itself. Endpoints that are None it does not have.
+    """Metadata of a provider. None for missing endpoints.
 
-    `names_issuer`: it puts its own name into the callback (RFC 9207).
+    `names_issuer`: it adds its issuer to the callback (RFC 9207).
     """
 
     issuer: str
@@ -50,10 +50,10 @@ def find_client(
     timeout: float,
     deadline: float,
 ) -> OidcClient:
-    """The client and the provider that the options name, or if they name none of the two, the API.
+    """Return the client and the provider of the options; of the API if the options have neither.
 
     Raises:
-        UsageError: there is no such knowledge, or only half of it.
+        UsageError: the client or the provider is unknown.
         CommodoreError: the API cannot be reached.
     """
     client, discovery = (client_id or "").strip(), (discovery_url or "").strip()
@@ -62,14 +62,14 @@ def find_client(
         if not client or not discovery:
             raise UsageError(
                 "CMD-LOGIN-001",
-                f"{normalise_api_url(api_url)} does not publish how to log in",
+                f"{normalise_api_url(api_url)} does not publish login settings",
                 hint="give --oidc-client (COMMODORE_OIDC_CLIENT) "
                 "and --oidc-discovery-url (COMMODORE_OIDC_DISCOVERY_URL), or an API token",
             )
     if not client and not discovery:
         raise UsageError(
             "CMD-LOGIN-004",
-            "it is not known where to log in",
+            "the identity provider is not known",
             hint="give the URL of the Lieutenant API with --api-url (COMMODORE_API_URL)",
         )
     if not client:
@@ -82,11 +82,11 @@ def find_client(
 
 
 def discover(discovery_url: str, http: ProviderClient) -> IdentityProvider:
-    """Ask the provider what it offers.
+    """Read the provider's discovery document.
 
     Raises:
-        EnvironmentFault: it cannot be reached, or its answer lacks something.
-        PolicyError: one of its URLs is not encrypted; CMD-LOGIN-013, it is the document of another issuer.
+        EnvironmentFault: it cannot be reached, or the document is incomplete.
+        PolicyError: one of its URLs is not encrypted; CMD-LOGIN-013, the document is that of another issuer.
     """
     what = "the OpenID Connect discovery document"
     document = http.get(discovery_url, what)
@@ -115,7 +115,7 @@ def discover(discovery_url: str, http: ProviderClient) -> IdentityProvider:
 
 
 def _check_issuer(issuer: str, discovery_url: str) -> None:
-    """A provider speaks for itself only (OpenID Connect Discovery 4.3). URLs of another form name no issuer."""
+    """Check that the issuer matches the discovery URL (OpenID Connect Discovery 4.3), if that has the standard form."""
     place, path, rest = discovery_url.partition(DISCOVERY_PATH)
     if path and not rest and issuer.rstrip("/") != place.rstrip("/"):
         raise PolicyError(
@@ -126,12 +126,12 @@ def _check_issuer(issuer: str, discovery_url: str) -> None:
 
 
 def issuer_discovery(issuer: str) -> str:
-    """Where the discovery document of an issuer is (OpenID Connect Discovery 4)."""
+    """Return the URL of the discovery document of an issuer (OpenID Connect Discovery 4)."""
     return issuer.rstrip("/") + DISCOVERY_PATH
 
 
 def _ask_api(api_url: str, timeout: float, context: Context, deadline: float) -> tuple[str, str]:
-    """Client and discovery URL as the API names them; empty where it does not. Its status does not count."""
+    """Return client and discovery URL of the API; empty if it has none. The status of the response is ignored."""
     from commodore.core.lieutenant.api_http import api_client, api_policy
 
     url = normalise_api_url(api_url)
@@ -163,5 +163,7 @@ def _text(hints: Mapping[str, Any], key: str) -> str:
 
 def _missing(what: str, option: str) -> UsageError:
     return UsageError(
-        "CMD-LOGIN-001", f"{what} is not known", hint=f"give it with {option} too, or let the API name both"
+        "CMD-LOGIN-001",
+        f"{what} is not known",
+        hint=f"set it with {option} too, or leave out both to use those of the API",
     )

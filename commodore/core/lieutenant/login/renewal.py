@@ -1,4 +1,4 @@
-"""A valid token whenever one is needed: given, kept, renewed without help, or by a new login."""
+"""Renewal of stored logins without the user."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from commodore.core.lieutenant.tokens import can_renew, id_token_of
 def current_login(
     options: LoginOptions, store: TokenStore, context: Context, *, now: Callable[[], float] = time.time
 ) -> Login | None:
-    """The login that is kept for the API, renewed if it has expired and can be renewed; None if there is none.
+    """Return the stored login for the API, renewed if it has expired and can be renewed; None without a valid login.
 
-    Renewing opens no browser, shows no prompt, and takes no longer than one request may.
+    Renewing opens no browser, shows no prompt, and takes no longer than the timeout of one request.
 
     Raises:
         EnvironmentFault: the store or its keyring cannot be used.
@@ -37,7 +37,7 @@ def current_login(
     if login is not None or not can_renew(entry):
         return login
     with store.locked():
-        # Another process may have renewed it meanwhile, and many providers accept a refresh token once only.
+        # Another process may have renewed it meanwhile, and many providers accept a refresh token only once.
         entry = store.read(options.api_url)
         login = _good_login(entry, now)
         if login is not None or not can_renew(entry):
@@ -56,10 +56,10 @@ def current_login(
 
 
 def provider_of(entry: Entry, options: LoginOptions, http: ProviderClient, context: Context) -> IdentityProvider:
-    """The provider that has made the tokens of an entry, and no other: tokens go back to where they came from.
+    """Return the provider that issued the tokens of an entry: tokens are sent only to their issuer.
 
     Raises:
-        CommodoreError: it is not known any more, or cannot be reached.
+        CommodoreError: it is no longer known, or cannot be reached.
     """
     issuer = str(claims_of(str(entry.get("id_token"))).get("iss", ""))
     try:
@@ -72,14 +72,14 @@ def provider_of(entry: Entry, options: LoginOptions, http: ProviderClient, conte
     if provider.issuer != issuer:
         raise PolicyError(
             "CMD-LOGIN-026",
-            f"the login that is kept is not one of {provider.issuer}, so its tokens are not sent there",
+            f"the stored login was not issued by {provider.issuer}, so its tokens are not sent there",
             hint="log in again with `commodore login`",
         )
     return provider
 
 
 def client_of(entry: Entry, options: LoginOptions) -> str:
-    """The client that the tokens of an entry were made for."""
+    """Return the client for which the tokens of an entry were issued."""
     claims = claims_of(str(entry.get("id_token")))
     audience: Any = claims.get("azp") or claims.get("aud")
     first = audience[0] if isinstance(audience, list) and audience else audience
@@ -87,7 +87,7 @@ def client_of(entry: Entry, options: LoginOptions) -> str:
 
 
 def _renew(options: LoginOptions, store: TokenStore, entry: Entry, context: Context) -> Login:
-    """Exchange the refresh token and keep what comes. Call it within the store's lock."""
+    """Exchange the refresh token and store the new tokens. Call it within the store's lock."""
     deadline = time.monotonic() + options.timeout
     with ProviderClient(
         options.timeout, Context(context.announce, context.limits), deadline=deadline, attempts=1
@@ -104,6 +104,6 @@ def _renew(options: LoginOptions, store: TokenStore, entry: Entry, context: Cont
 
 
 def _good_login(entry: Entry | None, now: Callable[[], float]) -> Login | None:
-    """The login of an entry whose token has not expired."""
+    """Return the login of an entry whose token has not expired; else None."""
     token = id_token_of(entry)
     return login_of(token) if token and not is_expired(token, now()) else None

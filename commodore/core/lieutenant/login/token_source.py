@@ -1,5 +1,5 @@
-"""The token of each request to the API: given, kept, or of a new login. What renews and makes logins is
-loaded when it comes to that: most commands have a valid token.
+"""Token of each request to the API: given, stored, or of a new login. The modules for renewals and logins are imported
+only when needed: most commands have a valid token.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from commodore.core.lieutenant.tokens import can_renew, expired_token, id_token_
 
 
 class TokenSource:
-    """Gives the token for each request to the API, or None if there is none.
+    """Return the token for each request to the API, or None without one.
 
     Args:
-        given: reads the token that the user gave, if any.
-        may_log_in: whether an interactive login is possible.
+        given: returns the token that the user gave, if any.
+        may_log_in: an interactive login is possible.
     """
 
     def __init__(
@@ -43,10 +43,10 @@ class TokenSource:
         self._noted = self._gave_up = False
 
     def __call__(self) -> str | None:
-        """A token that has not expired.
+        """Return a token that has not expired.
 
         Raises:
-            CommodoreError: what was given cannot be read, the login has failed, or the only token has expired.
+            CommodoreError: the given token cannot be read, the login has failed, or the only token has expired.
         """
         given = self._given()
         if given is not None and not is_expired(given, self._now()):
@@ -58,7 +58,7 @@ class TokenSource:
             return None
         if given is not None and not self._noted:
             self._noted = True
-            self._context.announce(Noted("the API token given has expired; the one of the login is used", level=1))
+            self._context.announce(Noted("the given API token has expired; that of the login is used", level=1))
         return self._token
 
     def _new_token(self) -> str | None:
@@ -77,10 +77,10 @@ class TokenSource:
         return login.id_token if login is not None else None
 
     def _give_up(self, *, given: bool) -> None:
-        """Do not try again. A renewal that has failed has said so itself.
+        """Stop trying. A failed renewal has already been announced.
 
         Raises:
-            UsageError: CMD-API-003, there has been a token, which has expired.
+            UsageError: CMD-API-003, there was a token, which has expired.
         """
         self._gave_up = True
         url = self._options.api_url

@@ -1,4 +1,4 @@
-"""ID tokens are believed only after their signature and claims have been checked (OpenID Connect Core 3.1.3.7)."""
+"""Verification of ID tokens: signature and claims (OpenID Connect Core 3.1.3.7)."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from commodore.core.lieutenant.login.provider import IdentityProvider
 if TYPE_CHECKING:
     from joserfc.jwk import KeySet
 
-# Signatures by a private key. Not 'none', and nothing made with a secret that a public client would have to know.
+# Signatures by a private key. Not 'none', and no algorithm with a secret that a public client would have to know.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519")
 _KEY_TYPES = ("RSA", "EC", "OKP")
-_FOREVER = 1 << 62  # an expiry beyond this, which a float might not even hold, is as good as this one
+_FOREVER = 1 << 62  # upper bound of times, because a float may not hold larger ones
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who has logged in, and until when (seconds since the epoch)."""
+    """The identity of a user, and its expiry (seconds since the epoch)."""
 
     subject: str
     name: str
@@ -46,15 +46,15 @@ def verify(
     nonce: str | None = None,
     subject: str | None = None,
 ) -> Identity:
-    """Whom an ID token names, once it has proved to come from this provider, for this client and this login.
+    """Verify that an ID token was issued by this provider for this client and this login, and return its identity.
 
     Args:
-        nonce: what the authorization request has sent; None where there was no such request.
-        subject: who must be named, where that is known from an earlier login.
+        nonce: the nonce of the authorization request; None without such a request.
+        subject: the expected subject, if it is known from an earlier login.
 
     Raises:
         PolicyError: the token cannot be trusted.
-        EnvironmentFault: the provider's keys cannot be had.
+        EnvironmentFault: the provider's keys cannot be fetched.
     """
     claims = _signed_claims(id_token, _keys(provider, http), http.limits)
     _check_claims(claims, provider.issuer, client_id, http.limits)
@@ -71,7 +71,7 @@ def verify(
 
 
 def _keys(provider: IdentityProvider, http: ProviderClient) -> KeySet:
-    """The provider's public keys for signatures. Kinds that are not known are left out, as providers may add some."""
+    """Return the provider's public keys for signatures. Unknown kinds are left out, as providers may add some."""
     from joserfc.errors import JoseError
     from joserfc.jwk import JWKRegistry, KeySet
 
@@ -84,7 +84,7 @@ def _keys(provider: IdentityProvider, http: ProviderClient) -> KeySet:
             except (JoseError, ValueError, TypeError, KeyError):
                 continue
     if not keys:
-        raise unusable("the identity provider has no key that signatures could be checked with")
+        raise unusable("the identity provider has no key to verify signatures")
     return KeySet(keys)
 
 
@@ -95,7 +95,7 @@ def _signed_claims(id_token: str, keys: KeySet, limits: Limits) -> Mapping[str, 
 
     if len(id_token) > limits.token_bytes:
         raise _untrusted(f"it is longer than {limits.token_bytes} bytes")
-    registry = JWSRegistry(algorithms=ALGORITHMS, strict_check_header=False)  # headers not known are to be ignored
+    registry = JWSRegistry(algorithms=ALGORITHMS, strict_check_header=False)  # unknown headers must be ignored
     registry.max_payload_length = registry.max_header_length = limits.token_bytes
     try:
         return jwt.decode(id_token, keys, registry=registry).claims
@@ -121,11 +121,11 @@ def _check_claims(claims: Mapping[str, Any], issuer: str, client_id: str, limits
     times = {key: claims.get(key) for key in ("exp", "iat", "nbf")}
     for key, value in times.items():
         if (value is not None or key == "exp") and (isinstance(value, bool) or not isinstance(value, int | float)):
-            raise _untrusted(f"its claim {key!r} is no time")
+            raise _untrusted(f"its claim {key!r} is not a time")
     if not times["exp"] > now - limits.clock_skew:  # type: ignore[operator] # checked above
         raise _untrusted("it has expired already; is the clock of this machine right?")
     if any(times[key] is not None and times[key] > now + limits.clock_skew for key in ("iat", "nbf")):  # type: ignore[operator]
-        raise _untrusted("it is from the future; is the clock of this machine right?")
+        raise _untrusted("it is not valid yet; is the clock of this machine right?")
 
 
 def _claim(claims: Mapping[str, Any], key: str) -> str:

@@ -137,7 +137,7 @@ def test_a_refresh_token_goes_to_its_own_provider_only(
             is None
         )
         assert paths(evil) == ["/.well-known/openid-configuration"]
-    assert "is not one of" in repr(collected)
+    assert "was not issued by" in repr(collected)
 
 
 @pytest.mark.parametrize("token", [None, "", 5, ...])
@@ -195,7 +195,7 @@ def test_an_expired_given_token_is_replaced(
     collected: list[Event] = []
     tokens = source(options(), store, collected, given=expired["id_token"])
     assert tokens() == tokens() != expired["id_token"]
-    said = [event.message for event in collected if isinstance(event, Noted) and "given has expired" in event.message]
+    said = [event.message for event in collected if isinstance(event, Noted) and "given API token has expired" in event.message]
     assert len(said) == 1
 
 
