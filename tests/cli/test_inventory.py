@@ -236,7 +236,7 @@ def test_how_compiled_clusters_differ(call: Call, compiled: str, tmp_path: Path)
         (["--diff-values", "v.yml"], "CMD-CLI-040", "--diff-values needs GLOBAL_CONFIG"),
         (["g", "--instance", "x"], "CMD-CLI-041", "--instance cannot be used with GLOBAL_CONFIG"),
         (["g", "--diff-values", "v.yml", "--diff-dir", "t"], "CMD-CLI-042", "--diff-values and --diff-dir cannot"),
-        (["g", "--path", "a..b"], "CMD-INV-040", "'a..b' is no path of a parameter"),
+        (["g", "--path", "a..b"], "CMD-INV-040", "'a..b' is not a valid path of a parameter"),
     ],
 )
 def test_wrong_usage(call: Call, words: list[str], code: str, message: str) -> None:

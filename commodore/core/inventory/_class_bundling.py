@@ -1,11 +1,11 @@
-"""One class in place of many `defaults` classes, for rendering only (ADR 0014).
+"""Bundling of many `defaults` classes into one, for rendering only (ADR 0014).
 
-reclass-rs copies all that it has merged so far for each class that a target includes, so that its time grows with the
-square of the components. Most of their `defaults` classes are alike: nothing but `parameters`, with keys that no other
-one has. Merged one after another, such classes are the same as one class with all of their parameters in that order.
+reclass-rs copies everything merged so far for each class that a target includes, so its time grows with the square of
+the number of components. Most `defaults` classes only have `parameters`, with keys that no other class has. MergedMap
+such classes one after another equals merging one class with all of their parameters in that order.
 
-So they are put together, as text, in a copy of the hierarchy that consists of links. The classes themselves are not in
-it: including one of them in another way is an error, and then everything is rendered as it is.
+So they are concatenated, as text, in a copy of the hierarchy that consists of links. The copy does not have the single
+classes: including one of them in another way is an error, and then the original hierarchy is rendered.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from commodore.base.files.staging import temporary_folder
 
 FOLDER = "_together"
 _WORTH_IT = 1500
-"""Classes of all targets together that would not be merged one by one. Below it, rendering one target more, to compare
-it, takes longer than what is saved."""
+"""Minimum number of bundled classes over all targets. Below it, rendering an additional target for comparison takes
+longer than bundling saves."""
 _CLASS = re.compile(r"defaults\.[\w-]+", re.ASCII)
 _KEY = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 _SPECIAL = frozenset(("true", "false", "null"))
@@ -37,20 +37,20 @@ _TARGET = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class DefaultsClass:
-    """What a `defaults` class holds: the names of its parameters, and the text from the first of them on."""
+    """The content of a `defaults` class: the names of its parameters, and the text from the first parameter on."""
 
     keys: tuple[str, ...]
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
-    """A hierarchy with classes put together.
+class BundledHierarchy:
+    """A hierarchy with bundled classes.
 
     Args:
-        targets, classes: its folders.
-        probe: a target with as many of them as any.
-        members: the classes that one of its classes stands for.
+        targets, classes: the folders of the hierarchy.
+        probe: a target with the maximum number of classes.
+        members: bundle class -> the classes in it.
     """
 
     targets: Path
@@ -59,24 +59,28 @@ class Together:
     members: Mapping[str, tuple[str, ...]]
 
     def restore(self, node: dict[str, Any]) -> None:
-        """Let a node name the classes that it has, in reclass's order: a class stands where it is first listed."""
+        """Replace bundle classes in a node by their members, in reclass's order: each class at its first position."""
         listed = (name for entry in node["classes"] for name in self.members.get(entry, (entry,)))
         node["classes"] = list(dict.fromkeys(listed))
 
 
 @contextlib.contextmanager
-def put_together(
+def bundle_classes(
     inventory: Path, targets: Mapping[str, Path], classes: Mapping[str, Path]
-) -> Iterator[Together | None]:
-    """A copy of a hierarchy with fewer classes, for as long as it is needed; None if it is not worth it.
+) -> Iterator[BundledHierarchy | None]:
+    """Make a temporary copy of a hierarchy with bundled classes; None if bundling is not worthwhile.
 
     Args:
         inventory: the absolute path of the folder with `classes/` and `targets/`.
         targets: the files of targets, relative to `targets/`.
         classes: the files of classes.
     """
-    lists = {name: found for name, path in targets.items() if (found := _read_target(inventory / "targets" / path))}
-    if not lists or sum(one.count for one in lists.values()) < _WORTH_IT or (inventory / "classes" / FOLDER).exists():
+    lists = {name: target for name, path in targets.items() if (target := _read_target(inventory / "targets" / path))}
+    if (
+        not lists
+        or sum(target.count for target in lists.values()) < _WORTH_IT
+        or (inventory / "classes" / FOLDER).exists()
+    ):
         yield None
         return
     probe = max(lists, key=lambda name: (lists[name].count, name))
@@ -96,13 +100,13 @@ def put_together(
             yield None
             return
         _copy_classes(inventory / "classes", root / "classes", plan)
-        yield Together(root / "targets", root / "classes", probe, plan.members)
+        yield BundledHierarchy(root / "targets", root / "classes", probe, plan.members)
 
 
 def _copy_classes(source: Path, copy: Path, plan: _Plan) -> None:
     (copy / FOLDER).mkdir(parents=True)
     for name, members in plan.members.items():
-        text = "parameters:\n" + "".join(plan.parts[one].text for one in members)
+        text = "parameters:\n" + "".join(plan.parts[member].text for member in members)
         (copy / FOLDER / f"{name.partition('.')[2]}.yml").write_text(text, encoding="utf-8")
     (copy / "defaults").mkdir()
     left_out = {f"{name.partition('.')[2]}.yml" for name in plan.parts}
@@ -114,7 +118,7 @@ def _copy_classes(source: Path, copy: Path, plan: _Plan) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """A target's file, apart from the list of its classes."""
+    """A target's file, split into the list of its classes and the rest."""
 
     classes: tuple[str, ...]
     indent: str
@@ -129,24 +133,24 @@ class _Target:
 
 
 def _read_target(path: Path) -> _Target | None:
-    """A target that is written as commodore writes them; any other one stays as it is."""
+    """Parse a target in the format of this program; None for any other, which stays as it is."""
     with contextlib.suppress(OSError, UnicodeDecodeError):
         text = path.read_bytes().decode()
-        found = _TARGET.fullmatch(text)
-        if found is not None:
-            names = tuple(line.split("- ")[1] for line in found["list"].splitlines())
+        match = _TARGET.fullmatch(text)
+        if match is not None:
+            names = tuple(line.split("- ")[1] for line in match["list"].splitlines())
             if len(set(names)) == len(names):
-                return _Target(names, found["indent"], found["rest"])
+                return _Target(names, match["indent"], match["rest"])
     return None
 
 
 @dataclass(slots=True)
 class _Plan:
-    """Which classes stand for which.
+    """The bundles of classes.
 
-    `runs` are classes that follow each other in a target with all of them, `parts` what these hold. A target with some
-    other class among them (an alias has its own defaults) gets classes for pieces of a run: halves, quarters and so on,
-    so that there are few of them, of which each target needs few.
+    `runs` are consecutive classes of a target that has all of them, `parts` their contents. A target with another class
+    in between (an alias has its own defaults) gets bundles of pieces of a run: halves, quarters and so on, so that few
+    bundles are needed in all, and by each target.
     """
 
     runs: Sequence[Sequence[str]]
@@ -155,9 +159,9 @@ class _Plan:
 
     @classmethod
     def of(cls, names: Sequence[str], files: Mapping[str, Path]) -> _Plan:
-        found = {name: read_part(files[name]) for name in names if _CLASS.fullmatch(name) and name in files}
-        uses = Counter(key for part in found.values() if part is not None for key in part.keys)
-        parts = {name: part for name, part in found.items() if part and all(uses[key] == 1 for key in part.keys)}
+        contents = {name: read_part(files[name]) for name in names if _CLASS.fullmatch(name) and name in files}
+        uses = Counter(key for part in contents.values() if part is not None for key in part.keys)
+        parts = {name: part for name, part in contents.items() if part and all(uses[key] == 1 for key in part.keys)}
         runs: list[list[str]] = [[]]
         for name in names:
             if name in parts:
@@ -167,7 +171,7 @@ class _Plan:
         return cls(runs, parts)
 
     def shorten(self, names: Sequence[str]) -> list[str]:
-        """The classes of a target, with others for those that follow each other as in a run."""
+        """Return the classes of a target, with bundles in place of consecutive classes of a run."""
         places = {name: (number, place) for number, run in enumerate(self.runs) for place, name in enumerate(run)}
         short: list[str] = []
         start = 0
@@ -184,7 +188,7 @@ class _Plan:
         return short
 
     def _pieces(self, run: int, start: int, end: int) -> Iterator[str]:
-        """Classes for a stretch of a run: one if it is all of it, else each as long as it may be at its place."""
+        """Yield bundles for a section of a run: one for all of it, else each of the maximum size at its position."""
         whole = len(self.runs[run])
         while start < end:
             size = end - start
@@ -198,8 +202,8 @@ class _Plan:
 
 
 def read_part(path: Path) -> DefaultsClass | None:
-    """What a class holds, if other classes can be put after it as text: nothing but `parameters`, which are a block
-    indented by two blanks with plain keys, and no anchors, tags or line breaks that YAML alone knows.
+    """Return the content of a class, if other classes can be appended as text: it only has `parameters`, a block
+    indented by two blanks with plain keys, without anchors, tags or line breaks that only YAML has.
     """
     try:
         content = path.read_bytes()
@@ -216,14 +220,14 @@ def read_part(path: Path) -> DefaultsClass | None:
 
 
 def _keys(content: bytes) -> list[tuple[str, int]]:
-    """The names of the parameters and their lines; none if anything is unusual. reclass-rs has the same parser."""
+    """Return the names of the parameters and their lines; empty in unusual formats. reclass-rs uses this parser."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", None)
     keys: list[tuple[str, int]] = []
     if loader is None:
         return keys
-    frames: list[bool] = []  # for each collection that is open, whether a key comes next
+    frames: list[bool] = []  # for each open collection, True if a key comes next
     begun = False
     with contextlib.suppress(yaml.YAMLError):
         for event in yaml.parse(content, Loader=loader):
@@ -264,7 +268,7 @@ def _is_usual(event: Any, depth: int) -> bool:
 
 
 def _name(event: Any, column: int) -> str:
-    """The text of a plain key at its column."""
+    """Return the text of a plain key at its column."""
     import yaml
 
     if not isinstance(event, yaml.ScalarEvent) or event.style:

@@ -1,4 +1,4 @@
-"""What reclass-rs says when a hierarchy is wrong, as errors that name files and lines."""
+"""Translate messages of reclass-rs about invalid hierarchies into errors with files and lines."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from commodore.base.errors import CommodoreError, InputError, InternalError, Location, did_you_mean
 from commodore.core.inventory.class_index import ClassFiles, absolute
 
-_SHOWN = 5  # places that one error names
+_SHOWN = 5  # locations of one error
 
 _TARGET = re.compile(
     r"Error while rendering (?:inventory: Error rendering node )?(?P<target>[^\s:]+): (?P<cause>.*)", re.DOTALL
@@ -22,7 +22,7 @@ _UNREADABLE = re.compile(r"Deserializing (?P<cls>\S+?): (?P<cause>.*)", re.DOTAL
 _PLACE = re.compile(r" at line (?P<line>\d+) column (?P<column>\d+)")
 _DUPLICATE = re.compile(r"duplicate entry with key \"?(?P<key>.*?)\"?$")
 _TWICE = re.compile(
-    r"Definition of class '(?P<cls>.*?)' in '(?P<one>.*?)' collides with definition in '(?P<other>.*?)'\."
+    r"Definition of class '(?P<cls>.*?)' in '(?P<first>.*?)' collides with definition in '(?P<other>.*?)'\."
 )
 _MISSING = re.compile(r"Class (?P<cls>\S*) not found$")
 _DANGLING = re.compile(r"IO error for operation on (?P<path>.*?): (?P<cause>.*?)(?: \(os error \d+\))?$", re.DOTALL)
@@ -50,7 +50,7 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """What reclass-rs said, taken apart: the parts by name, and while it rendered which target (empty: before)."""
+    """A parsed message of reclass-rs: its parts by name, and the rendered target (empty: before rendering)."""
 
     match: re.Match[str]
     target: str
@@ -61,14 +61,14 @@ class _Failure:
 
 
 def translate(text: str, files: ClassFiles) -> CommodoreError:
-    """The error that stands for a text of reclass-rs.
+    """Return the error for a message of reclass-rs.
 
     Args:
-        text: what it raised.
-        files: the class files that it found; none if it failed while it looked for them.
+        text: the message of its exception.
+        files: the class files that it found; empty if it failed while searching them.
     """
-    found = _TARGET.match(text)
-    target, cause = (found["target"], found["cause"]) if found else ("", text)
+    prefix = _TARGET.match(text)
+    target, cause = (prefix["target"], prefix["cause"]) if prefix else ("", text)
     for pattern, explain in _EXPLANATIONS:
         if match := pattern.search(cause):
             return explain(_Failure(match, target, files))
@@ -88,7 +88,7 @@ def translate(text: str, files: ClassFiles) -> CommodoreError:
 
 
 def translate_panic(text: str, files: ClassFiles) -> CommodoreError:
-    """The error that stands for a panic of reclass-rs; known are YAML tags, keys that are lists or maps, and a
+    """Return the error for a panic of reclass-rs. Known causes are YAML tags, keys that are lists or mappings, and a
     constant changed by its own file.
     """
     if match := _CONSTANT.search(text):
@@ -102,13 +102,13 @@ def translate_panic(text: str, files: ClassFiles) -> CommodoreError:
                     hint="remove the tag, or put text that begins with '!' into quotes",
                     locations=[Location(str(path), tag[1])],
                 )
-    if "unhashable type" in text:  # what comes out of reclass-rs becomes Python's maps
+    if "unhashable type" in text:  # the output of reclass-rs is converted to dictionaries
         for name, path in files.paths.items():
             for key in find_definitions(files.content(path)):
                 if not key.plain:
                     return InputError(
                         "CMD-INV-001",
-                        f"class {name} has a list or a map as a key, which cannot be used in classes",
+                        f"class {name} has a list or a mapping as a key, which cannot be used in classes",
                         hint="put text that begins with '[' or '{' into quotes",
                         locations=[Location(str(path), key.line)],
                     )
@@ -140,7 +140,11 @@ def _unreadable(failure: _Failure) -> CommodoreError:
     hint = "correct the file"
     if duplicate := _DUPLICATE.search(problem):
         hint = "keep one of the two"
-        twins = [one for one in _definitions(failure.files, path) if one.duplicate and one.path[-1] == duplicate["key"]]
+        twins = [
+            definition
+            for definition in _definitions(failure.files, path)
+            if definition.duplicate and definition.path[-1] == duplicate["key"]
+        ]
         if twins:
             line, column = twins[0].line, twins[0].column
     elif "cannot start any token" in problem:
@@ -148,13 +152,13 @@ def _unreadable(failure: _Failure) -> CommodoreError:
     elif problem.endswith("u128, expected any YAML value"):
         hint = "put numbers of more than 64 bits into quotes"
     elif "expected struct Node" in problem or problem.endswith("expected a YAML mapping"):
-        problem = problem.replace("struct Node", "a map").replace("a YAML mapping", "a map")
-        hint = "a class is a map with `classes`, `applications` and `parameters`; leave out what is empty"
+        problem = problem.replace("struct Node", "a mapping").replace("a YAML mapping", "a mapping")
+        hint = "a class is a mapping with `classes`, `applications` and `parameters`; leave out empty keys"
     elif "more than one document" in problem:
         hint = "a class is one YAML document: remove the '---'"
     return InputError(
         "CMD-INV-001",
-        f"class {cls} is not valid: {problem}",
+        f"class {cls} is invalid: {problem}",
         hint=hint,
         locations=[Location(str(path) if path else f"class {cls}", line, column)],
     )
@@ -165,7 +169,7 @@ def _twice(failure: _Failure) -> CommodoreError:
         "CMD-INV-020",
         f"class {failure['cls']} is defined by two files",
         hint="keep one of them",
-        locations=sorted((failure["one"], failure["other"])),
+        locations=sorted((failure["first"], failure["other"])),
     )
 
 
@@ -190,13 +194,13 @@ def _missing(failure: _Failure) -> CommodoreError:
     )
 
 
-def _differ_in_one_part(one: str, other: str) -> bool:
-    pairs = list(zip(one.split("."), other.split("."), strict=False))
-    return one.count(".") == other.count(".") and sum(a != b for a, b in pairs) == 1
+def _differ_in_one_part(name: str, other: str) -> bool:
+    pairs = list(zip(name.split("."), other.split("."), strict=False))
+    return name.count(".") == other.count(".") and sum(a != b for a, b in pairs) == 1
 
 
 def _including(files: ClassFiles, cls: str) -> list[Location]:
-    """Where a class is included, by its full name or a relative one; entries with references are not looked at."""
+    """Return the locations that include a class, by its full or relative name; entries with references are ignored."""
     return [
         Location(str(path), files.line_of_entry(path, "classes", entry))
         for name, path in files.paths.items()
@@ -209,7 +213,7 @@ def _undefined(failure: _Failure) -> CommodoreError:
     ref, parameter = failure["ref"], failure["parameter"]
     hint = "define the parameter, or give a default: ${path::default}"
     if not parameter:
-        hint = "classes see the parameters of classes merged before only, not those of the same file"
+        hint = "references in `classes` only see parameters of classes merged before, not those of the same file"
     return InputError(
         "CMD-INV-003",
         f"{_referring(failure)} to {ref}, which is not defined{_while(failure.target)}",
@@ -219,7 +223,9 @@ def _undefined(failure: _Failure) -> CommodoreError:
 
 
 def _through(failure: _Failure) -> CommodoreError:
-    reason = f"{failure['path']} is {_kind(failure['kind'])}" if failure["path"] else "lists cannot be looked into"
+    reason = (
+        f"{failure['path']} is {_kind(failure['kind'])}" if failure["path"] else "references cannot lead into lists"
+    )
     return InputError(
         "CMD-INV-003",
         f"{_referring(failure)} to {failure['ref']}, but {reason}{_while(failure.target)}",
@@ -236,7 +242,7 @@ def _malformed(failure: _Failure) -> CommodoreError:
     return InputError(
         "CMD-INV-018",
         f"the reference {failure['ref']!r} cannot be read{_while(failure.target)}",
-        hint="references are written ${path:to:parameter}; write \\${ for text that is no reference",
+        hint="references are written ${path:to:parameter}; write \\${ for text that is not a reference",
         locations=_mentioning(failure.files, failure["ref"], failure.target),
     )
 
@@ -260,34 +266,41 @@ def _loop(failure: _Failure) -> CommodoreError:
 def _constant(failure: _Failure) -> CommodoreError:
     key = failure["key"]
     places = _conflicts(failure.files, failure.target, lambda path: path[-1] == key)
-    clashing = {path: found for path, found in places.items() if len(found) > 1 and any(d.constant for _, d in found)}
+    clashing = {
+        path: definitions
+        for path, definitions in places.items()
+        if len(definitions) > 1 and any(definition.constant for _, definition in definitions)
+    }
     names = sorted(".".join(path) for path in clashing)
     what = " or ".join(f"parameters.{name}" for name in names) or f"a parameter {key!r}"
     overriding = [place for path in sorted(clashing) for place in reversed(clashing[path])]
     return InputError(
         "CMD-INV-021",
         f"{what} is a constant ('={key}') and cannot be defined again{_while(failure.target)}",
-        hint=f"remove {key!r} from the file named first",
-        locations=[Location(str(file), found.line, found.column) for file, found in overriding[:_SHOWN]],
+        hint=f"remove {key!r} from the first of these files",
+        locations=[Location(str(file), definition.line, definition.column) for file, definition in overriding[:_SHOWN]],
     )
 
 
 def _merge(failure: _Failure) -> CommodoreError:
     named = failure["path"] or _top_level_conflict(failure)
     path = tuple(re.sub(r"\[\d+\]", "", named).split("."))
-    places = _conflicts(failure.files, failure.target, lambda found: found == path)
-    found = [place for group in places.values() for place in group]
+    places = _conflicts(failure.files, failure.target, lambda parameter: parameter == path)
+    definitions = [place for group in places.values() for place in group]
     where = f"parameters.{named}" if named else "parameters"
     return InputError(
         "CMD-INV-022",
-        f"{where} cannot be merged: {_kind(failure['new'])} comes over {_kind(failure['old'])}{_while(failure.target)}",
+        f"{where} cannot be merged: {_kind(failure['new'])} over {_kind(failure['old'])}{_while(failure.target)}",
         hint=f"let both have the same type, or write '~{path[-1]}' to replace what was there",
-        locations=[Location(str(file), one.line, one.column) for file, one in reversed(found[-_SHOWN:])],
+        locations=[
+            Location(str(file), definition.line, definition.column)
+            for file, definition in reversed(definitions[-_SHOWN:])
+        ],
     )
 
 
 def _top_level_conflict(failure: _Failure) -> str:
-    """The parameter at the top that classes give different types; reclass-rs names none there."""
+    """Return the top-level parameter with conflicting types; reclass-rs does not name it."""
     new, old = _kind(failure["new"]), _kind(failure["old"])
     before: dict[str, str] = {}
     for name in failure.files.order(failure.target) if failure.target else ():
@@ -327,7 +340,7 @@ def _dangling(failure: _Failure) -> CommodoreError:
 def _folder_loop(failure: _Failure) -> CommodoreError:
     return InputError(
         "CMD-INV-005",
-        f"a link below classes leads back to a folder that contains it, {failure['ancestor']}",
+        f"a link below classes points to a folder that contains it, {failure['ancestor']}",
         hint="correct or remove it",
         locations=[failure["path"]],
     )
@@ -338,23 +351,26 @@ def _definitions(files: ClassFiles, path: Path | None) -> Iterator[Definition]:
 
 
 def _conflicts(
-    files: ClassFiles, target: str, wanted: Callable[[tuple[str, ...]], bool]
+    files: ClassFiles, target: str, matches: Callable[[tuple[str, ...]], bool]
 ) -> dict[tuple[str, ...], list[tuple[Path, Definition]]]:
-    """Where a target's classes define the parameters wanted, in merge order; an alias's key is its component's."""
+    """Return the definitions of matching parameters in a target's classes, in merge order, by parameter.
+
+    The key of an alias is replaced by its component's.
+    """
     keys = _alias_keys(files, target)
     paths = [files.paths[name] for name in files.order(target)] if target else list(files.paths.values())
-    found: dict[tuple[str, ...], list[tuple[Path, Definition]]] = {}
+    definitions: dict[tuple[str, ...], list[tuple[Path, Definition]]] = {}
     for file in paths:
-        for one in find_definitions(files.content(file)):
-            if one.path[0] == "parameters" and len(one.path) > 1:
-                path = (keys.get(one.path[1], one.path[1]), *one.path[2:])
-                if wanted(path):
-                    found.setdefault(path, []).append((file, one))
-    return found
+        for definition in find_definitions(files.content(file)):
+            if definition.path[0] == "parameters" and len(definition.path) > 1:
+                path = (keys.get(definition.path[1], definition.path[1]), *definition.path[2:])
+                if matches(path):
+                    definitions.setdefault(path, []).append((file, definition))
+    return definitions
 
 
 def _alias_keys(files: ClassFiles, target: str) -> dict[str, str]:
-    """The key of an alias and the key of its component, as the target merges them."""
+    """Return the keys of aliases with the keys of their components, as the target merges them."""
     parameters = files.parameters(files.target(target)) if target else {}
     return {
         value[2:-1]: key
@@ -365,13 +381,13 @@ def _alias_keys(files: ClassFiles, target: str) -> dict[str, str]:
 
 def _mentioning(files: ClassFiles, text: str, target: str) -> list[Location]:
     """The first lines of the target's class files that hold `text`."""
-    found = []
+    locations = []
     names = files.order(target) if target else list(files.paths)
     for path in [files.paths[name] for name in names]:
         line = files.line_of(path, text)
         if line is not None:
-            found.append(Location(str(path), line))
-    return found[:_SHOWN]
+            locations.append(Location(str(path), line))
+    return locations[:_SHOWN]
 
 
 _EXPLANATIONS: tuple[tuple[re.Pattern[str], Callable[[_Failure], CommodoreError]], ...] = (
@@ -391,19 +407,19 @@ _EXPLANATIONS: tuple[tuple[re.Pattern[str], Callable[[_Failure], CommodoreError]
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A key in a YAML file: its path with `=` and `~` left out, e.g. `("parameters", "a", "b")`, lines from one."""
+    """A key in a YAML file: its path without `=` and `~`, e.g. `("parameters", "a", "b")`; lines start at one."""
 
     path: tuple[str, ...]
     constant: bool
     duplicate: bool
-    plain: bool  # the key is neither a list nor a map
+    plain: bool  # the key is neither a list nor a mapping
     line: int
     column: int
 
 
 @dataclass(slots=True)
 class _Frame:
-    """A map or list that is being read; `key` is the last key of a map."""
+    """An open mapping or list; `key` is the last key of a mapping."""
 
     is_map: bool
     key: str = ""
@@ -412,7 +428,7 @@ class _Frame:
 
 
 def find_definitions(content: bytes) -> Iterator[Definition]:
-    """Every key of a YAML text, as far as the text can be read. It reads events, so nesting does not matter."""
+    """Yield every key of a YAML text, up to the first syntax error. It reads events, so nesting is not limited."""
     import yaml
 
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -435,7 +451,7 @@ def find_definitions(content: bytes) -> Iterator[Definition]:
 
 
 def find_tag(content: bytes) -> tuple[str, int] | None:
-    """The first explicit tag (`!x`) of a YAML text and its line from one; reclass-rs cannot read any."""
+    """Return the first explicit tag (`!x`) of a YAML text and its line (from one); reclass-rs cannot read tags."""
     import yaml
 
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -1,8 +1,7 @@
-"""reclass-rs in a process of its own.
+"""reclass-rs in a separate process.
 
-It follows all references, and a few lines of a class file may stand for more values than any machine holds. Nothing can
-end it but the end of its process, so that process is not this one: it has a limit of memory, and a limit of time for
-each answer.
+It follows all references, and a few lines of a class file may expand to more values than fit into memory. It can only
+be stopped by ending its process, so it runs in a process with a memory limit, and a time limit for each response.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _PANIC = re.compile(rb"^thread '[^\n]*' (?:\(\d+\) )?panicked at .*", re.DOTALL 
 
 
 class TargetError(ValueError):
-    """What reclass-rs says of a target; `target` is empty if it says nothing of one."""
+    """An error of reclass-rs about a target; `target` is empty if it does not name one."""
 
     def __init__(self, text: str, target: str) -> None:
         super().__init__(text)
@@ -43,11 +42,11 @@ class TargetError(ValueError):
 
 
 class PanicError(Exception):
-    """A bug in reclass-rs, in its own words."""
+    """A panic of reclass-rs, with its message."""
 
 
-class TooMuchError(Exception):
-    """What was to be rendered needs more time or memory than the limits allow; `targets` are what it was."""
+class ResourceLimitError(Exception):
+    """Rendering `targets` needs more time or memory than the limits allow."""
 
     def __init__(self, targets: Sequence[str]) -> None:
         super().__init__(", ".join(targets))
@@ -59,10 +58,10 @@ class _LimitHitError(Exception):
 
 
 class ReclassProcess:
-    """Renders targets in another process, which lives until `close`.
+    """A process that renders targets until `close`.
 
     Args:
-        context: its limits `hierarchy_seconds`, `hierarchy_bytes` and `target_bytes` hold.
+        context: its limits `hierarchy_seconds`, `hierarchy_bytes` and `target_bytes` apply.
     """
 
     def __init__(self, context: Context) -> None:
@@ -76,22 +75,22 @@ class ReclassProcess:
             raise
 
     def node(self, name: str, **hierarchy: Any) -> dict[str, Any]:
-        """One target of a hierarchy.
+        """Render one target of a hierarchy.
 
         Args:
             hierarchy: the arguments of `reclass_rs.Reclass`.
 
         Raises:
-            TargetError: the target or the hierarchy is wrong.
-            PanicError: reclass-rs has a bug.
-            TooMuchError: a limit was hit.
+            TargetError: the target or the hierarchy is invalid.
+            PanicError: reclass-rs panicked.
+            ResourceLimitError: a limit was hit.
         """
         return dict(self._ask(hierarchy, name, [name]))[name]
 
     def nodes(self, names: Sequence[str], **hierarchy: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-        """All targets of a hierarchy, which have these names, in name order.
+        """Render all targets of a hierarchy, which have these names, sorted by name.
 
-        Args and errors as for `node`; of several targets that are wrong it is the first.
+        Args and errors as for `node`; of several invalid targets, the error of the first.
         """
         return self._ask(hierarchy, None, names)
 
@@ -106,14 +105,14 @@ class ReclassProcess:
         self._stderr.close()
 
     def warnings(self) -> list[str]:
-        """The lines that reclass-rs has written since this was asked for the last time, without those about panics:
-        they are errors, and have a message of their own.
+        """Return the lines that reclass-rs has written since the last call, without those about panics, which are
+        raised as errors.
         """
         return _lines(_PANIC.sub(b"", self._written()))
 
     def _written(self) -> bytes:
-        """What the process has written to standard error since this was asked for the last time."""
-        descriptor = self._stderr.fileno()  # its position is the other process's, too
+        """Return the output of the process to standard error since the last call."""
+        descriptor = self._stderr.fileno()  # its position is shared with the other process
         size = min(os.fstat(descriptor).st_size - self._read_until, _CHUNK)
         written = os.pread(descriptor, size, self._read_until)
         self._read_until += size
@@ -125,21 +124,21 @@ class ReclassProcess:
         try:
             yield from self._answers(hierarchy, target)
         except _LimitHitError:
-            raise TooMuchError(names) from None
+            raise ResourceLimitError(names) from None
 
     def _answers(self, hierarchy: dict[str, Any], target: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
         process = self._process
         deadline = time.monotonic() + self._context.limits.hierarchy_seconds
         request = marshal.dumps((hierarchy, target), 2)
         assert process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # its end is seen when its answer is read
+        with contextlib.suppress(BrokenPipeError):  # its end is detected when its response is read
             process.stdin.write(LENGTH.pack(len(request)) + request)
             process.stdin.flush()
         with self._context.cancellation.hold(process):
             while True:
                 head = self._read(LENGTH.size, deadline)
                 content = self._read(LENGTH.unpack(head)[0], deadline)
-                kind, name, value = marshal.loads(content)  # noqa: S302 - of a process of our own
+                kind, name, value = marshal.loads(content)  # noqa: S302 - from our own child process
                 if kind == NODE:
                     yield name, value
                 elif kind == DONE:
@@ -167,24 +166,24 @@ class ReclassProcess:
         return bytes(content)
 
     def _death(self, process: subprocess.Popen[bytes]) -> Exception:
-        """Why the process has ended by itself."""
+        """Return the error for a process that has ended unexpectedly."""
         status = process.wait()
         said = "; ".join(_lines(self._written())[-_LAST_LINES:])
         if status < 0 and not has_less_memory(self._context.limits.hierarchy_bytes):
             return _LimitHitError()
         return find_in_output(said, "rendering the hierarchy") or EnvironmentFault(
             "CMD-INV-052",
-            f"the process that renders the hierarchy has ended with status {status}: {said or 'it says nothing'}",
-            hint="it may lack memory; if it cannot start, install commodore with its dependencies again",
+            f"the process that renders the hierarchy has ended with status {status}: {said or 'without a message'}",
+            hint="it may lack memory; if it cannot start, reinstall commodore with its dependencies",
         )
 
 
 def _start(context: Context, stderr: IO[bytes]) -> subprocess.Popen[bytes]:
     numbers = (context.limits.hierarchy_bytes, usable_cpus(), context.limits.target_bytes)
     path = [entry or os.getcwd() for entry in sys.path]
-    # -I and -S: nothing but the given folders is searched, and it starts sooner.
+    # -I and -S: only the given folders are searched, and it starts faster.
     command = [sys.executable, "-I", "-S", "-X", "utf8", _reclass_worker.__file__, *map(str, numbers), *path]
-    # Otherwise reclass-rs would note how each error came about, and take nearly twice as long.
+    # Otherwise reclass-rs would record backtraces of errors, and take nearly twice as long.
     variables = {"RUST_LIB_BACKTRACE": "0", **child_environment(Child.PYTHON)}
     return start_program(
         command, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, bufsize=0
@@ -197,7 +196,7 @@ def _lines(written: bytes) -> list[str]:
 
 @contextlib.contextmanager
 def reclass_process(context: Context) -> Iterator[ReclassProcess]:
-    """A process for reclass-rs, as long as the block runs."""
+    """Run a process of reclass-rs during the block."""
     process = ReclassProcess(context)
     try:
         yield process
@@ -206,10 +205,10 @@ def reclass_process(context: Context) -> Iterator[ReclassProcess]:
 
 
 def too_much(targets: Sequence[str], places: Sequence[Path], context: Context) -> CommodoreError:
-    """The error for targets that need more time or memory than the limits allow.
+    """Return the error for targets that need more time or memory than the limits allow.
 
     Args:
-        places: the class files that hold what is at fault, as it seems.
+        places: the class files that are probably at fault.
     """
     limits = context.limits
     names = ", ".join(map(repr, targets[:NAMES_SHOWN])) + (", ..." if len(targets) > NAMES_SHOWN else "")
@@ -217,7 +216,7 @@ def too_much(targets: Sequence[str], places: Sequence[Path], context: Context) -
         "CMD-INV-051",
         f"target{'s' if len(targets) > 1 else ''} {names} cannot be rendered within {limits.hierarchy_seconds:g} "
         f"seconds, {limits.hierarchy_bytes >> 20} MiB of memory and {limits.target_bytes >> 20} MiB of parameters",
-        hint="look for values that refer to others several times, which refer to others several times in turn; if they "
-        "are meant, raise hierarchy_seconds, hierarchy_bytes or target_bytes with COMMODORE_LIMITS",
+        hint="look for values that refer several times to values which again refer several times to others; if they "
+        "are intended, raise hierarchy_seconds, hierarchy_bytes or target_bytes with COMMODORE_LIMITS",
         locations=[str(place) for place in places[:NAMES_SHOWN]],
     )

@@ -1,10 +1,10 @@
-"""The process in which reclass-rs renders: see `_reclass_process`.
+"""Script of the process in which reclass-rs renders: see `_reclass_process`.
 
-A message is its length in eight bytes and a value of `marshal`. A request is the folders of a hierarchy, as keywords of
-`reclass_rs.Reclass`, with the name of a target, or None for all of them. What comes back are the nodes, one message
-for each, then how it ended.
+A message is its length in eight bytes and a value of `marshal`. A request has the folders of a hierarchy, as keywords
+of `reclass_rs.Reclass`, and the name of a target, or None for all targets. The response is a message for each node,
+then one with the result.
 
-It runs as a script, without importing the package that it is in: that would take longer than most renderings.
+The script does not import its package: that would take longer than most renderings.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def serve(memory: int, threads: int, most: int) -> None:
     """Answer requests on standard input until it is closed.
 
     Args:
-        memory: the bytes that this process may have.
-        threads: how many render at the same time.
-        most: the bytes of one node.
+        memory: the maximum bytes of this process.
+        threads: the number of rendering threads.
+        most: the maximum bytes of one node.
     """
     from commodore.base.programs.child_processes import bound_memory
 
@@ -53,15 +53,15 @@ def serve(memory: int, threads: int, most: int) -> None:
             else:
                 _send(answers, marshal.dumps((DONE, "", ""), 2))
         except MemoryError:
-            os.abort()  # as reclass-rs ends the process itself
-        except _WrongError as error:
+            os.abort()  # like reclass-rs itself
+        except _TargetError as error:
             _send(answers, marshal.dumps((WRONG, error.target, str(error)), 2))
-        except BaseException as error:  # pyo3 does not export PanicException, which is no Exception
+        except BaseException as error:  # pyo3 does not export PanicException, which is not an Exception
             _send(answers, marshal.dumps((PANIC, "", str(error)), 2))
 
 
-class _WrongError(Exception):
-    """What reclass-rs says of a target, or of all."""
+class _TargetError(Exception):
+    """An error of reclass-rs about a target, or about the hierarchy."""
 
     def __init__(self, text: str, target: str) -> None:
         super().__init__(text)
@@ -85,12 +85,14 @@ def _render(
         nodes = reclass.inventory().as_dict()["nodes"]
     except ValueError as error:
         if target is None and key in opened:
-            for name in sorted(opened[key].nodes):  # of several errors it gives any; here the first target's counts
+            for name in sorted(
+                opened[key].nodes
+            ):  # of several errors reclass-rs returns any; this is the first target's
                 try:
                     opened[key].nodeinfo(name)
                 except ValueError as first:
-                    raise _WrongError(str(first), name) from None
-        raise _WrongError(str(error), target or "") from None
+                    raise _TargetError(str(first), name) from None
+        raise _TargetError(str(error), target or "") from None
     for name in sorted(nodes):
         yield name, nodes.pop(name)
 
@@ -99,11 +101,11 @@ def _receive(stream: BinaryIO) -> Any:
     head = stream.read(LENGTH.size)
     if len(head) < LENGTH.size:
         return None
-    return marshal.loads(stream.read(LENGTH.unpack(head)[0]))  # noqa: S302 - of who has started this process
+    return marshal.loads(stream.read(LENGTH.unpack(head)[0]))  # noqa: S302 - from the parent process
 
 
 def _send(stream: BinaryIO, content: bytes) -> None:
-    with contextlib.suppress(BrokenPipeError):  # who asked has gone, and standard input ends
+    with contextlib.suppress(BrokenPipeError):  # the parent process has ended, and standard input ends, too
         stream.write(LENGTH.pack(len(content)))
         stream.write(content)
         stream.flush()

@@ -1,8 +1,7 @@
 """The merged `applications` of a target (docs/adr/0006).
 
-reclass-rs remembers a removal (`~name`) that met nothing to remove and lets it swallow the *next* `name`. The rule
-is the opposite: a removal takes away earlier entries only, a later include wins. So lists that contain removals are
-merged here.
+reclass-rs remembers a removal (`~name`) without effect and applies it to the *next* `name`. Here, a removal only
+removes earlier entries, and a later include wins. So lists that contain removals are merged here.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ Lists = Sequence[Sequence[str]]
 
 
 def has_removals(lists: Iterable[Iterable[str]]) -> bool:
-    """Whether any list removes anything, so that `merge_applications` is needed."""
+    """Check if any list has removals, so that `merge_applications` is needed."""
     return any(entry.startswith("~") for entries in lists for entry in entries)
 
 
@@ -28,9 +27,9 @@ def merge_applications(lists: Lists, rendered: tuple[str, ...], context: Context
 
     Args:
         lists: the lists of the classes that a target includes, in merge order, and last the target's own.
-        rendered: what reclass-rs made of them. It proves that the lists are those that reclass-rs saw; if they
-            are not, it is all there is.
-        context: announces every entry that reclass-rs would have swallowed.
+        rendered: the result of reclass-rs. It is used to check that the lists are those of reclass-rs; if they are
+            not, it is returned.
+        context: announces every entry that reclass-rs would have removed.
     """
     if not has_removals(lists):
         return rendered
@@ -59,7 +58,7 @@ def merge_applications(lists: Lists, rendered: tuple[str, ...], context: Context
             Warned(
                 _CODE,
                 f"{entry!r} in `applications` comes after its removal '~{entry}' and is therefore included",
-                hint="remove the '~' entry if it is meant, or move it after the include if it should be removed; "
+                hint="remove the '~' entry if it is intended, or move it after the include if it should be removed; "
                 f"{OPTION} {_CODE} leaves it out, as syn-commodore does",
             )
         )
@@ -67,7 +66,7 @@ def merge_applications(lists: Lists, rendered: tuple[str, ...], context: Context
 
 
 def _merge_with_memory(lists: Lists) -> list[str]:
-    """What reclass-rs makes of the lists: a removal without effect waits for the next entry of its name."""
+    """Merge the lists like reclass-rs: a removal without effect applies to the next entry of its name."""
     merged: list[str] = []
     waiting: list[str] = []
     for entries in lists:

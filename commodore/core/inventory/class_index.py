@@ -1,7 +1,7 @@
-"""What class files include: which classes, in which order, and which `applications`, read without rendering anything.
+"""Index of class files: included classes, their merge order, and `applications`, read without rendering.
 
-reclass-rs neither says in which order it merged a target's classes nor survives classes that include each other;
-so both are found out here.
+reclass-rs neither reports the order in which it merged a target's classes, nor survives classes that include each
+other, so both are determined here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ENTRY = re.compile(
     r"""[ \t]*-[ \t]+(?P<quote>['"]?)(?P<entry>[\w.~${}:/-]+)(?P=quote)(?:[ \t]+#.*)?[ \t]*""", re.ASCII
 )
 _REFERENCE = re.compile(r"\$\{([^${}]*)\}")
-_NESTING = 8  # references in references that are followed
+_NESTING = 8  # levels of nested references that are followed
 
 Fill = Callable[[str, Collection[str]], str]
 
@@ -32,8 +32,8 @@ Fill = Callable[[str, Collection[str]], str]
 class ClassFiles:
     """The class files of one hierarchy, each read once.
 
-    `inventory` is the folder with `classes/` and `targets/`; `paths` has the file of each class, as reclass-rs found
-    them.
+    `inventory` is the folder with `classes/` and `targets/`; `paths` has the file of each class, as found by
+    reclass-rs.
     """
 
     inventory: Path
@@ -44,36 +44,36 @@ class ClassFiles:
     _defining: dict[tuple[Path, str], bool] = field(default_factory=dict)
 
     @classmethod
-    def found(cls, inventory: Path, files: Mapping[str, Any]) -> ClassFiles:
-        """What `Reclass.classes` says: class name to path below `classes/`."""
+    def of_reclass(cls, inventory: Path, files: Mapping[str, Any]) -> ClassFiles:
+        """Return the class files of `Reclass.classes`: class name -> path below `classes/`."""
         return cls(inventory, {name: inventory / "classes" / files[name] for name in sorted(files)})
 
     def target(self, name: str) -> Path:
-        """The file of a target."""
+        """Return the file of a target."""
         return self.inventory / "targets" / f"{name}.yml"
 
     def content(self, path: Path) -> bytes:
-        """The bytes of a file; none for one that cannot be read, which reclass-rs reports.
+        """Return the bytes of a file; empty if it cannot be read, which reclass-rs reports.
 
         Raises:
-            InputError: it is nested so deeply (CMD-YAML-003) that reclass-rs would work on it for hours.
+            InputError: it is nested so deeply (CMD-YAML-003) that reclass-rs would need hours for it.
         """
         if path not in self._contents:
             self._contents[path] = b""
             with contextlib.suppress(OSError):
                 self._contents[path] = path.read_bytes()
             if is_deep(self._contents[path], DEFAULT_LIMITS.yaml_depth):
-                load_all(self._contents[path], place=str(path))  # it says whether that is so
+                load_all(self._contents[path], place=str(path))  # raises the error if it is nested too deeply
         return self._contents[path]
 
     def section(self, path: Path, key: str) -> tuple[str, ...]:
-        """The entries of a top-level list of texts (`classes`, `applications`), as written."""
+        """Return the entries of a top-level list of strings (`classes`, `applications`), as written."""
         if (path, key) not in self._sections:
             self._sections[path, key] = _read_section(self.content(path), key)
         return self._sections[path, key]
 
     def parameters(self, path: Path) -> Mapping[Any, Any]:
-        """The `parameters` of a file; empty if it cannot be read."""
+        """Return the `parameters` of a file; empty if it cannot be read."""
         if path not in self._parameters:
             document = _load(self.content(path))
             parameters = document.get("parameters") if isinstance(document, Mapping) else None
@@ -81,24 +81,24 @@ class ClassFiles:
         return self._parameters[path]
 
     def line_of(self, path: Path, text: str) -> int | None:
-        """The first line of a file that holds `text`, which is not empty."""
-        before, found, _ = self.content(path).partition(text.encode())
-        return before.count(b"\n") + 1 if found else None
+        """Return the first line of a file that contains `text`, which is not empty."""
+        before, separator, _ = self.content(path).partition(text.encode())
+        return before.count(b"\n") + 1 if separator else None
 
     def line_of_entry(self, path: Path, key: str, entry: str) -> int | None:
-        """The first line of a file that holds this entry of a top-level list of texts (see `section`)."""
+        """Return the first line of a file with this entry of a top-level list of strings (see `section`)."""
         content = self.content(path)
         item = rb"""(?:-[ \t]+|[\[,]\s*)['"]?(?P<entry>%s)(?=['"]?[ \t]*(?:[\],\r\n]|[ \t]#|\Z))"""
         start = max(content.find(key.encode()), 0)
-        found = re.compile(item % re.escape(entry.encode())).search(content, start)
-        return content[: found.start("entry")].count(b"\n") + 1 if found else None
+        match = re.compile(item % re.escape(entry.encode())).search(content, start)
+        return content[: match.start("entry")].count(b"\n") + 1 if match else None
 
     def order(self, target: str, fill: Fill | None = None) -> list[str]:
-        """The classes of a target in the order in which they are merged: what a class includes, then the class.
+        """Return the classes of a target in merge order: the includes of a class, then the class.
 
         Args:
-            fill: replaces the references of an entry, given the classes that are merged already. Without it those are
-                replaced that can be found without following other references.
+            fill: replaces the references of an entry, given the classes merged so far. Without it, only references
+                that do not depend on other references are replaced.
 
         Raises:
             InputError: CMD-INV-019, classes include each other.
@@ -108,10 +108,10 @@ class ClassFiles:
         return list(walk.merged)
 
     def lookup(self, reference: str, merged: Collection[str]) -> Any:
-        """What `a:b` is when these classes are merged: the last of them that says so counts.
+        """Return the value of `a:b` after merging these classes: that of the last class that sets it.
 
         Raises:
-            LookupError: none of them does.
+            LookupError: no class sets it.
         """
         path, _, default = reference.partition("::")
         keys = path.split(":")
@@ -128,12 +128,12 @@ class ClassFiles:
         raise LookupError(reference)
 
     def _fill(self, entry: str, merged: Collection[str]) -> str:
-        """The entry with its references replaced; those that lead nowhere are for reclass-rs to report."""
+        """Replace the references of an entry; unresolvable ones stay, and are reported by reclass-rs."""
         for _ in range(_NESTING):
             if "${" not in entry:
                 break
             with contextlib.suppress(LookupError):
-                entry = _REFERENCE.sub(lambda found: _text(self.lookup(found[1], merged)), entry)
+                entry = _REFERENCE.sub(lambda match: _text(self.lookup(match[1], merged)), entry)
         return entry
 
     def _may_define(self, path: Path, key: str) -> bool:
@@ -144,7 +144,7 @@ class ClassFiles:
 
 
 class _Walk:
-    """A walk through the classes of one target. It keeps its own stack, as chains of classes may be long."""
+    """A traversal of the classes of one target, with its own stack, as chains of classes may be long."""
 
     def __init__(self, files: ClassFiles, fill: Fill) -> None:
         self.files = files
@@ -185,7 +185,7 @@ class _Walk:
 
 
 def absolute(entry: str, including: str) -> str:
-    """The name of the class that an entry stands for: `.x` lies beside the class that includes it, `..x` a level up."""
+    """Return the class name of an entry: `.x` is a sibling of the class that includes it, `..x` is a level up."""
     name = entry.lstrip(".")
     levels = len(entry) - len(name)
     return ".".join([*including.split(".")[:-levels], name]) if levels else entry
@@ -207,15 +207,15 @@ def _read_section(content: bytes, key: str) -> tuple[str, ...]:
     if key.encode() not in content:
         return ()
     text = content.decode("utf-8", errors="replace")
-    found = re.search(_SECTION % key, text, re.MULTILINE)
-    if found is None:
+    section = re.search(_SECTION % key, text, re.MULTILINE)
+    if section is None:
         return _strings(_load(content), key)
-    head, *lines = found[0].splitlines()
+    head, *lines = section[0].splitlines()
     if head.partition(":")[2].strip() == "":
         matches = [_ENTRY.fullmatch(line) for line in lines if line.strip() and not line.strip().startswith("#")]
         if all(matches):
             return tuple(match["entry"] for match in matches if match)
-    return _strings(_load(found[0].encode()), key) or _strings(_load(content), key)
+    return _strings(_load(section[0].encode()), key) or _strings(_load(content), key)
 
 
 def _strings(document: Any, key: str) -> tuple[str, ...]:

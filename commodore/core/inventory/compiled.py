@@ -1,4 +1,4 @@
-"""What a compile has left in a working directory, to be looked at."""
+"""Inventory of the last compile in a working directory."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from commodore.base.names import BOOTSTRAP_TARGET
 from commodore.base.printable import some_of
 from commodore.core.inventory.preview import Preview
 
-_NO_INSTANCES = "it has none here: compile it (again, if the last compile here has failed)"
+_NO_INSTANCES = "it has no instances here: compile it (again, if the last compile here failed)"
 
 
 def compiled_preview(workspace: Workspace, instance: str | None = None) -> Preview:
-    """What a compile has left in a working directory: an instance's target, or the cluster's.
+    """Return the preview of the last compile in a working directory: an instance's target, or the cluster's.
 
     Raises:
-        InputError: CMD-INV-046, there is none; CMD-INV-047, the cluster has no such instance.
+        InputError: CMD-INV-046, there was no compile; CMD-INV-047, the cluster has no such instance.
     """
     targets = compiled_targets(workspace)
     if BOOTSTRAP_TARGET not in targets:
@@ -41,12 +41,12 @@ def compiled_preview(workspace: Workspace, instance: str | None = None) -> Previ
 
 
 def compiled_targets(workspace: Workspace) -> list[str]:
-    """The targets that a compile has left in a working directory, sorted; `cluster` is the cluster itself."""
+    """Return the targets of the last compile in a working directory, sorted; `cluster` is the cluster itself."""
     return sorted(path.stem for path in workspace.targets.glob("*.yml") if not path.name.startswith("."))
 
 
 def relative_to_root(value: Any, workspace: Workspace) -> Any:
-    """Parameters with the paths in texts that lead into the working directory relative to it, for a comparison."""
+    """Make paths below the working directory relative in all strings of parameters, for a comparison."""
     if isinstance(value, str):
         return value.replace(f"{workspace.root}/", "./")
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""What differs between the parameters of two clusters, parameter by parameter."""
+"""Differences between the parameters of two clusters."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from commodore.core.review import DiffLine, diff_lines
 Change = Literal["added", "removed", "changed"]
 
 OF_A_PLACE = frozenset({"_base_directory", "_instance", "_kustomize_wrapper", "_python3", "_reclass_"})
-"""Parameters that tell where and under which name something was rendered, and nothing about a cluster."""
+"""Parameters with the path and name of the rendering, which do not describe a cluster."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterDifference:
-    """One parameter that differs. What was added has no `left`, what was removed no `right`: both are `ABSENT` then."""
+    """A parameter that differs. `left` is `ABSENT` if it was added, `right` if it was removed."""
 
     path: ParameterPath = field(metadata={"json": format_path})
     change: Change
@@ -32,9 +32,9 @@ class ParameterDifference:
 def compare_parameters(
     left: Mapping[Any, Any], right: Mapping[Any, Any], path: ParameterPath = ()
 ) -> list[ParameterDifference]:
-    """The parameters that differ, sorted by path. Maps are looked into, lists are compared as a whole.
+    """Return the parameters that differ, sorted by path. Mappings are compared by key, lists as a whole.
 
-    Parameters in `OF_A_PLACE` are left out. Types count: `1`, `1.0`, `'1'` and `true` are four values.
+    Parameters in `OF_A_PLACE` are left out. Types are compared: `1`, `1.0`, `'1'` and `true` are four values.
 
     Args:
         path: compare only the parameters below it.
@@ -44,7 +44,7 @@ def compare_parameters(
     """
     if not path:
         return list(_compare(_without_place(left), _without_place(right), ()))
-    ours, theirs = _found(left, path), _found(right, path)
+    ours, theirs = _value_at(left, path), _value_at(right, path)
     if not ours and not theirs:
         look_up(left, path)
     if ours and theirs and isinstance(ours[0], Mapping) and isinstance(theirs[0], Mapping):
@@ -57,7 +57,7 @@ def compare_parameters(
 
 
 def render_difference(difference: ParameterDifference) -> Iterator[DiffLine]:
-    """A difference as lines of a unified diff, in which the parameter's path stands where lines have numbers."""
+    """Render a difference as lines of a unified diff, with the parameter's path in place of line numbers."""
     note = "" if difference.change == "changed" else f" {difference.change}"
     yield DiffLine("hunk", f"@@ {format_path(difference.path)}{note} @@")
     old = "" if difference.change == "added" else _text(difference.left)
@@ -70,13 +70,13 @@ def render_difference(difference: ParameterDifference) -> Iterator[DiffLine]:
 
 
 def _text(value: Any) -> str:
-    """A value as lines: texts of several lines as they are, everything else as YAML."""
+    """Render a value: multi-line strings as they are, everything else as YAML."""
     if isinstance(value, str) and "\n" in value:
         return value.removesuffix("\n") + "\n"
     return dump_flush(value).removesuffix("\n...\n").removesuffix("\n") + "\n"
 
 
-def _found(parameters: Mapping[Any, Any], path: ParameterPath) -> tuple[Any, ...]:
+def _value_at(parameters: Mapping[Any, Any], path: ParameterPath) -> tuple[Any, ...]:
     try:
         return (look_up(parameters, path),)
     except InputError:
@@ -102,7 +102,7 @@ def _compare(left: Mapping[Any, Any], right: Mapping[Any, Any], path: ParameterP
 
 
 def _typed(value: Mapping[Any, Any]) -> dict[tuple[str, str], Any]:
-    """The entries under keys that can be sorted, and with `1` and `'1'` apart."""
+    """Return the entries by sortable keys, which distinguish `1` and `'1'`."""
     return {(key_text(key), type(key).__name__): entry for key, entry in value.items()}
 
 

@@ -1,4 +1,4 @@
-"""Which files of a folder a lint reads, and what `.commodoreignore` leaves out."""
+"""Files of a folder to lint, without files excluded by `.commodoreignore`."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ IGNORE_FILE = ".commodoreignore"
 
 
 def has_patterns(target: Path, patterns: Iterable[str] = ()) -> bool:
-    """Whether anything says that files of a target are to be left out."""
+    """Check if a target has patterns that exclude files."""
     base = target if target.is_dir() else target.parent
     return any(line.strip() for line in (*patterns, *_read_patterns(base)))
 
 
 def class_files(target: Path, patterns: Iterable[str] = ()) -> Iterator[Path]:
-    """The files below a folder (or the one file), in path order, without hidden and ignored ones.
+    """Yield the files below a folder (or the file itself), in path order, without hidden and ignored ones.
 
     Args:
         target: a file or folder.
         patterns: glob patterns; one that begins with `/` is anchored at the folder, any other matches at any depth.
-            The lines of the folder's `.commodoreignore` are added. `/` and `.` are the folder itself, blank lines mean
-            nothing.
+            The lines of the folder's `.commodoreignore` are added. `/` and `.` are the folder itself, blank lines are
+            ignored.
 
     Raises:
-        InputError: a pattern that means nothing.
+        InputError: a pattern is invalid.
         EnvironmentFault: a folder or a file with patterns cannot be read.
     """
     base = target if target.is_dir() else target.parent
@@ -43,7 +43,7 @@ def class_files(target: Path, patterns: Iterable[str] = ()) -> Iterator[Path]:
         for _, entry in walk(target, skip=lambda entry: is_hidden(entry) or Path(entry.path) in ignored):
             if not is_folder(entry, follow=True):
                 yield Path(entry.path)
-    except OSError as error:  # a folder that cannot be listed must not pass for an empty one
+    except OSError as error:  # an unreadable folder must not be treated as an empty one
         with guard_disk(Path(os.fsdecode(error.filename or target))):
             raise
 
@@ -67,20 +67,20 @@ def _ignored(base: Path, patterns: Iterable[str]) -> set[Path]:
             continue
         pattern = relative
         try:
-            found = list(base.glob(pattern) if anchored else base.rglob(pattern))
+            paths = list(base.glob(pattern) if anchored else base.rglob(pattern))
         except ValueError as error:
             raise InputError(
                 "CMD-INV-024",
-                f"the pattern {line.strip()!r} cannot be used: {error}",
+                f"invalid pattern {line.strip()!r}: {error}",
                 hint="`**` matches whole folders: `a/**/b`",
                 locations=[str(base / IGNORE_FILE)] if (base / IGNORE_FILE).is_file() else [],
             ) from error
-        matched.update(path for path in found if _visible(path, base, pattern))
+        matched.update(path for path in paths if _visible(path, base, pattern))
     return matched
 
 
 def _visible(path: Path, base: Path, pattern: str) -> bool:
-    """Shell globbing: a wildcard does not match a hidden name, a pattern that spells the dot does."""
+    """Check a match by the rules of shells: wildcards do not match hidden names, patterns with the dot do."""
     return "." in {part[0] for part in Path(pattern).parts} or not any(
         part.startswith(".") for part in path.relative_to(base).parts
     )

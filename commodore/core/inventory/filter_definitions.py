@@ -1,6 +1,6 @@
-"""The definition of a postprocessing filter, as an entry of `parameters.commodore.postprocess.filters`.
+"""Definitions of postprocessing filters: entries of `parameters.commodore.postprocess.filters`.
 
-The engine checks what an instance's parameters came to, the lint what class files say.
+The engine checks an instance's rendered parameters, the lint checks class files.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _REQUIRED: Final = ("type", "path", "filter")
 
 @dataclass(frozen=True, slots=True)
 class FilterProblem:
-    """Why a definition is wrong. syn-commodore skips such filters, unless they are `unusable`, so that it fails. One is
-    `refused` for safety if it would write where an instance must not.
+    """The problem of an invalid definition. syn-commodore skips such filters, and fails if they are `unusable`. A
+    filter is `refused` for safety if it would write outside of the instance's folder.
     """
 
     reason: str
@@ -32,32 +32,32 @@ class FilterProblem:
 
 
 def check_filter(definition: Any) -> FilterProblem | None:
-    """The first thing that is wrong with a definition, without a look at any file. Unknown keys are ignored.
+    """Return the first problem of a definition, without reading files. Unknown keys are ignored.
 
-    The arguments matter only if the filter is enabled.
+    The arguments are only checked if the filter is enabled.
     """
     if not isinstance(definition, Mapping):
-        return FilterProblem("it is not a map with the keys 'type', 'path' and 'filter'", unusable=True)
+        return FilterProblem("it must be a mapping with the keys 'type', 'path' and 'filter'", unusable=True)
     if (problem := _check_keys(definition)) is not None:
         return problem
     kind, name, path = definition["type"], definition["filter"], definition["path"]
     if kind not in TYPES:
-        reason = f"there is no type {kind!r}; expected 'builtin' or 'jsonnet'"
+        reason = f"unknown type {kind!r}; expected 'builtin' or 'jsonnet'"
         return FilterProblem(reason, did_you_mean(kind, TYPES))
     enabled = definition.get("enabled", True)
     if not isinstance(enabled, bool):
         return FilterProblem(f"'enabled' is {enabled!r}; expected true or false")
     if kind == "builtin" and name not in BUILTINS:
-        hint = did_you_mean(name, BUILTINS) or f"known is {BUILTINS[0]}"
-        return FilterProblem(f"there is no builtin filter {name!r}", hint)
+        hint = did_you_mean(name, BUILTINS) or f"the known filter is {BUILTINS[0]}"
+        return FilterProblem(f"unknown builtin filter {name!r}", hint)
     if kind == "builtin" and "filterargs" not in definition:
         return FilterProblem("a builtin filter needs 'filterargs'")
     arguments = definition.get("filterargs", {})
     if not isinstance(arguments, Mapping):
-        return FilterProblem("'filterargs' is not a map", unusable=True)
+        return FilterProblem("'filterargs' must be a mapping", unusable=True)
     for key, text in (("path", path), *((("filter", name),) if kind == "jsonnet" else ())):
         if unusable := path_problem(text):
-            return FilterProblem(f"the value of {key!r} {unusable}", "write a path that a file can have", unusable=True)
+            return FilterProblem(f"the value of {key!r} {unusable}", "write a valid path", unusable=True)
     if os.path.isabs(path) or os.path.normpath(path).split(os.sep)[0] == os.pardir:
         reason = f"the path {path!r} leaves the instance's output folder"
         return FilterProblem(reason, "write it relative to compiled/<instance>", refused=True)
@@ -69,7 +69,7 @@ def _check_keys(definition: Mapping[Any, Any]) -> FilterProblem | None:
         if key not in definition:
             spare = [str(name) for name in definition if name not in FILTER_KEYS]
             near = did_you_mean(key, spare).removeprefix("did you mean ").removesuffix("?")
-            return FilterProblem(f"the key {key!r} is missing", f"is {near} meant to be {key!r}?" if near else "")
+            return FilterProblem(f"the key {key!r} is missing", f"should {near} be {key!r}?" if near else "")
         if not isinstance(definition[key], str):
             return FilterProblem(f"the value of {key!r} is not a string")
     return None
@@ -91,7 +91,7 @@ def _check_arguments(kind: str, arguments: Mapping[Any, Any]) -> FilterProblem |
 
 
 def _check_helm_namespace(arguments: Mapping[Any, Any]) -> str:
-    """What is wrong with the arguments of the builtin filter, or an empty string. Unknown arguments are ignored."""
+    """Return the problem of the builtin filter's arguments, or an empty string. Unknown arguments are ignored."""
     namespace = arguments.get("namespace")
     if not isinstance(namespace, str):
         return "the filter argument 'namespace' is missing or is not a string"
@@ -99,5 +99,5 @@ def _check_helm_namespace(arguments: Mapping[Any, Any]) -> str:
         return "the filter argument 'create_namespace' is neither a boolean nor a string"
     excluded = arguments.get("exclude_objects", [])
     if not isinstance(excluded, list) or not all(isinstance(entry, Mapping) and "kind" in entry for entry in excluded):
-        return "the filter argument 'exclude_objects' is not a list of maps with the keys 'kind' and 'name'"
+        return "the filter argument 'exclude_objects' is not a list of mappings with the keys 'kind' and 'name'"
     return ""

@@ -1,7 +1,7 @@
 """The hierarchy on disk: generated classes, links to classes of dependencies, targets.
 
-Written in place, file by file and only where something changes, so that a run that is killed leaves a hierarchy
-which the next run completes. What a run does not name is removed, so that its result never depends on an earlier one.
+It is written in place, and only files that change, so that the next run can complete the hierarchy of a killed run.
+Other files are removed, so that the result never depends on an earlier run.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class ClassLinks:
 def cluster_parameters(
     *, name: str, display_name: str, catalog_url: str, tenant: str, tenant_display_name: str
 ) -> dict[str, Any]:
-    """The `cluster` parameters of the facts class."""
+    """Return the `cluster` parameters of the facts class."""
     return {
         "name": name,
         "display_name": display_name,
@@ -60,61 +60,62 @@ def cluster_parameters(
 
 
 def write_class(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a generated class file; one with the same content is left alone."""
+    """Write a generated class file, unless it has this content already."""
     write_atomically(path, dump(dict(content)).encode())
 
 
 def write_cluster_params(workspace: Workspace, parameters: Mapping[str, Any]) -> None:
-    """Write the facts class `params.cluster`; its parameters are `cluster`, `facts`, `dynamic_facts` and what else
-    is given.
+    """Write the facts class `params.cluster`; its parameters are `cluster`, `facts`, `dynamic_facts` and
+    other given ones.
     """
     content = dump({"parameters": dict(parameters)}).encode()
     write_atomically(workspace.cluster_params, content, root=workspace.root)
 
 
 def write_targets(workspace: Workspace, targets: Iterable[Target]) -> None:
-    """Make `inventory/targets` hold exactly these targets."""
-    wanted = {f"{target.name}.yml": target for target in targets}
-    for name, target in sorted(wanted.items()):
+    """Write these targets to `inventory/targets`, and remove all others."""
+    files = {f"{target.name}.yml": target for target in targets}
+    for name, target in sorted(files.items()):
         write_atomically(workspace.targets / name, target.as_yaml(), root=workspace.root)
-    _keep_only(workspace.targets, wanted, workspace.root)
+    _keep_only(workspace.targets, files, workspace.root)
 
 
 def link_classes(workspace: Workspace, instances: Iterable[ClassLinks]) -> list[str]:
-    """Make the links to component and defaults classes exactly those of these instances.
+    """Link the component and defaults classes of these instances, and remove all other links.
 
     Returns:
         The names of the instances that have a defaults class, sorted.
 
     Raises:
-        InputError: components have no class files, or some that lead out of their checkouts; all are reported.
+        InputError: components have no class files, or class files outside of their checkouts; all are reported.
     """
     for folder in (workspace.component_classes, workspace.defaults_classes):
         make_folder(folder, root=workspace.root)
-    links = sorted(instances, key=lambda one: one.instance)
-    errors = [error for one in links for error in _check_classes(one)]
+    links = sorted(instances, key=lambda link: link.instance)
+    errors = [error for link in links for error in _check_classes(link)]
     raise_all(errors)
     with_defaults = []
-    for one in links:
-        link_relative(workspace.component_classes / f"{one.instance}.yml", one.component_class, root=workspace.root)
-        if one.defaults_class.is_file():
-            link = workspace.defaults_classes / f"{one.instance}.yml"
-            link_relative(link, one.defaults_class, root=workspace.root)
-            with_defaults.append(one.instance)
-    _keep_only(workspace.component_classes, {f"{one.instance}.yml" for one in links}, workspace.root)
+    for link in links:
+        component_class = workspace.component_classes / f"{link.instance}.yml"
+        link_relative(component_class, link.component_class, root=workspace.root)
+        if link.defaults_class.is_file():
+            defaults_class = workspace.defaults_classes / f"{link.instance}.yml"
+            link_relative(defaults_class, link.defaults_class, root=workspace.root)
+            with_defaults.append(link.instance)
+    _keep_only(workspace.component_classes, {f"{link.instance}.yml" for link in links}, workspace.root)
     _keep_only(workspace.defaults_classes, {f"{name}.yml" for name in with_defaults}, workspace.root)
     return with_defaults
 
 
 def linked_component(workspace: Workspace, instance: str) -> str:
-    """The component of an instance that was compiled here: its class is a link to that of the component."""
+    """Return the component of a compiled instance, whose class is a link to the component's."""
     link = workspace.component_classes / f"{instance}.yml"
     return Path(os.readlink(link)).stem if link.is_symlink() else instance
 
 
-def _check_classes(one: ClassLinks) -> Iterator[CommodoreError]:
-    for path in (one.component_class, one.defaults_class):
-        owner = f"component {one.component!r}"
+def _check_classes(link: ClassLinks) -> Iterator[CommodoreError]:
+    for path in (link.component_class, link.defaults_class):
+        owner = f"component {link.component!r}"
         if path.is_symlink() and not path.exists():
             yield InputError(
                 "CMD-INV-023",
@@ -123,13 +124,13 @@ def _check_classes(one: ClassLinks) -> Iterator[CommodoreError]:
                 locations=[str(path)],
             )
         elif path.is_file():
-            if not is_inside(path, one.checkout):
+            if not is_inside(path, link.checkout):
                 yield _leads_out(f"class/{path.name} of {owner}", path)
-        elif path == one.component_class:
+        elif path == link.component_class:
             yield InputError(
                 "CMD-INV-009",
                 f"{owner} has no class file class/{path.name}",
-                hint="is the dependency's `path` right? the class file must carry the component's name",
+                hint="check the dependency's `path`; the class file must have the component's name",
                 locations=[str(path)],
             )
 
@@ -147,8 +148,8 @@ def link_packages(workspace: Workspace, packages: Mapping[str, Path], tenant: st
     """Link each package's folder as a class folder, and remove every other link below `classes`.
 
     Raises:
-        InputError: a package has the name of the tenant, or holds links to nothing or out of its checkout; all are
-            reported. What lies outside `dependencies` is an author's own folder and is not looked into.
+        InputError: a package has the name of the tenant, or has dangling links or links out of its checkout; all are
+            reported. Folders outside of `dependencies` belong to an author and are not checked.
     """
     errors: list[CommodoreError] = []
     for name, directory in sorted(packages.items()):
@@ -173,7 +174,7 @@ def _check_links(package: str, directory: Path, checkout: Path) -> Iterator[Comm
         is_class = path.suffix in (".yml", ".yaml") or path.is_dir()
         if is_class and not is_inside(path, checkout):
             yield _leads_out(what, path)
-        elif not path.exists():  # reclass stops at any link to nothing, class or not
+        elif not path.exists():  # reclass fails at any dangling link, class or not
             yield InputError(
                 "CMD-INV-023",
                 f"{what} is a link to {os.readlink(path)}, which does not exist",
@@ -183,7 +184,7 @@ def _check_links(package: str, directory: Path, checkout: Path) -> Iterator[Comm
 
 
 def foreign_class_folders(workspace: Workspace, keep: Collection[str]) -> list[Path]:
-    """Real folders below `classes` that this run does not know, e.g. the checkout of another tenant's configuration."""
+    """Return real folders below `classes` that this run does not use, e.g. of another tenant's configuration."""
     known = {*keep, *RESERVED_CLASSES}
     if not workspace.classes.is_dir():
         return []
@@ -195,7 +196,7 @@ def foreign_class_folders(workspace: Workspace, keep: Collection[str]) -> list[P
 
 
 def prune_classes(workspace: Workspace, keep: Collection[str]) -> None:
-    """Remove links and files below `classes` that this run does not know."""
+    """Remove links and files below `classes` that this run does not use."""
     known = {*keep, *RESERVED_CLASSES}
     if not workspace.classes.is_dir():
         return
@@ -216,8 +217,7 @@ def read_cluster_params(workspace: Workspace) -> dict[str, Any]:
     """Read back the parameters of the facts class, for local mode.
 
     Raises:
-        InputError: there was no earlier run, or the file is damaged; the tenant's name, which is a folder's, is
-            checked.
+        InputError: there was no earlier run, or the file is damaged, or the tenant's name is not a valid folder name.
     """
     from commodore.base.yaml import load_all
 

@@ -1,7 +1,7 @@
-"""Where a parameter is: `argocd.images[0]."example.com/name"`, as people write it and as a tuple.
+"""Paths of parameters, as text (`argocd.images[0]."example.com/name"`) and as tuples.
 
-Keys are joined by dots; `[0]` is the first item of a list. A key that holds dots, brackets or quotes, or is empty,
-stands in double quotes with the escapes of JSON, or in single quotes without any.
+Keys are joined by dots; `[0]` is the first item of a list. A key with dots, brackets or quotes, or an empty key, is
+written in double quotes with the escapes of JSON, or in single quotes without escapes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from commodore.base.fields import kind_of
 from commodore.base.printable import counted
 
 ParameterPath = tuple[str | int, ...]
-"""The keys and list indexes that lead to a parameter, from the top."""
+"""The keys and list indexes of a parameter, from the top."""
 
 _BARE = re.compile(r"""[^.\[\]"'\s](?:[^.\[\]]*[^.\[\]\s])?""")
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -26,19 +26,19 @@ _RULE = 'a path is written like argocd.images[0]."a.key.with.dots"'
 
 
 def parse_path(text: str) -> ParameterPath:
-    """The path that a text stands for.
+    """Parse a path.
 
     Raises:
-        UsageError: CMD-INV-040, the text is no path; names the place in it.
+        UsageError: CMD-INV-040, the text is not a valid path; the message has the position.
     """
     path: list[str | int] = []
     position = 0
     while True:
         key, position = _key(text, position)
         path.append(key)
-        while found := _INDEX.match(text, position):
-            path.append(int(found[1]))
-            position = found.end()
+        while match := _INDEX.match(text, position):
+            path.append(int(match[1]))
+            position = match.end()
         if position == len(text):
             return tuple(path)
         if text[position] != ".":
@@ -47,7 +47,7 @@ def parse_path(text: str) -> ParameterPath:
 
 
 def format_path(path: Sequence[str | int]) -> str:
-    """The text of a path; `parse_path` reads it back."""
+    """Return the text of a path, which `parse_path` reads."""
     text = ""
     for segment in path:
         if isinstance(segment, int):
@@ -59,23 +59,22 @@ def format_path(path: Sequence[str | int]) -> str:
 
 
 def path_text(path: Sequence[Any]) -> str:
-    """A path whose keys may be of any type, as people write it."""
+    """Return the text of a path with keys of any type."""
     return format_path([key if isinstance(key, int) and not isinstance(key, bool) else key_text(key) for key in path])
 
 
 def key_text(key: object) -> str:
-    """How a path names a key, which in a rendered hierarchy may be a number, true, false or null."""
+    """Return the text of a key, which in a rendered hierarchy may be a number, true, false or null."""
     if isinstance(key, bool):
         return "true" if key else "false"
     return "null" if key is None else str(key)
 
 
 def look_up(parameters: Mapping[Any, Any], path: Sequence[str | int]) -> Any:
-    """The value of a parameter.
+    """Return the value of a parameter.
 
     Raises:
-        InputError: CMD-INV-041, there is none at this path; names the first segment that leads nowhere, and what it
-            may have been meant to be.
+        InputError: CMD-INV-041, it does not exist; the message names the first missing segment, with suggestions.
     """
     value: Any = parameters
     for depth, segment in enumerate(path):
@@ -91,25 +90,25 @@ def look_up(parameters: Mapping[Any, Any], path: Sequence[str | int]) -> Any:
 
 
 def _key(text: str, position: int) -> tuple[str, int]:
-    if found := _QUOTED.match(text, position):
+    if match := _QUOTED.match(text, position):
         try:
-            return str(json.loads(found[0])), found.end()
+            return str(json.loads(match[0])), match.end()
         except ValueError:
             raise _malformed(text, position) from None
-    if found := _LITERAL.match(text, position):
-        return found[1], found.end()
-    if found := _BARE.match(text, position):
-        return found[0], found.end()
+    if match := _LITERAL.match(text, position):
+        return match[1], match.end()
+    if match := _BARE.match(text, position):
+        return match[0], match.end()
     raise _malformed(text, position)
 
 
 def _malformed(text: str, position: int) -> UsageError:
-    place = f"something is wrong at {text[position:]!r}" if text[position:] else "it ends too early"
-    return UsageError("CMD-INV-040", f"{text!r} is no path of a parameter: {place}", hint=_RULE)
+    place = f"syntax error at {text[position:]!r}" if text[position:] else "it ends too early"
+    return UsageError("CMD-INV-040", f"{text!r} is not a valid path of a parameter: {place}", hint=_RULE)
 
 
 def _find_key(value: Mapping[Any, Any], segment: str) -> tuple[object] | None:
-    """The key that a segment names: the text itself, else a key of another type that is written like it."""
+    """Return the key of a segment: the text itself, else a key of another type with this text."""
     if segment in value:
         return (segment,)
     return next(((key,) for key in value if not isinstance(key, str) and key_text(key) == segment), None)
@@ -134,7 +133,7 @@ def _hint(value: Any, path: Sequence[str | int], depth: int) -> str:
     if isinstance(value, list):
         return f"its items are [0] to [{len(value) - 1}]" if value else "the list is empty"
     if not isinstance(value, Mapping) or isinstance(segment, int):
-        return f"look at {format_path(path[:depth])}" if depth else _RULE
+        return f"check {format_path(path[:depth])}" if depth else _RULE
     keys = [key_text(key) for key in value]
     if segment.partition(":")[0] in keys:
         return f"join keys by dots: {format_path([*path[:depth], *segment.split(':')])}"
@@ -152,6 +151,6 @@ _LISTED = 12  # keys that a hint lists
 
 
 def _joined_key(keys: Sequence[str], path: Sequence[str | int], depth: int) -> str:
-    """The key with dots that was taken for several."""
+    """Return the key with dots that was split into several segments."""
     rest = ".".join(str(segment) for segment in path[depth:])
     return max((key for key in keys if "." in key and f"{rest}.".startswith(f"{key}.")), key=len, default="")

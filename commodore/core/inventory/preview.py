@@ -1,7 +1,7 @@
-"""A hierarchy without a cluster: rendered from local folders for a fake one, in a folder of its own.
+"""Preview of a hierarchy without a cluster: rendered from local folders for a fake cluster, in a temporary folder.
 
-Nothing is written into the users' folders: what is generated lies in the throw-away inventory itself, values files are
-copied there, and only whole folders are links.
+Nothing is written into the users' folders: generated files and copies of values files are in the temporary inventory,
+and only whole folders are links.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _MISSING = "reclass: ignore missing class "
 
 @dataclass(frozen=True, slots=True)
 class PreviewSources:
-    """What a preview is made of: folders of configuration, values files (later ones win), folders of components."""
+    """Sources of a preview: folders of configuration, values files (later ones override), folders of components."""
 
     global_config: Path
     tenant_config: Path | None = None
@@ -56,13 +56,13 @@ class PreviewSources:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """An inventory to look at.
+    """An inventory and a target to inspect.
 
     Attributes:
         inventory: the folder with `classes/` and `targets/`.
         node: the target to render.
-        originals: files and folders of the inventory, and those of the user that they stand for.
-        generated: class files of the inventory that stand for no file of the user, and what to call them.
+        originals: files and folders of the inventory -> those of the user.
+        generated: class files of the inventory without a file of the user -> their descriptions.
     """
 
     inventory: Path
@@ -71,7 +71,7 @@ class Preview:
     generated: Mapping[Path, str]
 
     def original(self, path: Path) -> Path | None:
-        """The user's own file that a file of the inventory stands for; None if it was generated."""
+        """Return the user's own file for a file of the inventory; None if it was generated."""
         if path in self.generated:
             return None
         for place in (path, *path.parents):
@@ -80,30 +80,30 @@ class Preview:
         return path
 
     def render(self, context: Context, *, ignore_missing_classes: bool = False) -> Node:
-        """Render the target. Classes that are missing and may be are announced.
+        """Render the target. Ignored missing classes are announced.
 
         Raises:
-            InputError: the hierarchy is wrong; the user's own files are named.
+            InputError: the hierarchy is invalid; the error names the user's own files.
         """
         try:
             return render_node(
                 self.inventory,
                 self.node,
-                context.with_announce(lambda event: context.announce(_louder(event))),
+                context.with_announce(lambda event: context.announce(_promoted(event))),
                 ignore_missing_classes=ignore_missing_classes,
             )
         except CommodoreError as error:
             raise self.explain(error) from error
 
     def explain(self, error: CommodoreError) -> CommodoreError:
-        """The same error with the user's own files in place of those of the inventory."""
+        """Return the error with the user's own files in place of those of the inventory."""
         if isinstance(error, Findings):
-            return Findings(self.explain(one) for one in error.errors)
+            return Findings(self.explain(cause) for cause in error.errors)
         return type(error)(
             error.code,
             self._own_paths(error.message),
             hint=self._own_paths(error.hint),
-            locations=[replace(one, place=self._own_paths(one.place)) for one in error.locations],
+            locations=[replace(location, place=self._own_paths(location.place)) for location in error.locations],
         )
 
     def _own_paths(self, text: str) -> str:
@@ -115,14 +115,14 @@ class Preview:
 
 @contextlib.contextmanager
 def open_preview(sources: PreviewSources, context: Context) -> Iterator[Preview]:
-    """Make a throw-away inventory for a fake cluster; it is removed at the end, whatever happens.
+    """Make a temporary inventory for a fake cluster, which is always removed at the end.
 
-    The target includes the fake facts, the defaults of the components in name order, the values files in the order
-    given, and `global.commodore`. The tenant's and the cluster's id are those that the values files set.
+    The target includes the fake facts, the defaults of the components sorted by name, the values files in the given
+    order, and `global.commodore`. The ids of tenant and cluster are those of the values files.
 
     Raises:
-        InputError: a values file cannot be used (CMD-INV-042, 049, CMD-YAML-001), or a component's folder is none
-            (CMD-INV-044), or a name cannot be used.
+        InputError: a values file is invalid (CMD-INV-042, 049, CMD-YAML-001), a folder is not a component's
+            (CMD-INV-044), or a name is invalid.
         UsageError: CMD-INV-045, two components have the same name.
         EnvironmentFault: the operating system refused.
     """
@@ -151,8 +151,8 @@ def _read_values(path: Path, context: Context) -> _Values:
     if not isinstance(document, dict):
         raise InputError(
             "CMD-INV-042",
-            f"the values file {path} is no class: it must be a map",
-            hint="a class is a map with `classes`, `applications` and `parameters`; leave out what is empty",
+            f"the values file {path} is not a class: it must be a mapping",
+            hint="a class is a mapping with `classes`, `applications` and `parameters`; leave out empty keys",
             locations=[str(path)],
         )
     parameters = document.get("parameters")
@@ -163,29 +163,29 @@ def _read_values(path: Path, context: Context) -> _Values:
 def _find_components(folders: Sequence[Path], context: Context) -> list[ClassLinks]:
     from commodore.core.sources.git import find_root  # most previews need no git
 
-    found: dict[str, ClassLinks] = {}
+    components: dict[str, ClassLinks] = {}
     for folder in folders:
         directory = folder.resolve()
         name = check_instance_name(_component_name(directory), "component")
         if not (directory / "class" / "defaults.yml").is_file():
             raise InputError(
                 "CMD-INV-044",
-                f"{folder} is no component with defaults: it has no class/defaults.yml",
-                hint="name the folder that holds the component's `class` folder",
+                f"{folder} is not a component with defaults: it has no class/defaults.yml",
+                hint="name the folder with the component's `class` folder",
                 locations=[str(directory / "class" / "defaults.yml")],
             )
-        if name in found:
+        if name in components:
             raise UsageError(
                 "CMD-INV-045",
-                f"{found[name].directory} and {directory} are both component {name!r}",
+                f"{components[name].directory} and {directory} are both component {name!r}",
                 hint="name one of them",
             )
-        found[name] = ClassLinks(name, name, directory, find_root(directory, context) or directory)
-    return list(found.values())
+        components[name] = ClassLinks(name, name, directory, find_root(directory, context) or directory)
+    return list(components.values())
 
 
 def _component_name(directory: Path) -> str:
-    """The name is that of the only class besides the defaults; a working copy's folder may be called otherwise."""
+    """Return the name of the only class besides the defaults; the folder of a working copy may have another name."""
     classes = [path.stem for path in (directory / "class").glob("*.yml") if path.name != "defaults.yml"]
     return classes[0] if len(classes) == 1 else directory.name.removeprefix("component-")
 
@@ -198,10 +198,14 @@ def _build(
     context: Context,
 ) -> Preview:
     (tenant, place_of_tenant), (cluster, _) = _id(values, "tenant", _TENANT), _id(values, "name", _CLUSTER)
-    _warn_if_strange(sources.global_config, context)
+    _warn_if_unusual(sources.global_config, context)
     with_defaults = link_classes(workspace, components)
-    originals = {workspace.component_classes / f"{one.instance}.yml": one.component_class for one in components}
-    originals |= {workspace.defaults_classes / f"{one.instance}.yml": one.defaults_class for one in components}
+    originals = {
+        workspace.component_classes / f"{component.instance}.yml": component.component_class for component in components
+    }
+    originals |= {
+        workspace.defaults_classes / f"{component.instance}.yml": component.defaults_class for component in components
+    }
     originals[workspace.global_config] = sources.global_config
     if sources.tenant_config is not None:
         place = workspace.tenant_config(_check_tenant(tenant, place_of_tenant))
@@ -216,10 +220,10 @@ def _build(
     if sources.tenant_config is None and (placeholder := _placeholder(workspace, tenant, cluster)) is not None:
         generated[placeholder] = "the fake cluster's empty class"
     classes = []
-    for one in values:
-        classes.append(_free_class(workspace.classes, one.path.stem))
-        originals[workspace.classes / f"{classes[-1]}.yml"] = one.path
-        write_atomically(workspace.classes / f"{classes[-1]}.yml", one.content)
+    for file in values:
+        classes.append(_free_class(workspace.classes, file.path.stem))
+        originals[workspace.classes / f"{classes[-1]}.yml"] = file.path
+        write_atomically(workspace.classes / f"{classes[-1]}.yml", file.content)
     defaults = [f"defaults.{name}" for name in with_defaults]
     target = Target(_NODE, ("params.cluster", *defaults, *classes, "global.commodore"), {"_instance": _NODE})
     write_targets(workspace, [target])
@@ -233,31 +237,31 @@ def _check_tenant(tenant: Any, places: Sequence[str]) -> str:
         raise error.about(at=places) from None
 
 
-def _warn_if_strange(folder: Path, context: Context) -> None:
+def _warn_if_unusual(folder: Path, context: Context) -> None:
     if not any((folder / name).is_file() for name in ("commodore.yml", "commodore.yaml")):
         message = f"{folder} has no commodore.yml, with which global defaults begin"
-        context.announce(Warned("CMD-INV-048", message, hint="is it the right folder?"))
+        context.announce(Warned("CMD-INV-048", message, hint="check that it is the right folder"))
 
 
 def _id(values: Sequence[_Values], key: str, otherwise: str) -> tuple[Any, list[str]]:
-    """An id as the last values file sets it, and that file."""
-    for one in reversed(values):
-        given = one.cluster.get(key)
+    """Return an id of the last values file that sets it, and that file."""
+    for file in reversed(values):
+        given = file.cluster.get(key)
         if isinstance(given, (dict, list)):
-            kind = "map" if isinstance(given, dict) else "list"
+            kind = "mapping" if isinstance(given, dict) else "list"
             raise InputError(
                 "CMD-INV-049",
-                f"parameters.cluster.{key} in {one.path} must be a text, not a {kind}",
+                f"parameters.cluster.{key} in {file.path} must be a text, not a {kind}",
                 hint="it is the id of the cluster or of its tenant",
-                locations=[str(one.path)],
+                locations=[str(file.path)],
             )
         if given is not None:
-            return given, [str(one.path)]
+            return given, [str(file.path)]
     return otherwise, []
 
 
 def _fake_cluster(tenant: Any, cluster: Any) -> Mapping[str, Any]:
-    """The facts class of a fake cluster."""
+    """Return the content of the facts class of a fake cluster."""
     return {
         "cluster": cluster_parameters(
             name=cluster,
@@ -272,10 +276,10 @@ def _fake_cluster(tenant: Any, cluster: Any) -> Mapping[str, Any]:
 
 
 def _placeholder(workspace: Workspace, tenant: Any, cluster: Any) -> Path | None:
-    """The class that the hierarchy includes for the cluster, so that it can be rendered without a tenant's folder."""
+    """Write the class that the hierarchy includes for the cluster, so that it renders without a tenant's folder."""
     try:
         names = check_name(tenant, "tenant", reserved=RESERVED_CLASSES), check_name(cluster, "cluster")
-    except InputError:  # no class can have that name, so the render says what is wrong if it matters
+    except InputError:  # no class can have that name, so rendering reports it if it is included
         return None
     place = workspace.tenant_config(names[0]) / f"{names[1]}.yml"
     write_class(place, {})
@@ -283,12 +287,12 @@ def _placeholder(workspace: Workspace, tenant: Any, cluster: Any) -> Path | None
 
 
 def _free_class(classes: Path, stem: str) -> str:
-    """The class name of a values file: its stem, as long as it is one and is not taken."""
-    wanted = stem if _CLASS_NAME.fullmatch(stem) else "values"
-    name, number = wanted, 1
+    """Return the class name of a values file: its stem, unless it is invalid or taken."""
+    base = stem if _CLASS_NAME.fullmatch(stem) else "values"
+    name, number = base, 1
     while _is_taken(classes, name):
         number += 1
-        name = f"{wanted}-{number}"
+        name = f"{base}-{number}"
     return name
 
 
@@ -298,8 +302,8 @@ def _is_taken(classes: Path, name: str) -> bool:
     return any(os.path.lexists(classes / f"{place}{suffix}") for place in places for suffix in (".yml", ".yaml"))
 
 
-def _louder(event: Event) -> Event:
-    """A class that is left out is worth saying here: in a preview it may be a misspelt one."""
+def _promoted(event: Event) -> Event:
+    """Raise the level of notes about ignored classes: in a preview their names may be misspelt."""
     if isinstance(event, Noted) and event.message.startswith(_MISSING):
         return Noted(event.message.removeprefix("reclass: "))
     return event

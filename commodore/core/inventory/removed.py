@@ -1,4 +1,4 @@
-"""Reclass variables that no longer exist; a hierarchy that still uses them is refused."""
+"""Check for removed reclass variables; a hierarchy that still uses them is refused."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from commodore.core.inventory.files import class_files
 
 
 def find_removed_variables(targets: Iterable[Path]) -> list[CommodoreError]:
-    """One error per removed variable and string value in the class files of the folders and files given.
+    """Return an error per removed variable and string value in the class files of the given folders and files.
 
-    It is what the linter `deprecated-parameters` finds. Files that cannot be read as one YAML map are left to reclass,
+    These are the findings of the linter `deprecated-parameters`. Files that are not a YAML mapping are left to reclass,
     which reports them if they are used.
     """
     return [error for target in targets for path in class_files(target) for error in _check(path)]
 
 
 def _check(path: Path) -> Iterator[CommodoreError]:
-    # PyYAML takes its time to import.
+    # PyYAML is slow to import.
     from commodore.core.inventory.lint.class_file import ClassFile, parse_class_file
     from commodore.core.inventory.lint.deprecated import DeprecatedParameters, may_use_removed
 
-    if not path.is_file():  # a link to nothing, a pipe: reclass reports it if it is used
+    if not path.is_file():  # a dangling link, a pipe: reclass reports it if it is used
         return
     with guard_disk(path):
         content = path.read_bytes()

@@ -1,4 +1,4 @@
-"""Rendering the hierarchy with reclass-rs: one node while discovering, all targets once."""
+"""Render the hierarchy with reclass-rs: one node during discovery, all targets once."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from commodore.base.files.workspace import guard_disk
 from commodore.base.programs.workers import usable_cpus
 from commodore.base.strictness import read_allowed
 from commodore.base.values.interning import SHARED_LEVELS, InternTable
-from commodore.core.inventory._class_bundling import Together, put_together
+from commodore.core.inventory._class_bundling import BundledHierarchy, bundle_classes
 from commodore.core.inventory._failures import translate, translate_panic
 from commodore.core.inventory._growth import find_suspects
 from commodore.core.inventory._reclass_process import (
     PanicError,
     ReclassProcess,
+    ResourceLimitError,
     TargetError,
-    TooMuchError,
     reclass_process,
     too_much,
 )
@@ -35,7 +35,7 @@ from commodore.core.inventory.class_index import ClassFiles
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One rendered target: `raw` is reclass's own view, which filters are given."""
+    """One rendered target: `raw` is the node of reclass, which filters receive."""
 
     name: str
     applications: tuple[str, ...]
@@ -48,13 +48,13 @@ class Node:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The classes included, as reclass lists them: not in merge order, references as they are written."""
+        """The included classes, as reclass lists them: not in merge order, references as written."""
         return tuple(self.raw["classes"])
 
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """The rendered hierarchy: every target by name, in name order."""
+    """The rendered hierarchy: every target by name, sorted."""
 
     nodes: Mapping[str, Node]
 
@@ -63,7 +63,7 @@ def render_node(inventory: Path, name: str, context: Context, *, ignore_missing_
     """Render one target of the hierarchy below `inventory` (`classes/` and `targets/`).
 
     Raises:
-        InputError: the hierarchy is wrong; names the class and, where that can be found out, its file and line.
+        InputError: the hierarchy is invalid; the error names the class and, if possible, its file and line.
     """
     return render_with_files(inventory, name, context, ignore_missing_classes=ignore_missing_classes)[1]
 
@@ -71,7 +71,7 @@ def render_node(inventory: Path, name: str, context: Context, *, ignore_missing_
 def render_with_files(
     inventory: Path, name: str, context: Context, *, ignore_missing_classes: bool = False
 ) -> tuple[ClassFiles, Node]:
-    """Render one target as `render_node` does; returns the class files too."""
+    """Render one target like `render_node`, and return the class files, too."""
     inventory = inventory.absolute()
     with reclass_process(context) as process:  # it starts while the class files are read
         files, _ = _open(inventory, [name], ignore_missing_classes=ignore_missing_classes)
@@ -81,10 +81,10 @@ def render_with_files(
 
 
 def find_classes(inventory: Path, target: str) -> ClassFiles:
-    """The class files of a hierarchy, nothing rendered. Those that a target includes and are missing are no error.
+    """Return the class files of a hierarchy, without rendering. Missing classes are not an error.
 
     Raises:
-        InputError: CMD-INV-019, classes include each other; a file that is no YAML.
+        InputError: CMD-INV-019, classes include each other; a file is not YAML.
     """
     return _open(inventory.absolute(), [target], ignore_missing_classes=True)[0]
 
@@ -93,14 +93,14 @@ def render_inventory(inventory: Path, context: Context) -> Inventory:
     """Render all targets below `inventory`, in parallel.
 
     Raises:
-        InputError: see `render_node`; of several targets that cannot be rendered the first one's.
-        EnvironmentFault: there is no room for temporary files.
+        InputError: see `render_node`; of several invalid targets, the error of the first.
+        EnvironmentFault: there is no space for temporary files.
     """
     inventory = inventory.absolute()
     targets = sorted(path.stem for path in (inventory / "targets").glob("*.yml"))
     with guard_disk(inventory), reclass_process(context) as process:
         files, paths = _open(inventory, targets)
-        nodes = _render_together(inventory, _Rendering(files, paths, process), context)
+        nodes = _render_bundled(inventory, _Rendering(files, paths, process), context)
         if nodes is None:
             with _announced(files, process, context):
                 nodes = _share(render_parts(inventory, paths, process, None))
@@ -112,28 +112,28 @@ def render_inventory(inventory: Path, context: Context) -> Inventory:
 
 @dataclass(frozen=True, slots=True)
 class _Rendering:
-    """What is rendered: the class files, the files of the targets by name, and the process that does it."""
+    """A rendering: the class files, the files of the targets by name, and the process."""
 
     files: ClassFiles
     paths: Mapping[str, Path]
     process: ReclassProcess
 
 
-def _render_together(inventory: Path, rendering: _Rendering, context: Context) -> dict[str, dict[str, Any]] | None:
-    """All targets, rendered with fewer classes; None if that cannot be done, or does not give the same.
+def _render_bundled(inventory: Path, rendering: _Rendering, context: Context) -> dict[str, dict[str, Any]] | None:
+    """Render all targets with bundled classes; None if that is not possible, or the result differs.
 
     Raises:
-        InputError: a target cannot be rendered as it is either; with the places that users know.
+        InputError: a target cannot be rendered without bundling either; the error has the user's files.
     """
     files, paths, process = rendering.files, rendering.paths, rendering.process
     collected: list[Event] = []
-    with put_together(inventory, paths, files.paths) as copy:
+    with bundle_classes(inventory, paths, files.paths) as copy:
         if copy is None:
             return None
         try:
             expected = process.node(copy.probe, **folders(inventory))
             process.warnings()
-        except (TargetError, PanicError, TooMuchError):
+        except (TargetError, PanicError, ResourceLimitError):
             return None
         try:
             with _announced(files, process, context.with_announce(collected.append)):
@@ -141,11 +141,11 @@ def _render_together(inventory: Path, rendering: _Rendering, context: Context) -
         except CommodoreError as failure:
             if isinstance(failure.__cause__, TargetError):
                 _fail_again(inventory, rendering, failure.__cause__.target, context)
-            if isinstance(failure.__cause__, TooMuchError):
+            if isinstance(failure.__cause__, ResourceLimitError):
                 raise
             return None
     if not _is_same(expected, nodes[copy.probe]):
-        context.announce(Noted("the classes of components cannot be put together", level=1))
+        context.announce(Noted("the classes of components cannot be bundled", level=1))
         return None
     for event in collected:
         context.announce(event)
@@ -153,7 +153,7 @@ def _render_together(inventory: Path, rendering: _Rendering, context: Context) -
 
 
 def _fail_again(inventory: Path, rendering: _Rendering, target: str, context: Context) -> None:
-    """Raise the error of a target, if it has one as it is."""
+    """Raise the error of a target, if it also fails without bundling."""
     if not target:
         return
     collected: list[Event] = []
@@ -166,9 +166,9 @@ def _fail_again(inventory: Path, rendering: _Rendering, target: str, context: Co
         raise
 
 
-def _is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two nodes are the same but for the time, with the order of keys and the types of numbers."""
-    times = ({**node, "__reclass__": {**node["__reclass__"], "timestamp": ""}} for node in (one, other))
+def _is_same(first: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Check if two nodes are equal except for the time, including the order of keys and the types of numbers."""
+    times = ({**node, "__reclass__": {**node["__reclass__"], "timestamp": ""}} for node in (first, other))
     return len({marshal.dumps(node, 2) for node in times}) == 1
 
 
@@ -180,13 +180,15 @@ def _share(rendered: Iterable[tuple[str, dict[str, Any]]]) -> dict[str, dict[str
 def _open(
     inventory: Path, targets: Sequence[str], *, ignore_missing_classes: bool = False
 ) -> tuple[ClassFiles, dict[str, Path]]:
-    """The class files below the absolute path of a hierarchy, and the files of its targets, relative to `targets/`."""
+    """Return the class files of a hierarchy (absolute path), and the files of its targets, relative to `targets/`."""
     import reclass_rs
 
-    with _translated(ClassFiles.found(inventory, {})):
+    with _translated(ClassFiles.of_reclass(inventory, {})):
         reclass = reclass_rs.Reclass(**folders(inventory, ignore_class_notfound=ignore_missing_classes))
-    files = ClassFiles.found(inventory, reclass.classes)
-    for target in targets:  # classes in a loop would end the process: reclass-rs follows them until its stack is full
+    files = ClassFiles.of_reclass(inventory, reclass.classes)
+    for (
+        target
+    ) in targets:  # classes in a loop would crash the process: reclass-rs follows them until its stack overflows
         for name in files.order(target):
             files.content(files.paths[name])
     return files, {name: Path(path) for name, path in reclass.nodes.items()}
@@ -194,12 +196,12 @@ def _open(
 
 @contextlib.contextmanager
 def _announced(files: ClassFiles, process: ReclassProcess, context: Context) -> Iterator[None]:
-    """While something is rendered: what reclass-rs complains of, as errors and events."""
+    """Raise errors and announce warnings of reclass-rs during the block."""
     try:
         with _translated(files):
             try:
                 yield
-            except TooMuchError as error:
+            except ResourceLimitError as error:
                 raise too_much(error.targets, _suspects(files, error.targets), context) from error
     finally:
         for line in process.warnings():
@@ -207,13 +209,13 @@ def _announced(files: ClassFiles, process: ReclassProcess, context: Context) -> 
 
 
 def _suspects(files: ClassFiles, targets: Iterable[str]) -> list[Path]:
-    """The class files whose values refer to so much, the worst ones first."""
+    """Return the class files that may cause endless rendering, the worst ones first."""
     names = dict.fromkeys(name for target in targets for name in files.order(target))
     return find_suspects((files.paths[name], files.content(files.paths[name])) for name in names)
 
 
 def _remove_somewhere(files: ClassFiles, targets: Iterable[str]) -> bool:
-    """Whether any class or target removes applications, so that they have to be merged here."""
+    """Check if any class or target removes applications, so that they must be merged here."""
     paths = (*files.paths.values(), *map(files.target, targets))
     return has_removals(files.section(path, "applications") for path in paths)
 
@@ -238,7 +240,7 @@ def _translated(files: ClassFiles) -> Iterator[None]:
     except PanicError as error:
         raise translate_panic(str(error), files) from None
     except BaseException as error:
-        if type(error).__name__ != "PanicException":  # of pyo3, which does not export it
+        if type(error).__name__ != "PanicException":  # from pyo3, which does not export it
             raise
         raise translate_panic(str(error), files) from None
 
@@ -246,26 +248,26 @@ def _translated(files: ClassFiles) -> Iterator[None]:
 Rendered = tuple[str, dict[str, Any]]
 
 _PER_THREAD = 2
-"""Targets of a part for each thread. They take about the same time, so that no thread waits long for the others."""
+"""Targets of a part for each thread. They take about the same time, so that no thread waits long."""
 _SCHEME = "yaml_fs://"
 
 
 def render_parts(
-    inventory: Path, paths: Mapping[str, Path], process: ReclassProcess, copy: Together | None
+    inventory: Path, paths: Mapping[str, Path], process: ReclassProcess, copy: BundledHierarchy | None
 ) -> Iterator[Rendered]:
-    """Render all targets, some at a time.
+    """Render all targets in parts.
 
     Args:
         inventory: the absolute path of the folder with `classes/` and `targets/`.
         paths: the files of the targets, relative to `targets/`.
-        process: renders.
-        copy: the hierarchy to take instead.
+        process: the rendering process.
+        copy: the bundled hierarchy to render instead.
 
     Returns:
-        The targets' names and nodes, part by part, each node as if all had been rendered from `targets/`.
+        The targets' names and nodes, part by part, each node as if it was rendered from `targets/`.
 
     Raises:
-        TargetError, PanicError, TooMuchError: see `ReclassProcess.nodes`. The last names the targets of its part.
+        TargetError, PanicError, ResourceLimitError: see `ReclassProcess.nodes`. The last has the targets of its part.
     """
     size = max(usable_cpus(), 1) * _PER_THREAD
     targets = sorted(paths.items())
@@ -290,11 +292,11 @@ def render_parts(
 
 
 def folders(inventory: Path, **others: Any) -> dict[str, Any]:
-    """The arguments of `reclass_rs.Reclass` for the hierarchy with this absolute path.
+    """Return the arguments of `reclass_rs.Reclass` for the hierarchy with this absolute path.
 
     Args:
-        others: replace them.
+        others: arguments that replace the defaults.
     """
-    # reclass-rs takes the other two paths relative to the first.
+    # In reclass-rs the other two paths are relative to the first.
     own = {"nodes_path": str(inventory / "targets"), "classes_path": str(inventory / "classes")}
     return {"inventory_path": str(inventory), **own, **others}

@@ -1,4 +1,4 @@
-"""The Kapitan targets of a run: the bootstrap target and one per component instance."""
+"""Kapitan targets of a run: the bootstrap target and one per component instance."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Target:
     parameters: Mapping[str, Any]
 
     def as_yaml(self) -> bytes:
-        """The content of the target's file."""
+        """Return the content of the target's file."""
         return dump({"classes": list(self.classes), "parameters": dict(self.parameters)}).encode()
 
 
@@ -39,7 +39,7 @@ class InstanceMeta:
     python: str
 
     def parameters(self) -> dict[str, Any]:
-        """The target's own parameters, with the pair that merges an alias over its component."""
+        """Return the target's own parameters, with the pair that merges an alias over its component."""
         own: dict[str, Any] = {
             "_instance": self.instance,
             "_base_directory": _literal(str(self.directory)),
@@ -55,19 +55,20 @@ class InstanceMeta:
 
 
 def _literal(text: str) -> str:
-    """A path as reclass keeps it: `${` in it would be read as a reference."""
+    """Escape a path for reclass, which would read `${` as a reference."""
     return text.replace("${", "\\${")
 
 
 def bootstrap_target(defaults: Iterable[str] = ()) -> Target:
-    """The target `cluster`, with the defaults classes of the components named (none while discovering)."""
+    """Return the target `cluster`, with the defaults classes of the given components (empty during discovery)."""
     classes = ["params.cluster", *(f"defaults.{name}" for name in sorted(defaults)), "global.commodore"]
     return Target(BOOTSTRAP_TARGET, tuple(classes), {"_instance": BOOTSTRAP_TARGET})
 
 
 def instance_target(meta: InstanceMeta, defaults: Iterable[str]) -> Target:
-    """The target of an instance: as the bootstrap target, with the instance's own defaults in place of its component's,
-    and its component class last."""
+    """Return the target of an instance: the bootstrap target, with the instance's own defaults in place of its
+    component's, and its component class last.
+    """
     own = [meta.instance if name == meta.component else name for name in sorted(defaults)]
     classes = [
         "params.cluster",
@@ -79,6 +80,6 @@ def instance_target(meta: InstanceMeta, defaults: Iterable[str]) -> Target:
 
 
 def standalone_target(meta: InstanceMeta, values: Iterable[str]) -> Target:
-    """The target of `component compile`: value classes rank above the component's class."""
+    """Return the target of `component compile`: value classes override the component's class."""
     classes = ("params.cluster", f"defaults.{meta.component}", f"components.{meta.component}", *values)
     return Target(meta.instance, classes, meta.parameters())

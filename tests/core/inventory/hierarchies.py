@@ -70,7 +70,7 @@ class Hierarchy:
             except CommodoreError as error:
                 caught.append(error)
         one, both = caught
-        assert one.as_dict() == both.as_dict()
+        assert one.as_plain() == both.as_plain()
         return one
 
     def place(self, name: str, line: int | None = None, column: int | None = None) -> str:

@@ -16,7 +16,7 @@ from commodore.base import documents
 from commodore.base.errors import CommodoreError
 from commodore.base.events import Event
 from commodore.core.inventory import render_inventory
-from commodore.core.inventory._class_bundling import Together, put_together, read_part
+from commodore.core.inventory._class_bundling import BundledHierarchy, bundle_classes, read_part
 from commodore.core.inventory.class_index import ClassFiles
 from tests.core.inventory.hierarchies import Hierarchy
 from tests.world.context import make_context
@@ -71,15 +71,15 @@ def outcome(hierarchy: Hierarchy, least: int) -> tuple[object, list[Event]]:
 
 
 @contextlib.contextmanager
-def copied(hierarchy: Hierarchy) -> Iterator[Together | None]:
+def copied(hierarchy: Hierarchy) -> Iterator[BundledHierarchy | None]:
     import reclass_rs
 
     inventory = hierarchy.workspace.inventory
     reclass: Any = reclass_rs.Reclass(
         str(inventory), str(hierarchy.workspace.targets), str(hierarchy.workspace.classes)
     )
-    files = ClassFiles.found(inventory, reclass.classes)
-    with worth_it(ALWAYS), put_together(inventory, reclass.nodes, files.paths) as copy:
+    files = ClassFiles.of_reclass(inventory, reclass.classes)
+    with worth_it(ALWAYS), bundle_classes(inventory, reclass.nodes, files.paths) as copy:
         yield copy
 
 
@@ -302,7 +302,7 @@ class TestPlan:
         monkeypatch.setattr("commodore.core.inventory._class_bundling.read_part", wrong)
         nodes, collected = outcome(hierarchy, ALWAYS)
         assert nodes == expected
-        assert [event for event in collected if "put together" in str(event)]
+        assert [event for event in collected if "cannot be bundled" in str(event)]
 
 
 @pytest.mark.parametrize("head", HEADS[:2])

@@ -39,7 +39,7 @@ def test_an_instance_that_was_not_compiled(workspace: Workspace) -> None:
         (workspace.targets / f"{name}.yml").unlink()
     with pytest.raises(InputError, match="has no instance 'nfs'") as caught:
         compiled_preview(workspace, "nfs")
-    assert caught.value.hint == "it has none here: compile it (again, if the last compile here has failed)"
+    assert caught.value.hint == "it has no instances here: compile it (again, if the last compile here failed)"
 
 
 def test_nothing_was_compiled(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ class TestReferences:
 
     @pytest.mark.parametrize(
         ("value", "reason"),
-        [("1", "x is a number"), ("text", "x is a text"), ("true", "x is true or false"), ("[1]", "lists cannot")],
+        [("1", "x is a number"), ("text", "x is a text"), ("true", "x is true or false"), ("[1]", "references cannot")],
     )
     def test_one_through_a_value(self, hierarchy: Hierarchy, value: str, reason: str) -> None:
         error = hierarchy.classes(
@@ -145,7 +145,7 @@ class TestFiles:
             ("classes: foo\n", "expected a sequence", "correct", 1, 10),
             ("applications: {a: b}\n", "expected a sequence", "correct", 1, 15),
             ("parameters: [1]\n", "expected a map", "`parameters`", 1, 13),
-            ("parameters: null\n", "expected a map", "leave out what is empty", 1, 13),
+            ("parameters: null\n", "expected a map", "leave out empty keys", 1, 13),
             ("- a\n", "expected a map", "`parameters`", None, None),
             ("a: 1\n---\nb: 2\n", "more than one document", "'---'", None, None),
             ("parameters: " + "{a: " * 200 + "1" + "}" * 200, "recursion limit", "correct", 1, 521),
@@ -158,7 +158,7 @@ class TestFiles:
         """Syntax errors and duplicate keys name class, line and column."""
         error = hierarchy.classes({"b.yml": content}).failure()
         assert error.code == "CMD-INV-001"
-        assert error.message.startswith("class b is not valid: ")
+        assert error.message.startswith("class b is invalid: ")
         assert words in error.message
         assert hint in error.hint
         assert [str(place) for place in error.locations] == [hierarchy.place("b.yml", line, column)]
@@ -175,7 +175,7 @@ class TestFiles:
     def test_a_key_that_is_a_list_or_a_map(self, hierarchy: Hierarchy, key: str) -> None:
         error = hierarchy.classes({"a.yml": "x: {'[a]': 1}\n", "b.yml": f"parameters:\n  {key}: y\n"}).failure()
         assert error.code == "CMD-INV-001"
-        assert "class b has a list or a map as a key" in error.message
+        assert "class b has a list or a mapping as a key" in error.message
         assert [str(place) for place in error.locations] == [hierarchy.place("b.yml", 2)]
 
     def test_bytes_that_are_no_text(self, hierarchy: Hierarchy) -> None:
@@ -214,7 +214,7 @@ class TestFiles:
         (hierarchy.workspace.classes / "mon" / "up").symlink_to("..")
         error = hierarchy.failure()
         assert error.code == "CMD-INV-005"
-        assert "leads back to a folder" in error.message
+        assert "points to a folder" in error.message
         assert str(error.locations[0]) == hierarchy.place("mon/up")
 
 
@@ -231,7 +231,7 @@ class TestMerging:
         ).failure()
         assert error.code == "CMD-INV-021"
         assert "parameters.nfs._metadata is a constant ('=_metadata') and cannot be defined again" in error.message
-        assert error.hint == "remove '_metadata' from the file named first"
+        assert error.hint == "remove '_metadata' from the first of these files"
         assert [str(place) for place in error.locations] == [
             hierarchy.place("b.yml", 5, 5),
             hierarchy.place("a.yml", 3, 5),
@@ -271,11 +271,11 @@ class TestMerging:
     @pytest.mark.parametrize(
         ("old", "new", "words"),
         [
-            ("1", "{y: 1}", "a map comes over a number"),
-            ("[1]", "{y: 1}", "a map comes over a list"),
-            ("{y: 1}", "text", "a text comes over a map"),
-            ("{y: 1}", "[1]", "a list comes over a map"),
-            ("text", "[1]", "a list comes over a text"),
+            ("1", "{y: 1}", "a map over a number"),
+            ("[1]", "{y: 1}", "a map over a list"),
+            ("{y: 1}", "text", "a text over a map"),
+            ("{y: 1}", "[1]", "a list over a map"),
+            ("text", "[1]", "a list over a text"),
         ],
     )
     def test_types(self, hierarchy: Hierarchy, old: str, new: str, words: str) -> None:
@@ -374,12 +374,12 @@ class TestTheRest:
         assert f"{tmp_path}/inventory" in raised.value.message
 
     def test_words_that_nobody_knows_are_passed_on(self, tmp_path: Path) -> None:
-        error = translate("Error while rendering x: something new", ClassFiles.found(tmp_path, {}))
+        error = translate("Error while rendering x: something new", ClassFiles.of_reclass(tmp_path, {}))
         assert error.code == "CMD-INV-006"
         assert error.message == "the hierarchy cannot be rendered: something new (while rendering target 'x')"
 
     def test_other_panics_are_bugs(self, tmp_path: Path) -> None:
-        error = translate_panic("index out of bounds", ClassFiles.found(tmp_path, {}))
+        error = translate_panic("index out of bounds", ClassFiles.of_reclass(tmp_path, {}))
         assert isinstance(error, InternalError)
         assert error.code == "CMD-INV-017"
         assert "index out of bounds" in error.message

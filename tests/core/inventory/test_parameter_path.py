@@ -60,8 +60,8 @@ def test_texts_that_are_none_are_refused_with_the_place(text: str, rest: str) ->
     with pytest.raises(UsageError) as caught:
         parse_path(text)
     assert caught.value.code == "CMD-INV-040"
-    place = f"something is wrong at {rest!r}" if rest else "it ends too early"
-    assert caught.value.message == f"{text!r} is no path of a parameter: {place}"
+    place = f"syntax error at {rest!r}" if rest else "it ends too early"
+    assert caught.value.message == f"{text!r} is not a valid path of a parameter: {place}"
 
 
 @given(
@@ -96,12 +96,12 @@ def test_values_are_found(text: str, value: object) -> None:
     [
         ("argcd.images", "the hierarchy has no parameter 'argcd'", "did you mean 'argocd'?"),
         ("argocd.image", "parameter argocd has no key 'image'", "did you mean 'images'?"),
-        ("argocd.images.argocd.tag.x", "parameter argocd.images.argocd.tag is text, and has no 'x'", "look at"),
+        ("argocd.images.argocd.tag.x", "parameter argocd.images.argocd.tag is text, and has no 'x'", "check"),
         ("argocd.hosts.x", "parameter argocd.hosts is a list, and has no 'x'", "its items are [0] to [1]"),
         ("argocd.hosts[2]", "parameter argocd.hosts has 2 items, and no [2]", "its items are [0] to [1]"),
         ("argocd.empty[0]", "parameter argocd.empty has 0 items, and no [0]", "the list is empty"),
-        ("argocd.images[0]", "parameter argocd.images has no item [0]: it is a map", "look at argocd.images"),
-        ("facts.cloud.x", "parameter facts.cloud is null, and has no 'x'", "look at facts.cloud"),
+        ("argocd.images[0]", "parameter argocd.images has no item [0]: it is a map", "check argocd.images"),
+        ("facts.cloud.x", "parameter facts.cloud is null, and has no 'x'", "check facts.cloud"),
         ("labels.a.b.c", "parameter labels has no key 'a'", 'put a key with dots into quotes: labels."a.b"'),
         ("argocd:images", "the hierarchy has no parameter 'argocd:images'", "join keys by dots: argocd.images"),
         ("parameters.argocd", "the hierarchy has no parameter 'parameters'", "leave out 'parameters.'"),

@@ -178,8 +178,8 @@ def test_an_empty_values_file_is_used(folders: Folders, content: str) -> None:
 @pytest.mark.parametrize(
     ("content", "code", "message"),
     [
-        ("- a", "CMD-INV-042", "the values file {} is no class: it must be a map"),
-        ("text", "CMD-INV-042", "the values file {} is no class: it must be a map"),
+        ("- a", "CMD-INV-042", "the values file {} is not a class: it must be a mapping"),
+        ("text", "CMD-INV-042", "the values file {} is not a class: it must be a mapping"),
         ("a: b: c", "CMD-YAML-001", "{} is not valid YAML: mapping values are not allowed in this context"),
         ("{}\n---\n{}", "CMD-YAML-001", "{} is not valid YAML: expected a single document"),
         (
@@ -192,10 +192,10 @@ def test_an_empty_values_file_is_used(folders: Folders, content: str) -> None:
             "CMD-INV-049",
             "parameters.cluster.tenant in {} must be a text, not a map",
         ),
-        ("parameters: [1]", "CMD-INV-001", "class v is not valid"),
+        ("parameters: [1]", "CMD-INV-001", "class v is invalid"),
         ("parameters: {x: '${y}'}", "CMD-INV-003", "parameter 'x' refers to ${{y}}, which is not defined"),
         ("parameters: {cluster: null}", "CMD-INV-003", "an entry of `classes` refers to ${{cluster:tenant}}"),
-        ("parameters: {cluster: 1}", "CMD-INV-022", "parameters.cluster cannot be merged: a number comes over a map"),
+        ("parameters: {cluster: 1}", "CMD-INV-022", "parameters.cluster cannot be merged: a number over a map"),
     ],
 )
 def test_a_wrong_values_file_is_named(folders: Folders, content: str, code: str, message: str) -> None:

@@ -1,4 +1,4 @@
-"""Where parameters come from: the chain of class files that set one, replayed to prove it."""
+"""Explanation of parameters: the chain of class files that set a value, replayed to verify it."""
 
 from commodore.core.inventory.explain.explaining import Explaining, explain_parameter, target_of
 from commodore.core.inventory.explain.locating import locate_settings

@@ -1,7 +1,7 @@
-"""Which places set a parameter, in merge order, and what comes of them: reclass-rs's merging done again, with places.
+"""Chains of the places that set a parameter, in merge order: the merging of reclass-rs, repeated with locations.
 
-Everything is found out path by path, as references may lead from one part of the hierarchy into another that refers
-back to the first. What was found is kept.
+Chains are determined path by path, as references may lead from one part of the hierarchy into another that refers back
+to the first. Results are cached.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ from typing import Any
 from commodore.core.inventory.class_index import ClassFiles
 from commodore.core.inventory.explain._documents import Document, Documents
 from commodore.core.inventory.explain._json_text import embedded
-from commodore.core.inventory.explain._merging import Merging, Unresolved, rendered
+from commodore.core.inventory.explain._merging import MergedMap, Unresolved, rendered
 from commodore.core.inventory.explain._nodes import ListNode, MapEntry, MapNode, Node, Place, Scalar, read_tree
 from commodore.core.inventory.explain.references import Parts, Ref, parse_references
 
 Path = tuple[Any, ...]
-"""Keys as they are in the hierarchy; whole numbers are indexes where the value is a list."""
+"""Keys as they are in the hierarchy; integers are indexes if the value is a list."""
 
 
 class UnexplainedError(Exception):
-    """Something that reclass-rs refuses too, or that is not understood here: references in a loop, or to nothing."""
+    """A parameter that reclass-rs refuses, too, or that is not supported here: reference loops, dangling references."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One place that sets a parameter, or takes it away.
+    """One place that sets or removes a parameter.
 
     Attributes:
         document: the file.
-        path: the key's own path, which is above the parameter's where a reference or null stands in for a whole map.
+        path: the key's own path, a parent of the parameter's if the value of a whole map is a reference or null.
         written: the key with its markers; an index for an item of a list.
-        place: of the key.
-        node: the value as it is written there.
-        target: where the value is to be found, if it is a part of what a reference of `node` brings.
-        overrides, constant: whether the key is marked so, here or where the reference leads.
-        resets: what came before does not count.
-        fresh: what came before does not count because a map above starts over.
-        gives: whether there is a value; otherwise the parameter is only taken away.
+        place: the place of the key.
+        node: the value as written.
+        target: the path of the value, if it is part of the target of a reference in `node`.
+        overrides, constant: the key has the marker, here or at the target of the reference.
+        resets: earlier values are discarded.
+        fresh: earlier values are discarded because a map above is reset.
+        gives: there is a value; otherwise the parameter is only removed.
     """
 
     document: Document
@@ -67,7 +67,7 @@ class Chains:
 
     @classmethod
     def of(cls, files: ClassFiles, target: str) -> Chains:
-        """The chains of a target. References in `classes` are looked up in the classes merged before.
+        """Return the chains of a target. References in `classes` are looked up in the classes merged before.
 
         Raises:
             InputError: CMD-INV-019, classes include each other.
@@ -78,13 +78,13 @@ class Chains:
             parts = parse_references(entry)
             with contextlib.suppress(UnexplainedError):
                 return entry if parts is None else cls(documents.merging(merged))._text(parts)
-            return entry  # a class that is left out, or whose absence is reported
+            return entry  # a class that is ignored, or reported as missing
 
         ordered = documents.merging(files.order(target, fill)).ordered
         return cls(replace(documents, ordered=(*ordered, documents.own)))
 
     def links(self, path: Path) -> tuple[Link, ...]:
-        """The places that set a parameter, in merge order. None for one that is not set.
+        """Return the places that set a parameter, in merge order; empty if it is not set.
 
         Raises:
             UnexplainedError: references form a loop.
@@ -95,10 +95,10 @@ class Chains:
         return self._links[path]
 
     def value(self, path: Path) -> Any:
-        """What the chain of a parameter makes of it, markers kept (`Merging`).
+        """Return the merged value of a parameter's chain, with markers (`MergedMap`).
 
         Raises:
-            UnexplainedError: the chain says nothing, or nothing that reclass-rs would have taken.
+            UnexplainedError: the chain has no value, or reclass-rs would have refused it.
         """
         if path not in self._values:
             with self._entered("value", path):
@@ -106,18 +106,18 @@ class Chains:
         return self._values[path]
 
     def keys(self, path: Path) -> tuple[Any, ...]:
-        """The keys of a map, in the order in which they were set first."""
-        found: dict[Any, None] = {}
+        """Return the keys of a map, in the order in which they were first set."""
+        keys: dict[Any, None] = {}
         for link in self.effective(path):
             content = self.content(link)
             if isinstance(content, tuple):
-                found.update(dict.fromkeys(self.keys(content)))
+                keys.update(dict.fromkeys(self.keys(content)))
             elif isinstance(content, MapNode):
-                found.update(dict.fromkeys(entry.key for entry in content.entries))
-        return tuple(key for key in found if self.exists((*path, key)))
+                keys.update(dict.fromkeys(entry.key for entry in content.entries))
+        return tuple(key for key in keys if self.exists((*path, key)))
 
     def effective(self, path: Path) -> list[Link]:
-        """The links of which something is left."""
+        """Return the links that contribute to the value."""
         links: list[Link] = []
         for link in reversed(counting(self.links(path))):
             kind = self.kind_of(link) if link.gives else "missing"
@@ -128,12 +128,12 @@ class Chains:
         return links[::-1]
 
     def kind(self, path: Path) -> str:
-        """`map`, `list`, `null`, `plain`, or `missing` for what is not set."""
+        """Return the kind of a value: `map`, `list`, `null`, `plain`, or `missing` if it is not set."""
         links = counting(self.links(path))
         return self.kind_of(links[-1]) if links and links[-1].gives else "missing"
 
     def kind_of(self, link: Link) -> str:
-        """The kind of the value that one place gives."""
+        """Return the kind of the value of a link."""
         content = self.content(link)
         if isinstance(content, tuple):
             with self._entered("kind", content):
@@ -143,11 +143,11 @@ class Chains:
         return "map" if isinstance(content, MapNode) else "list"
 
     def content(self, link: Link) -> Node | Path:
-        """The node that gives a link's value, or the path that its reference leads to."""
+        """Return the node with a link's value, or the target path of its reference."""
         return link.target if link.target is not None else self._follow(link.node)
 
     def resolve(self, link: Link) -> Any:
-        """The value that one place gives, references followed; `Unresolved` for those that lead nowhere."""
+        """Return the value of a link, with resolved references; `Unresolved` for dangling ones."""
         try:
             content = self.content(link)
             return self.value(content) if isinstance(content, tuple) else self._evaluate(content)
@@ -155,19 +155,19 @@ class Chains:
             return Unresolved(str(link.node.value) if isinstance(link.node, Scalar) else "")
 
     def reference(self, ref: Ref) -> tuple[Path, str | None]:
-        """The path that a reference leads to, and its default."""
+        """Return the target path of a reference, and its default."""
         path, separator, default = self._text(ref.parts).partition("::")
         return tuple(path.split(":")), default if separator else None
 
     def exists(self, path: Path) -> bool:
-        """Whether a parameter is set."""
+        """Check if a parameter is set."""
         return self.kind(path) != "missing"
 
     def _merge(self, path: Path) -> Any:
         links = self.effective(path)
         kind = self.kind(path)
         if kind == "map":
-            merging = Merging()
+            merging = MergedMap()
             for key in self.keys(path):
                 first = _first_in_map(self.links((*path, key)))
                 merging.insert(key, self.value((*path, key)), overrides=first.overrides, constant=first.constant)
@@ -198,17 +198,17 @@ class Chains:
             try:
                 kind = self.kind_of(link) if link.gives else "null"
                 anew = link.resets or kind == "null"
-                found = list(self._children(link, key, fresh=anew or not before)) if kind == "map" else []
+                children = list(self._children(link, key, fresh=anew or not before)) if kind == "map" else []
             except UnexplainedError:
                 if number >= left:
                     raise
-                continue  # a loop does no harm where another value comes over it
-            if found and anew:
-                found[0] = replace(found[0], resets=True)
+                continue  # a loop is harmless if another value overrides it
+            if children and anew:
+                children[0] = replace(children[0], resets=True)
             elif anew and before:
-                found = [replace(link, gives=False, resets=True, fresh=True, overrides=False, target=None)]
-            before = before or bool(found)
-            yield from found
+                children = [replace(link, gives=False, resets=True, fresh=True, overrides=False, target=None)]
+            before = before or bool(children)
+            yield from children
 
     def _children(self, link: Link, key: Any, *, fresh: bool) -> Iterator[Link]:
         content = self.content(link)
@@ -250,7 +250,7 @@ class Chains:
         return len(content.items) if isinstance(content, ListNode) else 0
 
     def _follow(self, node: Node) -> Node | Path:
-        """The node itself; for a reference and nothing else, where it leads: a path, or its default."""
+        """Return the node itself; for a single reference its target: a path, or its default."""
         parts = _parts(node)
         if parts is None or len(parts) != 1 or not isinstance(parts[0], Ref):
             return node
@@ -269,10 +269,10 @@ class Chains:
         if isinstance(node, ListNode):
             items = [self._evaluate(item) for item in node.items]
             if any(isinstance(item, Unresolved) for item in items):
-                raise UnexplainedError  # one such item makes the whole list nothing to reclass-rs
+                raise UnexplainedError  # reclass-rs refuses a list with such an item
             return items
         if isinstance(node, MapNode):
-            merging = Merging()
+            merging = MergedMap()
             for entry in node.entries:
                 value = self._evaluate(entry.value)
                 merging.insert(entry.key, value, overrides=entry.overrides, constant=entry.constant)
@@ -296,16 +296,16 @@ class Chains:
         links = counting(self.links(path))
         content = self.content(links[0]) if len(links) == 1 else None
         if isinstance(content, (MapNode, ListNode)):
-            return embedded(content)  # what is in one place only goes into a text as it is written there
+            return embedded(content)  # a value of a single place is embedded as written
         return embedded(rendered(self.value(path)))
 
-    def _entered(self, what: str, path: Path) -> _Entered:
-        return _Entered(self._open, (what, path))
+    def _entered(self, what: str, path: Path) -> _LoopGuard:
+        return _LoopGuard(self._open, (what, path))
 
 
 @dataclass(slots=True)
-class _Entered:
-    """A path that is being worked on: who comes to it again goes in circles."""
+class _LoopGuard:
+    """A path in progress; entering it again is a reference loop."""
 
     open: set[tuple[str, Path]]
     mark: tuple[str, Path]
@@ -319,17 +319,17 @@ class _Entered:
         self.open.discard(self.mark)
 
 
-_DEEP = 150  # paths that wait for each other; Python's own stack ends not far behind
+_DEEP = 150  # nested paths; Python's own recursion limit is not much higher
 
 
 def counting(links: Sequence[Link]) -> Sequence[Link]:
-    """Those of a chain's links that still count: from the last one on that starts over, or lets nothing through."""
+    """Return the effective links of a chain: those from the last one that resets or replaces the value."""
     starts = [number for number, link in enumerate(links) if link.resets or _is_settled(link)]
     return links[starts[-1] :] if starts else links
 
 
 def _is_settled(link: Link) -> bool:
-    """Whether a value is null or plain, which can be said without following references."""
+    """Check if a value is null or plain, without following references."""
     if link.target is not None or not isinstance(link.node, Scalar):
         return False
     text = link.node.value
@@ -338,7 +338,7 @@ def _is_settled(link: Link) -> bool:
 
 
 def _of_one_map(document: Document, path: Path, entries: Sequence[MapEntry], *, fresh: bool) -> Iterator[Link]:
-    """The links of the entries that one map has for a key. What counts outside is how the first of them is marked."""
+    """Yield the links of a map's entries for a key. Outside of the map, the markers of the first entry apply."""
     last = max((number for number, entry in enumerate(entries) if entry.overrides), default=0)
     for number, entry in enumerate(entries):
         if number >= last:
@@ -357,13 +357,13 @@ def _of_one_map(document: Document, path: Path, entries: Sequence[MapEntry], *, 
 
 
 def _first_in_map(links: Sequence[Link]) -> Link:
-    """The link that put a key into the map that is left in the end: its markers are the key's."""
+    """Return the link that first set a key in the resulting map: its markers are the key's."""
     fresh = [link for link in links if link.fresh and link.gives]
     return fresh[-1] if fresh else links[0]
 
 
 def _parts(node: Node) -> Parts | None:
-    """The parts of a text with references or escapes in it; None for any other node."""
+    """Return the parts of a text with references or escapes; None for any other node."""
     if not isinstance(node, Scalar) or not isinstance(node.value, str) or "$" not in node.value:
         return None
     parts = parse_references(node.value)

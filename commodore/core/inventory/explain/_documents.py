@@ -1,4 +1,4 @@
-"""The class files of one target in merge order, each read at most once and only when a parameter may be in it."""
+"""Class files of one target in merge order, each read at most once, and only if it may contain the parameter."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from commodore.core.inventory.explain._nodes import MapEntry, MapNode, read_tree
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A class file, last the target's own file, and first what reclass-rs adds. `name` is a class's or the target's."""
+    """A class file, the target's own file (last), or the values that reclass-rs adds (first). `name` is the class's or
+    target's.
+    """
 
     name: str
     file: Path
@@ -24,7 +26,7 @@ class Document:
 
 @dataclass(slots=True)
 class Documents:
-    """All documents that a target is merged of."""
+    """All documents that are merged into a target."""
 
     files: ClassFiles
     target: str
@@ -42,13 +44,13 @@ class Documents:
         self._read_text(_RECLASS.file, json.dumps(own))
 
     def merging(self, classes: Iterable[str]) -> Documents:
-        """These classes only, as they are when those that follow are still to be found. What was read is shared."""
-        found = (_RECLASS, *(Document(name, self.files.paths[name]) for name in classes))
-        return replace(self, ordered=found, _parameters=self._parameters)
+        """Return documents of these classes only, before the following classes are known. Read files are shared."""
+        documents = (_RECLASS, *(Document(name, self.files.paths[name]) for name in classes))
+        return replace(self, ordered=documents, _parameters=self._parameters)
 
     def defining(self, key: Any) -> Iterator[tuple[Document, Sequence[MapEntry]]]:
-        """The documents that set a top-level parameter, each with its entries."""
-        # A key may stand in escapes or come from `<<`; texts without quotes and backslashes are the rule.
+        """Yield the documents that set a top-level parameter, each with its entries."""
+        # A key may be written with escapes or come from `<<`; usually it is plain text.
         text = str(key).encode() if isinstance(key, str) else b""
         for document in self.ordered:
             content = self.files.content(document.file) if document is not _RECLASS else text
@@ -65,8 +67,8 @@ class Documents:
 
     def _read_text(self, file: Path, content: bytes | str) -> None:
         tree = read_tree(content)
-        found = tree.at("parameters") if isinstance(tree, MapNode) else []
-        value = found[-1].value if found else None
+        entries = tree.at("parameters") if isinstance(tree, MapNode) else []
+        value = entries[-1].value if entries else None
         self._parameters[file] = value if isinstance(value, MapNode) else None
 
 

@@ -1,4 +1,4 @@
-"""Values as reclass-rs puts them into a text: `True`, `null`, maps and lists as JSON with sorted keys."""
+"""Text of values as embedded by reclass-rs: `True`, `null`, maps and lists as JSON with sorted keys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from commodore.core.inventory.explain._nodes import ListNode, MapEntry, MapNode,
 
 
 def embedded(value: Any) -> str:
-    """The text of a value: plain data, or a node, whose references stay as they are written."""
+    """Return the text of a value: plain data, or a node, whose references stay as written."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -50,7 +50,7 @@ def _key(key: Any) -> str:
 
 
 def _number(value: float, positive_exponent: str) -> str:
-    """A floating-point number: as Python writes it, but for the exponent."""
+    """Return the text of a float: as in Python, except for the exponent."""
     if math.isnan(value):
         return ".nan"
     if math.isinf(value):

@@ -1,7 +1,7 @@
-"""How reclass-rs merges values: maps deeply, lists by appending, anything else replaced; `~` and null start over.
+"""MergedMap of values like reclass-rs: maps deeply, lists by appending, other values replaced; `~` and null reset.
 
-A map that is being merged remembers which of its keys carry markers, as these count again where a reference brings the
-map over another one. As plain data its keys are written with their markers.
+A merged map keeps the markers of its keys, as they apply again if a reference merges the map over another one. As plain
+data its keys are written with their markers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class CannotMergeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """Stands where a reference leads nowhere, which does no harm if another value comes over it."""
+    """Placeholder of a dangling reference, which is harmless if another value overrides it."""
 
     written: str
 
@@ -32,8 +32,8 @@ class _Slot:
 
 
 @dataclass(slots=True)
-class Merging:
-    """A map that is being merged."""
+class MergedMap:
+    """A map to merge values into."""
 
     slots: dict[Any, _Slot] = field(default_factory=dict)
 
@@ -52,41 +52,41 @@ class Merging:
         slot.value = value if overrides else merge(slot.value, value)
         slot.constant = constant
 
-    def copy(self) -> Merging:
-        return Merging({key: _Slot(slot.value, slot.overrides, slot.constant) for key, slot in self.slots.items()})
+    def copy(self) -> MergedMap:
+        return MergedMap({key: _Slot(slot.value, slot.overrides, slot.constant) for key, slot in self.slots.items()})
 
 
 def merge(old: Any, new: Any) -> Any:
-    """What is left when `new` comes over `old`; both stay as they are.
+    """Return `new` merged over `old`; both stay unchanged.
 
     Raises:
         CannotMergeError: they are of different kinds.
     """
     if new is None or old is None:
         return new
-    if isinstance(old, Merging) and isinstance(new, Merging):
+    if isinstance(old, MergedMap) and isinstance(new, MergedMap):
         merged = old.copy()
         for key, slot in new.slots.items():
             merged.insert(key, slot.value, overrides=slot.overrides, constant=slot.constant)
         return merged
     if isinstance(old, list) and isinstance(new, list):
         return old + new
-    if isinstance(old, (Merging, list)) or isinstance(new, (Merging, list)):
+    if isinstance(old, (MergedMap, list)) or isinstance(new, (MergedMap, list)):
         raise CannotMergeError
     return new
 
 
 def marked(value: Any) -> Any:
-    """A value as plain data: the keys of maps with their markers."""
-    if isinstance(value, Merging):
+    """Return a value as plain data: the keys of maps with their markers."""
+    if isinstance(value, MergedMap):
         return {_written(key, slot): marked(slot.value) for key, slot in value.slots.items()}
     return [marked(item) for item in value] if isinstance(value, list) else value
 
 
 def mergeable(value: Any) -> Any:
-    """The other way round: plain data, whose keys have markers, ready to be merged."""
+    """Return plain data, whose keys have markers, as a value to merge: the inverse of `marked`."""
     if isinstance(value, Mapping):
-        merged = Merging()
+        merged = MergedMap()
         for written, inner in value.items():
             markers = markers_of(written)
             merged.insert(bare(written), mergeable(inner), overrides="~" in markers, constant="=" in markers)
@@ -95,26 +95,26 @@ def mergeable(value: Any) -> Any:
 
 
 def rendered(value: Any) -> Any:
-    """A value as plain data, as the rendered hierarchy has it: without markers."""
-    if isinstance(value, Merging):
+    """Return a value as plain data like the rendered hierarchy: without markers."""
+    if isinstance(value, MergedMap):
         return {key: rendered(slot.value) for key, slot in value.slots.items()}
     return [rendered(item) for item in value] if isinstance(value, list) else value
 
 
-def same(one: Any, other: Any) -> bool:
-    """Whether two rendered values are equal, types included; `.nan` counts as equal to itself."""
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(same(a, b) for a, b in zip(one, other, strict=True))
-    return type(one) is type(other) and (one == other or (one != one and other != other))
+def same(value: Any, other: Any) -> bool:
+    """Check if two rendered values are equal, including their types; `.nan` equals itself."""
+    if isinstance(value, Mapping) and isinstance(other, Mapping):
+        return value.keys() == other.keys() and all(same(value[key], other[key]) for key in value)
+    if isinstance(value, list) and isinstance(other, list):
+        return len(value) == len(other) and all(same(a, b) for a, b in zip(value, other, strict=True))
+    return type(value) is type(other) and (value == other or (value != value and other != other))
 
 
 def fold(values: Iterable[tuple[Any, bool]]) -> Any:
-    """Merge values in order; with each comes whether what was before still counts.
+    """Merge values in order; a value with True discards the values before it.
 
     Raises:
-        CannotMergeError: two of them cannot be combined, or there are none.
+        CannotMergeError: two values cannot be merged, or there are no values.
     """
     merged: Any = _NOTHING
     for value, resets in values:

@@ -1,4 +1,4 @@
-"""Class files as trees whose nodes know their places, with the markers `~` and `=` of keys distinguished."""
+"""Class files as trees of nodes with places, which distinguish the markers `~` and `=` of keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MARKERS = "~="
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A line and a column of a file, from one."""
+    """A line and a column of a file, starting at one."""
 
     line: int
     column: int
@@ -41,7 +41,7 @@ class ListNode:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MapEntry:
-    """A key of a map and its value. `written` is the key with its markers, `place` is the key's."""
+    """A key of a map and its value. `written` is the key with its markers, `place` the place of the key."""
 
     key: Any
     written: Any
@@ -50,12 +50,12 @@ class MapEntry:
 
     @property
     def overrides(self) -> bool:
-        """Whether the key has the marker `~`: what was merged before does not count."""
+        """Check for the marker `~`: values merged before are discarded."""
         return "~" in self._markers
 
     @property
     def constant(self) -> bool:
-        """Whether the key has the marker `=`: nothing may be merged over it."""
+        """Check for the marker `=`: nothing may be merged over it."""
         return "=" in self._markers
 
     @property
@@ -65,15 +65,15 @@ class MapEntry:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MapNode:
-    """A map, with what `<<` brings into it."""
+    """A map, with the entries merged by `<<`."""
 
     entries: tuple[MapEntry, ...]
     place: Place
     _by_key: dict[tuple[type, Any], list[MapEntry]] = field(default_factory=dict, repr=False)
 
     def at(self, key: Any) -> Sequence[MapEntry]:
-        """The entries of a key: `a` and `~a` are two of them."""
-        if not self._by_key:  # all keys of a map may be asked for
+        """Return the entries of a key: `a` and `~a` are two entries of one key."""
+        if not self._by_key:  # callers may look up all keys of a map
             for entry in self.entries:
                 self._by_key.setdefault((type(entry.key), entry.key), []).append(entry)
         return self._by_key.get((type(key), key), ())
@@ -83,24 +83,24 @@ Node = Scalar | ListNode | MapNode
 
 
 class _UnreadableError(Exception):
-    """The file is none that reclass-rs would have taken."""
+    """A file that reclass-rs would have refused."""
 
 
 def markers_of(written: Any) -> str:
-    """The markers at the beginning of a key."""
+    """Return the markers at the beginning of a key."""
     return written[: len(written) - len(written.lstrip(_MARKERS))] if isinstance(written, str) else ""
 
 
 def bare(written: Any) -> Any:
-    """A key without its markers."""
+    """Return a key without its markers."""
     return written.lstrip(_MARKERS) if isinstance(written, str) else written
 
 
 def read_tree(content: bytes | str, place: Place | None = None) -> Node | None:
-    """The document of a YAML text; None if there is none that can be read.
+    """Parse the document of a YAML text; None if it is empty or invalid.
 
     Args:
-        place: the place of all its nodes, for a text that is itself a value in a file.
+        place: the place of all nodes, if the text is a value in a file.
     """
     import yaml
 
@@ -111,7 +111,7 @@ def read_tree(content: bytes | str, place: Place | None = None) -> Node | None:
 
 
 class _Composer:
-    """Makes nodes of events. PyYAML's own composer tells neither whether a tag is written nor how deep it goes."""
+    """Composer of nodes from events. PyYAML's own reports neither explicit tags nor the depth."""
 
     def __init__(self, events: Iterator[Any], place: Place | None) -> None:
         self._events = events
@@ -164,7 +164,7 @@ class _Composer:
 
 
 def _merged(entries: Sequence[MapEntry]) -> tuple[MapEntry, ...]:
-    """What `<<` brings in comes after a map's own keys, as far as these are not written the same."""
+    """Return a map's own entries, followed by the entries of `<<` whose keys are not written in the map."""
     own = [entry for entry in entries if entry.written != MERGE_KEY]
     if len(own) == len(entries):
         return tuple(entries)
@@ -172,7 +172,7 @@ def _merged(entries: Sequence[MapEntry]) -> tuple[MapEntry, ...]:
     for entry in entries:
         if entry.written == MERGE_KEY:
             sources = entry.value.items if isinstance(entry.value, ListNode) else (entry.value,)
-            for brought in (one for source in sources if isinstance(source, MapNode) for one in source.entries):
+            for brought in (entry for source in sources if isinstance(source, MapNode) for entry in source.entries):
                 if brought.written not in seen:
                     seen.add(brought.written)
                     own.append(brought)
@@ -180,7 +180,7 @@ def _merged(entries: Sequence[MapEntry]) -> tuple[MapEntry, ...]:
 
 
 def as_written(node: Node) -> Any:
-    """The value of a node as plain data: keys with their markers, references as texts."""
+    """Return the value of a node as plain data: keys with their markers, references as text."""
     if isinstance(node, Scalar):
         return node.value
     if isinstance(node, ListNode):
@@ -196,11 +196,11 @@ _FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _INFINITE = re.compile(r"[+-]?\.(?:inf|Inf|INF)")
 _NOT_A_NUMBER = frozenset({".nan", ".NaN", ".NAN"})
 _BASES = {"0x": 16, "0o": 8, "0b": 2}
-_DECIMALS = 39  # of the greatest integer of 128 bits
+_DECIMALS = 39  # digits of the greatest integer of 128 bits
 
 
 def read_scalar(text: str, *, quoted: bool, tag: str | None) -> Any:
-    """The value of a scalar: None, a bool, a number or a text. `tag` is the one written before it, if there is one."""
+    """Return the value of a scalar: None, a bool, a number or a text. `tag` is its explicit tag, if there is one."""
     kind = (tag or "").rpartition(":")[2]
     if kind == "str" or (quoted and kind not in ("int", "float", "bool", "null")):
         return text
@@ -216,11 +216,11 @@ def read_scalar(text: str, *, quoted: bool, tag: str | None) -> Any:
 
 
 def _integer(text: str) -> int | float | str:
-    """An integer of 128 bits; reclass reads a greater one as a float, or as text if that is infinite."""
+    """Parse an integer of 128 bits; reclass reads a greater one as a float, or as text if that is infinite."""
     sign = -1 if text.startswith("-") else 1
     digits = text.lstrip("+-")
     base = _BASES.get(digits[:2], 10)
-    if base == 10 and len(digits) > _DECIMALS:  # Python refuses to read 4,300 digits and more
+    if base == 10 and len(digits) > _DECIMALS:  # Python refuses to parse 4,300 digits and more
         return _float(text)
     number = sign * int(digits[2:] if base != 10 else digits, base)
     return number if -(2**127) <= number < 2**128 else _float(text)

@@ -1,4 +1,4 @@
-"""From chains to explanations: sources, effects, winners, and references followed to chains of their own."""
+"""Explanations from chains: sources, effects, winners, and the explanations of references."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _FACTS = "params.cluster"
 
 
 def target_of(path: ParameterPath, targets: Sequence[str]) -> str:
-    """The target in which a parameter is best looked at: an instance's whose key it begins with, or the cluster's.
+    """Return the target to explain a parameter in: that of the instance whose key it begins with, else the cluster's.
 
-    Only an instance's own target has what its component class and its overrides make of its parameters.
+    Only an instance's own target has the values of its component class and its overrides.
 
     Args:
-        targets: what a compile has left (`compiled_targets`).
+        targets: the targets of the last compile (`compiled_targets`).
     """
     owners = [name for name in targets if name != BOOTSTRAP_TARGET and parameter_key(name) == path[0]]
     return owners[0] if len(owners) == 1 else BOOTSTRAP_TARGET
@@ -47,10 +47,10 @@ def target_of(path: ParameterPath, targets: Sequence[str]) -> str:
 def explain_parameter(
     preview: Preview, path: ParameterPath, context: Context, *, ignore_missing_classes: bool = False
 ) -> Explanation:
-    """Where the value of a parameter comes from.
+    """Explain the value of a parameter.
 
     Args:
-        preview: the inventory, and the target to look at.
+        preview: the inventory and the target.
         path: the parameter.
 
     Raises:
@@ -62,7 +62,7 @@ def explain_parameter(
 
 @dataclass(slots=True)
 class Explaining:
-    """Explanations of the parameters of one target, which is rendered once. `parameters` are those rendered."""
+    """Explainer of the parameters of one target, which is rendered once. `parameters` are the rendered ones."""
 
     preview: Preview
     parameters: Mapping[Any, Any]
@@ -88,19 +88,19 @@ class Explaining:
         return cls(preview, node.parameters, chains, OriginFinder(context), context)
 
     def explain(self, path: ParameterPath) -> Explanation:
-        """Where the value of one parameter comes from.
+        """Explain the value of a parameter.
 
         Raises:
             InputError: CMD-INV-041, nothing sets it.
         """
         keys = self._keys(path)
-        explanation = _Following(self).explain(keys)
+        explanation = _ExplanationBuilder(self).explain(keys)
         if not explanation.is_set and not explanation.chain:
             look_up(self.parameters, path)
         return explanation
 
     def _keys(self, path: ParameterPath) -> tuple[Any, ...]:
-        """The path with keys as they are in the hierarchy, where a number is a number."""
+        """Return the path with keys as in the hierarchy, including their types."""
         value: Any = self.parameters
         keys: list[Any] = []
         for segment in path:
@@ -113,14 +113,14 @@ class Explaining:
         return tuple(keys)
 
     def rendered(self, keys: Sequence[Any]) -> tuple[bool, Any]:
-        """Whether a parameter is set in the end, and its value."""
+        """Return if a parameter is set in the rendered hierarchy, and its value."""
         value: Any = self.parameters
         for key in keys:
             value = _inside(value, key)
         return (value is not _NOTHING, None if value is _NOTHING else value)
 
     def source(self, link: Link) -> ClassFilePlace:
-        """The place of a link in the users' own file."""
+        """Return the place of a link in the user's own file."""
         file = link.document.file
         if file not in self._sources:
             self._sources[file] = self._source_of_file(link)
@@ -146,8 +146,8 @@ class Explaining:
 
 
 @dataclass(slots=True)
-class _Following:
-    """One explanation in the making. Each parameter is explained once, references in the order of the chain."""
+class _ExplanationBuilder:
+    """Builder of one explanation. Each parameter is explained once, references in the order of the chain."""
 
     base: Explaining
     done: dict[tuple[Any, ...], None] = field(default_factory=dict)
@@ -162,9 +162,9 @@ class _Following:
             chain = tuple(self._contributions(keys, links, depth))
             parts = tuple(self._parts(keys, value)) if not depth else ()
         except (UnexplainedError, RecursionError):
-            pass  # the definitions so far do not add up to the value, which the explanation says
-        found = Explanation(keys, self.base.preview.node, is_set, value, chain, parts)
-        return replace(found, complete=agrees(found))
+            pass  # the explanation is marked as incomplete
+        explanation = Explanation(keys, self.base.preview.node, is_set, value, chain, parts)
+        return replace(explanation, complete=agrees(explanation))
 
     def _contributions(self, keys: tuple[Any, ...], links: Sequence[Link], depth: int) -> Iterator[Contribution]:
         chains = self.base.chains
@@ -191,7 +191,7 @@ class _Following:
                 wins=counts and link.gives and (whole or len(effective) == 1),
                 references=tuple(self._references(link, depth, counts=counts)),
             )
-            # A reference to nothing is something too, for what comes over it.
+            # A dangling reference counts as a value for later links.
             before = "plain" if kind == "missing" and link.gives else kind
 
     def _kind(self, link: Link) -> str:
@@ -201,7 +201,7 @@ class _Following:
             return "missing"
 
     def _references(self, link: Link, depth: int, *, counts: bool) -> Iterator[ParameterReference]:
-        """The references of a link's value, followed if the value counts; each once."""
+        """Yield the references of a link's value, each once, with explanations if the value is effective."""
         if link.target is not None:
             yield self._reference(_first_reference(link.node), link.target, depth, counts=counts)
             return
@@ -248,7 +248,7 @@ class _Following:
                 yield ExplainedPart(key, self.base.source(link), through, len(links))
 
     def _last(self, keys: tuple[Any, ...]) -> tuple[Link, str]:
-        """The place that sets a parameter last, and the reference through which it is found, if there is one."""
+        """Return the last place that sets a parameter, and the reference that leads to it, if any."""
         chains, through = self.base.chains, ""
         link = chains.effective(keys)[-1]
         while link.target is not None:
@@ -279,7 +279,7 @@ def _effect(link: Link, kind: str, before: str) -> Effect:
 
 
 def _public(value: Any) -> Any:
-    """A value without marks of references that lead nowhere: these stay as they are written."""
+    """Return a value with dangling references as they are written."""
     if isinstance(value, Unresolved):
         return value.written
     if isinstance(value, dict):
@@ -292,7 +292,7 @@ def _first_reference(node: Node) -> str:
 
 
 def _references_of(node: Node) -> Iterator[Ref]:
-    """All references in a value, in the order in which they are written."""
+    """Yield all references in a value, in the order in which they are written."""
     if isinstance(node, MapNode):
         for entry in node.entries:
             yield from _references_of(entry.value)

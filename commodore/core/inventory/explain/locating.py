@@ -1,4 +1,4 @@
-"""Errors about what the hierarchy sets, with the files and lines that set it."""
+"""Add files and lines of the hierarchy to errors about settings."""
 
 from __future__ import annotations
 
@@ -12,42 +12,45 @@ from commodore.base.errors import CommodoreError, Findings, Location, Setting
 from commodore.core.inventory.explain._chains import Chains, Link, UnexplainedError, counting
 from commodore.core.inventory.render import find_classes
 
-_ENTRY = 2  # keys that a part of a parameter must have to tell more than which class was first: `components.name`
-_HOPS = 10  # references that are followed from the key that is asked for to the value
+_ENTRY = 2  # minimum keys of a parent that is searched: `components.name`
+_HOPS = 10  # references followed from a key to the value
 
 
 def locate_settings(error: CommodoreError, inventory: Path, context: Context) -> CommodoreError:
-    """The same error with files and lines in place of the settings that it is about.
+    """Return the error with files and lines in place of its settings.
 
-    The file with the value comes first, then those whose references lead to it; they stand where the first setting was
-    among the error's places. A field that is set nowhere is looked for in what it would be a part of. What cannot be
-    found stays as it is named.
+    The file with the value comes first, then those with references to it, at the position of the first setting. For a
+    field that is not set, its parents are searched. Settings that cannot be located stay as they are.
 
     Args:
         inventory: the folder with `classes/` and `targets/`.
     """
-    return _Locating(inventory, context).locate(error)
+    return _SettingLocator(inventory, context).locate(error)
 
 
 @dataclass(slots=True)
-class _Locating:
+class _SettingLocator:
     inventory: Path
     context: Context
     _chains: dict[str, Chains | None] = field(default_factory=dict)
 
     def locate(self, error: CommodoreError) -> CommodoreError:
         if isinstance(error, Findings):
-            return Findings(self.locate(one) for one in error.errors)
-        settings = [one for one in error.locations if isinstance(one, Setting)]
-        found = dict.fromkeys(place for one in settings for place in self._places(one, one.path))
-        if settings and not found:
-            parts = [(one, one.path[:size]) for one in settings for size in range(len(one.path) - 1, _ENTRY - 1, -1)]
-            found = dict.fromkeys(next(filter(None, (self._places(*part) for part in parts)), []))
-        if not found:
+            return Findings(self.locate(cause) for cause in error.errors)
+        settings = [location for location in error.locations if isinstance(location, Setting)]
+        places = dict.fromkeys(place for setting in settings for place in self._places(setting, setting.path))
+        if settings and not places:
+            parents = [
+                (setting, setting.path[:size])
+                for setting in settings
+                for size in range(len(setting.path) - 1, _ENTRY - 1, -1)
+            ]
+            places = dict.fromkeys(next(filter(None, (self._places(*parent) for parent in parents)), []))
+        if not places:
             return error
-        before = list(takewhile(lambda one: not isinstance(one, Setting), error.locations))
-        after = [one for one in error.locations[len(before) :] if not isinstance(one, Setting)]
-        return type(error)(error.code, error.message, hint=error.hint, locations=[*before, *found, *after])
+        before = list(takewhile(lambda location: not isinstance(location, Setting), error.locations))
+        after = [location for location in error.locations[len(before) :] if not isinstance(location, Setting)]
+        return type(error)(error.code, error.message, hint=error.hint, locations=[*before, *places, *after])
 
     def _places(self, setting: Setting, path: tuple[object, ...]) -> list[Location]:
         chains = self._of(setting.target)
@@ -67,19 +70,21 @@ class _Locating:
         return self._chains[target]
 
 
-def _entries(chains: Chains, wanted: str) -> Iterator[Location]:
-    """The entries of `applications` that are spelt so, or else those that begin with this component."""
+def _entries(chains: Chains, spelling: str) -> Iterator[Location]:
+    """Yield the entries of `applications` with this spelling, or else all entries of this component."""
     files = chains.documents.files
     listed = [
-        (one.file, entry) for one in chains.documents.ordered for entry in files.section(one.file, "applications")
+        (document.file, entry)
+        for document in chains.documents.ordered
+        for entry in files.section(document.file, "applications")
     ]
-    exact = [(file, entry) for file, entry in listed if entry.split() == wanted.split()]
-    for file, entry in exact or [(file, entry) for file, entry in listed if entry.split()[:1] == [wanted]]:
+    exact = [(file, entry) for file, entry in listed if entry.split() == spelling.split()]
+    for file, entry in exact or [(file, entry) for file, entry in listed if entry.split()[:1] == [spelling]]:
         yield Location(str(file), files.line_of_entry(file, "applications", entry))
 
 
 def _values(chains: Chains, path: tuple[object, ...]) -> Iterator[Location]:
-    """The place of the value that counts, and those of the references that lead to it."""
+    """Yield the place of the effective value, and those of the references that lead to it."""
     links = [link for link in _hops(chains, path) if not (link.document.is_target or link.document.by_reclass)]
     for link in reversed(links):
         yield Location(str(link.document.file), link.place.line, link.place.column)

@@ -1,4 +1,4 @@
-"""Where a parameter's value comes from, as data."""
+"""Explanations of parameters, as data."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from commodore.core.inventory.explain._merging import CannotMergeError, fold, me
 from commodore.core.inventory.parameter_path import ParameterPath, key_text, path_text
 
 Effect = Literal["sets", "merges", "appends", "replaces", "removes"]
-"""What a place does to what was merged before: `sets` is the first value, `removes` takes it away and gives none."""
+"""Effect of a place on the value merged before: `sets` is the first value, `removes` only removes the value."""
 
 Outcome = Literal["followed", "repeated", "overwritten", "missing", "default", "deep", "many", "loop"]
-"""What became of a reference: it is explained below; elsewhere; does not matter, as its value is overwritten; leads
-nowhere; leads nowhere and has a default; is too deep or one too many to be explained; leads back to itself."""
+"""State of a reference: explained below; explained elsewhere; irrelevant, as its value is overwritten; dangling;
+dangling with a default; beyond the limits of depth or number; a loop."""
 
 
 def _key(key: Any) -> str | int:
-    """A key for machines: an index, or a text."""
+    """Return a key for JSON: an index, or a text."""
     return key if isinstance(key, int) and not isinstance(key, bool) else key_text(key)
 
 
@@ -28,10 +28,10 @@ class FileOrigin:
     """The repository that a file belongs to.
 
     Attributes:
-        url: of the remote, without credentials; empty if there is none.
-        commit: the id of the commit that is checked out; empty if there is none.
-        path: of the file in the repository.
-        changed: whether the file differs from that commit, or is not part of it.
+        url: the remote's URL, without credentials; empty without a remote.
+        commit: the id of the checked-out commit; empty without a commit.
+        path: the file's path in the repository.
+        changed: the file differs from that commit, or is not part of it.
     """
 
     url: str
@@ -47,9 +47,9 @@ class ClassFilePlace:
     Attributes:
         name: the class, or the target.
         file: the file itself, links followed.
-        line, column: from one.
-        generated: what the program wrote the file for, if no user did; its line means little then.
-        origin: the file's repository, where it is in one.
+        line, column: starting at one.
+        generated: the purpose of a file that this program has written; its line is not meaningful then.
+        origin: the file's repository, if it is in one.
     """
 
     name: str
@@ -62,7 +62,7 @@ class ClassFilePlace:
 
 @dataclass(frozen=True, slots=True)
 class ParameterReference:
-    """A reference in a value, the parameter that it leads to, and the explanation of that one if it is followed."""
+    """A reference in a value, its target parameter, and the target's explanation if it is followed."""
 
     written: str
     path: tuple[Any, ...] = field(metadata={"json": path_text})
@@ -72,21 +72,21 @@ class ParameterReference:
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """One place that sets a parameter, takes it away, or replaces the map in which it is.
+    """One place that sets a parameter, removes it, or replaces its parent map.
 
     Attributes:
-        source: where its key stands.
-        path: the key's path, which is above the parameter's where a reference or null stands for a whole map.
-        key: as it is written, with its markers.
-        overwrites: whether the key is marked `~`, here or where a reference leads.
-        constant: whether it is marked `=`.
-        value: as it is written, references included.
-        resolved: what this place gives for the parameter, references followed; keys have their markers.
-        effect: what it does to what was merged before.
-        resets: whether nothing that was merged before is left.
-        counts: whether something of it is left in the end.
-        wins: whether it gives the whole value.
-        references: those in the value.
+        source: the place of its key.
+        path: the key's path, a parent of the parameter's if the value of a whole map is a reference or null.
+        key: the key as written, with its markers.
+        overwrites: the key has the marker `~`, here or at the target of a reference.
+        constant: the key has the marker `=`.
+        value: the value as written, including references.
+        resolved: the value of this place, with resolved references; keys have their markers.
+        effect: the effect on the value merged before.
+        resets: the values merged before are discarded.
+        counts: it contributes to the result.
+        wins: it is the whole result.
+        references: the references in the value.
     """
 
     source: ClassFilePlace
@@ -105,7 +105,7 @@ class Contribution:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedPart:
-    """A key of a map or an item of a list: where it was set last, through which reference, and by how many places."""
+    """A key of a map or item of a list: the last place that sets it, the reference to it, and the number of places."""
 
     key: Any = field(metadata={"json": _key})
     source: ClassFilePlace
@@ -115,16 +115,16 @@ class ExplainedPart:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Where the value of a parameter comes from.
+    """Explanation of the value of a parameter.
 
     Attributes:
         path: the parameter.
-        target: the target for which it was looked at.
-        is_set: whether there is a value in the end.
-        value: as reclass-rs rendered it; None if there is none.
+        target: the target in which it was explained.
+        is_set: the parameter has a value in the result.
+        value: the value rendered by reclass-rs; None without a value.
         chain: the places that set it, in merge order.
-        parts: for a map or list: where each key or item comes from; left out where a reference is followed.
-        complete: whether the definitions add up to the value; if not, the list is incomplete.
+        parts: for a map or list: the origin of each key or item; left out in explanations of references.
+        complete: merging the chain gives the value; otherwise the list is incomplete.
     """
 
     path: ParameterPath = field(metadata={"json": path_text})
@@ -136,7 +136,7 @@ class Explanation:
     complete: bool = True
 
     def everything(self) -> Iterator[Explanation]:
-        """This explanation, and those of all references that were followed."""
+        """Yield this explanation, and those of all followed references."""
         yield self
         for contribution in self.chain:
             for reference in contribution.references:
@@ -145,20 +145,20 @@ class Explanation:
 
 
 def replay(explanation: Explanation) -> Any:
-    """The value that the chain of an explanation gives when it is merged once more.
+    """Merge the chain of an explanation again, and return the value.
 
     Raises:
-        LookupError: it gives none.
+        LookupError: the chain has no value.
     """
-    left = [one for one in explanation.chain if one.counts and one.effect != "removes"]
+    left = [part for part in explanation.chain if part.counts and part.effect != "removes"]
     try:
-        return rendered(fold((mergeable(one.resolved), one.resets) for one in left))
+        return rendered(fold((mergeable(part.resolved), part.resets) for part in left))
     except CannotMergeError:
-        raise LookupError("the chain gives no value") from None
+        raise LookupError("the chain has no value") from None
 
 
 def agrees(explanation: Explanation) -> bool:
-    """Whether replaying the chain gives the rendered value, or none where none was rendered."""
+    """Check if replaying the chain gives the rendered value, or no value if there is no rendered one."""
     try:
         value = replay(explanation)
     except LookupError:

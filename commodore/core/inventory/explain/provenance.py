@@ -1,4 +1,4 @@
-"""The repositories that class files come from: each is asked once."""
+"""Repositories of class files, each read once."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class _Repository:
 
 @dataclass(slots=True)
 class OriginFinder:
-    """Tells the origin of files. Nothing is fetched."""
+    """Finder of the origin of files. Nothing is fetched."""
 
     context: Context
     _repositories: dict[Path, _Repository | None] = field(default_factory=dict)
     _roots: dict[Path, Path | None] = field(default_factory=dict)
 
     def of(self, file: Path) -> FileOrigin | None:
-        """The origin of a file whose links are followed; None outside of any repository, or of a broken one."""
+        """Return the origin of a file, with links followed; None outside of any repository, or in a broken one."""
         root = self._root(file.parent)
         repository = self._repository(root) if root is not None else None
         if repository is None:
@@ -41,22 +41,20 @@ class OriginFinder:
 
     def _root(self, folder: Path) -> Path | None:
         if folder not in self._roots:
-            found = (folder / ".git").exists()
-            self._roots[folder] = folder if found else self._root(folder.parent) if folder.parent != folder else None
+            is_root = (folder / ".git").exists()
+            self._roots[folder] = folder if is_root else self._root(folder.parent) if folder.parent != folder else None
         return self._roots[folder]
 
     def _repository(self, root: Path) -> _Repository | None:
         if root not in self._repositories:
             try:
-                self._repositories[root] = self._look_at(root)
+                self._repositories[root] = self._read(root)
             except CommodoreError as error:
-                self.context.announce(
-                    Noted(f"where the files of {root} come from is unknown: {error.message}", level=1)
-                )
+                self.context.announce(Noted(f"the origin of the files of {root} is unknown: {error.message}", level=1))
                 self._repositories[root] = None
         return self._repositories[root]
 
-    def _look_at(self, root: Path) -> _Repository:
+    def _read(self, root: Path) -> _Repository:
         changes = inspect(root, self.context)
         question = ["config", "--get", "remote.origin.url"]
         answer = Git(root, self.context).run(question, check=False)

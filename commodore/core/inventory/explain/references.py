@@ -1,4 +1,4 @@
-"""References in texts: `${a:b}`, `${a:${b}}`, `${a:b::default}`, and what a backslash makes of them."""
+"""References in texts: `${a:b}`, `${a:${b}}`, `${a:b::default}`, and escapes by backslashes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 _START = re.compile(r"(?P<escapes>\\*)\$(?P<bracket>[{\[])")
 DEEPEST = 200
-"""References in one another."""
+"""Maximum levels of nested references."""
 _INSIDE = re.compile(r"\$\{|\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """A reference. `parts` are the texts and references between its braces, `written` is all of it."""
+    """A reference. `parts` are the texts and references between its braces, `written` is its whole text."""
 
     parts: tuple[str | Ref, ...]
     written: str
@@ -24,23 +24,23 @@ Parts = tuple[str | Ref, ...]
 
 
 def parse_references(text: str) -> Parts | None:
-    """The texts and references that a value is made of; None if a brace is missing, or there are more than
-    `DEEPEST` references in one another: reclass-rs refuses both.
+    """Split a value into texts and references; None if a brace is missing, or references nest deeper than `DEEPEST`:
+    reclass-rs refuses both.
     """
     if "$" not in text:
         return (text,)
     parts: list[str | Ref] = []
     position = 0
-    while found := _START.search(text, position):
-        parts.append(text[position : found.start()])
-        escapes = len(found["escapes"])
-        if escapes == 1 or found["bracket"] == "[":
-            # One backslash goes; what is not escaped and no reference stays.
-            parts.append("\\" * (escapes - 1) + "$" + found["bracket"])
-            position = found.end()
+    while match := _START.search(text, position):
+        parts.append(text[position : match.start()])
+        escapes = len(match["escapes"])
+        if escapes == 1 or match["bracket"] == "[":
+            # One backslash is removed; other text stays.
+            parts.append("\\" * (escapes - 1) + "$" + match["bracket"])
+            position = match.end()
             continue
         parts.append("\\" * (escapes - 1))
-        ref, position = _inside(text, found.end() - 2)
+        ref, position = _inside(text, match.end() - 2)
         if ref is None:
             return None
         parts.append(ref)
@@ -49,7 +49,7 @@ def parse_references(text: str) -> Parts | None:
 
 
 def references_in(parts: Parts) -> Iterator[Ref]:
-    """All references, those in references after the one that holds them."""
+    """Yield all references, nested ones after the reference that contains them."""
     for part in parts:
         if isinstance(part, Ref):
             yield part
@@ -57,17 +57,17 @@ def references_in(parts: Parts) -> Iterator[Ref]:
 
 
 def _inside(text: str, start: int) -> tuple[Ref | None, int]:
-    """The reference that begins at `start`, and where it ends."""
+    """Return the reference that begins at `start`, and its end."""
     stack: list[tuple[int, list[str | Ref]]] = [(start, [])]
     position = start + 2
-    while found := _INSIDE.search(text, position):
+    while match := _INSIDE.search(text, position):
         begin, parts = stack[-1]
-        parts.append(text[position : found.start()])
-        position = found.end()
-        if found[0] == "${":
+        parts.append(text[position : match.start()])
+        position = match.end()
+        if match[0] == "${":
             if len(stack) == DEEPEST:
                 return None, len(text)
-            stack.append((found.start(), []))
+            stack.append((match.start(), []))
             continue
         ref = Ref(_joined(parts), text[begin:position])
         stack.pop()
@@ -78,7 +78,7 @@ def _inside(text: str, start: int) -> tuple[Ref | None, int]:
 
 
 def _joined(parts: list[str | Ref]) -> Parts:
-    """The parts with neighbouring texts made one, and without empty ones."""
+    """Return the parts with adjacent texts joined, without empty ones."""
     joined: list[str | Ref] = []
     for part in parts:
         if isinstance(part, str) and joined and isinstance(joined[-1], str):

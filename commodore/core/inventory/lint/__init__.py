@@ -1,4 +1,4 @@
-"""Lint of a hierarchy: look at class files alone, without a cluster and without rendering anything."""
+"""Lint of a hierarchy: check class files only, without a cluster and without rendering."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One file of a hierarchy, read once, as nodes that know their places."""
+"""Class file of a hierarchy, read once, as nodes with places."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from commodore.core.inventory.lint.model import Skipped
 
 UNREADABLE: Final = Rule("unreadable-file", "error", "A YAML or JSON file cannot be read.")
 FILES: Final = "files"
-"""The name under which findings about files as such are reported; it is always on."""
+"""The linter name of findings about whole files; it is always enabled."""
 
 _TAG: Final = "tag:yaml.org,2002:"
 _MERGE: Final = f"{_TAG}merge"
@@ -27,7 +27,7 @@ NO_CLASS_KEYS: Final = frozenset({"apiVersion", "kind"})
 CLASS_SUFFIXES: Final = frozenset({".yml", ".yaml"})
 _SUFFIXES: Final = CLASS_SUFFIXES | {".json"}
 _TELLTALES: Final = (b"parameters", b"${c", b"\\")
-"""One of these is in any file that the published tool's linters say something about; the last one is for escapes."""
+"""Texts of which one is in any file with findings of the published tool's linters; the last one is for escapes."""
 _LINE_BREAK: Final = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 
 
@@ -44,7 +44,7 @@ def is_text(node: Node | None) -> TypeGuard[ScalarNode]:
 
 
 def is_text_for_reclass(node: Node) -> bool:
-    """Whether this is a boolean of YAML 1.1 (`yes`, `off`), which reclass takes for a text, as YAML 1.2 does."""
+    """Check if this is a boolean of YAML 1.1 (`yes`, `off`), which reclass reads as text, like YAML 1.2."""
     return node.tag == f"{_TAG}bool" and node.value.lower() not in ("true", "false")
 
 
@@ -53,41 +53,41 @@ def is_null(node: Node | None) -> bool:
 
 
 def is_reference(node: Node | None) -> bool:
-    """Whether a text may stand for something that only rendering tells."""
+    """Check if a value is a text with a reference, whose value is only known after rendering."""
     return is_text(node) and "${" in node.value
 
 
 def kind_of(node: Node) -> str:
-    """The type of a value, in the words of messages."""
+    """Return the type of a value for messages."""
     name = node.tag.removeprefix(_TAG)
     words = {"str": "text", "int": "a number", "float": "a number", "bool": "true or false", "map": "a map"}
     return {**words, "seq": "a list", "null": "null", "timestamp": "a date"}.get(name, f"of type {name}")
 
 
 def entries(node: MappingNode) -> list[tuple[Node, Node]]:
-    """Keys and values of a map with what `<<` brings into it; of keys that are equal the last one counts."""
+    """Return keys and values of a map, including those of `<<`; of duplicate keys, only the last."""
     written: list[tuple[Node, Node]] = node.value
-    found = {(key.tag, str(key.value)) for key, _ in written}
-    if len(found) == len(written) and (_MERGE, "<<") not in found:
+    keys = {(key.tag, str(key.value)) for key, _ in written}
+    if len(keys) == len(written) and (_MERGE, "<<") not in keys:
         return written
     return list({(key.tag, str(key.value)): (key, value) for key, value in _flattened(node, set())}.values())
 
 
 def member(node: Node | None, key: str) -> Node | None:
-    """The value of a text key; None if the node is no map that has it."""
+    """Return the value of a text key; None if the node is not a map with this key."""
     if not is_map(node):
         return None
     return next((value for name, value in entries(node) if is_text(name) and name.value == key), None)
 
 
 def key_text(node: Node) -> str:
-    """A key as it is shown in the path of a field."""
+    """Return the text of a key in the path of a field."""
     return str(node.value) if isinstance(node, ScalarNode) else "?"
 
 
 @dataclass(frozen=True, slots=True)
 class ClassFile:
-    """A file with one YAML map. `path` is where it is, `name` is what messages call it."""
+    """A file with one YAML map. `name` is its name in messages."""
 
     path: Path
     name: str
@@ -97,17 +97,17 @@ class ClassFile:
 
     @property
     def is_class(self) -> bool:
-        """Whether reclass would read it and it looks like a class: neither a manifest nor anything else in YAML."""
+        """Check if reclass would read it and it looks like a class, and not like a manifest or another YAML file."""
         keys = {key.value for key, _ in self.root.value if is_text(key)}
         return self.path.suffix in CLASS_SUFFIXES and bool(keys & _CLASS_KEYS) and not keys & NO_CLASS_KEYS
 
     @property
     def is_defaults(self) -> bool:
-        """Whether it holds the defaults of a component."""
+        """Check if it has the defaults of a component."""
         return self.path.name in ("defaults.yml", "defaults.yaml") and self.path.absolute().parent.name == "class"
 
     def section(self, *keys: str) -> Node | None:
-        """The value below these keys of the file."""
+        """Return the value below these keys of the file."""
         node: Node | None = self.root
         for key in keys:
             node = member(node, key)
@@ -123,12 +123,12 @@ class ClassFile:
         parameter: str = "",
         hint: str = "",
     ) -> Diagnostic:
-        """A finding at a node, or at a line and column."""
+        """Return a finding at a node, or at a line and column."""
         line, column = place if isinstance(place, tuple) else _start(place)
         return finding(linter, rule, message, Location(self.name, line, column), parameter, hint)
 
     def place_of(self, node: Node, text: str) -> tuple[int, int]:
-        """Line and column of a text in a node; the node's own if the text is not written like that."""
+        """Return line and column of a text in a node; the node's own if the text is written differently."""
         if not self._lines:
             self._lines.extend(_LINE_BREAK.split(_decode(self.content)))
         lines = self._lines
@@ -141,15 +141,15 @@ class ClassFile:
 
 
 def read_class_file(path: Path, name: str, limits: Limits) -> ClassFile | Skipped | Diagnostic:
-    """Read a file, whatever its ending.
+    """Read a file with any extension.
 
-    Returns a finding if it should be YAML or JSON by its ending and cannot be read, and what was skipped if it holds
-    anything but one YAML map. Files of other endings are parsed only if they hold a text that matters.
+    Returns a finding for a YAML or JSON file (by its extension) that cannot be read, and `Skipped` for a file without
+    exactly one YAML map. Files with other extensions are parsed only if they contain a relevant text.
     """
     expected = path.suffix in _SUFFIXES
     try:
         if not path.is_file():
-            return Skipped(name, "it is no regular file")
+            return Skipped(name, "it is not a regular file")
         if path.stat().st_size > limits.lint_file_bytes:
             reason = f"the file is larger than {limits.lint_file_bytes} bytes"
             return _unreadable(name, reason) if expected else Skipped(name, reason)
@@ -157,12 +157,12 @@ def read_class_file(path: Path, name: str, limits: Limits) -> ClassFile | Skippe
     except OSError as error:
         return _unreadable(name, f"the file cannot be read: {error.strerror}")
     if not expected and not any(text in content for text in _TELLTALES):
-        return Skipped(name, "it is neither YAML nor JSON by its ending")
+        return Skipped(name, "it is neither YAML nor JSON by its extension")
     return parse_class_file(path, name, content)
 
 
 def parse_class_file(path: Path, name: str, content: bytes) -> ClassFile | Skipped | Diagnostic:
-    """What `read_class_file` makes of the bytes of a file."""
+    """Parse the bytes of a file like `read_class_file`."""
     try:
         nodes = compose(content, place=name)
     except CommodoreError as error:
@@ -173,13 +173,13 @@ def parse_class_file(path: Path, name: str, content: bytes) -> ClassFile | Skipp
         reason = error.message.removeprefix(f"{name} ")
         return _unreadable(name, reason if reason == error.message else f"the file {reason}", line, column, error.hint)
     if len(nodes) != 1 or is_null(nodes[0]):
-        return Skipped(name, "it holds more than one document" if nodes[1:] else "it is empty")
+        return Skipped(name, "it has more than one document" if nodes[1:] else "it is empty")
     root = nodes[0]
-    return ClassFile(path, name, root, content) if is_map(root) else Skipped(name, "its document is no map")
+    return ClassFile(path, name, root, content) if is_map(root) else Skipped(name, "its document is not a map")
 
 
 def fields(node: Node, path: str = "") -> Iterator[tuple[str, Node]]:
-    """All nodes below a node with the paths of their fields, `a.b[0]`. A node with an anchor comes once."""
+    """Yield all nodes below a node with the paths of their fields, `a.b[0]`. A node with an anchor is yielded once."""
     seen: set[int] = set()
     stack = [(path, node)]
     while stack:
@@ -199,20 +199,20 @@ def fields(node: Node, path: str = "") -> Iterator[tuple[str, Node]]:
 
 
 def texts(node: Node, path: str = "") -> Iterator[tuple[str, ScalarNode]]:
-    """All string values below a node, with the paths of their fields."""
-    for place, found in fields(node, path):
-        if is_text(found):
-            yield place, found
+    """Yield all string values below a node, with the paths of their fields."""
+    for place, value in fields(node, path):
+        if is_text(value):
+            yield place, value
 
 
 def plain_data(node: Node, name: Callable[[Node], str] = key_text) -> Any:
-    """A node as data that checks of types, keys and texts can look at.
+    """Convert a node to data, for checks of types, keys and texts.
 
-    Each node is made once, as aliases may nest. Of numbers only the type is kept. `yes` and `on` are texts, as they are
-    for reclass.
+    Each node is converted once, as aliases may nest. Numbers only keep their type. `yes` and `on` are texts, as in
+    reclass.
 
     Args:
-        name: the key that the data has for the key of a map.
+        name: returns the key in the data for the key of a map.
     """
     made: dict[int, Any] = {}
 
@@ -250,10 +250,10 @@ def _flattened(node: MappingNode, open_nodes: set[int]) -> Iterator[tuple[Node, 
 
 
 def finding(linter: str, rule: Rule, message: str, place: Location, parameter: str = "", hint: str = "") -> Diagnostic:
-    """A finding of a linter's rule.
+    """Return a finding of a linter's rule.
 
     Args:
-        parameter: the path of the field in the file (`parameters.a.b[0]`); empty if there is none.
+        parameter: the path of the field in the file (`parameters.a.b[0]`); empty without a field.
     """
     return Diagnostic(
         f"{linter}/{rule.id}",
@@ -266,7 +266,7 @@ def finding(linter: str, rule: Rule, message: str, place: Location, parameter: s
 
 
 def _writable(text: str) -> str:
-    """A text without halves of characters, which YAML can spell and nothing can write."""
+    """Return a text without lone surrogates, which YAML can spell but UTF-8 cannot encode."""
     return text.encode("utf-8", errors="replace").decode("utf-8")
 
 
@@ -280,10 +280,10 @@ def _decode(content: bytes) -> str:
 
 
 def _is_template(path: Path) -> bool:
-    """Whether it is a template of a Helm chart, which is no YAML before it is rendered."""
+    """Check if it is a template of a Helm chart, which is not YAML before it is rendered."""
     return any(parent.name == "templates" and (parent.parent / "Chart.yaml").is_file() for parent in path.parents)
 
 
 def _unreadable(name: str, reason: str, line: int = 1, column: int = 1, hint: str = "") -> Diagnostic:
-    hint = hint or "correct it, or name it in .commodoreignore if it is no class"
+    hint = hint or "correct it, or add it to .commodoreignore if it is not a class"
     return finding(FILES, UNREADABLE, reason, Location(name, line, column), hint=hint)

@@ -1,4 +1,4 @@
-"""The linter `deprecated-parameters`: variables that no longer exist."""
+"""Linter `deprecated-parameters`: variables that were removed."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ REMOVED_VARIABLES: Final = {
     "${cloud:region}": "${facts:region}",
     "${cluster:dist}": "${facts:distribution}",
 }
-"""The variable that is gone, and what takes its place."""
+"""The removed variable, and its replacement."""
 
 REMOVED: Final = Rule("removed-variable", "error", "A text uses a variable that was removed.")
 
 
 def may_use_removed(content: bytes) -> bool:
-    """Whether a file is worth parsing: it has one of the names, or could spell one in another way."""
+    """Check if a file may use removed variables: it has one of the names, or may spell one with escapes."""
     return (
         any(name.encode() in content for name in REMOVED_VARIABLES)
         or b"\\" in content
@@ -30,7 +30,7 @@ def may_use_removed(content: bytes) -> bool:
 
 
 class DeprecatedParameters(Linter):
-    """Finds each removed variable once per string value, wherever in the file. Keys are not searched."""
+    """Finds each removed variable once per string value, anywhere in the file. Keys are not searched."""
 
     name = "deprecated-parameters"
     summary = "Variables such as `${customer:name}` that were removed."

@@ -25,16 +25,16 @@ from commodore.core.inventory.lint.class_file import (
 from commodore.core.inventory.lint.linter import Linter
 
 LIST: Final = Rule(
-    "filters-not-a-list", "error", "`commodore.postprocess.filters` is no list, or what holds it no map."
+    "filters-not-a-list", "error", "`commodore.postprocess.filters` is not a list, or a parent is not a map."
 )
-DEFINITION: Final = Rule("filter-definition", "error", "The definition of a filter is wrong.")
-UNKNOWN: Final = Rule("filter-key", "warning", "The definition of a filter has a key that means nothing.")
+DEFINITION: Final = Rule("filter-definition", "error", "The definition of a filter is invalid.")
+UNKNOWN: Final = Rule("filter-key", "warning", "The definition of a filter has an unknown key.")
 
 _PATH: Final = ("commodore", "postprocess", "filters")
 
 
 class Filters(Linter):
-    """Judges each definition as the engine does; references `${...}` in it are taken for what would be right."""
+    """Checks each definition like the engine; references `${...}` are assumed to be valid values."""
 
     name = "filters"
     summary = "Definitions of postprocessing filters."
@@ -44,12 +44,12 @@ class Filters(Linter):
         node = file.section("parameters") if file.is_class else None
         path = "parameters"
         for key in _PATH:
-            found = (
+            values = (
                 [value for name, value in entries(node) if key_text(name).lstrip("=~") == key] if is_map(node) else []
             )
-            if not found:
+            if not values:
                 return
-            node, path = found[-1], f"{path}.{key}"
+            node, path = values[-1], f"{path}.{key}"
             if is_null(node) or is_reference(node):
                 return
             if key != _PATH[-1] and not is_map(node):
@@ -71,13 +71,13 @@ class Filters(Linter):
         for key, _ in entries(node) if is_map(node) else ():
             name = key_text(key).lstrip("=~")
             if name not in FILTER_KEYS:
-                message = f"filter {index} has the key {name!r}, which means nothing"
-                hint = did_you_mean(name, FILTER_KEYS) or f"known are {', '.join(FILTER_KEYS)}"
+                message = f"filter {index} has the unknown key {name!r}"
+                hint = did_you_mean(name, FILTER_KEYS) or f"the known keys are {', '.join(FILTER_KEYS)}"
                 yield file.finding(self.name, UNKNOWN, key, message, parameter=f"{path}.{name}", hint=hint)
 
 
 def _filled(node: Node) -> Any:
-    """A definition as data, with values that are references made ones that the check takes."""
+    """Return a definition as data, with valid values in place of references."""
     if not is_map(node):
         return _plain(node)
     members = {key_text(key).lstrip("=~"): value for key, value in entries(node)}

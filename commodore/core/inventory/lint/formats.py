@@ -1,4 +1,4 @@
-"""A report for machines: SARIF 2.1.0, and commands for GitHub Actions."""
+"""Machine-readable reports: SARIF 2.1.0, and commands for GitHub Actions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from commodore.core.inventory.lint.model import Report
 
 
 def as_github(report: Report) -> Iterator[str]:
-    """One workflow command per finding; GitHub shows it beside the line.
+    """Yield a workflow command per finding, which GitHub shows at the line.
 
     https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
     """
@@ -25,9 +25,9 @@ def as_github(report: Report) -> Iterator[str]:
 
 
 def as_sarif(report: Report) -> str:
-    """The report as a SARIF 2.1.0 log with one run, as code scanning takes it.
+    """Return the report as a SARIF 2.1.0 log with one run, for code scanning.
 
-    Files are relative to the current directory, which should be the repository's root; others by absolute URI.
+    Files are relative to the current directory, which should be the repository's root; other files are absolute URIs.
     """
     rules = [
         Rule(f"{linter}/{rule.id}", rule.severity, rule.summary.replace("`", "'"))

@@ -1,4 +1,4 @@
-"""The linters `top-level-keys`, keys that reclass passes over, and `duplicate-keys`, keys that are twice in a map."""
+"""Linters `top-level-keys`, for keys that reclass ignores, and `duplicate-keys`, for duplicate keys in a map."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from commodore.base.diagnostics import Diagnostic, Rule
 from commodore.base.errors import did_you_mean
 from commodore.core.inventory.lint.class_file import CLASS_SUFFIXES, NO_CLASS_KEYS, ClassFile, is_text, key_text
 from commodore.core.inventory.lint.linter import Linter
-from commodore.core.inventory.lint.references import one_slip
+from commodore.core.inventory.lint.references import differs_by_one_letter
 
-UNKNOWN: Final = Rule("unknown-top-level-key", "warning", "A class has a top-level key that reclass passes over.")
+UNKNOWN: Final = Rule("unknown-top-level-key", "warning", "A class has a top-level key that reclass ignores.")
 
 _KNOWN: Final = ("applications", "classes", "environment", "exports", "parameters")
 _SPARE: Final = ("_", ".", "x-")
-"""Keys that begin like this hold anchors for use below."""
+"""Prefix of keys with anchors for use below."""
 
 
 class TopLevelKeys(Linter):
-    """Looks at classes, and at files that are none because the key that would make them one is misspelt."""
+    """Checks classes, and files that are not classes because a key is misspelt."""
 
     name = "top-level-keys"
-    summary = "Top-level keys of a class that reclass passes over."
+    summary = "Top-level keys of a class that reclass ignores."
     rules = (UNKNOWN,)
 
     def read(self, file: ClassFile) -> Iterator[Diagnostic]:
@@ -35,24 +35,24 @@ class TopLevelKeys(Linter):
             name = key_text(key)
             if name in _KNOWN or name.startswith(_SPARE) or not (file.is_class or _is_misspelt(name)):
                 continue
-            message = f"the key {name!r} means nothing at the top of a class; all that is below it is lost"
+            message = f"unknown key {name!r} at the top of a class; everything below it is ignored"
             hint = did_you_mean(name, _KNOWN) or "move it below `parameters`, or remove it"
             yield file.finding(self.name, UNKNOWN, key, message, parameter=name, hint=hint)
 
 
 def _is_misspelt(name: str) -> bool:
-    """Whether a key is one letter beside a known one. `parameter` and the like have a meaning in other files."""
-    return any(one_slip(name, known) and f"{name}s" != known for known in _KNOWN)
+    """Check if a key differs by one letter from a known one. `parameter` and the like have a meaning in other files."""
+    return any(differs_by_one_letter(name, known) and f"{name}s" != known for known in _KNOWN)
 
 
-DUPLICATE: Final = Rule("duplicate-key", "error", "A key is twice in one map.")
+DUPLICATE: Final = Rule("duplicate-key", "error", "A key is duplicated in a map.")
 
 
 class DuplicateKeys(Linter):
-    """Looks at the whole file, and at keys as they are written: `a` and `~a` are two."""
+    """Checks the whole file, and keys as they are written: `a` and `~a` are two keys."""
 
     name = "duplicate-keys"
-    summary = "Keys that are twice in one map."
+    summary = "Duplicate keys in a map."
     rules = (DUPLICATE,)
 
     def read(self, file: ClassFile) -> Iterator[Diagnostic]:
@@ -68,7 +68,7 @@ class DuplicateKeys(Linter):
 
 
 def _maps(root: Node) -> Iterator[tuple[str, MappingNode]]:
-    """The maps as they are written, those behind `<<` and those that a duplicate hides too."""
+    """Yield the maps as they are written, including those of `<<` and those hidden by a duplicate."""
     seen: set[int] = set()
     stack: list[tuple[str, Node]] = [("", root)]
     while stack:

@@ -1,4 +1,4 @@
-"""What every linter is: it reads one file after another, and may say something at the end about all of them."""
+"""Base class of linters: they read one file after another, and may report findings about all files at the end."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from commodore.core.inventory.lint.class_file import ClassFile
 
 
 class Linter:
-    """A linter at work. It keeps of each file only what it needs at the end.
+    """A linter. It keeps only data of each file that it needs at the end.
 
-    `name` is what users call it, `rules` are all that its findings can name; one that runs `by_default` judges as the
-    published tool does.
+    `name` is its name for users, `rules` are the rules of its findings; linters that run `by_default` agree with the
+    published tool.
     """
 
     name: ClassVar[str]
@@ -22,9 +22,9 @@ class Linter:
     by_default: ClassVar[bool] = False
 
     def read(self, file: ClassFile) -> Iterator[Diagnostic]:
-        """Look at a file; says what can be told from it alone."""
+        """Check a file, and yield the findings that do not depend on other files."""
         yield from ()
 
     def finish(self) -> Iterator[Diagnostic]:
-        """Say what only all files together tell."""
+        """Yield the findings that depend on all files."""
         yield from ()

@@ -1,4 +1,4 @@
-"""The linter `missing-url`: a `version` for something that has no `url` anywhere."""
+"""Linter `missing-url`: entries with a `version` and without a `url` in any file."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class _Version:
 
 
 class MissingUrl(Linter):
-    """Judges all files together: the global defaults usually have the URLs, and tenants set versions.
+    """Checks all files together: the global defaults usually have the URLs, and tenants set versions.
 
-    If no linted file has any `url` of the list, the files that do are not among those that are linted, and nothing can
-    be said. An alias needs no `url` of its own.
+    If no linted file has any `url` of the list, the files with URLs are not linted, and nothing is checked. An alias
+    needs no `url`.
     """
 
     name = "missing-url"
@@ -60,7 +60,7 @@ class MissingUrl(Linter):
         for name, (key, spec) in listed.items():
             url = member(spec, "url")
             if not is_map(spec) or (url is not None and not (is_text(url) and not url.value)):
-                self._urls[section].add(name)  # a reference to another entry may bring the URL along
+                self._urls[section].add(name)  # a reference to another entry may include the URL
             elif member(spec, "version") is not None:
                 path = f"parameters.{section}.{name}"
                 message = f"{_SECTIONS[section]} {name!r} has a `version` here, but no linted file has its `url`"
@@ -76,6 +76,6 @@ class MissingUrl(Linter):
                 continue
             hint = (
                 did_you_mean(version.name, urls)
-                or "add the `url`, remove the entry, or lint the file with the `url` too"
+                or "add the `url`, remove the entry, or lint the file with the `url`, too"
             )
             yield replace(version.finding, hint=hint)

@@ -1,8 +1,8 @@
-"""The report of a lint: findings of rules, and files that were left out.
+"""Report of a lint: findings of rules, and skipped files.
 
-An error is wrong whatever other files say. A warning may be right if a file says so that was not linted. The code of a
-finding is `LINTER/RULE`, its place a file as the user would write it with line and column (in characters) from one, and
-its object the path of the field in the file.
+An error is wrong regardless of other files. A warning may be a false alarm if files were not linted. The code of a
+finding is `LINTER/RULE`, its place is a file as the user would write it, with line and column (in characters) starting
+at one, and its object is the path of the field in the file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from commodore.base.diagnostics import Diagnostic, Rule, Severity
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file that is no class file and was not linted, and why."""
+    """A file that was not linted because it is not a class file, with the reason."""
 
     file: str
     reason: str
@@ -24,7 +24,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class FindingRecord:
-    """A finding as the document for machines shows it."""
+    """A finding in the machine-readable report."""
 
     linter: str
     rule: str
@@ -41,17 +41,17 @@ def _records(findings: tuple[Diagnostic, ...]) -> list[FindingRecord]:
     return list(map(_record, findings))
 
 
-def _record(one: Diagnostic) -> FindingRecord:
-    (linter, _, rule), place = one.code.partition("/"), one.locations[0]
-    about = str(one.subject.object)
+def _record(finding: Diagnostic) -> FindingRecord:
+    (linter, _, rule), place = finding.code.partition("/"), finding.locations[0]
+    about = str(finding.subject.object)
     return FindingRecord(
-        linter, rule, one.severity, one.message, place.place, place.line, place.column, about, one.hint
+        linter, rule, finding.severity, finding.message, place.place, place.line, place.column, about, finding.hint
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The result of a lint: what was found, in the order of files and lines; what was read and what was not.
+    """The result of a lint: findings in the order of files and lines; linted and skipped files.
 
     `linters` are the linters that ran, `rules` all of their rules with the linter's name, in a fixed order.
     """
@@ -66,10 +66,10 @@ class Report:
 
     @property
     def errors(self) -> int:
-        """The number of findings that are errors."""
+        """The number of errors."""
         return sum(finding.severity == "error" for finding in self.findings)
 
     @property
     def warnings(self) -> int:
-        """The number of the other findings."""
+        """The number of warnings."""
         return len(self.findings) - self.errors

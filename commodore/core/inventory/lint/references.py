@@ -1,7 +1,7 @@
-"""The linter `references`: `${...}` that cannot be resolved, whatever the rest of the hierarchy says.
+"""Linter `references`: `${...}` that cannot be resolved, regardless of the rest of the hierarchy.
 
-What a reference leads to is often set by files that are not linted. So only what no file can mend is an error. A name
-that is not there, but one letter beside a name that is, is a warning.
+The target of a reference is often set by files that are not linted. So only references that no file can resolve are
+errors. An unknown name that differs by one letter from a known name is a warning.
 """
 
 from __future__ import annotations
@@ -20,37 +20,39 @@ from commodore.core.inventory.lint.linter import Linter
 
 UNCLOSED: Final = Rule("unclosed-reference", "error", "A reference `${...}` lacks its closing brace.")
 MALFORMED: Final = Rule("malformed-reference", "error", "A reference names an empty key, or one with blanks around it.")
-INTO_TEXT: Final = Rule("reference-into-text", "error", "A reference leads into a parameter that is always a text.")
-DEFAULTS: Final = Rule("reference-in-defaults", "error", "A component's defaults use what only an instance has.")
-MISSPELT: Final = Rule("misspelt-reference", "warning", "A reference is one letter beside a key that exists.")
+INTO_TEXT: Final = Rule("reference-into-text", "error", "A reference leads into a parameter that is always a string.")
+DEFAULTS: Final = Rule(
+    "reference-in-defaults", "error", "A component's defaults refer to a parameter that only an instance has."
+)
+MISSPELT: Final = Rule("misspelt-reference", "warning", "A reference differs by one letter from an existing key.")
 
 _TEXTS: Final = ("_instance", "_base_directory", "_kustomize_wrapper", "_python3")
 _CLUSTER: Final = ("catalog_url", "display_name", "name", "tenant", "tenant_display_name")
 _OPEN: Final = ("dynamic_facts", "facts", "kapitan", "_reclass_")
 _INSTANCE_ONLY: Final = ("_base_directory", "_kustomize_wrapper", "_python3", "kapitan:vars:target")
-_SHORTEST: Final = 4  # letters of a key; shorter ones are neighbours too easily
+_SHORTEST: Final = 4  # minimum letters of a key; shorter ones are similar too often
 
 
 @dataclass(slots=True)
-class _Known:
-    """Keys that linted files set below a key. Where it is `open`, there may be more than they say."""
+class _KnownKeys:
+    """Keys that linted files set below a key. If it is `open`, there may be other keys."""
 
-    keys: dict[str, _Known] = field(default_factory=dict)
+    keys: dict[str, _KnownKeys] = field(default_factory=dict)
     open: bool = False
 
-    def below(self, key: str) -> _Known:
-        return self.keys.setdefault(key, _Known())
+    def below(self, key: str) -> _KnownKeys:
+        return self.keys.setdefault(key, _KnownKeys())
 
 
 class References(Linter):
-    """References are judged alone when they are read, and by the keys of all files at the end."""
+    """Checks references by themselves when they are read, and against the keys of all files at the end."""
 
     name = "references"
     summary = "References `${...}` that are unclosed, malformed or misspelt."
     rules = (UNCLOSED, MALFORMED, INTO_TEXT, DEFAULTS, MISSPELT)
 
     def __init__(self) -> None:
-        self._known = _Known()
+        self._known = _KnownKeys()
         for name in _TEXTS:
             self._known.below(name)
         for name in _OPEN:
@@ -75,7 +77,7 @@ class References(Linter):
     def _text(self, file: ClassFile, node: ScalarNode, parameter: str) -> Iterator[Diagnostic]:
         parts = parse_references(node.value)
         if parts is None:
-            if "\\" not in node.value:  # what else a backslash may mean is not for us to say
+            if "\\" not in node.value:  # other meanings of a backslash are not checked
                 start = node.value[node.value.rfind("${") :].splitlines()[0]
                 deep = f", or nests more than {DEEPEST} levels deep" if node.value.count("${") > DEEPEST else ""
                 message = f"{parameter} has a reference that is not closed{deep}: {start[:60]!r}"
@@ -88,7 +90,7 @@ class References(Linter):
             yield from self._reference(file, node, parameter, ref)
 
     def _reference(self, file: ClassFile, node: ScalarNode, parameter: str, ref: Ref) -> Iterator[Diagnostic]:
-        def found(rule: Rule, reason: str, hint: str) -> Diagnostic:
+        def diagnostic(rule: Rule, reason: str, hint: str) -> Diagnostic:
             message = f"{parameter} refers to {ref.written}, {reason}"
             return file.finding(
                 self.name, rule, file.place_of(node, ref.written), message, parameter=parameter, hint=hint
@@ -99,14 +101,14 @@ class References(Linter):
             return
         keys = tuple(path.split(":"))
         if any(not key or key != key.strip() for key in keys):
-            yield found(MALFORMED, "which names an empty key or has blanks around one", "write it as ${key:key}")
+            yield diagnostic(MALFORMED, "which has an empty key or blanks around a key", "write it as ${key:key}")
         elif keys[0] in _TEXTS and keys[1:]:
-            yield found(INTO_TEXT, f"but {keys[0]} is a text and has no keys", f"write ${{{keys[0]}}}")
+            yield diagnostic(INTO_TEXT, f"but {keys[0]} is a string and has no keys", f"write ${{{keys[0]}}}")
         elif file.is_defaults and path in _INSTANCE_ONLY:
-            hint = "move it to class/<component>.yml: the defaults are read without any instance too"
-            yield found(DEFAULTS, "which only an instance has", hint)
+            hint = "move it to class/<component>.yml: the defaults are also rendered without an instance"
+            yield diagnostic(DEFAULTS, "which only an instance has", hint)
         elif ref.written not in REMOVED_VARIABLES:
-            self._used.append((keys, found(MISSPELT, "", "")))
+            self._used.append((keys, diagnostic(MISSPELT, "", "")))
 
     def finish(self) -> Iterator[Diagnostic]:
         for keys, finding in self._used:
@@ -119,29 +121,29 @@ class References(Linter):
                 yield replace(finding, message=message, hint=f"did you mean ${{{meant}}}?")
 
     def _near(self, keys: tuple[str, ...]) -> tuple[str, ...]:
-        """The beginning of a path that is known, its last key being the only one that may be meant; or nothing."""
+        """Return the known prefix of a path, ending with the only similar key; empty if there is no such key."""
         known = self._known
         for depth, key in enumerate(keys):
             if known.open or not known.keys:
                 return ()
             if key not in known.keys:
                 candidates: Iterable[str] = known.keys if depth else (*_TEXTS, *_OPEN, "cluster")
-                close = [name for name in candidates if one_slip(key, name)]
+                close = [name for name in candidates if differs_by_one_letter(key, name)]
                 return (*keys[:depth], close[0]) if len(close) == 1 else ()
             known = known.keys[key]
         return ()
 
 
 def _path(ref: Ref) -> str | None:
-    """The path that a reference asks for; None if it depends on other references, or has a default."""
+    """Return the path of a reference; None if it depends on other references, or has a default."""
     if not all(isinstance(part, str) for part in ref.parts):
         return None
     path = "".join(part for part in ref.parts if isinstance(part, str))
     return None if "::" in path else path
 
 
-def _learn(known: _Known, node: Node, seen: set[int]) -> None:
-    """Add the keys below a node. What an alias repeats is not read again."""
+def _learn(known: _KnownKeys, node: Node, seen: set[int]) -> None:
+    """Add the keys below a node. Repeated aliases are not read again."""
     if is_reference(node) or id(node) in seen:
         known.open = True
     elif is_map(node):
@@ -150,14 +152,14 @@ def _learn(known: _Known, node: Node, seen: set[int]) -> None:
             _learn(known.below(key_text(key).lstrip("=~")), value, seen)
 
 
-def one_slip(written: str, name: str) -> bool:
-    """Whether one letter too many, too few, wrong, or swapped with its neighbour makes one of the other."""
+def differs_by_one_letter(written: str, name: str) -> bool:
+    """Check if two names differ by one letter: added, missing, changed, or swapped with its neighbour."""
     if min(len(written), len(name)) < _SHORTEST or abs(len(written) - len(name)) > 1:
         return False
     start = 0
     while start < min(len(written), len(name)) and written[start] == name[start]:
         start += 1
-    one, other = written[start:], name[start:]
-    slips = (one[1:] == other[1:], one[1:] == other, one == other[1:], one[1::-1] + one[2:] == other)
-    changed = one[:2] + other[:2] if len(one) == len(other) else (one if len(one) > len(other) else other)[:1]
+    rest, other = written[start:], name[start:]
+    slips = (rest[1:] == other[1:], rest[1:] == other, rest == other[1:], rest[1::-1] + rest[2:] == other)
+    changed = rest[:2] + other[:2] if len(rest) == len(other) else (rest if len(rest) > len(other) else other)[:1]
     return any(slips) and written != name and not any(letter.isdigit() for letter in changed)

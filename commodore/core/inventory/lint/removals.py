@@ -1,4 +1,4 @@
-"""The linter `removals`: entries and keys with `~` that do something else than they seem to (adr 0006)."""
+"""Linter `removals`: entries and keys with `~` that have an unexpected effect (ADR 0006)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from commodore.core.inventory.lint.applications import application_nodes, includ
 from commodore.core.inventory.lint.class_file import ClassFile, entries, fields, is_list, is_map, is_text, key_text
 from commodore.core.inventory.lint.linter import Linter
 
-BEFORE: Final = Rule("removal-before-include", "error", "`~name` is before `name` in one list.")
-NOTHING: Final = Rule("removal-of-nothing", "warning", "`~name` removes what no linted file includes.")
-CLASSES: Final = Rule("removal-of-a-class", "error", "`~name` in `classes`, from which nothing can be removed.")
-BESIDE: Final = Rule("removal-beside-key", "warning", "`~key` and `key` are in one map.")
+BEFORE: Final = Rule("removal-before-include", "error", "`~name` is before `name` in a list.")
+NOTHING: Final = Rule("removal-of-nothing", "warning", "`~name` removes an entry that no linted file includes.")
+CLASSES: Final = Rule("removal-of-a-class", "error", "`~name` in `classes`, which does not support removals.")
+BESIDE: Final = Rule("removal-beside-key", "warning", "`~key` and `key` are in the same map.")
 
 
 class Removals(Linter):
-    """What is removed in one list is judged at once, what is included nowhere when all files are read."""
+    """Checks the removals of a list at once, and unknown names after reading all files."""
 
     name = "removals"
     summary = "`~` in `applications`, `classes` and keys that removes nothing or too much."
@@ -39,8 +39,8 @@ class Removals(Linter):
         classes = file.section("classes")
         for index, node in enumerate(classes.value if is_list(classes) else ()):
             if is_text(node) and node.value.startswith("~"):
-                message = f"{node.value!r} would be a class of that name: nothing can be removed from `classes`"
-                hint = "remove the include at its place"
+                message = f"{node.value!r} is read as the name of a class: `classes` does not support removals"
+                hint = "remove the include itself"
                 yield file.finding(self.name, CLASSES, node, message, parameter=f"classes[{index}]", hint=hint)
         parameters = file.section("parameters")
         if is_map(parameters):
@@ -55,10 +55,10 @@ class Removals(Linter):
             earlier = {other.value for _, other in nodes[:place]}
             if name in {other.value for _, other in nodes[place + 1 :]} - earlier:
                 message = f"{node.value!r} is before {name!r} in this list; other tools remove that later entry"
-                hint = f"drop the '~' entry if {name!r} is wanted, both if it is not"
+                hint = f"remove the '~' entry if {name!r} is intended, else remove both"
                 yield file.finding(self.name, BEFORE, node, message, parameter=path, hint=hint)
             elif name not in earlier:
-                message = f"{node.value!r} removes what no linted file includes"
+                message = f"{node.value!r} removes an entry that no linted file includes"
                 self._removed.append((name, file.finding(self.name, NOTHING, node, message, parameter=path)))
 
     def _keys(self, file: ClassFile) -> Iterator[Diagnostic]:
@@ -68,9 +68,7 @@ class Removals(Linter):
             keys = {key_text(key): key for key, _ in entries(node)}
             for text, key in keys.items():
                 if text.startswith("~") and text.removeprefix("~") in keys:
-                    message = (
-                        f"{text!r} and {text.removeprefix('~')!r} are in one map: their order decides what is left"
-                    )
+                    message = f"{text!r} and {text.removeprefix('~')!r} are in the same map: their order matters"
                     hint = "put both into one key"
                     yield file.finding(self.name, BESIDE, key, message, parameter=f"{path}.{text}", hint=hint)
 
@@ -83,4 +81,4 @@ class Removals(Linter):
         aliased = sorted(entry for entry in self._included if split_entry(entry)[0] == name)
         if aliased:
             return f"an instance is removed by its whole entry: '~{aliased[0]}'"
-        return did_you_mean(name, self._included) or "drop the entry, or lint the file that includes it too"
+        return did_you_mean(name, self._included) or "remove the entry, or lint the file that includes it, too"

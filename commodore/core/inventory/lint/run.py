@@ -1,4 +1,4 @@
-"""A whole lint: which linters there are, which files are read, and what comes of it."""
+"""Lint of files and folders by all selected linters."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ LINTERS: Final = MappingProxyType(
         )
     }
 )
-"""All linters by name, those first that run by default."""
+"""All linters by name; the default linters come first."""
 
 ALL: Final = "all"
 ALIASES: Final = MappingProxyType({"component-versions": "components"})
-"""Names of old documentation."""
+"""Old names of linters."""
 
 
 @dataclass(frozen=True, slots=True)
 class LintRequest:
-    """What to lint: files and folders; with which linters (empty: those that run by default); what to leave out.
+    """A lint: files and folders, linters (empty: the default linters), and ignore patterns.
 
-    `linters` may hold `all` and aliases. `ignore` are patterns as in `.commodoreignore`, for every target. `report` is
-    the file that the report goes to: that of the last run repeats what it found, and is never read.
+    `linters` may contain `all` and aliases. `ignore` are patterns as in `.commodoreignore`, for every target. `report`
+    is the output file of the report, which is never linted, as it repeats the findings of the last run.
     """
 
     targets: tuple[Path, ...]
@@ -69,29 +69,29 @@ class LintRequest:
 
 
 def select_linters(names: Iterable[str]) -> tuple[str, ...]:
-    """The linters that names stand for, in a fixed order; those that run by default if there are none.
+    """Return the named linters, in a fixed order; without names, the default linters.
 
     Raises:
-        InputError: CMD-INV-060, there is no such linter.
+        InputError: CMD-INV-060, a linter is unknown.
     """
-    wanted = {ALIASES.get(name.lower(), name.lower()) for name in names}
-    for name in sorted(wanted - {ALL, *LINTERS}):
-        hint = did_you_mean(name, LINTERS) or f"known are {', '.join((*LINTERS, ALL))}"
-        raise InputError("CMD-INV-060", f"there is no linter {name!r}", hint=hint)
+    selected = {ALIASES.get(name.lower(), name.lower()) for name in names}
+    for name in sorted(selected - {ALL, *LINTERS}):
+        hint = did_you_mean(name, LINTERS) or f"the known linters are {', '.join((*LINTERS, ALL))}"
+        raise InputError("CMD-INV-060", f"unknown linter {name!r}", hint=hint)
     return tuple(
-        name for name, kind in LINTERS.items() if (name in wanted or ALL in wanted if wanted else kind.by_default)
+        name for name, kind in LINTERS.items() if (name in selected or ALL in selected if selected else kind.by_default)
     )
 
 
 def lint(request: LintRequest, context: Context) -> Report:
-    """Lint files and folders. Each file is read once, however many linters and targets it belongs to.
+    """Lint files and folders. Each file is read once, also if several linters and targets use it.
 
     Args:
-        context: announces which files are skipped (in debug), and if none is left to lint.
+        context: announces skipped files (in debug), and a warning if no file is left to lint.
 
     Raises:
-        InputError: CMD-INV-060, there is no such linter; CMD-INV-024, an ignore pattern means nothing.
-        UsageError: CMD-INV-061, there is nothing to lint, though nothing says that it should be left out.
+        InputError: CMD-INV-060, a linter is unknown; CMD-INV-024, an ignore pattern is invalid.
+        UsageError: CMD-INV-061, there is nothing to lint, and no pattern excludes files.
     """
     names = select_linters(request.linters)
     linters = [LINTERS[name]() for name in names]
@@ -135,28 +135,30 @@ def _check_amount(request: LintRequest, files: int, context: Context) -> None:
         return
     shown = ", ".join(str(target) for target in request.targets)
     if any(has_patterns(target, request.ignore) for target in request.targets):
-        hint = "look at .commodoreignore and --ignore-patterns if it should not be so"
+        hint = "check .commodoreignore and --ignore-patterns if this is not intended"
         context.announce(Warned("CMD-INV-062", f"all files of {shown} are ignored; nothing was linted", hint))
         return
-    message = f"there is nothing to lint in {shown}" if shown else "nothing was named to lint"
+    message = (
+        f"there is nothing to lint in {shown}" if shown else "there is nothing to lint: no files or folders were given"
+    )
     raise UsageError("CMD-INV-061", message, hint="name the files or folders of a hierarchy, '.' for this one")
 
 
 def _name(path: Path) -> str:
-    """A path as messages show it: on one line, and not to be taken for a command of a CI service."""
+    """Return a path for messages: on one line, and not readable as a command of a CI service."""
     name = " ".join(str(path).encode("utf-8", errors="replace").decode("utf-8").splitlines())
     return f"./{name}" if name.startswith(":") else name
 
 
 def _in_order(findings: list[Diagnostic], order: dict[str, int]) -> tuple[Diagnostic, ...]:
-    """By file and place; what two linters say of one place with the same words comes once."""
+    """Sort findings by file and place; equal messages of two linters at the same place are reported once."""
 
-    def key(one: Diagnostic) -> tuple[Any, ...]:
-        place, (_, _, rule) = one.locations[0], one.code.partition("/")
-        return order[place.place], place.line, place.column, str(one.subject.object), rule, one.message
+    def key(finding: Diagnostic) -> tuple[Any, ...]:
+        place, (_, _, rule) = finding.locations[0], finding.code.partition("/")
+        return order[place.place], place.line, place.column, str(finding.subject.object), rule, finding.message
 
     ordered = sorted(findings, key=key, reverse=True)
-    once = {(*key(one)[:3], *key(one)[4:]): one for one in ordered}
+    once = {(*key(finding)[:3], *key(finding)[4:]): finding for finding in ordered}
     return tuple(once.values())[::-1]
 
 

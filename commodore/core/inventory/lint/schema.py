@@ -1,4 +1,4 @@
-"""The linter `schema`: what the published JSON Schemas, which editors use, do not allow."""
+"""Linter `schema`: violations of the published JSON Schemas, which editors use."""
 
 from __future__ import annotations
 
@@ -31,20 +31,18 @@ from commodore.core.inventory.lint.linter import Linter
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator, ValidationError
 
-CLASS: Final = Rule("class-file-schema", "warning", "A class has what its published JSON Schema does not allow.")
-CLUSTER: Final = Rule(
-    "cluster-file-schema", "warning", "A cluster file has what its published JSON Schema does not allow."
-)
+CLASS: Final = Rule("class-file-schema", "warning", "A class violates its published JSON Schema.")
+CLUSTER: Final = Rule("cluster-file-schema", "warning", "A cluster file violates its published JSON Schema.")
 
 _CLUSTERS: Final = frozenset({"cluster", "clusters"})
 _TENANTS: Final = frozenset({"tenant", "tenants"})
 
 
 class Schema(Linter):
-    """Compares classes and cluster files with their schemas. `without_repeated` leaves out what others say better."""
+    """Validates classes and cluster files by their schemas. `without_repeated` drops findings of other linters."""
 
     name = "schema"
-    summary = "What the published JSON Schemas of class files and cluster files do not allow."
+    summary = "Violations of the published JSON Schemas of class files and cluster files."
     rules = (CLASS, CLUSTER)
 
     def read(self, file: ClassFile) -> Iterator[Diagnostic]:
@@ -55,8 +53,8 @@ class Schema(Linter):
         else:
             return
         for error in validator.iter_errors(plain_data(file.root)):
-            for one in meant_errors(error):
-                yield from self._explain(file, rule, one)
+            for cause in meant_errors(error):
+                yield from self._explain(file, rule, cause)
 
     @cached_property
     def _classes(self) -> Draft202012Validator:
@@ -71,24 +69,24 @@ class Schema(Linter):
         place, node = _find(file.root, path)
         parameter = _dotted(path)
         shown = parameter or "the file"
-        wanted: Any = error.validator_value
+        rule_value: Any = error.validator_value
         match error.validator:
             case "type":
                 message, hint = (
-                    f"{shown} must be {types_in_words(wanted)}, it is {_kind_of(node)}",
-                    _switch(wanted, node),
+                    f"{shown} must be {types_in_words(rule_value)}, it is {_kind_of(node)}",
+                    _switch(rule_value, node),
                 )
             case "required":
-                missing = ", ".join(repr(key) for key in wanted if key not in error.instance)
+                missing = ", ".join(repr(key) for key in rule_value if key not in error.instance)
                 message, hint = f"{shown} has no {missing}", f"add {missing}"
             case "enum":
-                message = f"{shown} must be one of {', '.join(wanted)}"
-                hint = did_you_mean(error.instance, wanted) if is_text(node) else ""
+                message = f"{shown} must be one of {', '.join(rule_value)}"
+                hint = did_you_mean(error.instance, rule_value) if is_text(node) else ""
             case "additionalProperties":
                 for key in _unknown_keys(error):
                     at, _ = _find(file.root, (*path, key))
                     hint = did_you_mean(key, error.schema["properties"])
-                    said = f"{_dotted((*path, key))} means nothing"
+                    said = f"unknown key {_dotted((*path, key))}"
                     yield file.finding(self.name, rule, at, said, parameter=_dotted((*path, key)), hint=hint)
                 return
             case "anyOf":
@@ -97,11 +95,11 @@ class Schema(Linter):
             case "minLength":
                 message, hint = f"{shown} is empty", ""
             case "pattern":
-                # `patternErrorMessage` is what editors show, too
+                # editors show `patternErrorMessage`, too
                 message = f"{shown} must be {error.schema.get('patternErrorMessage', 'of another form')}"
-                hint = f"the pattern is {wanted}"
+                hint = f"the pattern is {rule_value}"
             case _:
-                message, hint = f"{shown} is not as the schema's {error.validator!r} wants it", ""
+                message, hint = f"{shown} does not match {error.validator!r} of the schema", ""
         yield file.finding(self.name, rule, place, message, parameter=parameter, hint=hint)
 
 
@@ -110,12 +108,12 @@ def _kind_of(node: Node) -> str:
 
 
 def _switch(types: str | Sequence[str], node: Node) -> str:
-    wanted = "boolean" in types and is_text_for_reclass(node)
-    return "reclass takes yes, no, on and off for texts; write true or false" if wanted else ""
+    is_switch = "boolean" in types and is_text_for_reclass(node)
+    return "reclass reads yes, no, on and off as strings; write true or false" if is_switch else ""
 
 
 def without_repeated(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """The findings without those of schemas that repeat another linter's: of the same field, or an error around it."""
+    """Return the findings without schema findings that repeat another linter's, of the same field or a parent."""
     findings = list(findings)
     same: dict[str, set[str]] = defaultdict(set)
     around: dict[str, set[str]] = defaultdict(set)
@@ -138,7 +136,7 @@ def _is_repeated(finding: Diagnostic, same: Mapping[str, set[str]], around: Mapp
 
 
 def _parents(parameter: str) -> set[str]:
-    """The fields that hold a field: of `a.b[0]`, `a` and `a.b`."""
+    """Return the parents of a field: of `a.b[0]`, `a` and `a.b`."""
     return {parameter[: match.start()] for match in re.finditer(r"[.\[]", parameter)}
 
 
@@ -155,7 +153,7 @@ def _is_cluster_file(file: ClassFile) -> bool:
 
 
 def _find(root: Node, path: Iterable[str | int]) -> tuple[Node, Node]:
-    """Where to point at for a field, its key or the entry of its list, and its value."""
+    """Return the node to report for a field, its key or the entry of its list, and its value."""
     place, node = root, root
     for part in path:
         if is_map(node):
@@ -171,4 +169,6 @@ def _dotted(path: Iterable[str | int]) -> str:
 
 def _unknown_keys(error: ValidationError) -> list[str]:
     known, patterns = error.schema.get("properties", {}), error.schema.get("patternProperties", {})
-    return [key for key in error.instance if key not in known and not any(re.search(one, key) for one in patterns)]
+    return [
+        key for key in error.instance if key not in known and not any(re.search(pattern, key) for pattern in patterns)
+    ]

@@ -1,4 +1,4 @@
-"""The linter `secret-references`: `?{...}` that could not be written or would be lost."""
+"""Linter `secret-references`: `?{...}` that are malformed or not supported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NOT_SEARCHED: Final = re.compile(r"parameters\.[=~]*kapitan\.")
 
 
 class SecretReferences(Linter):
-    """Judges what the text says; what a `${...}` in it stands for is not known."""
+    """Checks the text only; the values of `${...}` in it are unknown."""
 
     name = "secret-references"
     summary = "Secret references `?{...}` that are malformed."

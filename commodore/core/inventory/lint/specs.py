@@ -1,6 +1,6 @@
-"""The linters `components` and `packages`: entries of `parameters.components` and `parameters.packages`.
+"""Linters `components` and `packages`: entries of `parameters.components` and `parameters.packages`.
 
-They judge as the published tool does, save for shapes that it could not read at all.
+They agree with the published tool, except for shapes that it could not read at all.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from commodore.core.inventory.lint.linter import Linter
 
 SPEC_KEYS: Final = ("url", "version", "path")
 
-PARAMETERS: Final = Rule("parameters-not-a-map", "error", "`parameters` is no map.")
-LIST: Final = Rule("list-not-a-map", "error", "`components` or `packages` is no map.")
-NAME: Final = Rule("name-not-text", "error", "The name of a component or package is no text.")
-SPEC: Final = Rule("spec-not-a-map", "error", "The entry of a component or package is no map.")
+PARAMETERS: Final = Rule("parameters-not-a-map", "error", "`parameters` is not a map.")
+LIST: Final = Rule("list-not-a-map", "error", "`components` or `packages` is not a map.")
+NAME: Final = Rule("name-not-text", "error", "The name of a component or package is not a string.")
+SPEC: Final = Rule("spec-not-a-map", "error", "The entry of a component or package is not a map.")
 VERSION: Final = Rule("missing-version", "error", "An entry has no `version`.")
 UNKNOWN: Final = Rule("unknown-key", "error", "An entry has keys other than `url`, `version` and `path`.")
-TYPE: Final = Rule("not-text", "error", "`url` or `version` is no text.")
+TYPE: Final = Rule("not-text", "error", "`url` or `version` is not a string.")
 
 
 class _Specs(Linter):
-    """One of the two lists."""
+    """Base class of the linters of the two lists."""
 
     section: ClassVar[str]
     kind: ClassVar[str]
@@ -49,7 +49,7 @@ class _Specs(Linter):
             return
         if not is_map(parameters):
             message = f"'parameters' must be a map, it is {kind_of(parameters)}"
-            hint = "if the file is no class, name it in .commodoreignore"
+            hint = "if the file is not a class, add it to .commodoreignore"
             yield file.finding(self.name, PARAMETERS, parameters, message, parameter="parameters", hint=hint)
             return
         path = f"parameters.{self.section}"
@@ -65,7 +65,7 @@ class _Specs(Linter):
 
     def _entry(self, file: ClassFile, key: Node, spec: Node, path: str) -> Iterator[Diagnostic]:
         if not is_text(key):
-            message = f"the name of a {self.kind} must be a text, {key_text(key)} is {kind_of(key)}"
+            message = f"the name of a {self.kind} must be a string, {key_text(key)} is {kind_of(key)}"
             hint = f"write it in quotes: '{key_text(key)}'"
             yield file.finding(self.name, NAME, key, message, parameter=path, hint=hint)
         if is_reference(spec):
@@ -82,12 +82,12 @@ class _Specs(Linter):
         if unknown:
             names = ", ".join(repr(name) for name in unknown)
             message = f"{self.kind} {key_text(key)!r} has unknown key{'s' if unknown[1:] else ''} {names}"
-            hint = did_you_mean(unknown[0], SPEC_KEYS) or "known are `url`, `version` and `path`"
+            hint = did_you_mean(unknown[0], SPEC_KEYS) or "the known keys are `url`, `version` and `path`"
             yield file.finding(self.name, UNKNOWN, members[unknown[0]][0], message, parameter=path, hint=hint)
         for name in ("url", "version"):
             if name in members and not is_text(members[name][1]):
                 value = members[name][1]
-                message = f"{path}.{name} must be a text, it is {kind_of(value)}"
+                message = f"{path}.{name} must be a string, it is {kind_of(value)}"
                 hint = (
                     ""
                     if is_null(value) or not isinstance(value, ScalarNode)

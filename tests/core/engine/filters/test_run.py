@@ -144,25 +144,25 @@ def test_disabled_filters_are_skipped(world: World) -> None:
 
 
 WRONG = [
-    ("text", "it is not a map"),
+    ("text", "it must be a mapping"),
     ({"path": "x", "filter": "y"}, "the key 'type' is missing"),
     ({"type": "jsonnet", "filter": "y"}, "the key 'path' is missing"),
     ({"type": "jsonnet", "path": "x"}, "the key 'filter' is missing"),
     ({"type": 1, "path": "x", "filter": "y"}, "the value of 'type' is not a string"),
-    ({"type": "jsonet", "path": "x", "filter": "y"}, "there is no type 'jsonet'"),
+    ({"type": "jsonet", "path": "x", "filter": "y"}, "unknown type 'jsonet'"),
     (jsonnet_filter(enabled="yes"), "'enabled' is 'yes'"),
-    (jsonnet_filter(filterargs=None), "'filterargs' is not a map"),
+    (jsonnet_filter(filterargs=None), "'filterargs' must be a mapping"),
     (jsonnet_filter(filterargs={"n": 1}), "the filter argument 'n' is not a string"),
     (jsonnet_filter(file="postprocess/g.jsonnet"), "the Jsonnet file 'postprocess/g.jsonnet' does not exist"),
-    ({**namespace_filter(), "filter": "helm-namespace"}, "there is no builtin filter 'helm-namespace'"),
+    ({**namespace_filter(), "filter": "helm-namespace"}, "unknown builtin filter 'helm-namespace'"),
     ({"type": "builtin", "path": "x", "filter": "helm_namespace"}, "a builtin filter needs 'filterargs'"),
     (namespace_filter(namespace=1), "'namespace' is missing or is not a string"),
     (namespace_filter(create_namespace=1), "'create_namespace' is neither"),
     (namespace_filter(exclude_objects=[{"name": "x"}]), "'exclude_objects' is not a list of maps"),
 ]
 UNUSABLE = {
-    "it is not a map",
-    "'filterargs' is not a map",
+    "it must be a mapping",
+    "'filterargs' must be a mapping",
     *(
         reason
         for _, reason in WRONG

@@ -33,7 +33,7 @@ def applications(*entries: str) -> str:
         ("argcd", "unknown-application", "did you mean 'argocd'?"),
         ("argcd as a", "unknown-application", "did you mean 'argocd'?"),
         ("pkg.bas", "unknown-application", "did you mean 'base'?"),
-        ("pkg.argocd", "unknown-application", "describe it, or lint the file that does too"),
+        ("pkg.argocd", "unknown-application", "describe it, or lint the file that describes it, too"),
         ("3", "application-not-text", "write one name per entry"),
         ("{argocd: x}", "application-not-text", "write one name per entry"),
         ("${x:y}", "application-reference", "write the name itself"),
@@ -125,7 +125,7 @@ def test_hints_of_removals(tmp_path: Path) -> None:
     assert [one.hint for one in findings(tmp_path, files, "removals")] == [
         "an instance is removed by its whole entry: '~b as x'",
         "did you mean 'other'?",
-        "drop the entry, or lint the file that includes it too",
+        "remove the entry, or lint the file that includes it, too",
     ]
 
 

@@ -52,13 +52,13 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
-        ("README.md", "# Title: {", "it is neither YAML nor JSON by its ending"),
+        ("README.md", "# Title: {", "it is neither YAML nor JSON by its extension"),
         ("parameters.sh", "echo ${cluster:dist} parameters: {", "it is not valid YAML"),
         ("a.yml", "", "it is empty"),
         ("a.yml", "# parameters\n", "it is empty"),
         ("a.yml", "---\n", "it is empty"),
-        ("a.yml", BAD + "---\n" + BAD, "it holds more than one document"),
-        ("a.yml", "- parameters\n", "its document is no map"),
+        ("a.yml", BAD + "---\n" + BAD, "it has more than one document"),
+        ("a.yml", "- parameters\n", "its document is not a map"),
         ("chart/templates/a.yaml", "a: {{ .Values.x }\n", "it is not valid YAML"),
     ],
 )
@@ -83,7 +83,7 @@ def test_other_endings_are_read_if_they_may_matter(tmp_path: Path, name: str) ->
 def test_what_is_no_regular_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.yml")
     (tmp_path / "dangling.yml").symlink_to("nowhere")
-    assert [one.reason for one in run(tmp_path).skipped] == ["it is no regular file"] * 2
+    assert [one.reason for one in run(tmp_path).skipped] == ["it is not a regular file"] * 2
 
 
 def test_files_that_are_too_large(tmp_path: Path) -> None:

@@ -19,11 +19,11 @@ def definition(text: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("text", "filter 0: it is not a map with the keys 'type', 'path' and 'filter'"),
+        ("text", "filter 0: it must be a mapping with the keys 'type', 'path' and 'filter'"),
         ("{type: jsonnet, path: x}", "filter 0: the key 'filter' is missing"),
         ("{type: 1, path: x, filter: f}", "filter 0: the value of 'type' is not a string"),
-        ("{type: jsonet, path: x, filter: f}", "filter 0: there is no type 'jsonet'; expected 'builtin' or 'jsonnet'"),
-        ("{type: builtin, path: x, filter: f}", "filter 0: there is no builtin filter 'f'"),
+        ("{type: jsonet, path: x, filter: f}", "filter 0: unknown type 'jsonet'; expected 'builtin' or 'jsonnet'"),
+        ("{type: builtin, path: x, filter: f}", "filter 0: unknown builtin filter 'f'"),
         ("{type: builtin, path: x, filter: helm_namespace}", "filter 0: a builtin filter needs 'filterargs'"),
         (
             "{type: builtin, path: x, filter: helm_namespace, filterargs: {}}",
@@ -31,9 +31,9 @@ def definition(text: str) -> dict[str, str]:
         ),
         (
             "{type: builtin, path: x, filter: helm_namespace, filterargs: {namespace: n, exclude_objects: [1]}}",
-            "filter 0: the filter argument 'exclude_objects' is not a list of maps with the keys 'kind' and 'name'",
+            "filter 0: the filter argument 'exclude_objects' is not a list of mappings with the keys 'kind' and 'name'",
         ),
-        (f"{{{GOOD}, filterargs: [a]}}", "filter 0: 'filterargs' is not a map"),
+        (f"{{{GOOD}, filterargs: [a]}}", "filter 0: 'filterargs' must be a mapping"),
         (f"{{{GOOD}, filterargs: {{a: 1}}}}", "filter 0: the filter argument 'a' is not a string"),
         (f"{{{GOOD}, enabled: 'no'}}", "filter 0: 'enabled' is 'no'; expected true or false"),
         (
@@ -41,7 +41,7 @@ def definition(text: str) -> dict[str, str]:
             "filter 0: the path '../x' leaves the instance's output folder",
         ),
         (f"{{{GOOD.replace('path: x', 'path: /x')}}}", "filter 0: the path '/x' leaves the instance's output folder"),
-        (f"{{{GOOD}, filterargs: null}}", "filter 0: 'filterargs' is not a map"),
+        (f"{{{GOOD}, filterargs: null}}", "filter 0: 'filterargs' must be a mapping"),
     ],
 )
 def test_definitions(tmp_path: Path, text: str, message: str) -> None:

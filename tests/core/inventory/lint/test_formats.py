@@ -91,7 +91,7 @@ def test_json(report: Report) -> None:
     assert {key: value for key, value in document.items() if key not in ("findings", "linters")} == {
         "errors": 3,
         "files": 3,
-        "skipped": [{"file": "README.md", "reason": "it is neither YAML nor JSON by its ending"}],
+        "skipped": [{"file": "README.md", "reason": "it is neither YAML nor JSON by its extension"}],
         "schema": "inventory-lint",
         "version": 1,
         "warnings": 1,

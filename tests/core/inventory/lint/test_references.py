@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import reclass_rs
 
-from commodore.core.inventory.lint.references import one_slip
+from commodore.core.inventory.lint.references import differs_by_one_letter
 from tests.core.inventory.lint.world import findings, shown
 from tests.world.folders import write_files
 
@@ -150,5 +150,5 @@ def test_defaults_have_no_instance(tmp_path: Path, reference: str) -> None:
     ],
 )
 def testone_slip(one: str, other: str, expected: bool) -> None:
-    assert one_slip(one, other) is expected
-    assert one_slip(other, one) is expected
+    assert differs_by_one_letter(one, other) is expected
+    assert differs_by_one_letter(other, one) is expected

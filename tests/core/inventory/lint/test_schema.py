@@ -72,7 +72,7 @@ def test_switches_of_old_yaml_are_texts_as_they_are_for_reclass(tmp_path: Path, 
     (found,) = findings(tmp_path, {"a.yml": content}, "schema")
     place = "parameters.a._metadata.multi_instance"
     assert found.message == f"{place} must be true or false, it is the text '{written}'"
-    assert found.hint == "reclass takes yes, no, on and off for texts; write true or false"
+    assert found.hint == "reclass reads yes, no, on and off as strings; write true or false"
     assert reclass_reads(tmp_path, written) == written
     assert findings(tmp_path, {"a.yml": content.replace(written, "TRUE")}, "schema") == []
     assert reclass_reads(tmp_path, "TRUE") is True

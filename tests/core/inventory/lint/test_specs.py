@@ -64,7 +64,7 @@ def test_messages(tmp_path: Path) -> None:
     found = findings(tmp_path, entry("{version: 3, pth: x}"))
     assert [(one.message, one.parameter, one.hint) for one in found] == [
         (
-            "parameters.components.one.version must be a text, it is a number",
+            "parameters.components.one.version must be a string, it is a number",
             "parameters.components.one.version",
             "write it in quotes: '3'",
         ),
@@ -74,7 +74,7 @@ def test_messages(tmp_path: Path) -> None:
     assert nested.message.endswith("it is a map")
     assert nested.hint == ""
     (dated,) = findings(tmp_path, {"a.yml": "parameters:\n  packages:\n    2024-01-01: {version: v}\n"})
-    assert dated.message == "the name of a package must be a text, 2024-01-01 is a date"
+    assert dated.message == "the name of a package must be a string, 2024-01-01 is a date"
 
 
 def versions(**entries: str) -> str:
