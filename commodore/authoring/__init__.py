@@ -1,4 +1,4 @@
-"""Components and packages as their authors see them."""
+"""Authoring of components and packages."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Run as a program of its own: renders templates with cookiecutter, which changes the current directory and may run
-code of the template. Reads jobs from standard input, and writes what came of them to the file that is its argument.
+"""Script that renders templates with cookiecutter, which changes the current directory and may run code of the
+template. It reads jobs from standard input, and writes the results to the file of its argument.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import Any
 
 
 class _Given(str):
-    """A text of an author or of `.cruft.json`. Cookiecutter would render it as if it were the template's own."""
+    """A text of an author or of `.cruft.json`, which cookiecutter must not render as a template."""
 
 
 def _given(value: Any) -> Any:
     if isinstance(value, str):
         return _Given(value)
     if isinstance(value, dict):
-        return {_given(key): _given(one) for key, one in value.items()}
-    return [_given(one) for one in value] if isinstance(value, list) else value
+        return {_given(key): _given(item) for key, item in value.items()}
+    return [_given(item) for item in value] if isinstance(value, list) else value
 
 
 def _take_given_texts_as_they_are() -> None:
@@ -31,7 +31,7 @@ def _take_given_texts_as_they_are() -> None:
 
 
 def _keep_names_inside() -> None:
-    """Let no name of a file or folder, once it is rendered, lead out of what is made."""
+    """Refuse rendered names of files and folders that lead out of the output folder."""
     from cookiecutter import generate
 
     make_file, make_folder = generate.generate_file, generate.render_and_create_dir
@@ -50,11 +50,11 @@ def _keep_names_inside() -> None:
 def _check_inside(folder: str, name: str, template: str) -> None:
     real = os.path.realpath(os.path.join(folder, name))
     if not real.startswith(os.path.join(os.path.realpath(folder), "")) and real != os.path.realpath(folder):
-        raise ValueError(f"the name {template!r} becomes {name!r}, which leads out of the folder that is made")
+        raise ValueError(f"the name {template!r} becomes {name!r}, which leads out of the output folder")
 
 
 def render(job: dict[str, Any]) -> dict[str, Any]:
-    """Render one template; returns its context and the folder that was made."""
+    """Render one template. Returns its context and the output folder."""
     from cookiecutter.generate import generate_context, generate_files
     from cookiecutter.prompt import prompt_for_config
 

@@ -1,4 +1,4 @@
-"""From what an author chooses to the arguments of a template, and back."""
+"""Conversion of an author's choices to the arguments of a template, and back."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SWITCHES = _DEFAULTS["component"].keys() - set(PATTERN_LISTS)
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What an author asks for; None and empty keep the present value (for a new one: the default).
+    """The choices of an author; None and empty keep the present value (for a new repository: the default).
 
     Attributes:
         switches: template arguments that are yes or no (`add_golden`, `add_lib`, `add_pp`, `add_matrix`,
@@ -55,17 +55,17 @@ class Choices:
 
 
 def depname(name: str) -> str:
-    """The pattern that stands for one dependency's name; it is not escaped."""
+    """Return the pattern of a dependency's name; it is not escaped."""
     return f"^{name}$"
 
 
 def new_arguments(
     kind: Kind, slug: str, name: str | None, owner: str, choices: Choices, context: Context
 ) -> dict[str, Any]:
-    """The arguments for a new component or package.
+    """Return the arguments for a new component or package.
 
     Raises:
-        InputError: something cannot be used.
+        InputError: a value is invalid.
     """
     begin = {
         "slug": check_slug(slug, kind),
@@ -80,10 +80,10 @@ def new_arguments(
 
 
 def choose(arguments: Mapping[str, Any], choices: Choices, context: Context) -> dict[str, Any]:
-    """The arguments after the author's choices. Arguments that commodore does not know stay as they are.
+    """Apply the author's choices to arguments. Arguments that commodore does not know stay as they are.
 
     Raises:
-        InputError: no test case is left, or something cannot be used.
+        InputError: no test case is left, or a value is invalid.
     """
     chosen = dict(arguments)
     if choices.copyright_holder:
@@ -103,10 +103,10 @@ def choose(arguments: Mapping[str, Any], choices: Choices, context: Context) -> 
 
 
 def complete(arguments: Mapping[str, Any], kind: Kind, folder: Path) -> dict[str, Any]:
-    """The stored arguments of an existing repository with those added that its template did not know.
+    """Complete the stored arguments of an existing repository by arguments that its template did not have.
 
     Raises:
-        InputError: a stored slug, owner or test case cannot be used.
+        InputError: a stored slug, owner or test case is invalid.
     """
     missing: dict[str, Any] = {
         "copyright_holder": DEFAULT_HOLDER,
@@ -130,16 +130,16 @@ def complete(arguments: Mapping[str, Any], kind: Kind, folder: Path) -> dict[str
 
 
 def this_year() -> str:
-    """The current year."""
+    """Return the current year."""
     return str(datetime.now(UTC).year)
 
 
 def _cases(present: list[str], choices: Choices, context: Context) -> list[str]:
-    wanted = list(dict.fromkeys([*present, *map(check_case, choices.add_cases)]))
+    cases = list(dict.fromkeys([*present, *map(check_case, choices.add_cases)]))
     for case in choices.remove_cases:
-        if case not in wanted:
+        if case not in cases:
             context.announce(Noted(f"there is no test case {case!r} to remove", level=1))
-    left = [case for case in wanted if case not in choices.remove_cases]
+    left = [case for case in cases if case not in choices.remove_cases]
     if not left:
         raise InputError(
             "CMD-TPL-007", "no test case would be left", hint="keep one, or add another with --additional-test-case"
@@ -153,8 +153,8 @@ def _patterns(argument: str, present: str, add: Iterable[str], remove: Iterable[
         if not pattern or _SEPARATOR in pattern or not pattern.isprintable():
             raise InputError(
                 "CMD-TPL-008",
-                f"{pattern!r} cannot be a pattern for dependencies",
-                hint="give a regular expression on one line without ';', which separates the stored ones",
+                f"{pattern!r} is not a valid pattern for dependencies",
+                hint="write a regular expression on one line without ';', which separates the stored patterns",
             )
         patterns.add(pattern)
     for pattern in remove:
@@ -165,7 +165,7 @@ def _patterns(argument: str, present: str, add: Iterable[str], remove: Iterable[
 
 
 def _force(chosen: dict[str, Any], context: Context) -> None:
-    """Settings that others imply."""
+    """Set settings that are implied by others."""
     if chosen.get("add_matrix") == "n" and " " in chosen["test_cases"]:
         chosen["add_matrix"] = "y"
         context.announce(Noted("matrix tests are turned on, as there is more than one test case"))
@@ -179,7 +179,7 @@ def _yes(answer: bool) -> str:
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
-    """A mapping from a file of the author's; anything else counts as empty: it only makes a guess better."""
+    """Read a mapping from a file of the author; empty for any other content, as it only improves a guess."""
     try:
         data = load(path.read_bytes(), place=str(path))
     except (OSError, CommodoreError):
@@ -188,18 +188,18 @@ def _read_yaml(path: Path) -> dict[str, Any]:
 
 
 def _has_postprocess(folder: Path, slug: str) -> bool:
-    found: Any = _read_yaml(folder / "class" / f"{slug}.yml")
+    value: Any = _read_yaml(folder / "class" / f"{slug}.yml")
     for key in ("parameters", "commodore"):
-        found = found.get(key) if isinstance(found, dict) else None
-    return isinstance(found, dict) and "postprocess" in found
+        value = value.get(key) if isinstance(value, dict) else None
+    return isinstance(value, dict) and "postprocess" in value
 
 
 def _license(folder: Path) -> dict[str, str]:
-    """What repositories that were kept by ModuleSync before say about their licence."""
+    """Return the licence settings of a repository that was managed by ModuleSync before."""
     if not (folder / ".sync.yml").is_file():
         return {}
-    found = _read_yaml(folder / ".sync.yml").get("LICENSE")
-    kept = found if isinstance(found, dict) else {}
+    section = _read_yaml(folder / ".sync.yml").get("LICENSE")
+    kept = section if isinstance(section, dict) else {}
     return {
         "copyright_holder": check_text(str(kept.get("holder") or DEFAULT_HOLDER), "copyright holder"),
         "copyright_year": str(kept.get("year") or "2021"),

@@ -1,4 +1,4 @@
-"""Test cases of components and packages: which there are, and where their golden trees lie."""
+"""Test cases of components and packages, and their golden trees."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ SUFFIXES = (".yml", ".yaml")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One test case: `file` is a class file below `tests/`, `golden` the folder `tests/golden/<name>`, which holds what
-    `compiled/` held when it was last accepted. It need not be there.
+    """One test case: `file` is a class file below `tests/`, `golden` the folder `tests/golden/<name>` with the last
+    accepted content of `compiled/`. It need not exist.
     """
 
     name: str
@@ -28,7 +28,7 @@ class Case:
 
     @property
     def alias(self) -> str | None:
-        """The instance that the golden tree is of: the name of its only folder, None if it does not say."""
+        """The instance of the golden tree: the name of its only folder; None without exactly one folder."""
         if not self.golden.is_dir():
             return None
         folders = [entry.name for entry in self.golden.iterdir() if entry.is_dir() and not entry.is_symlink()]
@@ -37,8 +37,8 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """The cases to run, in name order. Without any golden tree in the repository (`golden_tests` is false) nothing is
-    compared: its authors have chosen to go without.
+    """The cases to run, sorted by name. Without any golden tree in the repository (`golden_tests` is false) nothing is
+    compared: its authors do not use golden trees.
     """
 
     directory: Path
@@ -47,18 +47,18 @@ class Suite:
 
 
 def find_suite(directory: Path, only: Collection[str], context: Context) -> Suite:
-    """The test cases of the component or package in `directory`.
+    """Return the test cases of the component or package in `directory`.
 
     A class file of `tests/` is a case if `.cruft.json` names it or if it has a golden tree; without names in
-    `.cruft.json` every one is. A name without a file is passed over: `.cruft.json` may name what was removed.
+    `.cruft.json` every file is. Names without a file are ignored: `.cruft.json` may name removed files.
 
     Args:
         directory: absolute, without links.
-        only: the names that are asked for, none for all; they may name any class file of `tests/`.
-        context: announces class files that are no cases, and golden trees without a case (CMD-TEST-005).
+        only: the requested names, empty for all; they may name any class file of `tests/`.
+        context: announces class files that are not cases, and golden trees without a case (CMD-TEST-005).
 
     Raises:
-        UsageError: a name is not known (CMD-TEST-001).
+        UsageError: a name is unknown (CMD-TEST-001).
         InputError: there are no cases (CMD-TEST-002), or `.cruft.json` cannot be read (CMD-TEST-003).
         PolicyError: `tests/`, a case or a golden tree is a link that leads out of `directory` (CMD-TEST-004).
     """
@@ -86,19 +86,19 @@ def find_suite(directory: Path, only: Collection[str], context: Context) -> Suit
 
 
 def _class_files(tests: Path) -> dict[str, Path]:
-    """Class files by name; where two differ in their suffix alone, `.yml` wins."""
+    """Return class files by name; of two that only differ in their suffix, the one with `.yml`."""
     if not tests.is_dir():
         return {}
-    found = sorted((path for path in tests.iterdir() if path.suffix in SUFFIXES and path.is_file()), reverse=True)
+    paths = sorted((path for path in tests.iterdir() if path.suffix in SUFFIXES and path.is_file()), reverse=True)
     files: dict[str, Path] = {}
-    for path in found:
+    for path in paths:
         if not path.name.startswith("."):
             files.setdefault(path.stem, path)
     return files
 
 
 def _trees(golden: Path) -> set[str]:
-    """The golden trees; folders whose names begin with a dot are what a killed update has left."""
+    """Return the names of golden trees; folders whose names begin with a dot are left by killed updates."""
     if not golden.is_dir():
         return set()
     return {entry.name for entry in golden.iterdir() if entry.is_dir() and not entry.name.startswith(".")}
@@ -110,7 +110,7 @@ def _refuse_strays(directory: Path, paths: list[Path]) -> None:
             PolicyError(
                 "CMD-TEST-004",
                 f"{path.relative_to(directory)} is a link that leads out of {directory}",
-                hint="put the file or folder itself there",
+                hint="replace the link by the file or folder itself",
                 locations=[str(path)],
             )
             for path in paths
@@ -122,14 +122,14 @@ def _refuse_strays(directory: Path, paths: list[Path]) -> None:
 def _unknown(name: str, known: Collection[str], tests: Path) -> UsageError:
     return UsageError(
         "CMD-TEST-001",
-        f"there is no test case {name!r}",
-        hint=did_you_mean(name, known) or f"there are {', '.join(sorted(known)) or 'none'}",
+        f"unknown test case {name!r}",
+        hint=did_you_mean(name, known) or f"the test cases are {', '.join(sorted(known)) or 'missing'}",
         locations=[str(tests / f"{name}.yml")],
     )
 
 
 def _named_by_template(directory: Path) -> set[str]:
-    """The cases that the repository's template was asked for: `test_cases` of `.cruft.json`."""
+    """Return the cases of the template's arguments: `test_cases` of `.cruft.json`."""
     path = directory / ".cruft.json"
     if not path.is_file():
         return set()
@@ -148,7 +148,7 @@ def _report_leftovers(names: Collection[str], files: Collection[str], trees: Col
     for name in sorted(set(files) - set(names)):
         context.announce(
             Noted(
-                f"tests/{name} is not taken for a test case: it has no golden tree, and .cruft.json does not name it; "
+                f"tests/{name} is not a test case: it has no golden tree, and .cruft.json does not name it; "
                 f"run it with --case {name}"
             )
         )
@@ -157,6 +157,6 @@ def _report_leftovers(names: Collection[str], files: Collection[str], trees: Col
             Warned(
                 "CMD-TEST-005",
                 f"tests/golden/{name} belongs to no test case: there is no tests/{name}.yml",
-                hint="remove it, or bring the case back",
+                hint="remove it, or restore the case",
             )
         )

@@ -1,4 +1,4 @@
-"""`component compile`: one component over a throw-away workspace with a fake cluster."""
+"""`component compile`: compile a component in a temporary workspace for a fake cluster."""
 
 from __future__ import annotations
 
@@ -47,9 +47,7 @@ from commodore.core.sources.git import find_root
 
 @dataclass(frozen=True, slots=True)
 class ComponentSource:
-    """A component as its author has it: `directory` holds `class/` and `component/`, `root` is its repository's
-    root.
-    """
+    """A component of an author: `directory` holds `class/` and `component/`, `root` is its repository's root."""
 
     name: str
     instance: str
@@ -58,10 +56,10 @@ class ComponentSource:
 
     @classmethod
     def at(cls, directory: Path, context: Context, *, name: str | None, alias: str | None) -> ComponentSource:
-        """The component in a folder, which need not be a git repository.
+        """Return the component in a folder, which need not be a git repository.
 
         Raises:
-            InputError: it has no class or defaults file, or its name cannot be used.
+            InputError: it has no class or defaults file, or its name is invalid.
         """
         directory = directory.resolve()
         own = check_instance_name(name or directory.stem.replace("component-", ""), "component")
@@ -74,7 +72,7 @@ class ComponentSource:
                 "CMD-AUT-001",
                 f"{directory} is not component {own!r}: it has no "
                 + " and no ".join(f"class/{file}" for file in missing),
-                hint="is the folder right? the component's name can be given with --name",
+                hint="check the folder; the component's name can be set with --name",
                 locations=[str(directory / "class" / file) for file in missing],
             )
         return cls(own, instance, directory, find_root(directory, context) or directory)
@@ -82,8 +80,8 @@ class ComponentSource:
 
 @dataclass(frozen=True, slots=True)
 class ComponentCompile:
-    """What to compile and how: `values` are class files, later ones win; the result lies in
-    `output/compiled/<instance>`. `output` is absolute and free of links: one that is put there later is refused.
+    """A compile: `values` are class files, later ones override; the result is in `output/compiled/<instance>`. `output`
+    is absolute and without links: a link that is made later is refused.
     """
 
     source: ComponentSource
@@ -98,10 +96,10 @@ def compile_component(request: ComponentCompile, context: Context, *, engine: En
     """Compile one component for a fake cluster.
 
     Args:
-        engine: one that the caller keeps for several runs, and ends.
+        engine: an engine that the caller uses for several runs, and ends.
 
     Raises:
-        CommodoreError: what is wrong with the component or its values; the former result is as it was.
+        CommodoreError: the component or its values are invalid; the former result is unchanged.
     """
     source, context = request.source, context.allowing(request.options.allowed)
     with (
@@ -133,7 +131,7 @@ def compile_component(request: ComponentCompile, context: Context, *, engine: En
 
 
 def watched_sources(request: ComponentCompile) -> WatchedPaths:
-    """The files that compiling a component reads: its folder, values and search paths, without the compiled output."""
+    """Return the inputs of compiling a component: its folder, values and search paths, without the compiled output."""
     source = request.source
     given = [Path(os.path.abspath(path)) for path in (*request.values, *request.search_paths)]
     requirements = [source.root / name for name in ("jsonnetfile.jsonnet", "jsonnetfile.json")]
@@ -155,10 +153,10 @@ def render_component(
     """Render the hierarchy of a component alone, and link the libraries that it publishes.
 
     Args:
-        values: class files, later ones win.
+        values: class files, later ones override.
 
     Raises:
-        CommodoreError: what is wrong with the component's classes, metadata or libraries, or with the values.
+        CommodoreError: the component's classes, metadata or libraries, or the values are invalid.
     """
     classes = (source.directory / "class" / "defaults.yml", source.directory / "class" / f"{source.name}.yml")
     raise_all(find_removed_variables([*classes, *values]))

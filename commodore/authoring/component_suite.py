@@ -1,6 +1,6 @@
-"""`component test`: each case is what `component compile . --search-paths ./dependencies --search-paths . -f
-tests/<case>.yml` renders in a fresh clone, in a copy of its own: two cases may fetch different versions of a chart to
-one place.
+"""`component test`: each case equals `component compile . --search-paths ./dependencies --search-paths . -f
+tests/<case>.yml` in a fresh clone. Each case has a separate copy, as cases may fetch different versions of a chart to
+the same path.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from commodore.core.engine import Batch, InstanceJob
 
 @dataclass(frozen=True, slots=True)
 class ComponentSuite:
-    """The component whose cases are to be run, and how.
+    """The component whose cases are run, and the options.
 
     Attributes:
-        source: the component; the instance of its cases is what their golden trees say.
+        source: the component; the instances of its cases are those of their golden trees.
         alias: the instance of all cases instead.
-        search_paths: further folders to search for Jsonnet files.
+        search_paths: additional folders to search for Jsonnet files.
     """
 
     source: ComponentSource
@@ -52,12 +52,12 @@ class ComponentSuite:
         return self.source.directory
 
     def copies(self, place: Path) -> Copies:
-        """The copy of the component's repository, whose last part is the name that the author's folder has."""
+        """Return the copy of the component's repository, which has the name of the author's folder."""
         return [(place / "copy" / self.source.root.name, self.source.root)]
 
     @contextlib.contextmanager
     def preparing(self, cases: Sequence[Case], folder: Path, context: Context) -> Iterator[Prepare]:
-        """Share the list of the component's files, and libraries by version."""
+        """Prepare cases that share the list of the component's files, and libraries by version."""
         source, policy = self.source, self.options.policy
         with stage(context.announce, "preparing test cases", total=len(cases)):
             sandbox = Sandbox.of(source, context)

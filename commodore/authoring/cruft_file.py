@@ -1,4 +1,4 @@
-"""`.cruft.json`: which template a repository was made from, at which commit, with which arguments."""
+"""`.cruft.json`: the template of a repository, its commit, and its arguments."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ NAME = ".cruft.json"
 
 @dataclass(frozen=True, slots=True)
 class CruftFile:
-    """The file's content.
+    """The content of `.cruft.json`.
 
     Attributes:
         template: URL of the template.
-        commit: its commit (full id) that the repository's files come from.
-        checkout: the revision that was asked for; None for the default branch.
-        arguments: all arguments of the template, derived ones and `_template`, `_commit` included.
+        commit: the template's commit (full id) of the repository's files.
+        checkout: the requested revision; None for the default branch.
+        arguments: all arguments of the template, including derived ones, `_template` and `_commit`.
         directory: folder of the template in its repository; None for the root.
-        skip: paths or patterns of files that updates leave alone.
-        other: everything else in the file; it is kept.
+        skip: paths or patterns of files that updates do not change.
+        other: everything else in the file, which is kept.
     """
 
     template: str
@@ -39,11 +39,11 @@ class CruftFile:
     other: Mapping[str, Any] | None = None
 
     def at(self, commit: str, checkout: str | None, arguments: Mapping[str, Any]) -> CruftFile:
-        """The same file after an update."""
+        """Return the file after an update."""
         return replace(self, commit=commit, checkout=checkout, arguments=arguments)
 
     def to_bytes(self) -> bytes:
-        """The file as it is written: cruft's keys in cruft's order, indented by two, with a newline at the end."""
+        """Return the file as bytes: cruft's keys in cruft's order, indented by two, with a newline at the end."""
         other = dict(self.other or {})
         context = {"cookiecutter": dict(self.arguments), **other.pop("context", {})}
         content = {
@@ -62,29 +62,29 @@ def read_cruft_file(folder: Path, context: Context) -> CruftFile:
     """Read `.cruft.json` of a repository.
 
     Raises:
-        InputError: there is none, or it is not what cruft or commodore wrote.
+        InputError: it does not exist, or was not written by cruft or commodore.
     """
     path = folder / NAME
     if not path.is_file():
         raise InputError(
             "CMD-TPL-010",
             f"{folder} has no {NAME}, so it was not made from a template",
-            hint="is the folder right? it is the one that 'component new' or 'package new' made",
+            hint="check the folder: it must be made by 'component new' or 'package new'",
         )
     if path.stat().st_size > context.limits.cruft_file_bytes:
         raise _invalid(path, f"it has more than {context.limits.cruft_file_bytes} bytes")
     try:
         content = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
-        raise _invalid(path, f"it is no JSON: {error}") from error
+        raise _invalid(path, f"it is not JSON: {error}") from error
     return _parse(path, content)
 
 
 def read_skips(folder: Path, cruft: CruftFile) -> tuple[str, ...]:
-    """What updates leave alone: `skip` of `.cruft.json` and of `[tool.cruft]` in `pyproject.toml`.
+    """Return the paths that updates do not change: `skip` of `.cruft.json` and of `[tool.cruft]` in `pyproject.toml`.
 
     Raises:
-        InputError: one of them is no relative path or pattern.
+        InputError: an entry is not a relative path or pattern.
     """
     path = folder / "pyproject.toml"
     listed: Any = []
@@ -98,7 +98,7 @@ def read_skips(folder: Path, cruft: CruftFile) -> tuple[str, ...]:
 
 def _parse(path: Path, content: Any) -> CruftFile:
     if not isinstance(content, dict):
-        raise _invalid(path, "it is no JSON object")
+        raise _invalid(path, "it is not a JSON object")
     other = dict(content)
     template, commit, checkout = other.pop("template", None), other.pop("commit", None), other.pop("checkout", None)
     context = other.get("context")
@@ -121,7 +121,7 @@ def _parse(path: Path, content: Any) -> CruftFile:
 
 def _skip_list(path: Path, listed: Any) -> tuple[str, ...]:
     listed = [listed] if isinstance(listed, str) else listed
-    if not isinstance(listed, list) or not all(isinstance(one, str) and _is_below(one) for one in listed):
+    if not isinstance(listed, list) or not all(isinstance(entry, str) and _is_below(entry) for entry in listed):
         raise _invalid(path, "'skip' is not a list of relative paths")
     return tuple(listed)
 
@@ -134,7 +134,7 @@ def _is_below(text: str) -> bool:
 def _invalid(path: Path, reason: str) -> InputError:
     return InputError(
         "CMD-TPL-011",
-        f"{path} cannot be used: {reason}",
-        hint="take its last good version from git, or correct it",
+        f"{path} is invalid: {reason}",
+        hint="restore its last valid version from git, or correct it",
         locations=[str(path)],
     )

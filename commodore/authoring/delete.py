@@ -17,7 +17,7 @@ from commodore.core.sources.git import Git, inspect, rejoin
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """What is to be deleted: the folder, and its repository if that is a bare clone of the working directory."""
+    """A planned deletion: the folder, and its repository if that is a bare clone of the working directory."""
 
     slug: str
     folder: Path
@@ -26,15 +26,15 @@ class Deletion:
 
 
 def plan_deletion(workspace: Workspace, slug: str, context: Context, *, force: bool = False) -> Deletion:
-    """Find out what `delete` would remove, and refuse to lose work.
+    """Plan the deletion of a component, and refuse to lose work.
 
     Args:
-        force: do not look for work that would be lost.
+        force: do not check for work that would be lost.
 
     Raises:
-        InputError: the slug cannot be used.
-        UsageError: there is no such component.
-        PolicyError: changes, untracked files or commits that no remote has would be lost.
+        InputError: the slug is invalid.
+        UsageError: the component does not exist.
+        PolicyError: changes, untracked files or unpushed commits would be lost.
     """
     folder = workspace.component(check_slug(slug, COMPONENT))
     if not folder.is_symlink() and not folder.is_dir():
@@ -42,13 +42,13 @@ def plan_deletion(workspace: Workspace, slug: str, context: Context, *, force: b
         raise UsageError(
             "CMD-TPL-040",
             f"there is no component {slug!r} in {workspace.dependencies}",
-            hint=did_you_mean(slug, known) or "see the folders there",
+            hint=did_you_mean(slug, known) or "check the folders there",
         )
     if folder.is_symlink():
         return Deletion(slug, folder, None, bare_in_use=False)
     if not (folder / ".git").exists():
         if not force and any(folder.iterdir()):
-            raise _would_lose(folder, ["files that are in no git repository"])
+            raise _would_lose(folder, ["files outside of any git repository"])
         return Deletion(slug, folder, None, bare_in_use=False)
     rejoin(folder)
     answer = Git(folder, context).run(["rev-parse", "--path-format=absolute", "--git-common-dir"], check=not force)
@@ -62,7 +62,7 @@ def plan_deletion(workspace: Workspace, slug: str, context: Context, *, force: b
 
 
 def delete_component(workspace: Workspace, deletion: Deletion, context: Context) -> None:
-    """Remove what `plan_deletion` found.
+    """Remove the folders of `plan_deletion`.
 
     Raises:
         PolicyError: another run works in the working directory.
@@ -81,7 +81,7 @@ def delete_component(workspace: Workspace, deletion: Deletion, context: Context)
 
 
 def _protect(folder: Path, context: Context, *, whole: bool) -> None:
-    """Refuse when something is only here. `whole`: the whole repository goes, not this working copy alone."""
+    """Refuse to lose local work. `whole`: the whole repository is removed, not only this working copy."""
     changes = inspect(folder, context)
     reasons = []
     if changes.modified:
@@ -98,19 +98,19 @@ def _protect(folder: Path, context: Context, *, whole: bool) -> None:
 
 
 def _only_local(folder: Path, context: Context) -> list[str]:
-    """Branches, stashes and what commodore has kept, whose commits no branch or tag of a remote contains."""
+    """Return branches, stashes and refs kept by commodore whose commits no branch or tag of a remote contains."""
     scopes = ["refs/heads", "refs/stash", "refs/commodore"]
     answer = Git(folder, context).run(["for-each-ref", "--format=%(refname) %(objectname)", *scopes])
-    found = []
+    names = []
     for name, _, sha in (line.partition(" ") for line in answer.text.splitlines()):
         arguments = ["rev-list", "--max-count=1", sha, "--not", "--remotes", "--tags"]
         if Git(folder, context).run(arguments).text:
-            found.append(name.removeprefix("refs/heads/"))
-    return found
+            names.append(name.removeprefix("refs/heads/"))
+    return names
 
 
 def _worktrees(bare: Path, context: Context) -> list[str]:
-    """The repository's entry and one for each of its working copies."""
+    """Return the entries of the repository and of each of its working copies."""
     text = Git(bare, context).run(["worktree", "list", "--porcelain"]).text
     return [line for line in text.splitlines() if line.startswith("worktree ")]
 

@@ -1,4 +1,4 @@
-"""The cluster that does not exist, for which components and packages are compiled alone."""
+"""Fake cluster for which single components and packages are compiled."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from commodore.core.inventory import cluster_parameters
 
 
 def link_values(folder: Path, values: Sequence[Path]) -> list[str]:
-    """Link value files into a class folder; returns their class names there, in order. One that is given twice counts
-    once, as any class.
+    """Link value files into a class folder. Returns their class names, in order; a repeated file is used once, like any
+    class.
 
     Raises:
-        InputError: two files would be one class, or a name makes no class of its own.
+        InputError: two files have the same class name, or a name is not a valid class name.
     """
     classes: dict[str, Path] = {}
     for path in values:
@@ -56,14 +56,14 @@ local Project(name) = {};
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Facts that an author gives: they are merged over the fake ones, key by key."""
+    """Facts of the author, merged over the fake ones key by key."""
 
     facts: Mapping[str, Any] = field(default_factory=dict)
     dynamic_facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 def component_parameters(component: str, instance: str, facts: Facts) -> dict[str, Any]:
-    """What `params.cluster` holds when a component is compiled alone."""
+    """Return the content of `params.cluster` for compiling a single component."""
     parameters = {
         "cluster": _cluster(),
         "facts": {
@@ -80,7 +80,7 @@ def component_parameters(component: str, instance: str, facts: Facts) -> dict[st
 
 
 def package_parameters(facts: Facts) -> dict[str, Any]:
-    """What `params.cluster` holds when a package is compiled alone."""
+    """Return the content of `params.cluster` for compiling a single package."""
     parameters = {
         "cluster": _cluster(),
         "facts": {
@@ -107,7 +107,7 @@ def package_parameters(facts: Facts) -> dict[str, Any]:
 
 
 def write_argocd_stub(workspace: Workspace) -> None:
-    """Give components `lib/argocd.libjsonnet`, which nearly all import, unless something publishes it."""
+    """Write a stub of `lib/argocd.libjsonnet`, which nearly all components import, unless a component publishes it."""
     path = workspace.libraries / "argocd.libjsonnet"
     if not path.exists():
         write_atomically(path, _ARGOCD_STUB)

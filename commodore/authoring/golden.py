@@ -1,4 +1,4 @@
-"""Golden trees: what test cases were agreed to render. Compare with what they render now, agree anew."""
+"""Golden trees: the accepted output of test cases. Compare them with the current output, and update them."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def _texts(lines: tuple[DiffLine, ...]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class GoldenDifference:
-    """One thing that is not as it was agreed.
+    """A difference from the golden tree.
 
     Attributes:
-        kind: what happened to it; `text` is a file of which only the text differs, or that holds no objects.
-        object: the Kubernetes object, None for a whole file.
-        file: the file below the golden tree; of something that moved, the new one.
-        lines: what changed, as a unified diff without file names; none for what came or went as a whole.
+        kind: the kind of change; `text` is a file of which only the text differs, or that has no objects.
+        object: the Kubernetes object; None for a whole file.
+        file: the file below the golden tree; the new one if it was moved.
+        lines: a unified diff without file names; empty for an added or removed object or file.
     """
 
     kind: Kind
@@ -46,11 +46,11 @@ class GoldenDifference:
 
 
 def read_tree(folder: Path) -> dict[str, bytes]:
-    """The files below a folder by path, with slashes. A link counts as the text of its target; folders do not count,
-    as in git. A folder that is not there is empty.
+    """Return the files below a folder by path, with slashes. The content of a link is its target; folders are ignored,
+    as in git. A missing folder is empty.
 
     Raises:
-        InputError: something is neither a file nor a folder (CMD-TEST-007).
+        InputError: an entry is neither a file nor a folder (CMD-TEST-007).
         EnvironmentFault: a file cannot be read.
     """
     tree: dict[str, bytes] = {}
@@ -67,24 +67,24 @@ def read_tree(folder: Path) -> dict[str, bytes]:
                 raise InputError(
                     "CMD-TEST-007",
                     f"{name!r} is neither a file nor a folder",
-                    hint="look at what the component copies, or at what is in the golden tree",
+                    hint="check the files that the component copies, or the golden tree",
                     locations=[str(path)],
                 )
     return tree
 
 
 def compare(golden: Mapping[str, bytes], compiled: Mapping[str, bytes], limits: Limits) -> tuple[GoldenDifference, ...]:
-    """What is not as it was agreed; nothing if all bytes are equal.
+    """Return the differences from the golden tree; empty if all bytes are equal.
 
     Args:
         golden: the golden tree, content by path.
-        compiled: the same of what was rendered now.
+        compiled: the current output, content by path.
     """
     change = compare_trees(golden, compiled, limits)
-    found: list[GoldenDifference] = []
+    differences: list[GoldenDifference] = []
     for file in change.files:
-        found += _compare_file(file, golden, compiled, limits)
-    return tuple(found)
+        differences += _compare_file(file, golden, compiled, limits)
+    return tuple(differences)
 
 
 def _compare_file(
@@ -109,7 +109,7 @@ def _compare_file(
 def _compare_objects(
     old: Mapping[ObjectKey, str] | None, new: Mapping[ObjectKey, str] | None, path: str, limits: Limits
 ) -> list[GoldenDifference]:
-    """What differs between the objects of two versions of a file; nothing where only text can be compared."""
+    """Yield the differences between the objects of two versions of a file; empty if only text can be compared."""
     if not old or not new:
         return []
     differences = [GoldenDifference("removed", key, path) for key in old if key not in new]
@@ -122,7 +122,7 @@ def _compare_objects(
 
 
 def _objects(content: bytes, path: str) -> dict[ObjectKey, str] | None:
-    """The objects of a file, each as its text in one form; None for a file that holds something else."""
+    """Return the objects of a file, each as normalised text; None for a file with other content."""
     if not path.endswith((".yml", ".yaml", ".json")):
         return None
     try:
@@ -144,11 +144,11 @@ def _diff(old: bytes, new: bytes, limits: Limits) -> tuple[DiffLine, ...]:
 
 
 def update_golden(compiled: Path, golden: Path) -> None:
-    """Make the golden tree what was rendered; files that are no longer rendered are gone. It is built beside the old
-    one and takes its place by renames.
+    """Replace the golden tree by the output; files that are no longer rendered are removed. The new tree is made in a
+    temporary folder and renamed to its path.
 
     Raises:
-        EnvironmentFault: the operating system refused; the golden tree is as it was.
+        EnvironmentFault: the operating system refused; the golden tree is unchanged.
     """
     with folder_beside(golden, parents=True) as beside, guard_disk(golden):
         fresh = beside / "golden"
@@ -170,4 +170,4 @@ def _copy(path: Path, target: Path, top: Path) -> None:
         return
     shutil.copyfile(path, target)
     executable = path.stat().st_mode & stat.S_IXUSR
-    target.chmod(0o755 if executable else 0o644)  # whatever the umask; git knows these two
+    target.chmod(0o755 if executable else 0o644)  # regardless of the umask; git has these two modes

@@ -1,4 +1,4 @@
-"""`commodore init`: an empty hierarchy to begin with, and a cluster that is compiled from it without an API."""
+"""`commodore init`: create an empty hierarchy, and a cluster file to compile it without an API."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ tenant:
 
 @dataclass(frozen=True, slots=True)
 class HierarchyRequest:
-    """What to begin: a folder that does not exist yet or is empty, and the ids of its first cluster and tenant."""
+    """A new hierarchy: a folder that does not exist or is empty, and the ids of its first cluster and tenant."""
 
     folder: Path
     cluster: str
@@ -85,11 +85,11 @@ class HierarchyRequest:
 
 def create_hierarchy(request: HierarchyRequest, context: Context) -> Path:
     """Make repositories for global defaults and a tenant with one commit each, an empty one for the catalog, and a
-    cluster file that names them. Returns the cluster file. Nothing is pushed; nothing is left behind by a failure.
+    cluster file that names them. Returns the cluster file. Nothing is pushed; after an error everything is removed.
 
     Raises:
-        InputError: an id cannot be used (CMD-NAME-001), or the folder above does not exist (CMD-TPL-031).
-        PolicyError: the folder holds something (CMD-TPL-030).
+        InputError: an id is invalid (CMD-NAME-001), or the parent folder does not exist (CMD-TPL-031).
+        PolicyError: the folder is not empty (CMD-TPL-030).
         EnvironmentFault: the disk or git failed.
     """
     check_name(request.cluster, "cluster")

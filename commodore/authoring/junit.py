@@ -1,4 +1,4 @@
-"""The results of test cases as JUnit XML."""
+"""Results of test cases as JUnit XML."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from commodore.base.xml_report import Case, junit
 
 
 def as_junit(result: SuiteResult, started: datetime) -> bytes:
-    """The results as an XML document: a case that differs is a failure, one that cannot be judged an error.
+    """Return results as an XML document: a case that differs is a failure, a case that cannot be compared an error.
 
     Args:
-        result: what came out.
-        started: when the run began, with its time zone.
+        result: the results of the suite.
+        started: the start of the run, with its time zone.
     """
     suite = {
         "package": "commodore",
@@ -34,13 +34,17 @@ def as_junit(result: SuiteResult, started: datetime) -> bytes:
 def _case(case: CaseResult, name: str) -> Case:
     attributes = {"classname": name, "name": case.name, "time": f"{case.seconds:.3f}"}
     if case.status == "differs":
-        lines = [line for one in case.differences for line in (f"{one.kind}: {one}", *(at.text for at in one.lines))]
+        lines = [
+            line
+            for difference in case.differences
+            for line in (f"{difference.kind}: {difference}", *(diff.text for diff in difference.lines))
+        ]
         message = f"{counted(len(case.differences), 'difference')} from the golden tree"
         return Case(attributes, "failure", message, "differs", "\n".join(lines))
     if _only_findings(case):
-        found = case.findings
+        findings = case.findings
         text = "\n".join(_findings(case))
-        return Case(attributes, "failure", counted(len(found), "finding"), found[0].code, text)
+        return Case(attributes, "failure", counted(len(findings), "finding"), findings[0].code, text)
     if case.status == "failed":
         lines = [
             line
@@ -56,4 +60,4 @@ def _only_findings(case: CaseResult) -> bool:
 
 
 def _findings(case: CaseResult) -> list[str]:
-    return [f"{one.code}: {one.message}" for one in case.findings]
+    return [f"{finding.code}: {finding.message}" for finding in case.findings]

@@ -1,4 +1,4 @@
-"""`component new` and `package new`: a repository of its own from a template."""
+"""`component new` and `package new`: create a repository from a template."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _MESSAGE = "Initial commit\n"
 
 @dataclass(frozen=True, slots=True)
 class NewRequest:
-    """What to make.
+    """The new component or package.
 
     Attributes:
-        name: title in the documentation; None stands for the slug.
+        name: title in the documentation; None for the slug.
         owner: account or organisation on GitHub.
-        template_url: None stands for the template that is part of commodore.
-        template_version: None stands for the template's default branch.
-        output_dir: where the new folder goes; None stands for the working directory's dependencies.
+        template_url: None for the bundled template.
+        template_version: None for the template's default branch.
+        output_dir: the parent of the new folder; None for the working directory's dependencies.
         trust_template: run code of a template that commodore does not know.
     """
 
@@ -50,7 +50,7 @@ class NewRequest:
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """What was made: the folder, its files (sorted), and the URL of its `origin`."""
+    """A created repository: the folder, its files (sorted), and the URL of its `origin`."""
 
     folder: Path
     files: tuple[str, ...]
@@ -60,12 +60,12 @@ class Created:
 def create_repository(workspace: Workspace, request: NewRequest, context: Context) -> Created:
     """Make a component or package: a git repository with one commit on `master`, and `origin` set; nothing is pushed.
 
-    Inside `dependencies` it is a worktree, as fetched ones are; elsewhere it is a repository of its own.
+    Inside `dependencies` it is a worktree, like fetched ones; elsewhere it is an ordinary repository.
 
     Raises:
-        InputError: a name or version cannot be used, or the folder for the output does not exist.
-        PolicyError: something is there already, or the template is not trusted.
-        EnvironmentFault: the template cannot be fetched, or the disk or git failed. Nothing is left behind.
+        InputError: a name or version is invalid, or the output folder does not exist.
+        PolicyError: the folder or repository exists already, or the template is not trusted.
+        EnvironmentFault: the template cannot be fetched, or the disk or git failed. Everything is removed.
     """
     kind, slug = request.kind, request.slug
     arguments = new_arguments(kind, slug, request.name, request.owner, request.choices, context)
@@ -95,7 +95,7 @@ def _target(workspace: Workspace, request: NewRequest) -> Path:
             raise InputError(
                 "CMD-TPL-031",
                 f"the folder {request.output_dir} for the new {request.kind.name} does not exist",
-                hint="make it first, or choose another one with --output-dir",
+                hint="create it first, or choose another one with --output-dir",
             )
         target = request.output_dir.resolve() / request.slug
     if os.path.lexists(target):
@@ -109,7 +109,7 @@ def _target(workspace: Workspace, request: NewRequest) -> Path:
 
 
 def _create_ordinary(target: Path, remote: str, files: Mapping[str, File], context: Context) -> None:
-    """Build it beside its place, and put it there when it is complete."""
+    """Make a repository in a temporary folder, and move it to its path when it is complete."""
     with folder_beside(target) as fresh:
         Git(fresh, context).run(["init", "--quiet", "--template=", f"--initial-branch={BRANCH}"])
         Git(fresh, context).run(["remote", "add", "origin", remote])
@@ -123,7 +123,7 @@ def _create_ordinary(target: Path, remote: str, files: Mapping[str, File], conte
 def _create_worktree(
     workspace: Workspace, target: Path, remote: str, files: Mapping[str, File], context: Context
 ) -> None:
-    """Commit into the bare clone first, then check that out: there is never a half-made working copy."""
+    """Commit into the bare clone first, then check it out, so that there is never an incomplete working copy."""
     repository = RepositoryStore(workspace.repositories, replace(context, offline=True)).repository(remote)
     existed = repository.path.exists()
     if existed:
@@ -156,7 +156,7 @@ def _check_unused(repository: Repository, context: Context) -> None:
     if refs.returncode != 0 or refs.stdout:
         raise PolicyError(
             "CMD-TPL-032",
-            f"there is a clone of {repository.display_url} already, with a history of its own",
+            f"there is a clone of {repository.display_url} already, with another history",
             hint=f"choose another slug or owner; or, if nothing in it is missed, remove {repository.path}",
             locations=[str(repository.path)],
         )
@@ -172,7 +172,7 @@ def _undo(workspace: Workspace, repository: Repository, existed: bool, context: 
 
 
 def remove_empty_parents(path: Path, root: Path) -> None:
-    """Remove the folders above `path` that are empty, below `root`."""
+    """Remove the empty parents of `path` below `root`."""
     for parent in path.parents:
         if parent == root or not parent.is_relative_to(root):
             return

@@ -1,4 +1,4 @@
-"""What golden trees cannot tell: they say that nothing has changed, not that it is right."""
+"""Checks of rendered objects, in addition to golden trees, which only detect changes."""
 
 from __future__ import annotations
 
@@ -30,59 +30,59 @@ class _Object:
 
 
 def check_objects(tree: Mapping[str, bytes]) -> tuple[Diagnostic, ...]:
-    """Look for objects that are there twice (CMD-TEST-020), that need a namespace and have none (CMD-TEST-021), or
-    whose version of the API is gone (CMD-TEST-022).
+    """Find duplicate objects (CMD-TEST-020), objects without a required namespace (CMD-TEST-021), and objects of
+    removed API versions (CMD-TEST-022).
 
     Args:
-        tree: rendered files, content by path; files that cannot be read as objects are passed over.
+        tree: rendered files, content by path; files that cannot be read as objects are ignored.
     """
-    objects = [one for path, content in tree.items() if path.endswith(_SUFFIXES) for one in _read(path, content)]
-    return (*_duplicates(objects), *_homeless(objects), *_removed(objects))
+    objects = [item for path, content in tree.items() if path.endswith(_SUFFIXES) for item in _read(path, content)]
+    return (*_duplicates(objects), *_without_namespace(objects), *_removed(objects))
 
 
 def check_references(
     parameters: Mapping[str, Any], instance: str, key: str, folder: Path, tree: Mapping[str, bytes], context: Context
 ) -> tuple[Diagnostic, ...]:
-    """Look for secret references of an instance's parameters that do not arrive in its output (CMD-TEST-023), that are
-    malformed, or that arrive in a form in which nothing can replace them (CMD-REF-...).
+    """Find secret references of an instance's parameters that are missing in its output (CMD-TEST-023), malformed, or
+    written in a form that cannot be replaced (CMD-REF-...).
 
     Args:
-        parameters: of the instance's target.
+        parameters: the parameters of the instance's target.
         instance: the target's name.
-        key: the parameter that holds the component's own parameters.
-        folder: what was rendered; a reference stands there as it is or as its path.
-        tree: the same, content by path.
+        key: the key of the component's own parameters.
+        folder: the output, which has references as they are or as paths.
+        tree: the output, content by path.
     """
-    found = Diagnostics()
+    diagnostics = Diagnostics()
 
     def on_event(event: Event) -> None:
         if isinstance(event, Warned):
-            found.add(event)
+            diagnostics.add(event)
 
     try:
         references = refs.find_references(parameters, context.with_announce(on_event), target=instance, only_keys={key})
     except CommodoreError as error:
-        found.add(error)
-        return tuple(found.added())
+        diagnostics.add(error)
+        return tuple(diagnostics.added())
     refs.check_output(folder, references, context.with_announce(on_event))
     first = {reference.path: reference for reference in reversed(references)}
     contents = list(tree.values())
     for path, reference in sorted(first.items()):
-        wanted = [path.encode(), *_encoded(reference.tag)]
-        if not any(text in content for text in wanted for content in contents):
-            found.add(
+        spellings = [path.encode(), *_encoded(reference.tag)]
+        if not any(text in content for text in spellings for content in contents):
+            diagnostics.add(
                 Diagnostic(
                     "CMD-TEST-023",
                     f"{reference.tag!r} of {reference.place} does not occur in the output",
                     "warning",
-                    hint="ignore this if the case does not use the parameter; otherwise the component drops it",
+                    hint="ignore this if the case does not use the parameter; otherwise the component loses it",
                 )
             )
-    return tuple(found.added())
+    return tuple(diagnostics.added())
 
 
 def _encoded(tag: str) -> Iterator[bytes]:
-    """The characters of base64 text that stand for a tag, at each offset it can have there."""
+    """Yield the base64 encoding of a tag, at each offset that it can have."""
     for offset in range(3):
         text = base64.b64encode(b"\0" * offset + tag.encode())
         start, end = -(-offset * 8 // 6), (offset + len(tag.encode())) * 8 // 6
@@ -90,8 +90,8 @@ def _encoded(tag: str) -> Iterator[bytes]:
 
 
 def _read(path: str, content: bytes) -> list[_Object]:
-    """The objects of a file. Of the block style that all rendered manifests have only the lines that say who an object
-    is are read; what they do not tell is read whole.
+    """Return the objects of a file. In the block style of all rendered manifests, only the lines that identify an
+    object are parsed; otherwise the whole document is.
     """
     objects: list[_Object] = []
     for text in _DOCUMENT.split(content):
@@ -101,16 +101,16 @@ def _read(path: str, content: bytes) -> list[_Object]:
             documents = [head] if whole else load_all(text, place=path)
         except (InputError, ValueError):
             documents = _read_all(path, text)
-        objects += [one for document in documents for one in _flatten(document, path)]
+        objects += [item for document in documents for item in _flatten(document, path)]
     return objects
 
 
 def _identity(text: bytes) -> Iterator[bytes]:
-    wanted = False
+    relevant = False
     for line in text.splitlines(keepends=True):
         if line[:1] not in b" \t\r\n#":
-            wanted = line.startswith((b"apiVersion:", b"kind:", b"metadata:"))
-        if wanted:
+            relevant = line.startswith((b"apiVersion:", b"kind:", b"metadata:"))
+        if relevant:
             yield line
 
 
@@ -122,7 +122,7 @@ def _read_all(path: str, text: bytes) -> list[Any]:
 
 
 def _flatten(document: Any, path: str) -> Iterator[_Object]:
-    """An object, or those that a list holds."""
+    """Yield an object, or the items of a list."""
     if not isinstance(document, dict):
         return
     if document.get("kind") == "List" and isinstance(document.get("items"), list):
@@ -136,37 +136,38 @@ def _flatten(document: Any, path: str) -> Iterator[_Object]:
 
 def _duplicates(objects: Iterable[_Object]) -> Iterator[Diagnostic]:
     first: dict[ObjectKey, str] = {}
-    for one in objects:
-        if not one.key.name:  # generateName: the API server gives each its own
+    for item in objects:
+        if not item.key.name:  # generateName: the API server generates the name
             continue
-        if one.key in first:
-            places = f"in {one.file}" if first[one.key] == one.file else f"in {first[one.key]} and in {one.file}"
+        if item.key in first:
+            places = f"in {item.file}" if first[item.key] == item.file else f"in {first[item.key]} and in {item.file}"
             yield Diagnostic(
                 "CMD-TEST-020",
-                f"{one.key} is rendered twice, {places}",
+                f"{item.key} is rendered twice, {places}",
                 "warning",
-                hint="one of them wins in the cluster; render it once, or give one of them another name",
+                hint="only one of them is applied in the cluster; render it once, or rename one of them",
             )
-        first.setdefault(one.key, one.file)
+        first.setdefault(item.key, item.file)
 
 
-def _homeless(objects: Iterable[_Object]) -> Iterator[Diagnostic]:
-    for one in objects:
-        if (one.key.group, one.key.kind) in NAMESPACED and not one.key.namespace:
+def _without_namespace(objects: Iterable[_Object]) -> Iterator[Diagnostic]:
+    for item in objects:
+        if (item.key.group, item.key.kind) in NAMESPACED and not item.key.namespace:
             yield Diagnostic(
                 "CMD-TEST-021",
-                f"{one.key} in {one.file} has no namespace",
+                f"{item.key} in {item.file} has no namespace",
                 "warning",
-                hint="it would be created in the applier's current namespace; set metadata.namespace",
+                hint="it would be created in the current namespace; set metadata.namespace",
             )
 
 
 def _removed(objects: Iterable[_Object]) -> Iterator[Diagnostic]:
-    for one in objects:
-        if removal := REMOVED.get((one.version, one.key.kind)):
+    for item in objects:
+        if removal := REMOVED.get((item.version, item.key.kind)):
             yield Diagnostic(
                 "CMD-TEST-022",
-                f"{one.key} in {one.file} has the apiVersion {one.version}, removed in Kubernetes {removal.removed_in}",
+                f"{item.key} in {item.file} has the apiVersion {item.version}, "
+                f"removed in Kubernetes {removal.removed_in}",
                 "warning",
                 hint=f"use {removal.successor}" if removal.successor else "it has no successor",
             )

@@ -1,4 +1,4 @@
-"""`package compile`: one package and the components it includes, for a fake cluster."""
+"""`package compile`: compile a package and its components for a fake cluster."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from commodore.core.sources.git import RepositoryStore
 
 @dataclass(frozen=True, slots=True)
 class PackageSource:
-    """A package as its author has it, and the class in it that is compiled."""
+    """A package of an author, and its class to compile."""
 
     name: str
     directory: Path
@@ -49,10 +49,10 @@ class PackageSource:
 
     @classmethod
     def at(cls, directory: Path, test_class: str) -> PackageSource:
-        """The package in a folder and one of its class files, given relative to it.
+        """Return the package in a folder with one of its class files, relative to the folder.
 
         Raises:
-            InputError: there is no such class, or the folder's name makes no package name.
+            InputError: the class does not exist, or the folder's name is not a valid package name.
         """
         directory = directory.resolve()
         path = directory / test_class
@@ -62,7 +62,7 @@ class PackageSource:
                 "CMD-AUT-010",
                 f"the test class {test_class} does not exist in {directory}",
                 hint=did_you_mean(test_class, known)
-                or "give a class file relative to the package, as tests/defaults.yml",
+                or "name a class file relative to the package, like tests/defaults.yml",
                 locations=[str(path)],
             )
         root_class = ".".join(Path(test_class).with_suffix("").parts)
@@ -70,10 +70,10 @@ class PackageSource:
 
 
 def package_name(directory: Path) -> str:
-    """The name of the package in a folder, from the folder's.
+    """Return the name of a package, from its folder's name.
 
     Raises:
-        InputError: it makes no package name.
+        InputError: it is not a valid package name.
     """
     folder = directory.name
     name = folder.replace("pkg.", "") if folder.startswith("pkg.") else directory.stem.replace("package-", "")
@@ -82,7 +82,7 @@ def package_name(directory: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PackageCompile:
-    """What to compile and how. `workspace` of None is a throw-away one; the result lies in `output/compiled`.
+    """A compile. `workspace` None is a temporary one; the result is in `output/compiled`.
 
     With `force`, local changes in the workspace's checkouts are saved and replaced.
     """
@@ -102,7 +102,7 @@ def compile_package(request: PackageCompile, context: Context) -> tuple[Compiled
     """Compile a package's class for a fake cluster; `output/compiled` is replaced as a whole.
 
     Raises:
-        CommodoreError: what is wrong with the package or what it includes; the former result is as it was.
+        CommodoreError: the package or its includes are invalid; the former result is unchanged.
     """
     context = context.allowing(request.options.allowed)
     with (
@@ -128,14 +128,14 @@ def compile_package(request: PackageCompile, context: Context) -> tuple[Compiled
 def render_package(
     fetcher: Fetcher, source: PackageSource, values: Sequence[Path], facts: Facts
 ) -> tuple[Components, Inventory]:
-    """Fetch what a package's class includes, render the hierarchy and check it.
+    """Fetch the includes of a package's class, render the hierarchy and check it.
 
     Args:
-        fetcher: for the workspace in which the hierarchy is built.
-        values: class files, later ones win; they come before the package, so that they provide facts.
+        fetcher: the fetcher of the workspace in which the hierarchy is built.
+        values: class files, later ones override; they are merged before the package, so that they provide facts.
 
     Raises:
-        CommodoreError: what is wrong with the package, the values or what they include.
+        CommodoreError: the package, the values or their includes are invalid.
     """
     workspace, context = fetcher.workspace, fetcher.context
     names = link_values(workspace.tenant_config(TENANT_CLASSES), values)
@@ -158,13 +158,13 @@ def render_package(
 
 @contextlib.contextmanager
 def _workspace(request: PackageCompile, context: Context) -> Iterator[tuple[Workspace, Context]]:
-    """Where to compile, and the context to do it in: it tells of no file that is removed at the end."""
+    """Open the workspace of a compile, with a context whose events do not name temporary files."""
     if request.workspace is not None:
         if is_inside(request.workspace, request.source.directory):
             raise InputError(
                 "CMD-AUT-011",
                 f"the working directory {request.workspace} is inside the package that is compiled",
-                hint="give --tmp-dir a folder outside of it",
+                hint="set --tmp-dir to a folder outside of it",
                 locations=[str(request.workspace)],
             )
         yield Workspace.at(request.workspace), context
@@ -180,7 +180,7 @@ def _workspace(request: PackageCompile, context: Context) -> Iterator[tuple[Work
 def _hand_over(
     workspace: Workspace, place: Path, compiled: tuple[CompiledInstance, ...]
 ) -> tuple[CompiledInstance, ...]:
-    """Copy the result beside the author's former one, then put it in its place."""
+    """Copy the result next to the author's former one, then replace that."""
     with folder_beside(place, parents=True) as beside:
         new = beside / "compiled"
         if workspace.compiled.is_dir():
@@ -188,4 +188,7 @@ def _hand_over(
         else:
             new.mkdir()
         replace_tree(new, place, root=place.parent)
-    return tuple(CompiledInstance(one.name, one.component, place / one.name, one.seconds) for one in compiled)
+    return tuple(
+        CompiledInstance(instance.name, instance.component, place / instance.name, instance.seconds)
+        for instance in compiled
+    )

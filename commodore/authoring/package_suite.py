@@ -1,4 +1,4 @@
-"""`package test`: each case is what `package compile . tests/<case>.yml` renders."""
+"""`package test`: each case equals `package compile . tests/<case>.yml`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from commodore.core.sources.git import RepositoryStore
 
 @dataclass(frozen=True, slots=True)
 class PackageSuite:
-    """The package whose cases are to be run, and how. `directory` holds `tests/`; it is absolute and without links."""
+    """The package whose cases are run, and the options. `directory` has `tests/`; it is absolute and without links."""
 
     directory: Path
     facts: Facts = field(default_factory=Facts)
@@ -39,12 +39,12 @@ class PackageSuite:
         return package_name(self.directory)
 
     def copies(self, place: Path) -> Copies:
-        """None: the package is read where it lies."""
+        """Return no copies: the package is read in place."""
         return ()
 
     @contextlib.contextmanager
     def preparing(self, cases: Sequence[Case], folder: Path, context: Context) -> Iterator[Prepare]:
-        """Share a store of repositories, so that each repository is fetched once and each remote asked once."""
+        """Prepare cases that share a store of repositories, so that each repository is fetched and queried once."""
         mirrors = usable(repository_cache()) if self.options.cached else None
         store = RepositoryStore(folder / "repositories", context, mirrors=mirrors)
         sources: LibrarySources | None = None

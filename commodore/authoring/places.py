@@ -1,4 +1,4 @@
-"""Errors and warnings about what lies in a throw-away folder, reported about the author's own files."""
+"""Map errors and warnings about files in temporary folders to the author's own files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from commodore.base.context import Context
-from commodore.base.errors import CommodoreError, Findings, Location
+from commodore.base.errors import CommodoreError, Findings
 from commodore.base.events import Event, Noted, Traced, Warned
 
 Copies = Sequence[tuple[Path, Path]]
@@ -17,10 +17,10 @@ Copies = Sequence[tuple[Path, Path]]
 
 @contextlib.contextmanager
 def restored_places(folder: Path) -> Iterator[None]:
-    """Let errors out with the places that are there when the folder has gone.
+    """Raise errors of the block with locations that are valid after the folder was removed.
 
     Raises:
-        CommodoreError: the one that was raised, as `restore_places` makes it.
+        CommodoreError: the error of the block, converted by `restore_places`.
     """
     try:
         yield
@@ -29,32 +29,32 @@ def restored_places(folder: Path) -> Iterator[None]:
 
 
 def restore_places(error: CommodoreError, folder: Path, copies: Copies = ()) -> CommodoreError:
-    """The same error without paths into a folder that is about to be removed.
+    """Return the error without paths into a folder that is about to be removed.
 
-    A link of the hierarchy becomes the file that it leads to. What was fetched into the folder, and the author has not,
-    gets its path in the folder, as `dependencies/c-one/class/c-one.yml`.
+    A link of the hierarchy becomes its target. Files that were fetched into the folder, and that the author does not
+    have, get their path in the folder, like `dependencies/c-one/class/c-one.yml`.
 
     Args:
-        folder: without links in its path; it is still there.
-        copies: where copies of the author's files lie in the folder, and where they lie themselves.
+        folder: the folder, without links in its path; it still exists.
+        copies: paths of copies in the folder, with the paths of the author's files.
     """
     if isinstance(error, Findings):
-        return Findings(restore_places(one, folder, copies) for one in error.errors)
+        return Findings(restore_places(cause, folder, copies) for cause in error.errors)
     home = _Restorer(folder, copies)
     locations = [
-        Location(home.path(one.place) if Path(one.place).is_relative_to(folder) else one.place, one.line, one.column)
-        for one in error.locations
+        replace(location, place=home.path(location.place)) if Path(location.place).is_relative_to(folder) else location
+        for location in error.locations
     ]
     return type(error)(error.code, home.text(error.message), hint=home.text(error.hint), locations=locations)
 
 
 def with_restored_places(context: Context, folders: Sequence[Path], copies: Copies = ()) -> Context:
-    """The same context, that announces warnings, notes and traces without paths into the folders (`restore_places`)."""
+    """Return a context that announces warnings, notes and traces without paths into the folders (`restore_places`)."""
     homes = [_Restorer(folder, copies) for folder in folders]
 
     def home(text: str) -> str:
-        for one in homes:
-            text = one.text(text)
+        for restorer in homes:
+            text = restorer.text(text)
         return text
 
     def on_event(event: Event) -> None:
@@ -84,6 +84,6 @@ class _Restorer:
         return str(place.relative_to(self._folder) if place.is_relative_to(self._folder) else place)
 
     def text(self, text: str) -> str:
-        for copy, original in self._copies:  # without the pattern: the author's path may hold blanks
+        for copy, original in self._copies:  # without the pattern: the author's path may contain blanks
             text = text.replace(str(copy), str(original))
         return self._inside.sub(lambda match: self.path(match[0]), text)

@@ -1,4 +1,4 @@
-"""Rendering a template at one or more commits into files in memory."""
+"""Render a template at one or more commits into files in memory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OUTPUT = 16 << 20  # bytes that a template's hooks may write to the terminal
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file as git keeps it: `mode` is one of `PLAIN`, `EXECUTABLE` and `LINK` (then `content` is its target)."""
+    """A file in git: `mode` is one of `PLAIN`, `EXECUTABLE` and `LINK` (then `content` is its target)."""
 
     content: bytes
     mode: str = PLAIN
@@ -43,7 +43,7 @@ class File:
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """What a template made: files by path (with `/`), and all its arguments, derived ones included."""
+    """The output of a template: files by path (with `/`), and all its arguments, including derived ones."""
 
     files: Mapping[str, File]
     arguments: Mapping[str, Any]
@@ -51,7 +51,7 @@ class Rendering:
 
 def render(
     template: Template,
-    wanted: Sequence[tuple[str, Mapping[str, Any]]],
+    requests: Sequence[tuple[str, Mapping[str, Any]]],
     context: Context,
     *,
     directory: str | None = None,
@@ -59,15 +59,15 @@ def render(
     """Render a template for pairs of commit and arguments, in one process.
 
     Args:
-        directory: where the template lies in its repository.
+        directory: the folder of the template in its repository.
 
     Raises:
-        InputError: the commit holds no template, or the template cannot be rendered.
+        InputError: the commit has no template, or the template cannot be rendered.
         EnvironmentFault: it takes too long, or its output is too large.
     """
     with temporary_folder() as root:
         jobs = []
-        for number, (commit, arguments) in enumerate(wanted):
+        for number, (commit, arguments) in enumerate(requests):
             source, output = root / f"template-{number}", root / f"output-{number}"
             output.mkdir()
             template.write(commit, source)
@@ -90,7 +90,7 @@ def render(
 
 
 def _is_setting(name: str) -> bool:
-    """Whether an argument is for cookiecutter itself, as `_extensions` is: the template's own count."""
+    """Check if an argument is for cookiecutter itself, like `_extensions`, whose value in the template is used."""
     return name.startswith("_") and not name.startswith("__")
 
 
@@ -100,13 +100,13 @@ def _find(template: Template, source: Path, directory: str | None, commit: str) 
         raise InputError(
             "CMD-TPL-022",
             f"the template {template.url} has no cookiecutter.json at commit {commit[:10]}",
-            hint="give the URL of a cookiecutter template",
+            hint="use the URL of a cookiecutter template",
         )
     return folder
 
 
 def _run(template: Template, jobs: list[dict[str, Any]], answer: Path, context: Context) -> list[dict[str, Any]]:
-    temporary = answer.with_name("temporary")  # cookiecutter leaves the hooks that it has rendered there
+    temporary = answer.with_name("temporary")  # cookiecutter leaves rendered hooks there
     temporary.mkdir()
     command = [sys.executable, "-P", str(Path(__file__).with_name("_render.py")), str(answer)]
     environment = child_environment(Child.PYTHON)
@@ -118,7 +118,7 @@ def _run(template: Template, jobs: list[dict[str, Any]], answer: Path, context: 
     except running.OutOfBounds as hit:
         what = f"did not end within {seconds:g} seconds" if hit.bound == "seconds" else f"writes over {_OUTPUT} bytes"
         raise EnvironmentFault(
-            "CMD-TPL-024", f"rendering the template {template.url} {what}", hint="look at its hooks"
+            "CMD-TPL-024", f"rendering the template {template.url} {what}", hint="check its hooks"
         ) from hit
     said = _last_words(ended.said) or _last_words(ended.output)
     if not answer.is_file():
@@ -142,7 +142,7 @@ def _read(template: Template, folder: Path, context: Context) -> dict[str, File]
                 "CMD-TPL-025",
                 f"the template {template.url} makes more than {context.limits.template_files} files or "
                 f"{context.limits.template_bytes >> 20} MiB",
-                hint="is it the right template?",
+                hint="check that it is the right template",
             )
     return dict(sorted(files.items()))
 

@@ -1,5 +1,5 @@
-"""Copies of a component's files, in which test cases are compiled: compiling fetches charts and libraries into the
-folder of the component, and the author's own folder shall stay as it is.
+"""Copies of a component's files for test cases: compiling fetches charts and libraries into the component's folder, and
+the author's folder must not change.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from commodore.base.files.workspace import guard_disk
 from commodore.core.sources.git import Git
 
 GENERATED: Final = frozenset({".cache", "compiled", "dependencies", "vendor"})
-"""Folders of a component that compiling fills; what lies there untracked is no part of it."""
+"""Folders of a component that compiling fills; untracked files in them are not part of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """What is copied: the files of `source`'s repository, relative to `root`. Golden trees are not: nothing reads them.
+    """The files to copy: those of `source`'s repository, relative to `root`, without golden trees, which nothing reads.
 
-    `root` is that of the repository, or the component's own folder where no repository knows its files.
+    `root` is that of the repository, or the component's own folder if no repository tracks its files.
     """
 
     source: ComponentSource
@@ -35,7 +35,7 @@ class Sandbox:
 
     @classmethod
     def of(cls, source: ComponentSource, context: Context) -> Sandbox:
-        """List the files: tracked ones and new ones that git does not ignore, as they lie there now.
+        """List the current files: tracked ones and new ones that git does not ignore.
 
         Raises:
             EnvironmentFault: git or the disk failed.
@@ -49,7 +49,7 @@ class Sandbox:
         return cls(source, root, tuple(sorted(file for file in files if not _is_golden(file))))
 
     def copy(self, place: Path, instance: str) -> ComponentSource:
-        """Copy the files to the new folder `place`, and describe the component that lies there then.
+        """Copy the files to the new folder `place`, and return the copied component.
 
         Raises:
             EnvironmentFault: a file cannot be read, or the disk is full.
@@ -58,13 +58,13 @@ class Sandbox:
             place.mkdir(parents=True)
             for file in self.files:
                 _copy(self.root, file, place)
-        # The folder is ours: links in the path of the system's temporary folder are resolved, as in a ComponentSource.
+        # Links in the path of the system's temporary folder are resolved, as in a ComponentSource.
         top = place.resolve()
         own = self.source.directory.relative_to(self.root)
         return ComponentSource(self.source.name, instance, top / own, top)
 
     def translate(self, paths: Iterable[Path], copied: ComponentSource) -> tuple[Path, ...]:
-        """Search paths as they are for a copy: those in the component's repository are in the copy of it."""
+        """Translate search paths for a copy: paths in the component's repository become paths in its copy."""
         absolute = [path.resolve() for path in paths]
         return tuple(
             copied.root / path.relative_to(self.root) if path.is_relative_to(self.root) else path for path in absolute
@@ -76,7 +76,7 @@ def _is_golden(file: PurePath) -> bool:
 
 
 def _listed(root: Path, directory: Path, context: Context) -> list[PurePath]:
-    """The files that git knows or would add; none where git refuses, as in repositories of another user."""
+    """Return the files that git tracks or would add; empty if git refuses, as in repositories of another user."""
     command = ["ls-files", "-t", "--cached", "--others", "--exclude-standard", "-z"]
     answer = Git(root, context).run(command, check=False)
     if answer.returncode != 0:
@@ -105,7 +105,7 @@ def _copy(root: Path, file: PurePath, place: Path) -> None:
         text = os.readlink(source)
         inside = not os.path.isabs(text) and source.resolve().is_relative_to(root)
         target.symlink_to(text if inside else source.resolve())
-    elif source.is_dir():  # a repository in the repository: git names it, not its files
+    elif source.is_dir():  # a nested repository: git lists the folder, not its files
         shutil.copytree(source, target, symlinks=True, ignore=shutil.ignore_patterns(".git"))
     elif source.is_file():
         shutil.copy(source, target)

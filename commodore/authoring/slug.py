@@ -1,4 +1,4 @@
-"""What components and packages of an author are called, and where they go."""
+"""Names and paths of an author's components and packages."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _SLUG = re.compile(r"[a-z][a-z0-9-]+[a-z0-9]")
 _OWNER = re.compile(r"[A-Za-z0-9](-?[A-Za-z0-9])*")
 _CASE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
-# Parameters of the hierarchy that a component's own ones would be mixed with.
+# Parameters of the hierarchy that would clash with a component's own ones.
 _RESERVED_PARAMETERS = frozenset({"commodore", "components", "facts", "global", "kapitan", "packages"})
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Component or package: what differs between the two.
+    """Component or package, with the differences between the two.
 
     Attributes:
-        name: the word for it; also names the bundled template.
+        name: the name of the kind, and of the bundled template.
         public_template: the template of existing repositories.
-        reserved: slugs that nothing may have.
+        reserved: reserved slugs.
     """
 
     name: Literal["component", "package"]
@@ -38,11 +38,11 @@ class Kind:
         return f"{self.name}-"
 
     def folder(self, workspace: Workspace, slug: str) -> Path:
-        """Where it lies in a working directory."""
+        """Return the folder in a working directory."""
         return workspace.component(slug) if self.name == "component" else workspace.package(slug)
 
     def remote(self, owner: str, slug: str) -> str:
-        """The repository that a new one is for."""
+        """Return the URL of a new repository."""
         return f"git@github.com:{check_owner(owner)}/{self.prefix}{slug}.git"
 
 
@@ -63,7 +63,7 @@ def check_slug(slug: object, kind: Kind) -> str:
     if not isinstance(slug, str) or not _SLUG.fullmatch(slug) or len(slug) > NAME_LENGTH:
         raise InputError(
             "CMD-TPL-001",
-            f"{slug!r} cannot be the slug of a {kind.name}",
+            f"{slug!r} is not a valid slug of a {kind.name}",
             hint="use at least three lower-case letters, digits and '-', beginning with a letter, not ending in '-'",
         )
     if slug.startswith(kind.prefix):
@@ -83,37 +83,37 @@ def check_slug(slug: object, kind: Kind) -> str:
 
 
 def check_owner(owner: object) -> str:
-    """Return `owner` if it can be an account or organisation on GitHub.
+    """Return `owner` if it is a valid account or organisation on GitHub.
 
     Raises:
-        InputError: it cannot.
+        InputError: it is not.
     """
     if not isinstance(owner, str) or not _OWNER.fullmatch(owner):
         raise InputError(
             "CMD-TPL-004",
-            f"{owner!r} cannot be the owner of a repository on GitHub",
+            f"{owner!r} is not a valid owner of a repository on GitHub",
             hint="use letters, digits and single '-'",
         )
     return owner
 
 
 def check_case(case: object) -> str:
-    """Return `case` if it can be the name of a test case: a file, a folder, a class and a word of a blank-joined list.
+    """Return `case` if it is a valid name of a test case: of a file, a folder, a class, and in a blank-separated list.
 
     Raises:
-        InputError: it cannot.
+        InputError: it is not.
     """
     if not isinstance(case, str) or not _CASE.fullmatch(case):
         raise InputError(
             "CMD-TPL-005",
-            f"{case!r} cannot be the name of a test case",
+            f"{case!r} is not a valid name of a test case",
             hint="use letters, digits, '-', '_' and '.', beginning with a letter or digit",
         )
     return case
 
 
 def check_switch(answer: object, name: str) -> str:
-    """Return `answer` if it is "y" or "n". Templates put it into the code of their hooks.
+    """Return `answer` if it is "y" or "n". Templates insert it into the code of their hooks.
 
     Raises:
         InputError: it is not.
@@ -121,14 +121,14 @@ def check_switch(answer: object, name: str) -> str:
     if answer not in ("y", "n"):
         raise InputError(
             "CMD-TPL-009",
-            f"{answer!r} cannot be the value of the template's argument {name!r}",
+            f"{answer!r} is not a valid value of the template's argument {name!r}",
             hint="it is a switch: write y or n in .cruft.json",
         )
     return str(answer)
 
 
 def check_text(text: object, what: str) -> str:
-    """Return `text` if it is one line of printable text, as titles and names of copyright holders are.
+    """Return `text` if it is one line of printable text, like titles and names of copyright holders.
 
     Raises:
         InputError: it is not.
@@ -136,7 +136,7 @@ def check_text(text: object, what: str) -> str:
     if not isinstance(text, str) or not text.strip() or not text.isprintable():
         raise InputError(
             "CMD-TPL-006",
-            f"{text!r} cannot be the {what}",
+            f"{text!r} is not valid as the {what}",
             hint="use one line of text without control characters",
         )
     return text

@@ -1,6 +1,6 @@
-"""Where templates come from: the ones that are part of commodore, and git repositories.
+"""Templates: bundled ones, and those in git repositories.
 
-docs/adr/0009-bundled-template-history.md says how the bundled ones bring their history along.
+docs/adr/0009-bundled-template-history.md describes the history of the bundled ones.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ class Template(Protocol):
 
     @property
     def url(self) -> str:
-        """What `.cruft.json` and messages say: without credentials."""
+        """The URL in `.cruft.json` and messages, without credentials."""
 
     def resolve(self, version: str | None) -> str:
-        """The commit (full id) a version stands for; None is the default branch.
+        """Return the commit (full id) of a version; None is the default branch.
 
         Raises:
-            InputError: there is no such version.
+            InputError: the version does not exist.
         """
 
     def has(self, commit: str) -> bool:
-        """Whether a commit (full id) is part of the template's history."""
+        """Check if a commit (full id) is part of the template's history."""
 
     def write(self, commit: str, folder: Path) -> None:
         """Write the template's files at a commit to a new folder."""
 
 
 class OpenTemplate(Protocol):
-    """What makes a template usable: `open_template`, or something that remembers what it has opened."""
+    """A function that opens a template: `open_template`, or one that shares open templates."""
 
     def __call__(
         self, url: str, kind: Kind, versions: tuple[str | None, ...], context: Context, *, trust: bool
@@ -59,7 +59,7 @@ class OpenTemplate(Protocol):
 
 
 def bundled_url(kind: Kind) -> str:
-    """What stands for the template that is part of commodore."""
+    """Return the URL of a bundled template."""
     return f"commodore://{kind.name}-template"
 
 
@@ -67,13 +67,13 @@ def bundled_url(kind: Kind) -> str:
 def open_template(
     url: str, kind: Kind, versions: tuple[str | None, ...], context: Context, *, trust: bool
 ) -> Iterator[Template]:
-    """Make a template usable, fetching what is needed for `versions` (None: the default branch).
+    """Open a template, and fetch `versions` of it (None: the default branch).
 
-    Rendering a template runs code in it, so that it must be one that commodore knows, or be trusted by the caller.
+    Rendering a template runs its code, so it must be known to commodore, or trusted by the caller.
 
     Raises:
-        PolicyError: the template is neither.
-        InputError: the URL cannot be used.
+        PolicyError: the template is neither known nor trusted.
+        InputError: the URL is invalid.
         EnvironmentFault: the repository cannot be reached.
     """
     if url == bundled_url(kind):
@@ -84,7 +84,7 @@ def open_template(
         raise InputError(
             "CMD-TPL-026",
             f"there is no template {url} for a {kind.name} in commodore",
-            hint=f"the bundled one is {bundled_url(kind)}; is this really a {kind.name}?",
+            hint=f"the bundled template is {bundled_url(kind)}; check that this is a {kind.name}",
         )
     url = absolute_url(url)
     known = _is_known(url, kind)
@@ -92,7 +92,7 @@ def open_template(
         raise PolicyError(
             "CMD-TPL-020",
             f"the template {redact(url)} is not known to commodore, and rendering it runs the template author's code",
-            hint="look at the template; if you trust it, add --trust-template",
+            hint="review the template; if you trust it, add --trust-template",
         )
     if not known:
         context.announce(Noted(f"the template {redact(url)} is trusted; rendering it runs its code"))
@@ -100,7 +100,7 @@ def open_template(
 
 
 def absolute_url(url: str) -> str:
-    """The URL of a template in normal form; the path of a local one is made absolute.
+    """Return the URL of a template in normal form, with an absolute path if it is local.
 
     Raises:
         InputError: see `commodore.core.sources.git.normalize`.
@@ -137,29 +137,29 @@ class _Repository:
 
 @dataclass(frozen=True, slots=True)
 class _Bundled(_Repository):
-    """A template that is part of commodore: its versions are `main`, `v1`, `v2`, ..., and commits."""
+    """A bundled template: its versions are `main`, `v1`, `v2`, ..., and commits."""
 
     versions: dict[str, str]
 
     def resolve(self, version: str | None) -> str:
-        wanted = version or _BRANCH
-        if wanted in self.versions:
-            return self.versions[wanted]
-        if _ABBREVIATED.fullmatch(wanted):
-            found = {commit for commit in self.versions.values() if commit.startswith(wanted)}
-            if len(found) == 1:
-                return found.pop()
+        name = version or _BRANCH
+        if name in self.versions:
+            return self.versions[name]
+        if _ABBREVIATED.fullmatch(name):
+            commits = {commit for commit in self.versions.values() if commit.startswith(name)}
+            if len(commits) == 1:
+                return commits.pop()
         known = ", ".join(sorted(self.versions, key=lambda name: (len(name), name)))
         raise InputError(
             "CMD-TPL-021",
-            f"the template {self.url} has no version {wanted!r}",
-            hint=did_you_mean(wanted, self.versions) or f"its versions are {known}",
+            f"the template {self.url} has no version {name!r}",
+            hint=did_you_mean(name, self.versions) or f"its versions are {known}",
         )
 
 
 @dataclass(frozen=True, slots=True)
 class _Remote(_Repository):
-    """A template in a git repository, fetched."""
+    """A template fetched from a git repository."""
 
     repository: Repository
 

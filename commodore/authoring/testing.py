@@ -1,5 +1,5 @@
-"""Running test cases: all of a component or package are compiled in one run, which share the workers, charts and
-libraries, and what was rendered is compared with what was agreed, and checked.
+"""Test cases: all cases of a component or package are compiled in one run, with shared workers, charts and libraries;
+the output is compared with golden trees, and checked.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Status = Literal["ok", "updated", "differs", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """Which cases (none: all), whether to agree with what is rendered now, and whether findings count as failures."""
+    """Options of a test run: cases (empty: all), updating golden trees, and treating findings as failures."""
 
     only: tuple[str, ...] = ()
     update: bool = False
@@ -42,14 +42,14 @@ def _rounded(seconds: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """What a test case came to.
+    """Result of a test case.
 
     Attributes:
         status: `ok` and `updated` are fine; `differs` from its golden tree; `failed` in another way.
-        seconds: what preparing and compiling it took, as if it were alone.
-        differences: from the golden tree; what was agreed anew, if the status is `updated`.
-        findings: what to look at.
-        errors: why it failed.
+        seconds: the time for preparing and compiling this case.
+        differences: differences from the golden tree; updated ones if the status is `updated`.
+        findings: findings of the checks.
+        errors: the errors of a failed case.
     """
 
     name: str
@@ -66,7 +66,7 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True)
 class SuiteResult:
-    """The results of all cases that were run, in name order. `name` is the component's or package's."""
+    """Results of all cases of a run, sorted by name. `name` is the component's or package's."""
 
     name: str
     cases: tuple[CaseResult, ...]
@@ -80,7 +80,7 @@ class SuiteResult:
 
 @dataclass(frozen=True, slots=True)
 class RenderedInstance:
-    """An instance of a case: the parameters of its target, and the key that holds its component's own."""
+    """An instance of a case: the parameters of its target, and the key of its component's own."""
 
     name: str
     key: str
@@ -89,7 +89,7 @@ class RenderedInstance:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """What a case was rendered to: the folder `compiled/` with its instances, or the error that kept it from that."""
+    """Output of a case: the folder `compiled/` with its instances, or the error."""
 
     case: Case
     seconds: float
@@ -100,7 +100,7 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A case that is ready to be compiled: the folder `compiled/` that its instances get, and what they are."""
+    """A case that is ready to be compiled: its folder `compiled/`, and its instances."""
 
     batch: Batch
     folder: Path
@@ -108,11 +108,11 @@ class Prepared:
 
 
 Prepare = Callable[[Case, Path], Prepared]
-"""Makes a case ready in a folder of its own, or raises what is wrong with it."""
+"""Prepares a case in a separate folder, or raises its error."""
 
 
 class CaseSource(Protocol):
-    """A component or package whose test cases are to be run, and how."""
+    """A component or package whose test cases are run, and the options."""
 
     @property
     def name(self) -> str: ...
@@ -128,19 +128,19 @@ class CaseSource(Protocol):
     def checks(self) -> CheckOptions: ...
 
     def copies(self, place: Path) -> Copies:
-        """Copies of the author's files in the folder of a case, each with the place of the original."""
+        """Return copies of the author's files in the folder of a case, each with the path of the original."""
 
     def preparing(self, cases: Sequence[Case], folder: Path, context: Context) -> AbstractContextManager[Prepare]:
-        """Open what all cases share in a folder."""
+        """Open the data shared by all cases in a folder."""
 
 
 def run_suite(source: CaseSource, context: Context) -> SuiteResult:
-    """Compile all cases of a component or package and judge the results. Nothing is written to the author's folder, but
-    the golden trees if they are to be updated.
+    """Compile all cases of a component or package and check the results. Only updated golden trees are written to the
+    author's folder.
 
     Raises:
-        CommodoreError: what concerns all cases: there are none, one that is asked for is not there, a full disk. What
-            is wrong with a case is part of its result.
+        CommodoreError: an error of all cases: there are no cases, a requested case does not exist, a full disk. The
+            error of a single case is part of its result.
     """
     start = time.perf_counter()
     context = context.with_announce(once(context)).allowing(source.options.allowed)
@@ -165,7 +165,7 @@ _Attempt = tuple[Case, Path, float, Prepared | CommodoreError]
 
 
 def _prepared(source: CaseSource, prepare: Prepare, case: Case, place: Path) -> _Attempt:
-    """A case with its folder, and how long it took to prepare it, or to fail."""
+    """Prepare a case in its folder, and measure the time."""
     start = time.perf_counter()
     try:
         ready: Prepared | CommodoreError = prepare(case, place)
@@ -175,7 +175,7 @@ def _prepared(source: CaseSource, prepare: Prepare, case: Case, place: Path) -> 
 
 
 def _compiled(source: CaseSource, attempts: Sequence[_Attempt], engine: Engine, context: Context) -> Iterator[Rendered]:
-    """Compile all cases at once that could be prepared.
+    """Compile all prepared cases at once.
 
     Raises:
         EnvironmentFault: a tool that they need is missing or too old, or the operating system refused.
@@ -212,15 +212,15 @@ def _compare(suite: Suite, rendered: Rendered, folder: Path, options: CheckOptio
     case = rendered.case
     tree = read_tree(folder)
     findings = check_objects(tree)
-    for one in rendered.instances:
-        findings += check_references(one.parameters, one.name, one.key, folder, tree, context)
+    for instance in rendered.instances:
+        findings += check_references(instance.parameters, instance.name, instance.key, folder, tree, context)
     differences: tuple[GoldenDifference, ...] = ()
     errors: tuple[CommodoreError, ...] = ()
     status: Status = "ok"
-    wanted = case.golden.is_dir()
-    if wanted or options.update:
+    has_golden = case.golden.is_dir()
+    if has_golden or options.update:
         differences = compare(read_tree(case.golden), tree, context.limits)
-        if differences or (options.update and not wanted):
+        if differences or (options.update and not has_golden):
             status = "updated" if options.update else "differs"
     elif suite.golden_tests:
         status, errors = "failed", (_no_golden(case),)
@@ -241,7 +241,7 @@ def _no_golden(case: Case) -> InputError:
 
 
 def once(context: Context) -> Announce:
-    """A listener that passes each warning on once: all cases of a component say much the same."""
+    """Return a listener that announces each warning once, as the cases of a component have much the same."""
     collected: set[Event] = set()
 
     def on_event(event: Event) -> None:

@@ -1,4 +1,4 @@
-"""Bringing a template's changes into what an author has made of it: a three-way merge of files."""
+"""Three-way merge of a template's changes into an author's files."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class MergeConflict:
     """A file that both sides changed.
 
     Attributes:
-        base, ours, theirs: the template's former version, the author's, and the template's new one; None where the file
+        base, ours, theirs: the template's former version, the author's, and the template's new one; None if the file
             does not exist.
-        result: what lies in the working copy: with conflict markers where the file is text, else the author's.
+        result: the file in the working copy: with conflict markers if it is text, else the author's.
     """
 
     base: File | None
@@ -36,7 +36,7 @@ class MergeConflict:
 
 @dataclass(slots=True)
 class Merge:
-    """What an update does to the working copy, by path."""
+    """Changes of an update to the working copy, by path."""
 
     writes: dict[str, File] = field(default_factory=dict)
     removals: list[str] = field(default_factory=list)
@@ -47,14 +47,15 @@ class Merge:
 
 
 def without(files: Files, skips: tuple[str, ...]) -> dict[str, File]:
-    """The files that no entry of `skips` names: a path, a folder, or a pattern."""
+    """Return the files that match no entry of `skips`: a path, a folder, or a pattern."""
     return {path: file for path, file in files.items() if not any(_skipped(path, skip) for skip in skips)}
 
 
 def merge(base: Files, ours: Files, theirs: Files, context: Context) -> Merge:
     """Merge the changes from `base` to `theirs` (the template, before and now) into `ours` (tracked files).
 
-    A file that the author deleted stays deleted. One that the template deletes goes unless the author changed it.
+    A file that the author deleted stays deleted. A file that the template deletes is removed unless the author changed
+    it.
 
     Raises:
         EnvironmentFault: git failed.
@@ -81,7 +82,7 @@ def merge(base: Files, ours: Files, theirs: Files, context: Context) -> Merge:
 
 
 def _merge_file(place: Path, before: File | None, mine: File, now: File | None, context: Context) -> tuple[bool, File]:
-    """Merge one file that both sides changed; whether that worked, and what came of it."""
+    """Merge a file that both sides changed. Returns True if there was no conflict, and the result."""
     if now is None or not _is_text(mine, before, now):
         return False, mine
     mode = now.mode if before is not None and mine.mode == before.mode else mine.mode
@@ -109,10 +110,10 @@ def _skipped(path: str, skip: str) -> bool:
 
 
 def settle(merged: Merge, context: Context) -> tuple[Merge, str]:
-    """Keep the author's side of every conflict; what the template changes elsewhere in the same file is taken.
+    """Keep the author's side of every conflict; other changes of the template in the same file are applied.
 
     Returns:
-        The merge without conflicts, and what of the template was left out: unified diffs, sorted by path.
+        The merge without conflicts, and the rejected changes of the template: unified diffs, sorted by path.
 
     Raises:
         EnvironmentFault: git failed.
@@ -121,34 +122,34 @@ def settle(merged: Merge, context: Context) -> tuple[Merge, str]:
     rejected = []
     with temporary_folder() as place:
         for path, conflict in sorted(merged.conflicts.items()):
-            kept, wanted = _sides(Path(place), conflict, context)
+            kept, theirs = _sides(Path(place), conflict, context)
             if kept != conflict.ours:
                 settled.writes[path] = kept
-            rejected.append(_difference(path, kept, wanted))
+            rejected.append(_difference(path, kept, theirs))
     return settled, "".join(rejected)
 
 
 def _sides(place: Path, conflict: MergeConflict, context: Context) -> tuple[File, File | None]:
-    """The file with the author's side of each conflict in it, and with the template's."""
+    """Return the file with the author's side of each conflict, and with the template's."""
     if conflict.theirs is None or conflict.result == conflict.ours:
         return conflict.ours, conflict.theirs
     before = conflict.base.content if conflict.base else b""
     for name, content in (("mine", conflict.ours.content), ("before", before), ("now", conflict.theirs.content)):
         (place / name).write_bytes(content)
-    kept, wanted = (
+    kept, theirs = (
         Git(place, context).run(["merge-file", "--stdout", "--quiet", side, "mine", "before", "now"])
         for side in ("--ours", "--theirs")
     )
-    return File(kept.stdout, conflict.result.mode), File(wanted.stdout, conflict.result.mode)
+    return File(kept.stdout, conflict.result.mode), File(theirs.stdout, conflict.result.mode)
 
 
-def _difference(path: str, kept: File, wanted: File | None) -> str:
+def _difference(path: str, kept: File, theirs: File | None) -> str:
     name = only_printable(path, "?")
-    if wanted is None:
+    if theirs is None:
         return f"--- a/{name}\n+++ /dev/null\n(changed here, deleted by the template)\n"
-    if b"\0" in kept.content + wanted.content:
+    if b"\0" in kept.content + theirs.content:
         return f"--- a/{name}\n+++ b/{name}\n(not text)\n"
-    lines = difflib.unified_diff(_lines(kept), _lines(wanted), f"a/{name}", f"b/{name}")
+    lines = difflib.unified_diff(_lines(kept), _lines(theirs), f"a/{name}", f"b/{name}")
     return "".join(_ended(lines))
 
 

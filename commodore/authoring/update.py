@@ -1,4 +1,4 @@
-"""`component update` and `package update`: bring a repository to the newest version of its template."""
+"""`component update` and `package update`: update a repository to the newest version of its template."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from commodore.core.sources.git import commit, unstage
 
 @dataclass(frozen=True, slots=True)
 class UpdateRequest:
-    """What to update, and how.
+    """An update.
 
     Attributes:
-        folder: holds `.cruft.json`; may be below the root of its git repository.
+        folder: the folder with `.cruft.json`; may be below the root of its git repository.
         template_version: the revision to follow from now on; None keeps the stored one.
-        commit: commit the result; else it stays in the files, not staged.
+        commit: commit the result; otherwise the changes are not staged.
         trust_template: run code of a template that commodore does not know.
-        settle: resolve conflicts without a user: the author's side stays, and `Updated.rejected` tells the rest.
+        settle: resolve conflicts without a user: keep the author's side, and report the rest in `Updated.rejected`.
     """
 
     kind: Kind
@@ -43,16 +43,16 @@ class UpdateRequest:
 
 @dataclass(frozen=True, slots=True)
 class Updated:
-    """What an update did.
+    """Result of an update.
 
     Attributes:
-        slug: of the component or package.
+        slug: the slug of the component or package.
         changes: pairs of git's status letter (`A`, `D`, `M`, `T`) and path; empty: it was up to date.
         diff: the same as a unified diff.
-        version: the template's version, for people: revision and abbreviated commit.
-        commit: the commit that was made; None without one.
-        only_version: nothing but the note of the template's version has changed.
-        rejected: what of the template was left out as it conflicts (see `UpdateRequest.settle`), as a unified diff.
+        version: the template's version for messages: revision and abbreviated commit.
+        commit: the new commit; None without one.
+        only_version: only the note of the template's version has changed.
+        rejected: conflicting changes of the template that were left out (`UpdateRequest.settle`), as a unified diff.
     """
 
     slug: str
@@ -65,14 +65,14 @@ class Updated:
 
 
 def update_repository(request: UpdateRequest, context: Context, *, templates: OpenTemplate = open_template) -> Updated:
-    """Merge what has changed in the template into a repository. No remote of the repository is read or changed.
+    """Merge the changes of the template into a repository. No remote of the repository is read or changed.
 
-    Many updates in one run can share what `templates` opens.
+    Several updates can share the templates that `templates` opens.
 
     Raises:
-        InputError: there is no usable `.cruft.json`, no such version; or the merge left conflicts (CMD-TPL-017): then
-            everything is in the working copy, and conflicts are marked in files and index.
-        PolicyError: something is not committed or in the way, or the template is not trusted; nothing was changed.
+        InputError: `.cruft.json` is missing or invalid, the version does not exist; or the merge has conflicts
+            (CMD-TPL-017): the result is in the working copy, with conflicts marked in files and index.
+        PolicyError: uncommitted or other files are in the way, or the template is not trusted; nothing was changed.
         EnvironmentFault: the template cannot be fetched, or the disk or git failed.
     """
     cruft = read_cruft_file(request.folder, context)
@@ -80,7 +80,7 @@ def update_repository(request: UpdateRequest, context: Context, *, templates: Op
     copy = WorkingCopy.at(request.folder, context)
     copy.check_clean()
     stored = complete(cruft.arguments, request.kind, copy.folder)
-    wanted = choose(stored, request.choices, context)
+    chosen = choose(stored, request.choices, context)
     checkout = request.template_version or cruft.checkout
     with (
         stage(context.announce, "merging the template"),
@@ -94,10 +94,10 @@ def update_repository(request: UpdateRequest, context: Context, *, templates: Op
     ):
         revision = template.resolve(checkout)
         version = f"{checkout or 'default branch'} ({revision[:7]})"
-        if revision == cruft.commit and checkout == cruft.checkout and wanted == stored:
+        if revision == cruft.commit and checkout == cruft.checkout and chosen == stored:
             return Updated(slug, (), "", version, None, only_version=False)
         _check_known(template, cruft, request.kind)
-        merged, arguments = _merge(template, cruft, copy, stored, (revision, wanted), context)
+        merged, arguments = _merge(template, cruft, copy, stored, (revision, chosen), context)
     merged, rejected = settle(merged, context) if request.settle else (merged, "")
     same = _apart_from_marks(arguments) == _apart_from_marks(cruft.arguments)
     only_version = not merged and same and checkout == cruft.checkout
@@ -114,9 +114,9 @@ def update_repository(request: UpdateRequest, context: Context, *, templates: Op
     return Updated(slug, tuple(changes), diff, version, made, only_version, rejected)
 
 
-def _finish(copy: WorkingCopy, version: str, wanted: bool) -> str | None:
-    """Commit what is staged, if that is wanted; else take it out of the index again."""
-    if wanted:
+def _finish(copy: WorkingCopy, version: str, should_commit: bool) -> str | None:
+    """Commit the staged changes if `should_commit` is set; else unstage them."""
+    if should_commit:
         message = f"Update from template\n\nTemplate version: {version}\n"
         return commit(copy.folder, message, None, copy.context)
     unstage(copy.folder, copy.context)
@@ -128,11 +128,11 @@ def _merge(
     cruft: CruftFile,
     copy: WorkingCopy,
     stored: Mapping[str, Any],
-    wanted: tuple[str, Mapping[str, Any]],
+    request: tuple[str, Mapping[str, Any]],
     context: Context,
 ) -> tuple[Merge, Mapping[str, Any]]:
-    """What is to change, and the template's arguments from now on."""
-    pairs = [(cruft.commit, stored), wanted]
+    """Return the changes, and the template's new arguments."""
+    pairs = [(cruft.commit, stored), request]
     before, now = render(template, pairs, context, directory=cruft.directory)
     skips = (*read_skips(copy.folder, cruft), NAME)
     base, theirs = without(before.files, skips), without(now.files, skips)
@@ -145,7 +145,7 @@ def _check_known(template: Template, cruft: CruftFile, kind: Kind) -> None:
         raise InputError(
             "CMD-TPL-016",
             f"commit {cruft.commit[:10]} of .cruft.json is not part of the template {template.url}",
-            hint="a newer commodore has made it; use that one"
+            hint="it was made by a newer commodore; use that version"
             if bundled
             else "set 'commit' in .cruft.json to the version of the template that the files come from",
         )

@@ -1,4 +1,4 @@
-"""An author's repository while it is updated: what it holds, and how a merge gets into it and its index."""
+"""An author's repository during an update: its files, and applying a merge to files and index."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from commodore.core.sources.git import Git, find_root, inspect
 
 @dataclass(frozen=True, slots=True)
 class WorkingCopy:
-    """A folder in a git working copy. `prefix` is its path in it, empty or ending in `/`."""
+    """A folder in a git working copy. `prefix` is its path in the working copy, empty or ending in `/`."""
 
     folder: Path
     prefix: str
@@ -25,10 +25,10 @@ class WorkingCopy:
 
     @classmethod
     def at(cls, folder: Path, context: Context) -> WorkingCopy:
-        """The working copy that `folder` lies in.
+        """Return the working copy that contains `folder`.
 
         Raises:
-            InputError: it lies in none, or there is no commit in it yet.
+            InputError: there is no working copy, or it has no commit yet.
         """
         folder = folder.resolve()
         root = find_root(folder, context)
@@ -42,7 +42,7 @@ class WorkingCopy:
         return cls(folder, "" if relative == "." else f"{relative}/", context)
 
     def check_clean(self) -> None:
-        """Refuse to touch what is not committed.
+        """Refuse uncommitted changes.
 
         Raises:
             PolicyError: there are changes, untracked files, or rejects of an update by another tool.
@@ -52,7 +52,7 @@ class WorkingCopy:
             raise PolicyError(
                 "CMD-TPL-014",
                 f"{self.folder} has rejected patches of an earlier update: {some_of(rejects)}",
-                hint="apply what you need of them by hand, remove these files, commit, then run again",
+                hint="apply them by hand if you need them, remove these files, commit, then run again",
                 locations=[str(self.folder / reject) for reject in rejects[:NAMES_SHOWN]],
             )
         changes = inspect(self.folder, self.context)
@@ -60,23 +60,23 @@ class WorkingCopy:
             what = [*changes.modified, *changes.untracked]
             raise PolicyError(
                 "CMD-TPL-013",
-                f"{self.folder} has what is not committed: {some_of(what) or 'everything'}",
-                hint="commit it or move it away, then run again; so that an update can always be undone",
+                f"{self.folder} has uncommitted changes: {some_of(what) or 'everything'}",
+                hint="commit them or move them away, then run again, so that the update can be undone",
                 locations=[str(self.folder)],
             )
 
     def read(self, paths: Iterable[str]) -> dict[str, File]:
-        """Those of the files that git tracks; the working copy must be clean."""
+        """Return the tracked files among these paths; the working copy must be clean."""
         tracked = set(self._git("ls-files", "-z", "--", ".").split("\0"))
         present = [path for path in paths if path in tracked]
         with guard_disk(self.folder):
             return {path: File.read(self.folder / path) for path in present if self._is_there(path)}
 
     def check_free(self, merge: Merge) -> None:
-        """Refuse to write where something untracked or a folder is, or through a link.
+        """Refuse to overwrite untracked files or folders, or to write through links.
 
         Raises:
-            PolicyError: something is in the way; nothing was changed.
+            PolicyError: a file or folder is in the way; nothing was changed.
         """
         tracked = set(self._git("ls-files", "-z", "--", ".").split("\0"))
         for path in merge.writes:
@@ -86,13 +86,13 @@ class WorkingCopy:
             if blocked is not None:
                 raise PolicyError(
                     "CMD-TPL-015",
-                    f"the template brings '{path}', but {self.folder / blocked} is in the way",
+                    f"the template has '{path}', but {self.folder / blocked} is in the way",
                     hint="move it away; or add the path to 'skip' in .cruft.json, and commit that",
                     locations=[str(self.folder / blocked)],
                 )
 
     def write(self, path: str, file: File) -> None:
-        """Give a file this content and mode."""
+        """Write a file with this content and mode."""
         place = self.folder / path
         if file.mode == LINK:
             with guard_disk(place):
@@ -106,7 +106,7 @@ class WorkingCopy:
                 place.chmod(mode)
 
     def apply(self, merge: Merge) -> None:
-        """Put a merge into the files and the index; conflicts stay unmerged in the index, as git's own merges do."""
+        """Apply a merge to the files and the index; conflicts stay unmerged in the index, as in git's own merges."""
         for path, file in merge.writes.items():
             self.write(path, file)
         for path in merge.removals:
@@ -121,20 +121,20 @@ class WorkingCopy:
             self._git("update-index", "-z", "--index-info", input=entries.encode())
 
     def stage(self, paths: Iterable[str]) -> None:
-        """Stage exactly these paths, whatever `.gitignore` says of them."""
+        """Stage exactly these paths, regardless of `.gitignore`."""
         names = "".join(f"{path}\0" for path in paths)
         if names:
             arguments = ["add", "--all", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"]
             self._git("--literal-pathspecs", *arguments, input=names.encode())
 
     def staged(self) -> tuple[list[tuple[str, str]], str]:
-        """What is staged: pairs of status letter and path, and the difference as text."""
+        """Return the staged changes: pairs of status letter and path, and the difference as text."""
         names = self._git("diff", "--cached", "--name-status", "--no-renames", "-z", "--relative").split("\0")
         arguments = ["--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--relative", "--submodule=short"]
         return list(zip(names[:-1:2], names[1::2], strict=True)), self._git("diff", "--cached", *arguments)
 
     def _unmerged(self, path: str, conflict: MergeConflict) -> str:
-        """The entries of a conflict for `git update-index`: the former one goes, one per side comes."""
+        """Return the entries of a conflict for `git update-index`: the former entry is replaced by one per side."""
         lines = []
         blob = ""
         for stage, file in enumerate((conflict.base, conflict.ours, conflict.theirs), 1):
@@ -148,7 +148,7 @@ class WorkingCopy:
         return place.is_symlink() or place.exists()
 
     def _blocked(self, path: str) -> str | None:
-        """What keeps a file from being written at `path`: a file or link where a folder must be, or the reverse."""
+        """Return the path that blocks writing a file at `path`: a file or link in place of a folder, or the reverse."""
         parts = path.split("/")
         for length in range(1, len(parts)):
             parent = "/".join(parts[:length])

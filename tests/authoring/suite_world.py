@@ -16,7 +16,7 @@ LIBRARY = "{ config(name, data): { apiVersion: 'v1', kind: 'ConfigMap', metadata
 
 
 def write(folder: Path, files: Mapping[str, Any]) -> None:
-    """Write files; None removes one, anything that is no text becomes JSON, which is YAML too."""
+    """Write files; None removes a file, other values than text become JSON, which is YAML, too."""
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ class TestedComponent:
 
 @dataclass(frozen=True)
 class Tested(Result):
-    """How a test command ended."""
+    """Result of a test command."""
 
     @property
     def cases(self) -> dict[str, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Which test cases there are."""
+"""Selection of test cases."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_the_template_names_the_cases(tmp_path: Path) -> None:
     suite = find_suite(tmp_path, (), make_context(announce=collected.append))
     assert [case.name for case in suite.cases] == ["one", "two"]
     assert [event.message.split(":")[0] for event in collected if isinstance(event, Noted)] == [
-        "tests/common is not taken for a test case"
+        "tests/common is not a test case"
     ]
     assert names(tmp_path, "common") == ["common"]
 
@@ -67,7 +67,7 @@ def test_a_misspelt_name_gets_a_suggestion(tmp_path: Path) -> None:
     error = refusal(tmp_path, "default")
     assert isinstance(error, UsageError)
     assert (error.code, error.hint) == ("CMD-TEST-001", "did you mean 'defaults'?")
-    assert refusal(tmp_path, "zzz").hint == "there are defaults, other"
+    assert refusal(tmp_path, "zzz").hint == "the test cases are defaults, other"
 
 
 @pytest.mark.parametrize("name", ["../defaults", "/etc/passwd", "golden", "--update"])
@@ -104,8 +104,8 @@ def test_links_that_lead_out_are_refused(link: str, tmp_path: Path) -> None:
     (repository / link).parent.mkdir(exist_ok=True)
     (repository / link).symlink_to(outside / targets.get(link, ""))
     error = refusal(repository)
-    for one in error.errors if isinstance(error, Findings) else (error,):
-        assert (type(one), one.code) == (PolicyError, "CMD-TEST-004")
+    for cause in error.errors if isinstance(error, Findings) else (error,):
+        assert (type(cause), cause.code) == (PolicyError, "CMD-TEST-004")
 
 
 def test_a_golden_tree_without_a_case_is_told(tmp_path: Path) -> None:

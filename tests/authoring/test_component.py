@@ -30,7 +30,7 @@ local argocd = import 'lib/argocd.libjsonnet';
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A component that is no git repository."""
+    """A component outside of a git repository."""
     folder = tmp_path / "component-my-app"
     write(folder, ClusterWorld.component_files("my-app", {"a": "1"}))
     write(folder, {"component/main.jsonnet": MAIN})

@@ -31,9 +31,9 @@ def test_a_life_of_golden_trees(demo: TestedComponent) -> None:
 
     made = demo.check("--case", "other", "--update")
     assert (made.code, made.statuses) == (0, {"other": "updated"})
-    assert [(one["kind"], one["object"]["kind"]) for one in made.cases["other"]["differences"]] == [
-        ("added", "ConfigMap")
-    ]
+    assert [
+        (difference["kind"], difference["object"]["kind"]) for difference in made.cases["other"]["differences"]
+    ] == [("added", "ConfigMap")]
     assert list(snapshot(demo.golden("other"))) == ["demo/demo/config.yaml"]
 
     missing = demo.check()
@@ -48,7 +48,7 @@ def test_a_life_of_golden_trees(demo: TestedComponent) -> None:
     before = snapshot(demo.folder)
     broken = demo.check()
     assert (broken.code, broken.statuses) == (1, {"defaults": "ok", "other": "differs"})
-    changed, gone = sorted(broken.cases["other"]["differences"], key=lambda one: str(one["kind"]))
+    changed, gone = sorted(broken.cases["other"]["differences"], key=lambda difference: str(difference["kind"]))
     assert (changed["kind"], changed["object"]["name"], changed["file"]) == ("changed", "demo", "demo/demo/config.yaml")
     assert [line for line in changed["lines"] if line[0] in "+-"] == ["-  answer: '43'", "+  answer: '44'"]
     assert (gone["kind"], gone["file"]) == ("removed", "demo/stale.yaml")
@@ -179,7 +179,7 @@ def test_cases_do_not_meet_and_leave_no_trace(demo: TestedComponent, tmp_path: P
 
 
 def test_uncommitted_work_counts_and_ignored_files_do_not(demo: TestedComponent) -> None:
-    """Where git tells nothing, everything counts."""
+    """Without git, all files are copied."""
     main = (
         "local kap = import 'lib/kapitan.libjsonnet';\n{ config: { names: kap.dir_files_list('component/extra') } }\n"
     )
@@ -227,7 +227,7 @@ def test_findings_matter_when_they_are_to(demo: TestedComponent) -> None:
     demo.check("--update")
     result = demo.check()
     assert (result.code, result.statuses) == (0, {"defaults": "ok"})
-    assert [one["code"] for one in result.cases["defaults"]["findings"]] == ["CMD-TEST-021", "CMD-TEST-023"]
+    assert [finding["code"] for finding in result.cases["defaults"]["findings"]] == ["CMD-TEST-021", "CMD-TEST-023"]
     strict = demo.check("--strict")
     assert (strict.code, strict.statuses) == (1, {"defaults": "failed"})
 

@@ -119,7 +119,7 @@ def test_branches_that_stay_with_the_clone_do_not_count(workspace: Workspace, fo
 
 
 def test_a_clone_that_became_unused_meanwhile_stays(workspace: Workspace, foo: Path) -> None:
-    """What was not looked through before is not deleted."""
+    """Files that were not checked before are not deleted."""
     other = workspace.component("other")
     git(bare(workspace), "worktree", "add", "--quiet", "-b", "topic", str(other), "master")
     git(other, "commit", "--quiet", "--allow-empty", "--message", "mine")
@@ -146,7 +146,7 @@ def test_a_folder_that_is_no_repository(workspace: Workspace) -> None:
     delete(workspace)
     folder.mkdir()
     (folder / "mine.txt").write_text("mine", encoding="utf-8")
-    assert "files that are in no git repository" in refusal(workspace)
+    assert "files outside of any git repository" in refusal(workspace)
 
 
 def test_a_link_goes_alone(tmp_path: Path, workspace: Workspace) -> None:

@@ -1,4 +1,4 @@
-"""Trees are compared by their bytes, and differences are told by objects."""
+"""Trees are compared by their bytes, and differences are reported by objects."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def config(name: str, **data: str) -> str:
 
 
 def told(golden: str, compiled: str, path: str = "demo/a.yaml") -> list[tuple[str, str]]:
-    found = compare({path: golden.encode()}, {path: compiled.encode()}, DEFAULT_LIMITS)
-    return [(one.kind, str(one)) for one in found]
+    differences = compare({path: golden.encode()}, {path: compiled.encode()}, DEFAULT_LIMITS)
+    return [(difference.kind, str(difference)) for difference in differences]
 
 
 def test_equal_bytes_are_no_difference() -> None:
@@ -39,12 +39,12 @@ def test_objects_are_told_apart_by_their_identity() -> None:
 
 def test_what_changed_is_a_diff_of_the_object_alone() -> None:
     padding = "---\n".join(config(f"other-{number}", x="y") for number in range(20))
-    (one,) = compare(
+    (difference,) = compare(
         {"a.yaml": f"{padding}---\n{config('demo', x='one')}".encode()},
         {"a.yaml": f"{padding}---\n{config('demo', x='two')}".encode()},
         DEFAULT_LIMITS,
     )
-    assert [line.text for line in one.lines] == [
+    assert [line.text for line in difference.lines] == [
         "@@ -1,6 +1,6 @@",
         " apiVersion: v1",
         " data:",
@@ -61,7 +61,7 @@ def test_what_changed_is_a_diff_of_the_object_alone() -> None:
     [
         (config("demo", x="y"), config("demo", x="'y'")),  # another form of the same
         ("a: b\n", "a: c\n"),  # no object
-        (f"{config('twice')}---\n{config('twice')}", config("twice")),  # told apart by nothing
+        (f"{config('twice')}---\n{config('twice')}", config("twice")),  # nothing distinguishes them
         (config("demo"), "{"),  # no YAML
         ("plain", "text"),
         ("", config("demo", x="y")),
@@ -69,22 +69,22 @@ def test_what_changed_is_a_diff_of_the_object_alone() -> None:
 )
 def test_everything_else_is_a_diff_of_the_text(old: str, new: str) -> None:
     """Whatever differs in a byte is shown in some way."""
-    (one,) = compare({"a.yaml": old.encode()}, {"a.yaml": new.encode()}, DEFAULT_LIMITS)
-    assert (one.kind, one.object) == ("text", None)
-    assert one.lines
+    (difference,) = compare({"a.yaml": old.encode()}, {"a.yaml": new.encode()}, DEFAULT_LIMITS)
+    assert (difference.kind, difference.object) == ("text", None)
+    assert difference.lines
 
 
 def test_binary_files_are_told() -> None:
-    (one,) = compare({"a": b"\0a"}, {"a": b"\0b"}, DEFAULT_LIMITS)
-    assert [line.style for line in one.lines] == ["summary"]
+    (difference,) = compare({"a": b"\0a"}, {"a": b"\0b"}, DEFAULT_LIMITS)
+    assert [line.style for line in difference.lines] == ["summary"]
 
 
 def test_files_that_came_and_went_are_told_by_their_objects() -> None:
     both = f"{config('one')}---\n{config('two', **{f'k{n}': 'v' for n in range(9)})}"
-    found = compare(
+    differences = compare(
         {"old.yaml": both.encode(), "old.txt": b"text"}, {"new.yaml": config("three").encode()}, DEFAULT_LIMITS
     )
-    assert [(one.kind, str(one)) for one in found] == [
+    assert [(difference.kind, str(difference)) for difference in differences] == [
         ("removed", "old.txt"),
         ("removed", "ConfigMap one in old.yaml"),
         ("removed", "ConfigMap two in old.yaml"),
@@ -94,11 +94,11 @@ def test_files_that_came_and_went_are_told_by_their_objects() -> None:
 
 def test_a_moved_file_is_told_as_one() -> None:
     content = config("demo", **{f"k{number}": "v" for number in range(9)})
-    found = compare({"old.yaml": content.encode()}, {"new.yaml": content.encode()}, DEFAULT_LIMITS)
-    assert [(one.kind, one.file) for one in found] == [("moved", "old.yaml => new.yaml")]
+    differences = compare({"old.yaml": content.encode()}, {"new.yaml": content.encode()}, DEFAULT_LIMITS)
+    assert [(difference.kind, difference.file) for difference in differences] == [("moved", "old.yaml => new.yaml")]
     changed = content.replace("k1: v", "k1: w").encode()
-    found = compare({"old.yaml": content.encode()}, {"new.yaml": changed}, DEFAULT_LIMITS)
-    assert [one.kind for one in found] == ["moved", "changed"]
+    differences = compare({"old.yaml": content.encode()}, {"new.yaml": changed}, DEFAULT_LIMITS)
+    assert [difference.kind for difference in differences] == ["moved", "changed"]
 
 
 def test_links_count_as_their_targets_and_are_not_followed(tmp_path: Path) -> None:

@@ -38,7 +38,9 @@ def test_the_document() -> None:
     # Ant's schema wants this order.
     assert [child.tag for child in suite] == ["properties", *["testcase"] * 4, "system-out", "system-err"]
     assert {case.get("classname") for case in suite.iter("testcase")} == {"demo"}
-    outcomes = {case.get("name"): [(one.tag, one.get("type")) for one in case] for case in suite.iter("testcase")}
+    outcomes = {
+        case.get("name"): [(element.tag, element.get("type")) for element in case] for case in suite.iter("testcase")
+    }
     assert outcomes == {
         "bad": [("error", "CMD-X-001")],
         "fine": [],

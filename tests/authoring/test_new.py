@@ -156,7 +156,7 @@ def test_what_an_author_expects_is_there(tmp_path: Path, kind: Kind) -> None:
 @pytest.mark.parametrize("golden", [True, False])
 @pytest.mark.parametrize("kind", [COMPONENT, PACKAGE], ids=["component", "package"])
 def test_lint(tmp_path: Path, kind: Kind, golden: bool) -> None:
-    """What is new has no mistakes; what an author adds is looked at, what was rendered is not."""
+    """New repositories have no findings; an author's files are checked, rendered ones are not."""
     choices = Choices(switches={"add_golden": golden, "add_lib": True, "add_pp": True} if kind is COMPONENT else {})
     made = create(tmp_path, kind, output_dir=tmp_path, choices=choices)
     assert "No errors" in run_make(made.folder, "lint")
@@ -172,7 +172,7 @@ def test_lint(tmp_path: Path, kind: Kind, golden: bool) -> None:
 
 
 def test_the_form_of_new_files(tmp_path: Path) -> None:
-    """Which files the linters of other projects are given, and that a complaint of theirs fails."""
+    """The linters of other projects get the right files, and their findings fail the run."""
     choices = Choices(switches={"add_lib": True})
     made = create(tmp_path, output_dir=tmp_path, choices=choices)
     said = run_make(made.folder, "lint-yaml", "lint-jsonnet", "JSONNETFMT=echo", "YAMLLINT=echo")
@@ -198,8 +198,8 @@ def test_the_documentation_of_new_files(tmp_path: Path, kind: Kind) -> None:
 def test_the_tools_of_ci_are_versions_that_commodore_knows(tmp_path: Path) -> None:
     made = create(tmp_path, output_dir=tmp_path)
     said = run_make(made.folder, "tools", "COMMODORE=echo")
-    wanted = [line.split()[2:] for line in said.splitlines() if line.startswith("tool install")]
-    assert wanted == [[name, "--version", str(KNOWN_VERSIONS[name])] for name in ("helm", "kustomize")]
+    installed = [line.split()[2:] for line in said.splitlines() if line.startswith("tool install")]
+    assert installed == [[name, "--version", str(KNOWN_VERSIONS[name])] for name in ("helm", "kustomize")]
 
 
 def test_files_that_were_not_asked_for_are_not_there(tmp_path: Path) -> None:
@@ -240,8 +240,8 @@ def test_class_files_of_a_component(tmp_path: Path) -> None:
 
 
 def rules(folder: Path) -> list[dict[str, object]]:
-    found: list[dict[str, object]] = json.loads((folder / "renovate.json").read_text())["packageRules"]
-    return found
+    package_rules: list[dict[str, object]] = json.loads((folder / "renovate.json").read_text())["packageRules"]
+    return package_rules
 
 
 def test_automerge_rules(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What golden trees cannot tell."""
+"""Checks of rendered objects."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def test_sound_output_has_no_findings() -> None:
 
 @pytest.mark.parametrize("form", ["block", "json", "list", "comment"])
 def test_twice_the_same_object(form: str) -> None:
-    """The API's version is no part of an object's identity."""
-    one, other = thing("example.com/v1", "Thing"), thing("example.com/v1beta1", "Thing")
+    """The API's version is not part of an object's identity."""
+    first, other = thing("example.com/v1", "Thing"), thing("example.com/v1beta1", "Thing")
     texts = {
-        "block": dump(one) + "---\n" + dump(other),
-        "json": '{"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "demo"}}\n---\n' + dump(one),
-        "list": dump({"apiVersion": "v1", "kind": "List", "items": [one, other]}),
-        "comment": f"# kind: x\n---\n# y\n{dump(one)}--- # z\n{dump(other)}",
+        "block": dump(first) + "---\n" + dump(other),
+        "json": '{"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "demo"}}\n---\n' + dump(first),
+        "list": dump({"apiVersion": "v1", "kind": "List", "items": [first, other]}),
+        "comment": f"# kind: x\n---\n# y\n{dump(first)}--- # z\n{dump(other)}",
     }
     assert codes({"a.yaml": texts[form]}) == ["CMD-TEST-020"]
 
@@ -85,8 +85,8 @@ def test_removed_versions_are_told(version: str, kind: str) -> None:
 def references(own: Any, output: str, folder: Path, **others: Any) -> list[str]:
     write(folder, {"demo/a.yaml": output})
     tree = {"demo/a.yaml": output.encode()}
-    found = check_references({"demo": own, **others}, "instance", "demo", folder, tree, make_context())
-    return [finding.code for finding in found]
+    diagnostics = check_references({"demo": own, **others}, "instance", "demo", folder, tree, make_context())
+    return [finding.code for finding in diagnostics]
 
 
 def test_references_that_arrive(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_references_that_got_lost(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("prefix", ["", "x", "xy", "xyz"])
 def test_references_that_only_arrive_encoded(prefix: str, tmp_path: Path) -> None:
-    """Nothing reveals them: that is told, and not that they are lost."""
+    """Nothing reveals them: that is reported, and not that they are lost."""
     tag = "?{vaultkv:t/c/db/password}"
     encoded = base64.b64encode(f"{prefix}{tag}".encode()).decode()
     assert references({"password": tag}, f"data: {encoded}\n", tmp_path) == ["CMD-REF-013"]

@@ -48,7 +48,7 @@ class PackageWorld:
         return list(snapshot(self.folder / "compiled"))
 
     def data(self, instance: str = "c-one") -> Any:
-        """What the component has made of its parameter `data`."""
+        """Return the component's output of its parameter `data`."""
         path = self.folder / "compiled" / instance / instance / "config.yaml"
         return yaml.safe_load(path.read_text(encoding="utf-8"))["data"]
 
@@ -226,9 +226,9 @@ def test_references_get_their_hash_and_are_not_revealed(world: PackageWorld) -> 
     ("test", "hint"),
     [
         ("tests/defalts.yml", "did you mean 'tests/defaults.yml'?"),
-        ("nothing-like-it", "give a class file relative to the package, as tests/defaults.yml"),
-        ("../package-demo/tests/defaults.txt", "give a class file relative to the package, as tests/defaults.yml"),
-        ("../outside.yml", "give a class file relative to the package, as tests/defaults.yml"),
+        ("nothing-like-it", "name a class file relative to the package, like tests/defaults.yml"),
+        ("../package-demo/tests/defaults.txt", "name a class file relative to the package, like tests/defaults.yml"),
+        ("../outside.yml", "name a class file relative to the package, like tests/defaults.yml"),
     ],
 )
 def test_a_missing_test_class(world: PackageWorld, tmp_path: Path, test: str, hint: str) -> None:

@@ -67,8 +67,8 @@ def test_references_and_facts(package: Path) -> None:
     assert result.statuses == {"defaults": "updated"}, result.stdout
     (text,) = snapshot(package / "tests" / "golden").values()
     assert b"cloud: moon" in text
-    found = [(one["code"], "t/c/lost" in one["message"]) for one in result.cases["defaults"]["findings"]]
-    assert found == [("CMD-TEST-021", False), ("CMD-TEST-023", True)]
+    findings = [(finding["code"], "t/c/lost" in finding["message"]) for finding in result.cases["defaults"]["findings"]]
+    assert findings == [("CMD-TEST-021", False), ("CMD-TEST-023", True)]
 
 
 def test_a_wrong_case(package: Path) -> None:

@@ -36,7 +36,7 @@ def test_links_are_followed_and_fetched_files_get_relative_paths(folders: tuple[
     (told,) = caught.value.errors
     assert told.message == f"'{own}/values.yml' includes dependencies/c-one/main.jsonnet:3, not {folder}-2/x"
     assert told.hint == f"see {own}/values.yml"
-    assert [str(one) for one in told.locations] == [
+    assert [str(location) for location in told.locations] == [
         f"{own}/values.yml:3:4",
         "dependencies/c-one/main.jsonnet",
         "a.b",

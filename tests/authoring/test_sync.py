@@ -160,13 +160,13 @@ def test_what_cannot_be_synchronised_is_skipped_with_a_reason(world: SyncWorld) 
         ("skipped", "it is archived"),
         ("skipped", "it has no .cruft.json"),
         ("skipped", "it is empty"),
-        ("skipped", "there is no such repository, or the token does not show it"),
+        ("skipped", "it does not exist, or is not visible with the token"),
     ]
     assert result.passed
 
 
 def test_one_failure_does_not_end_the_run(world: SyncWorld) -> None:
-    """One failing item ended the run, and the exit code told nothing."""
+    """One failing item ended the run, and the exit code did not show it."""
     broken, refused, fine = (world.component(slug) for slug in ("broken", "refused", "fine"))
     world.server.hosted[broken].remote.commit({".cruft.json": "{"})
     world.server.hosted[refused].remote.refuse_pushes("not today")
@@ -175,7 +175,7 @@ def test_one_failure_does_not_end_the_run(world: SyncWorld) -> None:
     result = world.sync()
     assert [item.name for item in result.items] == ["'no-repository'", broken, refused, fine]
     assert codes(result) == ["CMD-SYNC-004", "CMD-TPL-011", "CMD-SYNC-012", None]
-    assert result.items[1].reason.startswith(f"{broken}/.cruft.json cannot be used")
+    assert result.items[1].reason.startswith(f"{broken}/.cruft.json is invalid")
     assert result.items[1].error is not None
     assert [str(location) for location in result.items[1].error.locations] == [f"{broken}/.cruft.json"]
     assert "not today" in result.items[2].reason

@@ -34,9 +34,9 @@ def remote(server: GitHubServer) -> Remote:
 
 
 def clone(server: GitHubServer, folder: Path, branch: str = BRANCH) -> Clone:
-    found = GitHub(server.url, server.token, make_context(announce=ignore, limits=QUICK)).repository(NAME)
-    assert found is not None
-    made = make_clone(found, folder, branch, GitAccess(server.url, server.token, make_context(limits=QUICK)))
+    repository = GitHub(server.url, server.token, make_context(announce=ignore, limits=QUICK)).repository(NAME)
+    assert repository is not None
+    made = make_clone(repository, folder, branch, GitAccess(server.url, server.token, make_context(limits=QUICK)))
     assert made is not None
     return made
 
@@ -132,10 +132,10 @@ def test_a_missing_scope_for_workflows_is_explained(server: GitHubServer, remote
 
 
 def test_a_wrong_token_is_refused(server: GitHubServer, tmp_path: Path) -> None:
-    found = GitHub(server.url, server.token, make_context(announce=ignore, limits=QUICK)).repository(NAME)
-    assert found is not None
+    repository = GitHub(server.url, server.token, make_context(announce=ignore, limits=QUICK)).repository(NAME)
+    assert repository is not None
     with pytest.raises(CommodoreError) as caught:
-        make_clone(found, tmp_path / "clone", BRANCH, GitAccess(server.url, "wrong", make_context(limits=QUICK)))
+        make_clone(repository, tmp_path / "clone", BRANCH, GitAccess(server.url, "wrong", make_context(limits=QUICK)))
     assert caught.value.code == "CMD-GIT-004"
 
 

@@ -1,4 +1,4 @@
-"""How the client talks to GitHub: refusals, pauses, attempts."""
+"""Client of GitHub: refusals, pauses, attempts."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ def publish(client: GitHub) -> tuple[str, bool]:
 
 
 def test_a_repository_is_looked_up(server: GitHubServer, client: GitHub) -> None:
-    found = client.repository(NAME)
-    assert found is not None
-    assert (found.name, found.default_branch, found.archived) == (NAME, "master", False)
-    assert found.clone_url == f"{server.site}/{NAME}.git"
+    repository = client.repository(NAME)
+    assert repository is not None
+    assert (repository.name, repository.default_branch, repository.archived) == (NAME, "master", False)
+    assert repository.clone_url == f"{server.site}/{NAME}.git"
     assert client.repository("acme/none") is None
 
 

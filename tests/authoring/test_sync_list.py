@@ -17,7 +17,7 @@ from tests.world.context import make_context
 def read(
     path: Path,
     content: str | bytes,
-    wanted: str = "",
+    expression: str = "",
     collected: list[Event] | None = None,
     limits: Limits | None = None,
 ) -> list[Item]:
@@ -25,7 +25,7 @@ def read(
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return read_list(
         path,
-        wanted,
+        expression,
         make_context(announce=(collected if collected is not None else []).append, limits=limits or Limits()),
     )
 
@@ -104,9 +104,9 @@ def test_the_filter_is_searched(tmp_path: Path) -> None:
     assert items == [Item(2, "acme/component-b"), Item(3, "other/x")]
 
 
-@pytest.mark.parametrize("wanted", ["(", "*", "a{2,1}"])
-def test_a_filter_that_is_no_regular_expression(tmp_path: Path, wanted: str) -> None:
+@pytest.mark.parametrize("expression", ["(", "*", "a{2,1}"])
+def test_a_filter_that_is_no_regular_expression(tmp_path: Path, expression: str) -> None:
     with pytest.raises(CommodoreError) as caught:
-        read(tmp_path, "[]", wanted)
+        read(tmp_path, "[]", expression)
     assert (caught.value.code, caught.value.exit_code) == ("CMD-SYNC-005", 2)
-    assert repr(wanted) in caught.value.message
+    assert repr(expression) in caught.value.message

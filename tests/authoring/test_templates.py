@@ -185,8 +185,8 @@ def test_unreachable_urls(tmp_path: Path) -> None:
 
 
 def opened(remote_url: str, *versions: str) -> Template:
-    with open_template(remote_url, COMPONENT, versions, make_context(), trust=True) as found:
-        return found
+    with open_template(remote_url, COMPONENT, versions, make_context(), trust=True) as template:
+        return template
 
 
 def test_versions_of_a_remote(tmp_path: Path) -> None:
@@ -194,11 +194,15 @@ def test_versions_of_a_remote(tmp_path: Path) -> None:
     first = remote.sha()
     remote.tag("v1")
     second = remote.commit(SECOND)
-    found = opened(remote.url, "main", "v1", first)
-    assert (found.resolve("main"), found.resolve(None), found.resolve("v1")) == (second, second, first)
-    assert found.has(first)
+    opened_template = opened(remote.url, "main", "v1", first)
+    assert (opened_template.resolve("main"), opened_template.resolve(None), opened_template.resolve("v1")) == (
+        second,
+        second,
+        first,
+    )
+    assert opened_template.has(first)
     with pytest.raises(InputError) as caught:
-        found.resolve("v2")
+        opened_template.resolve("v2")
     assert caught.value.code == "CMD-GIT-030"
 
 
@@ -234,17 +238,17 @@ def test_credentials_are_not_recorded(tmp_path: Path) -> None:
         ["git", "config", "--global", f"url.{remote.url}.insteadOf", "https://me:secret@git.example.com/t.git"],
         check=True,
     )
-    found = opened("https://me:secret@git.example.com/t.git", "main")
-    assert found.url == "https://git.example.com/t.git"
-    (rendering,) = render(found, [(remote.sha(), {"slug": "foo"})], make_context())
-    assert rendering.arguments["_template"] == found.url
+    opened_template = opened("https://me:secret@git.example.com/t.git", "main")
+    assert opened_template.url == "https://git.example.com/t.git"
+    (rendering,) = render(opened_template, [(remote.sha(), {"slug": "foo"})], make_context())
+    assert rendering.arguments["_template"] == opened_template.url
 
 
 def test_rendering(tmp_path: Path) -> None:
     remote = template(GitWorld(tmp_path))
-    found = opened(remote.url, "main")
+    opened_template = opened(remote.url, "main")
     stored = {"slug": "foo", "name": "Foo", "unknown": "x", "_template": "x", "_commit": "y", "__private": "kept"}
-    (rendering,) = render(found, [(remote.sha(), stored)], make_context())
+    (rendering,) = render(opened_template, [(remote.sha(), stored)], make_context())
     assert {path: (file.content, file.mode) for path, file in rendering.files.items()}["sub/run.sh"] == (
         b"#!/bin/sh\n",
         "100755",
@@ -290,7 +294,7 @@ def test_names_that_lead_out(tmp_path: Path, kind: str, how: str) -> None:
     path = f"{ROOT}/{{{{ cookiecutter.escape }}}}" + ("" if kind == "a file" else "/file")
     arguments = ARGUMENTS.replace('"name": "x"', f'"name": "x", "escape": "{escape}"')
     remote = GitWorld(tmp_path).remote("broken", {**FIRST, "cookiecutter.json": arguments, path: "x"}, branch="main")
-    with pytest.raises(InputError, match="leads out of the folder that is made") as caught:
+    with pytest.raises(InputError, match="leads out of the output folder") as caught:
         render(opened(remote.url, "main"), [(remote.sha(), {"slug": "foo"})], make_context())
     assert caught.value.code == "CMD-TPL-023"
     assert not outside.exists()
@@ -337,8 +341,8 @@ def test_output_is_limited(tmp_path: Path, limits: Limits) -> None:
 def test_a_template_in_a_folder_of_its_repository(tmp_path: Path) -> None:
     nested = {f"sub/{path}": content for path, content in FIRST.items()}
     remote = GitWorld(tmp_path).remote("nested", nested, branch="main")
-    found = opened(remote.url, "main")
-    (rendering,) = render(found, [(remote.sha(), {"slug": "foo"})], make_context(), directory="sub")
+    opened_template = opened(remote.url, "main")
+    (rendering,) = render(opened_template, [(remote.sha(), {"slug": "foo"})], make_context(), directory="sub")
     assert "numbers.txt" in rendering.files
     with pytest.raises(InputError):
-        render(found, [(remote.sha(), {"slug": "foo"})], make_context())
+        render(opened_template, [(remote.sha(), {"slug": "foo"})], make_context())

@@ -401,7 +401,10 @@ def test_made_by_a_newer_commodore(tmp_path: Path) -> None:
     save(folder, ".cruft.json", json.dumps(cruft(folder) | {"commit": "f" * 40}))
     with pytest.raises(InputError) as caught:
         update(folder, trust=False)
-    assert (caught.value.code, caught.value.hint) == ("CMD-TPL-016", "a newer commodore has made it; use that one")
+    assert (caught.value.code, caught.value.hint) == (
+        "CMD-TPL-016",
+        "it was made by a newer commodore; use that version",
+    )
 
 
 def test_a_component_is_no_package(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_the_result_is_a_table(call: Call, world: SyncWorld) -> None:
     assert out.splitlines() == [
         f"created      {name}    {world.server.site}/{name}/pull/1",
         "up-to-date   acme/component-fresh",
-        "skipped      acme/gone             there is no such repository, or the token does not show it",
+        "skipped      acme/gone             it does not exist, or is not visible with the token",
         f"failed       'odd'                 entry 4 of {listed(world)}, 'odd', does not name a repository",
     ]
     assert "[CMD-SYNC-004]" in err

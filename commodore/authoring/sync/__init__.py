@@ -1,4 +1,4 @@
-"""`component sync` and `package sync`: pull requests with what templates bring, for many repositories."""
+"""`component sync` and `package sync`: pull requests with template updates, for many repositories."""
 
 from commodore.authoring.sync.model import ItemResult, SyncRequest, SyncResult
 from commodore.authoring.sync.run import sync_repositories

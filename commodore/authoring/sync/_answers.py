@@ -1,4 +1,4 @@
-"""What GitHub's refusals mean: whether to wait and try again, and what to tell a user."""
+"""Classification of GitHub's errors: pauses, retries, and errors for users."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _SHOWN = 300
 _URL_HINT = "check --github-url (COMMODORE_GITHUB_URL), the network and the proxy settings"
 
 
-class Passing(Exception):
-    """Carries what is to be raised when trying again does not help."""
+class TemporaryFailure(Exception):
+    """A temporary failure, with the error to raise if retries do not help."""
 
     def __init__(self, error: CommodoreError | Halt) -> None:
         super().__init__(error.message if isinstance(error, CommodoreError) else str(error))
@@ -26,7 +26,7 @@ class Passing(Exception):
 
 
 def pause_asked_for(error: Exception, attempt: int, limits: Limits) -> float | None:
-    """How many seconds GitHub wants us to wait because of its rate limits; None where it is not about these."""
+    """Return the pause in seconds that GitHub's rate limits require; None for other errors."""
     from github import GithubException
 
     if not isinstance(error, GithubException) or error.status not in (403, 429):
@@ -36,20 +36,20 @@ def pause_asked_for(error: Exception, attempt: int, limits: Limits) -> float | N
         return retry_after({"Retry-After": headers["retry-after"]})
     if headers.get("x-ratelimit-remaining") == "0" and _number(headers.get("x-ratelimit-reset")) is not None:
         reset = _number(headers["x-ratelimit-reset"]) or 0.0
-        return max(reset - time.time(), 0.0) + 1  # it happens within that second
+        return max(reset - time.time(), 0.0) + 1  # the reset happens within that second
     if int(error.status) == 429 or "rate limit" in _words(error).lower():
         return limits.github_limited * float(2 ** (attempt - 1))
     return None
 
 
 def explain(error: Exception, name: str, url: str, *, changes: bool, asked: float | None) -> Exception:
-    """The error for what PyGithub raised: a `CommodoreError`, `Halt`, or one of these as `Passing`."""
+    """Return the error for an exception of PyGithub: a `CommodoreError` or `Halt`, perhaps as `TemporaryFailure`."""
     import requests
     from github import GithubException
 
     if isinstance(error, GithubException):
         if asked is not None:
-            return Passing(Halt(_limited(asked)))
+            return TemporaryFailure(Halt(_limited(asked)))
         return _refusal(error, name, url, changes)
     if isinstance(error, requests.exceptions.SSLError):
         return Halt(
@@ -62,23 +62,23 @@ def explain(error: Exception, name: str, url: str, *, changes: bool, asked: floa
     if isinstance(error, (requests.exceptions.RequestException, OSError)):
         timeout = isinstance(error, requests.exceptions.Timeout)
         what = f"{url} did not answer in time" if timeout else f"{url} cannot be reached"
-        return Passing(Halt(EnvironmentFault("CMD-SYNC-024", what, hint=_URL_HINT)))
+        return TemporaryFailure(Halt(EnvironmentFault("CMD-SYNC-024", what, hint=_URL_HINT)))
     return EnvironmentFault(
         "CMD-SYNC-025",
-        f"the answer of {url} about {name} cannot be used: {_clean(str(error) or type(error).__name__)}",
+        f"the response of {url} about {name} is invalid: {_clean(str(error) or type(error).__name__)}",
         hint=_URL_HINT,
     )
 
 
 def _refusal(error: Any, name: str, url: str, changes: bool) -> Exception:
-    """What a status of 400 and above means."""
+    """Return the error for a status of 400 and above."""
     status, words = error.status, _words(error)
     if status == 401:
         return Halt(
             EnvironmentFault(
                 "CMD-SYNC-020",
                 f"{url} does not accept the token: {words}",
-                hint="is it expired, or of another server? set COMMODORE_GITHUB_TOKEN again",
+                hint="it may be expired, or for another server: set COMMODORE_GITHUB_TOKEN again",
             )
         )
     if status in (403, 404) and changes:
@@ -91,10 +91,10 @@ def _refusal(error: Any, name: str, url: str, changes: bool) -> Exception:
         return EnvironmentFault(
             "CMD-SYNC-022",
             f"GitHub refuses the pull request of {name}: {words}",
-            hint="look at the branch and at the rules of the repository",
+            hint="check the branch and the rules of the repository",
         )
     fault = EnvironmentFault("CMD-SYNC-023", f"GitHub answers {status} for {name}: {words}", hint="try again later")
-    return Passing(fault) if status in _PASSING else fault
+    return TemporaryFailure(fault) if status in _PASSING else fault
 
 
 def _limited(asked: float) -> EnvironmentFault:
@@ -106,7 +106,7 @@ def _limited(asked: float) -> EnvironmentFault:
 
 
 def _words(error: Any) -> str:
-    """GitHub's message with its details."""
+    """Return GitHub's message with its details."""
     data = error.data if isinstance(error.data, dict) else {"message": str(error.data or "")}
     said = [str(data.get("message") or "")]
     details = data.get("errors")

@@ -1,4 +1,4 @@
-"""Templates that are fetched once per run, however many repositories come from them."""
+"""Templates shared by all repositories of a run, fetched once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from commodore.base.errors import CommodoreError
 
 
 class SharedTemplates:
-    """Opens templates, and keeps them open until the end of the block."""
+    """Open templates, kept until the end of the block."""
 
     def __init__(self) -> None:
         self._open: dict[tuple[str, str], Template] = {}
@@ -30,7 +30,7 @@ class SharedTemplates:
     def open(
         self, url: str, kind: Kind, versions: tuple[str | None, ...], context: Context, *, trust: bool
     ) -> Iterator[Template]:
-        """See `open_template`. What is open is fetched again only for versions that it does not have."""
+        """Open a template like `open_template`. An open template is fetched again only for missing versions."""
         with self._lock:
             template = self._open.get((kind.name, url))
             if template is None or not _has_all(template, versions):

@@ -1,7 +1,7 @@
-"""Temporary clones of the repositories, and how git gets the token.
+"""Temporary clones of the repositories, with the token for git.
 
-A clone lies in a temporary folder, never in the user's dependencies. The token reaches git in variables of the
-environment of the few commands that talk to the server: it is on no command line and in no file.
+A clone is in a temporary folder, never in the user's dependencies. The token is passed to git by environment variables
+of the few commands that talk to the server, never on a command line or in a file.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from commodore.core.sources.git import NOT_FOLLOWED, Git, normalize, redact, red
 
 _PORTS = {"http": 80, "https": 443}
 _STAY = (NOT_FOLLOWED,)
-"""Git settings: the token is meant for this server alone, and so are the commits."""
+"""Git settings: the token and the commits are sent to this server only."""
 
 
 @dataclass(frozen=True, slots=True)
 class GitAccess:
-    """What git needs to talk to the server of an API.
+    """Git's access to the server of an API.
 
     Attributes:
-        api_url: repositories must be on its host, or on that host without a leading `api.`.
-        token: sent to that host alone.
+        api_url: the API's URL; repositories must be on its host, or on that host without a leading `api.`.
+        token: the token, which is sent to that host only.
     """
 
     api_url: str
@@ -37,14 +37,14 @@ class GitAccess:
     context: Context
 
     def check(self, url: str) -> str:
-        """The normalised URL of a repository, if it is on the API's site.
+        """Return the normalised URL of a repository, if it is on the API's site.
 
         Raises:
             PolicyError: it is not; nothing is fetched from there, and the token is not sent there.
-            InputError: the URL cannot be used.
+            InputError: the URL is invalid.
         """
-        wanted = normalize(url)
-        api, given = urlsplit(self.api_url), urlsplit(wanted)
+        normal = normalize(url)
+        api, given = urlsplit(self.api_url), urlsplit(normal)
         hosts = {api.hostname, (api.hostname or "").removeprefix("api.")}
         same = given.hostname in hosts and given.scheme == api.scheme and _port(given) == _port(api)
         if not same or given.username or given.password:
@@ -53,10 +53,10 @@ class GitAccess:
                 f"the API at {self.api_url} names a repository elsewhere: {redact(url)}",
                 hint="check --github-url (COMMODORE_GITHUB_URL); the token is sent to that server only",
             )
-        return wanted
+        return normal
 
     def environment(self) -> dict[str, str]:
-        """The variables that let git send the token, besides settings that the environment already has."""
+        """Return the variables that make git send the token, in addition to existing settings of the environment."""
         site = urlsplit(self.api_url)
         host = (site.hostname or "").removeprefix("api.")
         place = f"{f'[{host}]' if ':' in host else host}{f':{site.port}' if site.port else ''}"
@@ -72,8 +72,8 @@ class Clone:
 
     Attributes:
         base: that commit.
-        branch: of the pull request.
-        remote_tip: the commit that this branch is at on the server; None if it is not there.
+        branch: the branch of the pull request.
+        remote_tip: the commit of this branch on the server; None if it does not exist there.
     """
 
     folder: Path
@@ -84,20 +84,20 @@ class Clone:
     access: GitAccess
 
     def is_pushed(self) -> bool:
-        """Whether the branch on the server already has the files of HEAD, right on top of `base`."""
+        """Check if the branch on the server already has the files of HEAD, directly on top of `base`."""
         if self.remote_tip is None:
             return False
         tree = self._git("rev-parse", "HEAD^{tree}")
         return self._header(self.remote_tip) == [f"tree {tree}", f"parent {self.base}"]
 
     def is_foreign(self) -> bool:
-        """Whether another author's commit is the newest one of the branch on the server."""
+        """Check if the newest commit of the branch on the server is by another author."""
         if self.remote_tip is None:
             return False
         return self._git("log", "-1", "--format=%s", self.remote_tip) != self._git("log", "-1", "--format=%s", "HEAD")
 
     def push(self) -> None:
-        """Make the branch on the server what HEAD is, if it still is at `remote_tip`.
+        """Push HEAD to the branch on the server, if it is still at `remote_tip`.
 
         Raises:
             EnvironmentFault: the server refuses, or the branch has moved meanwhile.
@@ -115,7 +115,7 @@ class Clone:
         reasons = [line.rpartition("\t")[2] for line in answer.text.splitlines() if line.startswith("!")]
         words = "; ".join(word for word in (*reasons, *(said or lines)) if word)
         clean = redact_text(only_printable(words))[:500]
-        hint = "may the token write to the repository (contents), and do the branch's rules allow it?"
+        hint = "check that the token may write to the repository (contents), and that the branch's rules allow it"
         if "workflow" in clean:
             hint = "the update changes GitHub workflows: the token needs the scope 'workflow' for that"
         raise EnvironmentFault(
@@ -131,25 +131,25 @@ class Clone:
 
 
 def check_branch(branch: str, context: Context) -> str:
-    """Return `branch` if it can be the name of a branch.
+    """Return `branch` if it is a valid name of a branch.
 
     Raises:
-        UsageError: it cannot.
+        UsageError: it is not.
     """
     if not _is_branch(branch, context):
         raise UsageError(
             "CMD-SYNC-006",
-            f"--pr-branch {branch!r} cannot be the name of a branch",
+            f"--pr-branch {branch!r} is not a valid name of a branch",
             hint="use letters, digits, '-' and '/'",
         )
     return branch
 
 
 def make_clone(repository: Repository, folder: Path, branch: str, access: GitAccess) -> Clone | None:
-    """Clone a repository into a new folder, just the newest commits; None if it is empty.
+    """Clone the newest commits of a repository into a new folder; None if it is empty.
 
     Raises:
-        InputError: `branch` is the default branch, or something that the API says cannot be used.
+        InputError: `branch` is the default branch, or a value of the API is invalid.
         PolicyError: the repository is not on the API's site.
         EnvironmentFault: it cannot be fetched.
     """
@@ -158,8 +158,8 @@ def make_clone(repository: Repository, folder: Path, branch: str, access: GitAcc
     if not _is_branch(default, access.context):
         raise InputError(
             "CMD-SYNC-028",
-            f"the default branch {default!r} of {repository.name} cannot be used",
-            hint="rename the default branch on GitHub, or take the repository out of the list",
+            f"the default branch {default!r} of {repository.name} is invalid",
+            hint="rename the default branch on GitHub, or remove the repository from the list",
         )
     if branch == default:
         raise InputError(

@@ -1,7 +1,7 @@
-"""GitHub's API through PyGithub, imported when the first request is made, as that takes a while.
+"""GitHub's API by PyGithub, which is imported for the first request, as importing it is slow.
 
-What is repeated is a whole step that looks before it changes anything, so that a request whose answer was lost is not
-made twice. Requests never run at the same time, as GitHub asks for.
+Retries repeat a whole step, which checks the state before it changes anything, so that a request whose response was
+lost is not made twice. Requests are sequential, as GitHub requires.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urlsplit
 
-from commodore.authoring.sync._answers import Passing, explain, pause_asked_for
+from commodore.authoring.sync._answers import TemporaryFailure, explain, pause_asked_for
 from commodore.authoring.sync.model import Halt
 from commodore.base.context import Context
 from commodore.base.errors import CommodoreError, EnvironmentFault, UsageError
@@ -34,7 +34,7 @@ _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A repository as the API knows it. `name` is its present one: after a renaming the API answers to the old one."""
+    """A repository of the API. `name` is its current name: after a renaming the API still accepts the old one."""
 
     name: str
     clone_url: str
@@ -55,7 +55,7 @@ class Pull:
 
 @dataclass(frozen=True, slots=True)
 class PullRequestContent:
-    """What a pull request is to be: `comment` is added unless the same one is there; an empty one is none."""
+    """The desired state of a pull request: `comment` is added unless it exists; empty for no comment."""
 
     title: str
     body: str
@@ -66,10 +66,10 @@ class PullRequestContent:
 
 
 class GitHub:
-    """One server's API for one token. Methods may be called from several threads.
+    """The API of a server with a token. Methods may be called from several threads.
 
     Raises:
-        UsageError: the token or the URL cannot be used.
+        UsageError: the token or the URL is invalid.
     """
 
     def __init__(self, url: str, token: str | None, context: Context) -> None:
@@ -81,7 +81,7 @@ class GitHub:
         self._api: Any = None
 
     def stop(self) -> None:
-        """End all waiting, now and later; waiting threads get `Halt`."""
+        """End all current and future pauses; waiting threads get `Halt`."""
         self._stopping.set()
 
     def close(self) -> None:
@@ -91,7 +91,7 @@ class GitHub:
                 self._api.close()
 
     def wait(self, seconds: float) -> None:
-        """Do nothing for a while.
+        """Pause for some seconds.
 
         Raises:
             Halt: the run was stopped.
@@ -99,69 +99,69 @@ class GitHub:
         if self._stopping.wait(seconds):
             raise Halt(EnvironmentFault("CMD-SYNC-027", "the run was stopped", hint="run again to continue it"))
 
-    def repository(self, wanted: str) -> Repository | None:
-        """Look up `owner/repository`; None if there is none, or the token does not show it.
+    def repository(self, name: str) -> Repository | None:
+        """Look up `owner/repository`; None if it does not exist, or is not visible with the token.
 
         Raises:
-            CommodoreError: GitHub's answer is an error or no answer.
-            Halt: so would all others be.
+            CommodoreError: GitHub returned an error or no response.
+            Halt: all other requests would fail, too.
         """
 
         def look() -> Repository | None:
             from github import UnknownObjectException
 
             try:
-                found = self._client().get_repo(wanted)
+                handle = self._client().get_repo(name)
             except UnknownObjectException:
                 return None
-            name, url, branch = _texts(found.full_name, found.clone_url, found.default_branch)
-            return Repository(name, url, branch, bool(found.archived), found)
+            full_name, url, branch = _texts(handle.full_name, handle.clone_url, handle.default_branch)
+            return Repository(full_name, url, branch, bool(handle.archived), handle)
 
-        return self._ask(wanted, look)
+        return self._ask(name, look)
 
     def pull(self, repository: Repository, branch: str) -> Pull | None:
-        """The open pull request of this branch of this repository, not of a fork's branch with the same name.
+        """Return the open pull request of this branch of this repository, not of a fork's branch with the same name.
 
         Raises: see `repository`.
         """
         return self._ask(repository.name, lambda: self._find_pull(repository, branch))
 
-    def publish(self, repository: Repository, wanted: PullRequestContent) -> tuple[Pull, bool]:
-        """Open the pull request or bring it up to date; returns it, and whether it is new.
+    def publish(self, repository: Repository, content: PullRequestContent) -> tuple[Pull, bool]:
+        """Open the pull request or update it. Returns it, and True if it is new.
 
-        Title and labels that people have given it stay.
+        Title and labels that users have set stay.
 
         Raises: see `repository`.
         """
 
         def step() -> tuple[Pull, bool]:
-            pull = self._find_pull(repository, wanted.branch)
+            pull = self._find_pull(repository, content.branch)
             created = pull is None
             if pull is None:
                 pull = _pull(
                     repository.handle.create_pull(
-                        base=wanted.base, head=wanted.branch, title=wanted.title, body=wanted.body
+                        base=content.base, head=content.branch, title=content.title, body=content.body
                     )
                 )
-            elif pull.body != wanted.body:
-                pull.handle.edit(body=wanted.body)
-            missing = [label for label in dict.fromkeys(wanted.labels) if label.lower() not in pull.labels]
+            elif pull.body != content.body:
+                pull.handle.edit(body=content.body)
+            missing = [label for label in dict.fromkeys(content.labels) if label.lower() not in pull.labels]
             if missing:
                 pull.handle.add_to_labels(*missing)
-            if wanted.comment and not self._has_comment(pull, wanted.comment):
-                pull.handle.create_issue_comment(wanted.comment)
+            if content.comment and not self._has_comment(pull, content.comment):
+                pull.handle.create_issue_comment(content.comment)
             return pull, created
 
         return self._ask(repository.name, step, changes=True)
 
-    def is_current(self, repository: Repository, pull: Pull, wanted: PullRequestContent) -> bool:
-        """Whether nothing of the pull request would change.
+    def is_current(self, repository: Repository, pull: Pull, content: PullRequestContent) -> bool:
+        """Check if nothing of the pull request would change.
 
         Raises: see `repository`.
         """
-        if pull.body != wanted.body or not {label.lower() for label in wanted.labels} <= pull.labels:
+        if pull.body != content.body or not {label.lower() for label in content.labels} <= pull.labels:
             return False
-        return not wanted.comment or self._ask(repository.name, lambda: self._has_comment(pull, wanted.comment))
+        return not content.comment or self._ask(repository.name, lambda: self._has_comment(pull, content.comment))
 
     def _client(self) -> Any:
         if self._api is None:
@@ -180,7 +180,7 @@ class GitHub:
         return self._api
 
     def _ask(self, name: str, step: Callable[[], _T], *, changes: bool = False) -> _T:
-        """Do a step, again if it failed in a way that may pass."""
+        """Run a step, and retry temporary failures."""
         last = self._context.limits.github_attempts
         with self._lock:
             for attempt in range(1, last + 1):
@@ -190,22 +190,22 @@ class GitHub:
                     return step()
                 except (Halt, CommodoreError):
                     raise
-                except Exception as error:  # PyGithub lets those of requests, urllib3 and its own asserts through
+                except Exception as error:  # PyGithub passes on those of requests, urllib3 and its own asserts
                     asked = pause_asked_for(error, attempt, self._context.limits)
-                    told = explain(error, name, self.url, changes=changes, asked=asked)
-                    if not isinstance(told, Passing):
-                        raise told from error
+                    failure = explain(error, name, self.url, changes=changes, asked=asked)
+                    if not isinstance(failure, TemporaryFailure):
+                        raise failure from error
                     if attempt == last or (asked or 0) > self._context.limits.github_wait:
-                        raise told.error from error
+                        raise failure.error from error
                 pause = self._context.limits.github_backoff * 2 ** (attempt - 1) if asked is None else asked
-                self._context.announce(Noted(f"{told}; trying again in {pause:.0f} s ({attempt} of {last - 1})"))
+                self._context.announce(Noted(f"{failure}; trying again in {pause:.0f} s ({attempt} of {last - 1})"))
                 self.wait(pause)
         raise ValueError("github_attempts must be at least 1")
 
     def _find_pull(self, repository: Repository, branch: str) -> Pull | None:
         owner = repository.name.partition("/")[0]
         for pull in self._listed(repository.handle.get_pulls(state="open", head=f"{owner}:{branch}")):
-            source = cast("ApiRepository | None", pull.head.repo)  # None: the fork is gone
+            source = cast("ApiRepository | None", pull.head.repo)  # None: the fork was deleted
             if source is None or source.full_name.lower() != repository.name.lower():
                 continue
             if pull.head.ref == branch:
@@ -213,14 +213,14 @@ class GitHub:
         return None
 
     def _has_comment(self, pull: Pull, comment: str) -> bool:
-        """Look for a comment of the pull request, regardless of line endings, which GitHub may change."""
+        """Check if a pull request has a comment, regardless of line endings, which GitHub may change."""
         words = comment.split()
         return any((each.body or "").split() == words for each in self._listed(pull.handle.get_issue_comments()))
 
     def _listed(self, pages: PaginatedList[_Listed]) -> Iterator[_Listed]:
         """The entries of a list that arrives in pages.
 
-        Iterating over the list itself would keep all of them, and follow links to further pages for ever.
+        Iterating over the list itself would keep all entries in memory, and follow links to further pages for ever.
 
         Raises:
             EnvironmentFault: CMD-SYNC-029, it has more pages than the limit allows.
@@ -247,10 +247,10 @@ def _pull(handle: PullRequest) -> Pull:
 
 
 def _texts(*values: object) -> tuple[str, ...]:
-    """What PyGithub reads as None where the API's answer lacks it."""
+    """Check that values are strings: PyGithub returns None if they are missing in the API's response."""
     texts = tuple(value for value in values if isinstance(value, str) and value and value.isprintable())
     if len(texts) < len(values):
-        raise ValueError("something is missing in it")
+        raise ValueError("a value is missing in it")
     return texts
 
 
@@ -260,13 +260,13 @@ def _check_token(token: str | None) -> str:
         raise UsageError(
             "CMD-SYNC-001",
             "a token for GitHub is needed",
-            hint="give it in the variable COMMODORE_GITHUB_TOKEN, or with --github-token",
+            hint="set it in the variable COMMODORE_GITHUB_TOKEN, or with --github-token",
         )
     if not _TOKEN.fullmatch(token):
         raise UsageError(
             "CMD-SYNC-001",
             "the token for GitHub contains characters that are not allowed in a token",
-            hint="give the token itself in COMMODORE_GITHUB_TOKEN or with --github-token",
+            hint="set the token itself in COMMODORE_GITHUB_TOKEN or with --github-token",
         )
     return token
 
@@ -281,7 +281,7 @@ def _check_url(url: str) -> str:
     if not host or not secure or parts.username or parts.password or parts.query or parts.fragment or " " in url:
         raise UsageError(
             "CMD-SYNC-007",
-            "the URL of GitHub's API cannot be used: it must begin with https://, and have no user, '?' or '#'",
-            hint="give one like https://github.example.com/api/v3 with --github-url (COMMODORE_GITHUB_URL)",
+            "the URL of GitHub's API is invalid: it must begin with https://, and have no user, '?' or '#'",
+            hint="set a URL like https://github.example.com/api/v3 with --github-url (COMMODORE_GITHUB_URL)",
         )
     return url.rstrip("/")

@@ -1,4 +1,4 @@
-"""One repository: clone it, update the clone from the template, and publish what has changed."""
+"""Sync of one repository: clone it, update the clone from the template, and publish the changes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MARKS = ("_commit", "_template")
 
 @dataclass(frozen=True, slots=True)
 class SyncWork:
-    """What the work on all repositories of a run has in common. `place` is a temporary folder for clones."""
+    """Data shared by all repositories of a run. `place` is a temporary folder for clones."""
 
     request: SyncRequest
     github: GitHub
@@ -36,7 +36,7 @@ class SyncWork:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An updated clone, to be published."""
+    """An updated clone to publish."""
 
     item: Item
     repository: Repository
@@ -48,17 +48,17 @@ def prepare(work: SyncWork, item: Item) -> ItemResult | Change:
     """Clone and update one repository; nothing on the server is changed.
 
     Raises:
-        CommodoreError: something is wrong with this repository.
-        Halt: something is wrong for all of them.
+        CommodoreError: this repository failed.
+        Halt: all repositories would fail.
     """
     if item.error is not None:
         raise item.error
     repository = work.github.repository(item.name)
     if repository is None:
-        return ItemResult(item.name, "skipped", "there is no such repository, or the token does not show it")
+        return ItemResult(item.name, "skipped", "it does not exist, or is not visible with the token")
     if repository.name.lower() != item.name.lower():
         work.context.announce(
-            Warned("CMD-SYNC-015", f"{item.name} is called {repository.name} now", hint="correct the name in the list")
+            Warned("CMD-SYNC-015", f"{item.name} was renamed to {repository.name}", hint="correct the name in the list")
         )
     if repository.archived:
         return ItemResult(item.name, "skipped", "it is archived")
@@ -85,12 +85,12 @@ def prepare(work: SyncWork, item: Item) -> ItemResult | Change:
 
 
 def publish(work: SyncWork, change: Change) -> ItemResult:
-    """Push a change and open its pull request, or bring that up to date. In a dry run, say what would be done.
+    """Push a change and open or update its pull request. In a dry run, only report the planned action.
 
     Raises: see `prepare`.
     """
     repository, clone, updated = change.repository, change.clone, change.updated
-    wanted = PullRequestContent(
+    content = PullRequestContent(
         title=f"Update from {work.request.kind.name} template",
         body=f"Template version: {updated.version}",
         base=repository.default_branch,
@@ -103,7 +103,7 @@ def publish(work: SyncWork, change: Change) -> ItemResult:
     pushed = clone.is_pushed()
     if pushed or work.request.dry_run:
         pull = work.github.pull(repository, clone.branch)
-        if pushed and pull and work.github.is_current(repository, pull, wanted):
+        if pushed and pull and work.github.is_current(repository, pull, content):
             return ItemResult(name, "up-to-date", "its pull request is open", pull.url, version, rejected)
         if work.request.dry_run:
             return ItemResult(
@@ -119,12 +119,12 @@ def publish(work: SyncWork, change: Change) -> ItemResult:
                 )
             )
         clone.push()
-    done, created = work.github.publish(repository, wanted)
+    done, created = work.github.publish(repository, content)
     return ItemResult(name, "created" if created else "updated", reason, done.url, version, rejected)
 
 
 def _is_noise(updated: Updated, before: CruftFile, after: CruftFile) -> bool:
-    """Whether nothing but the note of the template's version has changed."""
+    """Check if only the note of the template's version has changed."""
     if updated.rejected or [path for _, path in updated.changes] != [NAME]:
         return False
     arguments = (
@@ -134,7 +134,7 @@ def _is_noise(updated: Updated, before: CruftFile, after: CruftFile) -> bool:
 
 
 def _comment(work: SyncWork, rejected: str) -> str:
-    """What to say about changes of the template that were left out; nothing if there are none."""
+    """Return the comment about changes of the template that were left out; empty without such changes."""
     if not rejected:
         return ""
     limit = work.context.limits.comment_characters
@@ -149,7 +149,7 @@ def _comment(work: SyncWork, rejected: str) -> str:
 
 
 def _about(name: str, context: Context) -> Callable[[Event], None]:
-    """A listener that says which repository an event is about, and leaves stages to the run."""
+    """Return a listener that adds the repository's name to events, and drops stages."""
 
     def listen(event: Event) -> None:
         if isinstance(event, Warned):

@@ -1,4 +1,4 @@
-"""The list of repositories: one YAML document with a list of `owner/repository`."""
+"""List of repositories: one YAML document with a list of `owner/repository`."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _ENTRY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*/[A-Za-z0-9._-]+")
 _SHOWN = 100
 
 
-def read_list(path: Path, wanted: str, context: Context) -> list[Item]:
-    """The entries of a list in which the regular expression `wanted` is found, each repository once, in order.
+def read_list(path: Path, expression: str, context: Context) -> list[Item]:
+    """Return the entries of a list that match the regular expression (search), each repository once, in order.
 
-    Entries that name no repository are items with an error, so that one of them does not end the run.
+    Invalid entries become items with an error, so that they do not end the run.
 
     Raises:
-        InputError: the file cannot be read, or is no list.
-        UsageError: `wanted` is no regular expression.
+        InputError: the file cannot be read, or is not a list.
+        UsageError: `expression` is not a regular expression.
     """
     try:
-        pattern = re.compile(wanted)
+        pattern = re.compile(expression)
     except (re.error, RecursionError, OverflowError) as error:
         raise UsageError(
             "CMD-SYNC-005",
-            f"--filter {wanted!r} is not a regular expression: {error}",
+            f"--filter {expression!r} is not a regular expression: {error}",
             hint="a plain part of the name is one; write '.', '+', '*', '(' and '[' as '\\.' and so on",
         ) from error
     items: list[Item] = []
@@ -44,8 +44,8 @@ def read_list(path: Path, wanted: str, context: Context) -> list[Item]:
             context.announce(
                 Warned(
                     "CMD-SYNC-008",
-                    f"entry {position} of {path}, {item.name}, is there more than once",
-                    hint="it is looked at once; remove the others",
+                    f"entry {position} of {path}, {item.name}, is listed more than once",
+                    hint="it is synced once; remove the others",
                 )
             )
             continue
@@ -66,7 +66,7 @@ def _entries(path: Path, context: Context) -> list[Any]:
         raise InputError(
             "CMD-SYNC-002",
             f"the list {path} has more than {context.limits.sync_list_bytes} bytes",
-            hint="is it the right file? split it if it is",
+            hint="check that it is the right file, else split it",
         )
     content = load(text, place=str(path))
     if not isinstance(content, list):

@@ -1,4 +1,4 @@
-"""What a run over many repositories is asked for, and what came of each."""
+"""Requests and results of syncs."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ UNFINISHED: frozenset[Status] = frozenset({"failed", "postponed"})
 
 @dataclass(frozen=True, slots=True)
 class SyncRequest:
-    """What to do.
+    """A sync of many repositories.
 
     Attributes:
-        list_file: YAML file with one list of `owner/repository`.
-        token: for GitHub's API and for git over https; it is never shown, stored, or part of a command line.
-        github_url: the API; GitHub Enterprise's ends in `/api/v3`.
-        branch: of the pull requests.
-        labels: that the pull requests get besides those they have.
-        batch_size: after so many changed repositories `pause` seconds pass; 0 of either means no pause.
-        filter: regular expression; only repositories in whose name it is found are looked at.
-        template_version: of the templates, instead of the stored ones; only for a dry run.
-        restart: forget what an interrupted run has finished.
+        list_file: YAML file with a list of `owner/repository`.
+        token: the token for GitHub's API and git over https; it is never shown, stored, or on a command line.
+        github_url: the API's URL; GitHub Enterprise's ends in `/api/v3`.
+        branch: the branch of the pull requests.
+        labels: labels to add to the pull requests.
+        batch_size: the number of changed repositories before a pause of `pause` seconds; 0 of either for no pause.
+        filter: regular expression; only repositories whose names match (search) are synced.
+        template_version: version of the templates, instead of the stored ones; only for a dry run.
+        restart: ignore the results of an interrupted run.
     """
 
     kind: Kind
@@ -50,7 +50,7 @@ class SyncRequest:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One entry of the list: its place, counted from one, what it says, and what is wrong with it."""
+    """An entry of the list: its position, starting at one, its name, and its error."""
 
     position: int
     name: str
@@ -59,15 +59,15 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class ItemResult:
-    """What came of one repository.
+    """Result of one repository.
 
     Attributes:
-        name: as the list has it.
-        reason: why it was skipped or put off, or what else is to be known.
-        url: of the pull request.
-        template: its version: revision and abbreviated commit.
+        name: the name in the list.
+        reason: the reason for skipping or postponing it, or another remark.
+        url: the URL of the pull request.
+        template: the template's version: revision and abbreviated commit.
         rejected: some of the template's changes conflict, and were left out.
-        error: why it failed.
+        error: the error of a failed repository.
         earlier: it was finished by the interrupted run that this one continues.
     """
 
@@ -83,7 +83,7 @@ class ItemResult:
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """What came of a run: one result per repository in the list's order, and what ended the run early."""
+    """Result of a run: one result per repository in the list's order, and the error that ended the run early."""
 
     items: tuple[ItemResult, ...]
     halted: CommodoreError | None = None
@@ -93,7 +93,7 @@ class SyncResult:
         return self.halted is None and not any(item.status in UNFINISHED for item in self.items)
 
     def counts(self) -> Iterator[tuple[Status, int]]:
-        """How often each status that occurs does, in a fixed order."""
+        """Yield the number of results by status, in a fixed order, without zeros."""
         for status in STATUSES:
             count = sum(item.status == status for item in self.items)
             if count:
@@ -101,7 +101,7 @@ class SyncResult:
 
 
 class Halt(Exception):
-    """Nothing more can be done for any repository; the run ends, and can be continued."""
+    """An error that ends the run for all repositories; the run can be continued later."""
 
     def __init__(self, error: CommodoreError) -> None:
         super().__init__(error.message)

@@ -1,4 +1,4 @@
-"""A run over many repositories: clones and updates at the same time, changes on the server one by one."""
+"""Sync of many repositories: parallel clones and updates, sequential changes on the server."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from commodore.base.files.workspace import Workspace, remove_tree
 STAGE = "updating repositories"
 
 Report = Callable[[ItemResult], None]
-"""Hears of each result as soon as it is there, in the list's order."""
+"""Called with each result as soon as it is available, in the list's order."""
 
 
 def ignore_result(result: ItemResult) -> None:
-    """A listener for nothing."""
+    """Ignore a result."""
 
 
 def sync_repositories(
@@ -38,11 +38,11 @@ def sync_repositories(
 ) -> SyncResult:
     """Update every repository of a list from its template, and open pull requests with the changes.
 
-    What is wrong with one repository is part of its result and does not end the run. A run that was interrupted is
-    continued by the same request: `.commodore/sync-<digest>.json` in the workspace says what it has finished.
+    The error of a repository is part of its result and does not end the run. The same request continues an interrupted
+    run: `.commodore/sync-<digest>.json` in the workspace holds its results.
 
     Raises:
-        UsageError: the token, the API's URL, the branch or the filter cannot be used.
+        UsageError: the token, the API's URL, the branch or the filter is invalid.
         InputError: the list cannot be read.
         EnvironmentFault: the disk failed.
     """
@@ -56,7 +56,7 @@ def sync_repositories(
         )
         request = replace(request, dry_run=True)
     check_branch(request.branch, context)
-    context = context.with_announce(_discreetly(context.announce, _without_token(request.token)))
+    context = context.with_announce(_announcing_without_token(context.announce, _without_token(request.token)))
     github = GitHub(request.github_url, request.token, context)
     items = read_list(request.list_file, request.filter, context)
     state = open_state(workspace, request, context)
@@ -91,7 +91,7 @@ def _run(work: SyncWork, items: Sequence[Item], state: State, report: Report) ->
 
 
 def _results(work: SyncWork, items: Sequence[Item], state: State) -> Generator[ItemResult]:
-    """The result of each item in order; a few items ahead are prepared meanwhile."""
+    """Yield the result of each item in order; a few further items are prepared in parallel."""
     pool = ThreadPoolExecutor(work.context.limits.sync_workers, thread_name_prefix="sync")
     coming = iter([item for item in items if item.name not in state.finished])
     ahead: deque[Future[ItemResult | Change]] = deque()
@@ -109,13 +109,13 @@ def _results(work: SyncWork, items: Sequence[Item], state: State) -> Generator[I
                     changed = _pause(work, changed)
                     outcome = publish(work, outcome)
             except CommodoreError as error:
-                # The folder is a temporary one, and says nothing: the repository does.
+                # The error names the repository instead of the temporary folder.
                 told = _rewritten(error, functools.partial(_renamed, str(work.folder(item)), item.name))
                 outcome = ItemResult(item.name, "failed", told.message, error=told)
             changed += outcome.status in CHANGED
-            yield _discreet(outcome, _without_token(work.github.token))
+            yield _result_without_token(outcome, _without_token(work.github.token))
             remove_tree(work.folder(item))
-    except BaseException:  # Ctrl-C, or nothing more can be done for any of them
+    except BaseException:  # Ctrl-C, or an error that concerns all repositories
         work.github.stop()
         work.access.context.cancellation.cancel()
         raise
@@ -128,7 +128,7 @@ def _renamed(folder: str, name: str, text: str) -> str:
 
 
 def _pause(work: SyncWork, changed: int) -> int:
-    """Pause before one more change if a batch is full; returns how many changes there were since the last pause."""
+    """Pause before the next change if a batch is complete. Returns the number of changes since the last pause."""
     request = work.request
     if request.dry_run or not request.batch_size or not request.pause or changed < request.batch_size:
         return changed
@@ -139,11 +139,11 @@ def _pause(work: SyncWork, changed: int) -> int:
 
 _Rewrite = Callable[[str], str]
 
-_SHORTEST = 8  # characters; what is shorter is no token, and would be found in every word
+_SHORTEST = 8  # characters; a shorter text is not a token, and could be part of any word
 
 
 def _without_token(token: str | None) -> _Rewrite:
-    """What takes a token out of a text, as it is and as git sends it."""
+    """Return a function that removes a token from a text, as it is and as git sends it."""
     token = (token or "").strip()
     if len(token) < _SHORTEST:
         return lambda text: text
@@ -152,24 +152,26 @@ def _without_token(token: str | None) -> _Rewrite:
 
 
 def _rewritten(error: CommodoreError, rewrite: _Rewrite) -> CommodoreError:
-    """The same error with other words."""
+    """Return an error with rewritten texts."""
     if isinstance(error, Findings):
-        return Findings(_rewritten(one, rewrite) for one in error.errors)
+        return Findings(_rewritten(cause, rewrite) for cause in error.errors)
     locations = [replace(each, place=rewrite(each.place)) for each in error.locations]
     return type(error)(error.code, rewrite(error.message), hint=rewrite(error.hint), locations=locations)
 
 
-def _discreet(result: ItemResult, rewrite: _Rewrite) -> ItemResult:
-    """A result with other words."""
+def _result_without_token(result: ItemResult, rewrite: _Rewrite) -> ItemResult:
+    """Return a result with rewritten texts."""
     error = _rewritten(result.error, rewrite) if result.error is not None else None
     return replace(result, reason=rewrite(result.reason), url=rewrite(result.url), error=error)
 
 
-def _discreetly(announce: Announce, rewrite: _Rewrite) -> Announce:
-    """A listener with other words."""
+def _announcing_without_token(announce: Announce, rewrite: _Rewrite) -> Announce:
+    """Return a listener that rewrites the texts of events."""
 
-    def announce_discreetly(event: Event) -> None:
-        texts = {one.name: rewrite(text) for one in fields(event) if isinstance(text := getattr(event, one.name), str)}
+    def announce_announcing_without_token(event: Event) -> None:
+        texts = {
+            field.name: rewrite(text) for field in fields(event) if isinstance(text := getattr(event, field.name), str)
+        }
         announce(replace(event, **texts))
 
-    return announce_discreetly
+    return announce_announcing_without_token

@@ -1,4 +1,4 @@
-"""What a run has finished, so that the same command continues it when it was interrupted."""
+"""State of a run, with which the same command continues an interrupted run."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _FORMAT = 1
 
 @dataclass
 class State:
-    """The results of finished repositories by name, kept in a file from the first one to the end of the run."""
+    """The results of finished repositories by name, stored in a file until the end of the run."""
 
     path: Path
     started: float = field(default_factory=time.time)
     finished: dict[str, ItemResult] = field(default_factory=dict)
 
     def add(self, result: ItemResult) -> None:
-        """Remember a result. One that failed or was put off is to be tried again, so it is not kept."""
+        """Store a result. Failed and postponed repositories are tried again, so they are not stored."""
         if result.status in UNFINISHED:
             return
         self.finished[result.name] = result
@@ -36,13 +36,13 @@ class State:
         write_atomically(self.path, json.dumps(content, indent=1).encode(), 0o600)
 
     def remove(self) -> None:
-        """The run is complete: the next one looks at everything again."""
+        """Remove the file of a complete run; the next run syncs everything again."""
         with guard_disk(self.path):
             self.path.unlink(missing_ok=True)
 
 
 def open_state(workspace: Workspace, request: SyncRequest, context: Context) -> State:
-    """What an interrupted run of the same command has finished; nothing, if there was none."""
+    """Return the state of an interrupted run of the same command; empty without one."""
     path = workspace.state / f"sync-{_digest(request)}.json"
     state = State(path)
     if request.restart or not path.is_file():
@@ -55,8 +55,8 @@ def open_state(workspace: Workspace, request: SyncRequest, context: Context) -> 
         context.announce(
             Warned(
                 "CMD-SYNC-014",
-                f"{path} cannot be read, so all repositories are looked at",
-                hint="nothing needs to be done; those that are up to date stay as they are",
+                f"{path} cannot be read, so all repositories are synced again",
+                hint="nothing needs to be done; up-to-date repositories are not changed",
             )
         )
         return state
@@ -68,7 +68,7 @@ def open_state(workspace: Workspace, request: SyncRequest, context: Context) -> 
 
 
 def _digest(request: SyncRequest) -> str:
-    """What makes two commands the same; the token, batches and pauses do not count."""
+    """Return a digest that identifies equal commands, without the token, batches and pauses."""
     parts = [
         request.kind.name,
         str(request.list_file.resolve()),

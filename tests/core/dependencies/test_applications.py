@@ -41,9 +41,9 @@ def test_nothing_is_included() -> None:
 @pytest.mark.requirement("C31")
 def test_instances() -> None:
     """`component as alias` declares an instance."""
-    found = parse_applications(["nfs as share-2", "nfs as share-1", "nfs"], make_context())
-    assert found.components == ("nfs",)
-    assert list(found.instances.items()) == [("nfs", "nfs"), ("share-1", "nfs"), ("share-2", "nfs")]
+    applications = parse_applications(["nfs as share-2", "nfs as share-1", "nfs"], make_context())
+    assert applications.components == ("nfs",)
+    assert list(applications.instances.items()) == [("nfs", "nfs"), ("share-1", "nfs"), ("share-2", "nfs")]
 
 
 @pytest.mark.requirement("C34", "C36")
@@ -55,8 +55,8 @@ def test_bare_and_identity_are_the_same() -> None:
 @pytest.mark.requirement("C35")
 def test_aliases_only() -> None:
     """A component that is used through aliases only has no instance of its own name."""
-    found = parse_applications(["c as x"], make_context())
-    assert (found.components, found.instances) == (("c",), {"x": "c"})
+    applications = parse_applications(["c as x"], make_context())
+    assert (applications.components, applications.instances) == (("c",), {"x": "c"})
 
 
 @pytest.mark.requirement("C37")
@@ -107,9 +107,11 @@ def test_twin_keys(entries: tuple[str, ...]) -> None:
 
 def test_twin_keys_that_are_allowed() -> None:
     collected: list[Event] = []
-    found = parse_applications(["x as comp-a", "x as comp_a"], make_context(collected.append, allowed=["CMD-DEP-004"]))
-    assert found.instances == {"comp-a": "x", "comp_a": "x"}
-    assert [one.code for one in collected if isinstance(one, Warned)] == ["CMD-DEP-004"]
+    applications = parse_applications(
+        ["x as comp-a", "x as comp_a"], make_context(collected.append, allowed=["CMD-DEP-004"])
+    )
+    assert applications.instances == {"comp-a": "x", "comp_a": "x"}
+    assert [event.code for event in collected if isinstance(event, Warned)] == ["CMD-DEP-004"]
 
 
 def test_several_aliases_in_one_entry() -> None:
@@ -159,15 +161,15 @@ def test_names_that_would_leave_their_folder(entry: str) -> None:
 def test_capitals_and_quotes_are_told() -> None:
     """Names become paths, to which neither does anything; the published tool takes both."""
     collected: list[Event] = []
-    found = parse_applications(["C", "d as 'X'", "pkg.P"], make_context(collected.append))
-    assert (found.instances, found.packages) == ({"'X'": "d", "C": "C"}, ("P",))
+    applications = parse_applications(["C", "d as 'X'", "pkg.P"], make_context(collected.append))
+    assert (applications.instances, applications.packages) == ({"'X'": "d", "C": "C"}, ("P",))
     assert [event.code for event in collected if isinstance(event, Warned)] == ["CMD-NAME-007"] * 3
 
 
 def test_an_instance_that_is_included_twice_can_be_allowed() -> None:
     collected: list[Event] = []
-    found = parse_applications(["c", "c as c"], make_context(collected.append, allowed=["CMD-DEP-003"]))
-    assert found.instances == {"c": "c"}
+    applications = parse_applications(["c", "c as c"], make_context(collected.append, allowed=["CMD-DEP-003"]))
+    assert applications.instances == {"c": "c"}
     (warning,) = collected
     assert isinstance(warning, Warned)
     assert (warning.code, "they count once" in warning.hint) == ("CMD-DEP-003", True)
@@ -195,8 +197,8 @@ def test_reserved_names(entry: str, code: str) -> None:
 
 
 def test_everything_wrong_is_reported_at_once() -> None:
-    found = codes_of("../evil", "pkg.global", "a as b as c", "c", "c as c", "d as x", "e as x", "k-1", "k_1")
-    assert sorted(found) == [
+    codes = codes_of("../evil", "pkg.global", "a as b as c", "c", "c as c", "d as x", "e as x", "k-1", "k_1")
+    assert sorted(codes) == [
         "CMD-DEP-001",
         "CMD-DEP-002",
         "CMD-DEP-003",
@@ -228,12 +230,12 @@ def entries() -> Iterator[st.SearchStrategy[str]]:
 def test_what_is_accepted_is_unambiguous(given_entries: list[str]) -> None:
     """Whatever is accepted gives each instance one component, one folder and one parameters key."""
     try:
-        found = parse_applications(given_entries, make_context())
+        applications = parse_applications(given_entries, make_context())
     except CommodoreError:
         return
     components = [entry for entry in given_entries if not entry.startswith("pkg.")]
-    assert len(found.instances) == len(components)
-    folders = {**{component: component for component in found.components}, **found.instances}
-    assert all(folders[component] == component for component in found.components)
+    assert len(applications.instances) == len(components)
+    folders = {**{component: component for component in applications.components}, **applications.instances}
+    assert all(folders[component] == component for component in applications.components)
     assert len({name.replace("-", "_") for name in folders}) == len(folders)
-    assert parse_applications(reversed(given_entries), make_context()) == found
+    assert parse_applications(reversed(given_entries), make_context()) == applications

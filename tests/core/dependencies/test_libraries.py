@@ -45,8 +45,8 @@ def codes(*owners: LibraryOwner) -> list[str]:
 
 class TestOwnLibraries:
     def test_all_of_them_are_known(self) -> None:
-        found = {path.name for path in (Path(commodore.__file__).parent / "lib").iterdir()}
-        assert found | {"kapitan.libjsonnet"} == OWN_LIBRARIES
+        names = {path.name for path in (Path(commodore.__file__).parent / "lib").iterdir()}
+        assert names | {"kapitan.libjsonnet"} == OWN_LIBRARIES
 
     @pytest.mark.parametrize("name", ["commodore.libjsonnet", "kube.libjsonnet", "kapitan.libjsonnet"])
     def test_none_takes_their_place(self, tmp_path: Path, name: str) -> None:
@@ -263,8 +263,8 @@ class TestTakeover:
     @pytest.mark.requirement("C54")
     def test_replaces_and_nominated(self, tmp_path: Path) -> None:
         """The other one is deployed, deprecated and names it."""
-        found = self.resolve(tmp_path, replaces=True, deployed=True, deprecated=True, replaced_by="c2")
-        assert found == ([], [])
+        resolved = self.resolve(tmp_path, replaces=True, deployed=True, deprecated=True, replaced_by="c2")
+        assert resolved == ([], [])
 
     @pytest.mark.requirement("C54")
     @pytest.mark.parametrize(
@@ -278,8 +278,8 @@ class TestTakeover:
     )
     def test_replaces_but_not_nominated(self, tmp_path: Path, c1: dict[str, Any], reason: str) -> None:
         """The other one is deployed and not deprecated; the warning says why."""
-        found, collected = self.resolve(tmp_path, replaces=True, deployed=True, **c1)
-        assert found == ["CMD-DEP-035"]
+        resolved, collected = self.resolve(tmp_path, replaces=True, deployed=True, **c1)
+        assert resolved == ["CMD-DEP-035"]
         (warning,) = collected
         assert isinstance(warning, Warned)
         assert warning.code == "CMD-DEP-037"
@@ -288,12 +288,12 @@ class TestTakeover:
     @pytest.mark.requirement("C54")
     def test_nominated_but_does_not_replace(self, tmp_path: Path) -> None:
         """It does not say `replaces`."""
-        found = self.resolve(tmp_path, replaces=False, deployed=True, deprecated=True, replaced_by="c2")
-        assert found == (["CMD-DEP-035"], [])
+        resolved = self.resolve(tmp_path, replaces=False, deployed=True, deprecated=True, replaced_by="c2")
+        assert resolved == (["CMD-DEP-035"], [])
 
     @pytest.mark.requirement("C50")
     def test_only_aliases_are_taken_over(self, tmp_path: Path) -> None:
-        """What replaces another component follows the rule, too: its own files carry its own name."""
+        """A component that replaces another one follows the rule, too: its own files have its own name."""
         assert codes(owner(tmp_path, "c2", "c1.libsonnet", replaces="c1")) == ["CMD-DEP-031"]
 
     @pytest.mark.requirement("C52", "C54")

@@ -34,7 +34,7 @@ def error_of(metadata: Any) -> InputError:
     ],
 )
 def test_no_metadata(given: dict[str, Any]) -> None:
-    """A missing key is no traceback. The old top-level `multi_instance` does not count."""
+    """A missing key does not end in a traceback. The old top-level `multi_instance` does not count."""
     assert read_metadata(given, "my-component") == ComponentMetadata()
 
 
@@ -85,7 +85,7 @@ def test_texts(key: str) -> None:
 @pytest.mark.parametrize("key", ["multi_instance", "multi_version", "deprecated"])
 @pytest.mark.parametrize(("value", "taken"), [("yes", True), ("false", True), (1, True), ("", False), ([], False)])
 def test_switches(key: str, value: Any, taken: bool) -> None:
-    """`yes` is text in reclass's YAML. What it is taken for is what syn-commodore takes it for, and is told."""
+    """`yes` is text in reclass's YAML. It is read as in syn-commodore, with a warning."""
     metadata = read_metadata(parameters({key: value}), "my-component")
     assert getattr(metadata, key) is taken
     (doubt,) = metadata.doubts

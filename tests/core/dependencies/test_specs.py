@@ -1,4 +1,4 @@
-"""Where dependencies come from: `parameters.components` and `parameters.packages`."""
+"""Sources of dependencies: `parameters.components` and `parameters.packages`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_what_is_included_is_read(kind: Kind) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("given", [{}, {"components": None, "packages": None}, {"components": {}, "packages": {}}])
 def test_an_unknown_dependency(kind: Kind, given: dict[str, Any]) -> None:
-    """What is included but not described is an error that names it."""
+    """A dependency that is included but not described is an error that names it."""
     error = error_of(given, kind)
     assert error.code == "CMD-DEP-012"
     assert f"unknown {kind} 'c'" in error.message
@@ -262,7 +262,7 @@ class TestInstanceSpec:
 
 
 class TestFindIncomplete:
-    def found(self, given: dict[str, Any], instances: dict[str, str] | None = None) -> list[CommodoreError]:
+    def errors(self, given: dict[str, Any], instances: dict[str, str] | None = None) -> list[CommodoreError]:
         return find_incomplete(given, instances or {})
 
     @pytest.mark.requirement("C30")
@@ -271,32 +271,32 @@ class TestFindIncomplete:
     def test_an_entry_without_url(self, kind: Kind, entry: Any) -> None:
         """Most likely a misspelt name, whether it is included or not."""
         given = {f"{kind}s": {"cert-manager": GOOD, "cert-manger": entry}}
-        (error,) = self.found(given)
+        (error,) = self.errors(given)
         assert error.code == "CMD-DEP-010"
         assert error.message == f"parameters.{kind}s.cert-manger has no `url`"
         assert error.hint == "did you mean 'cert-manager'?"
 
     def test_a_hint_without_similar_names(self) -> None:
-        (error,) = self.found(parameters(z={"version": "v1"}))
+        (error,) = self.errors(parameters(z={"version": "v1"}))
         assert error.hint == "add the `url`, or remove the entry"
 
     def test_an_alias_needs_none(self) -> None:
         given = parameters(c=GOOD, x={"version": "v2"})
-        assert self.found(given, {"c": "c", "x": "c"}) == []
-        assert self.found(given, {"x": "c"}) == []
+        assert self.errors(given, {"c": "c", "x": "c"}) == []
+        assert self.errors(given, {"x": "c"}) == []
 
     def test_an_alias_of_an_incomplete_component_is_reported_too(self) -> None:
         given = parameters(c={"version": "v1"}, x={"version": "v2"})
-        assert len(self.found(given, {"x": "c"})) == 2
+        assert len(self.errors(given, {"x": "c"})) == 2
 
     @pytest.mark.requirement("C24")
     def test_component_defaults_do_not_interfere(self) -> None:
         """The parameters that were read for fetching are checked; here they are sound."""
-        assert self.found(parameters(c=GOOD)) == []
+        assert self.errors(parameters(c=GOOD)) == []
 
     def test_all_are_reported_in_order(self) -> None:
         given = {"components": {"b": {}, "a": {}, 1: {}}, "packages": {"p": {}}}
-        assert [error.message.split()[0] for error in self.found(given)] == [
+        assert [error.message.split()[0] for error in self.errors(given)] == [
             "parameters.components.1",
             "parameters.components.a",
             "parameters.components.b",

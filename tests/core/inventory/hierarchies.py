@@ -69,9 +69,9 @@ class Hierarchy:
                 attempt()
             except CommodoreError as error:
                 caught.append(error)
-        one, both = caught
-        assert one.as_plain() == both.as_plain()
-        return one
+        single, both = caught
+        assert single.as_plain() == both.as_plain()
+        return single
 
     def place(self, name: str, line: int | None = None, column: int | None = None) -> str:
         """A location in a class file, as errors show it."""

@@ -188,7 +188,7 @@ def test_any_classes(tmp_path_factory: pytest.TempPathFactory, data: st.DataObje
     value=st.sampled_from(VALUES + ODD_VALUES), tail=st.sampled_from(TAILS + GOOD_TAILS), after=st.sampled_from(VALUES)
 )
 def test_texts_one_after_another(tmp_path_factory: pytest.TempPathFactory, value: str, tail: str, after: str) -> None:
-    """What stands at the end of a file takes nothing of what follows."""
+    """The end of a file does not absorb the content of the next one."""
     first, second = (f"parameters:\n  a{n}:{text.replace('{n}', n)}{tail}" for n, text in (("1", value), ("2", after)))
     hierarchy = cluster(
         tmp_path_factory.mktemp("cluster"), {"a": first, "b": second, "c": "parameters:\n  # x\n  c: 1\n"}
@@ -241,7 +241,7 @@ class TestPlan:
         ):
             others = {**OTHERS, "params/cluster.yml": f"{text}parameters: {{which: c1, cluster: {{name: c}}}}\n"}
             others |= {"params/early.yml": "parameters: {which: c1}\n"}
-            hierarchy = cluster(tmp_path / str(number), {f"c{one}": plain(one) for one in range(4)}, others)
+            hierarchy = cluster(tmp_path / str(number), {f"c{index}": plain(index) for index in range(4)}, others)
             assert outcome(hierarchy, ALWAYS) == outcome(hierarchy, NEVER)
 
     def test_a_target_that_is_written_in_another_way(self, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""How the parameters of two clusters differ."""
+"""Differences between the parameters of two clusters."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_every_parameter_that_differs_once_and_sorted() -> None:
 
 
 def lines(left: Any, right: Any) -> list[str]:
-    return [line.text for one in compare_parameters(left, right) for line in render_difference(one)]
+    return [line.text for difference in compare_parameters(left, right) for line in render_difference(difference)]
 
 
 def test_differences_as_text() -> None:
@@ -68,13 +68,13 @@ def test_only_what_is_near_a_change_is_shown() -> None:
     [(1, True), (1, 1.0), (1, "1"), (None, "null"), ([], {}), ([1], [True]), ({}, None), ([{}], [[]])],
 )
 def test_types_count(left: Any, right: Any) -> None:
-    (found,) = compare_parameters({"a": left}, {"a": right})
-    assert (found.path, found.change) == (("a",), "changed")
+    (difference,) = compare_parameters({"a": left}, {"a": right})
+    assert (difference.path, difference.change) == (("a",), "changed")
 
 
 def test_keys_of_different_types_are_different_keys() -> None:
-    found = compare_parameters({1: "a", "b": 0}, {"1": "a", "b": 0, None: 1, True: 2})
-    assert [(one.path, one.change) for one in found] == [
+    differences = compare_parameters({1: "a", "b": 0}, {"1": "a", "b": 0, None: 1, True: 2})
+    assert [(difference.path, difference.change) for difference in differences] == [
         (("1",), "removed"),
         (("1",), "added"),
         (("null",), "added"),
@@ -87,13 +87,16 @@ def test_what_is_no_number_equals_itself() -> None:
 
 
 def test_one_parameter_only() -> None:
-    assert [one.path for one in compare_parameters(LEFT, RIGHT, ("facts",))] == [("facts", "cloud"), ("facts", "x.y/z")]
-    assert [one.change for one in compare_parameters(LEFT, RIGHT, ("gone",))] == ["removed"]
-    assert [one.change for one in compare_parameters(RIGHT, LEFT, ("gone", "x"))] == ["added"]
+    assert [difference.path for difference in compare_parameters(LEFT, RIGHT, ("facts",))] == [
+        ("facts", "cloud"),
+        ("facts", "x.y/z"),
+    ]
+    assert [difference.change for difference in compare_parameters(LEFT, RIGHT, ("gone",))] == ["removed"]
+    assert [difference.change for difference in compare_parameters(RIGHT, LEFT, ("gone", "x"))] == ["added"]
     assert plain(compare_parameters(LEFT, RIGHT, ("list", 1))) == [
         {"path": "list[1].a", "change": "changed", "left": 2, "right": "2"}
     ]
-    assert [one.right for one in compare_parameters(LEFT, RIGHT, ("_instance",))] == ["two"]
+    assert [difference.right for difference in compare_parameters(LEFT, RIGHT, ("_instance",))] == ["two"]
     assert compare_parameters(LEFT, RIGHT, ("facts", "region")) == []
     with pytest.raises(InputError) as caught:
         compare_parameters(LEFT, RIGHT, ("fact",))
@@ -113,8 +116,8 @@ def test_both_directions_tell_the_same(left: dict[str, Any], right: dict[str, An
     opposite = {"added": "removed", "removed": "added", "changed": "changed"}
     there = compare_parameters(left, right)
     back = compare_parameters(right, left)
-    assert [(one.path, opposite[one.change], one.right, one.left) for one in there] == [
-        (one.path, one.change, one.left, one.right) for one in back
-    ]
+    assert [
+        (difference.path, opposite[difference.change], difference.right, difference.left) for difference in there
+    ] == [(difference.path, difference.change, difference.left, difference.right) for difference in back]
     assert bool(there) == (repr(sorted(left.items())) != repr(sorted(right.items()))) or left == right
     assert compare_parameters(left, left) == []

@@ -1,4 +1,4 @@
-"""Which files a lint reads."""
+"""Files that a lint reads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "f"
 
 
-def found(folder: Path, *patterns: str, ignore: str | None = None) -> list[str]:
+def listed(folder: Path, *patterns: str, ignore: str | None = None) -> list[str]:
     if ignore is not None:
         (folder / ".commodoreignore").write_text(ignore)
     return [str(path.relative_to(folder)) for path in class_files(folder, patterns)]
@@ -33,13 +33,13 @@ ALL = ["a.yml", "b.json", "c/d.yml", "c/e/f.yml", "c/e/g", "x/d.yml"]
 
 def test_all_files_in_path_order(folder: Path) -> None:
     """Recursive, whatever the extension; hidden entries are left out."""
-    assert found(folder) == ALL
+    assert listed(folder) == ALL
 
 
 @pytest.mark.parametrize("ignore", ["", "\n", "\n\n  \n\t\n", "..\n", "../f\n", "/../f\n", "nothing\n"])
 def test_lines_that_mean_nothing(folder: Path, ignore: str) -> None:
     """A blank line matched every folder, so that the whole lint passed silently."""
-    assert found(folder, ignore=ignore) == ALL
+    assert listed(folder, ignore=ignore) == ALL
 
 
 @pytest.mark.parametrize(
@@ -68,9 +68,9 @@ def test_lines_that_mean_nothing(folder: Path, ignore: str) -> None:
 def test_patterns(folder: Path, pattern: str, left: list[str], source: str) -> None:
     """`/` anchors, other patterns match at any depth, an ignored folder ignores what is in it."""
     if source == "option":
-        assert found(folder, pattern) == left
+        assert listed(folder, pattern) == left
     else:
-        assert found(folder, ignore=f"\nnothing\r\n{pattern}\n\n") == left
+        assert listed(folder, ignore=f"\nnothing\r\n{pattern}\n\n") == left
 
 
 def test_a_file(folder: Path) -> None:
@@ -91,12 +91,12 @@ def test_patterns_that_mean_nothing(folder: Path) -> None:
 
 def test_links_to_folders_are_not_followed(folder: Path) -> None:
     (folder / "loop").symlink_to(".")
-    assert found(folder) == ALL
+    assert listed(folder) == ALL
 
 
 def test_an_ignore_file_that_is_no_text(folder: Path) -> None:
     (folder / ".commodoreignore").write_bytes(b"\xff\xfe\n/x\n")
-    assert found(folder) == ALL[:-1]
+    assert listed(folder) == ALL[:-1]
 
 
 def test_a_folder_that_cannot_be_listed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

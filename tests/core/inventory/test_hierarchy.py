@@ -141,8 +141,8 @@ class TestLinkClasses:
         }
 
     def test_exactly_these(self, workspace: Workspace) -> None:
-        one, two = component(workspace, "one"), component(workspace, "two")
-        link_classes(workspace, [one, two])
+        first, two = component(workspace, "one"), component(workspace, "two")
+        link_classes(workspace, [first, two])
         (workspace.component_classes / ".left").write_text("")
         (workspace.defaults_classes / "left.yml").symlink_to("nowhere")
         (two.directory / "class" / "defaults.yml").unlink()
@@ -153,8 +153,8 @@ class TestLinkClasses:
     def test_without_a_class_file(self, workspace: Workspace) -> None:
         """All components are named at once; defaults are optional."""
         links = [component(workspace, name, defaults=False) for name in ("a", "b", "c")]
-        for one in links[:2]:
-            one.component_class.unlink()
+        for link in links[:2]:
+            link.component_class.unlink()
         with pytest.raises(Findings) as raised:
             link_classes(workspace, links)
         assert [error.code for error in raised.value.errors] == ["CMD-INV-009", "CMD-INV-009"]
@@ -168,28 +168,28 @@ class TestLinkClasses:
         (workspace.root / "secret").write_text("password: x")
         (workspace.component("other")).mkdir(parents=True)
         (workspace.component("other") / "x").write_text("")
-        one = component(workspace, "nfs")
-        (one.directory / "class" / file).unlink()
-        (one.directory / "class" / file).symlink_to(target)
+        link = component(workspace, "nfs")
+        (link.directory / "class" / file).unlink()
+        (link.directory / "class" / file).symlink_to(target)
         with pytest.raises(InputError) as raised:
-            link_classes(workspace, [one])
+            link_classes(workspace, [link])
         assert raised.value.code == "CMD-INV-010"
         assert f"class/{file} of component 'nfs'" in raised.value.message
 
     def test_links_inside_the_repository(self, workspace: Workspace) -> None:
-        one = component(workspace, "nfs", sub="sub")
-        one.defaults_class.rename(one.checkout / "shared.yml")
-        one.defaults_class.symlink_to("../../shared.yml")
-        assert link_classes(workspace, [one]) == ["nfs"]
+        link = component(workspace, "nfs", sub="sub")
+        link.defaults_class.rename(link.checkout / "shared.yml")
+        link.defaults_class.symlink_to("../../shared.yml")
+        assert link_classes(workspace, [link]) == ["nfs"]
 
     @pytest.mark.parametrize("file", ["defaults.yml", "nfs.yml"])
     def test_dangling_class_files(self, workspace: Workspace, file: str) -> None:
         """The component is named; missing defaults and defaults that dangle differ."""
-        one = component(workspace, "nfs")
-        (one.directory / "class" / file).unlink()
-        (one.directory / "class" / file).symlink_to("nowhere.yml")
+        link = component(workspace, "nfs")
+        (link.directory / "class" / file).unlink()
+        (link.directory / "class" / file).symlink_to("nowhere.yml")
         with pytest.raises(InputError) as raised:
-            link_classes(workspace, [one])
+            link_classes(workspace, [link])
         assert raised.value.code == "CMD-INV-023"
         assert f"class/{file} of component 'nfs' is a link to nowhere.yml" in raised.value.message
 

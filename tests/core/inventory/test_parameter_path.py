@@ -1,4 +1,4 @@
-"""Paths of parameters: what people write, what is read from it, and what they are told when it leads nowhere."""
+"""Paths of parameters: parsing, and errors about missing parameters."""
 
 from __future__ import annotations
 

@@ -83,12 +83,12 @@ def scratch(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
 
 def snapshot(root: Path) -> dict[str, tuple[object, ...]]:
     """Everything below a folder: kind and mode, time of change, content."""
-    found: dict[str, tuple[object, ...]] = {}
+    files: dict[str, tuple[object, ...]] = {}
     for path in sorted(root.rglob("*")):
         about = path.lstat()
         content = os.readlink(path) if path.is_symlink() else path.read_bytes() if path.is_file() else b""
-        found[str(path.relative_to(root))] = (about.st_mode, about.st_mtime_ns, content)
-    return found
+        files[str(path.relative_to(root))] = (about.st_mode, about.st_mtime_ns, content)
+    return files
 
 
 def test_the_made_up_cluster(folders: Folders) -> None:
@@ -266,7 +266,7 @@ def test_an_error_is_not_blamed_on_missing_classes(folders: Folders) -> None:
     folders.with_tenant({"c-bar.yml": "parameters:\n  x: ${y}\n"})
     error = folders.failure()
     assert error.message == "parameter 'x' refers to ${y}, which is not defined (while rendering target 'global')"
-    assert [str(one) for one in error.locations] == [f"{folders.tenant}/c-bar.yml:2"]
+    assert [str(location) for location in error.locations] == [f"{folders.tenant}/c-bar.yml:2"]
 
 
 def test_a_folder_without_the_first_class_is_worth_a_warning(folders: Folders) -> None:
@@ -391,4 +391,6 @@ def test_the_same_component_twice(folders: Folders) -> None:
 
 def test_an_error_in_defaults_names_the_component(folders: Folders) -> None:
     component(folders, "component-x", "x", "parameters:\n  x: ${nothing}\n")
-    assert [str(one) for one in folders.failure().locations] == [f"{folders.root}/component-x/class/defaults.yml:2"]
+    assert [str(location) for location in folders.failure().locations] == [
+        f"{folders.root}/component-x/class/defaults.yml:2"
+    ]

@@ -11,7 +11,7 @@ from commodore.core.inventory import find_removed_variables
 from commodore.core.inventory.lint.deprecated import REMOVED_VARIABLES
 
 
-def found(path: Path) -> list[tuple[str, str]]:
+def removed(path: Path) -> list[tuple[str, str]]:
     return [(error.message, str(error.locations[0])) for error in find_removed_variables([path])]
 
 
@@ -32,7 +32,7 @@ def test_one_error_for_each_variable_and_value(tmp_path: Path) -> None:
         "  a:\n    b:\n    - c: ${cloud:provider} ${cloud:region}\n    - 3\n  ${cluster:dist}: x\n"
     )
     place = tmp_path / "a.yml"
-    assert found(tmp_path) == [
+    assert removed(tmp_path) == [
         ("classes[0] uses ${cloud:provider}, which was removed", f"{place}:2"),
         ("parameters.a.b[0].c uses ${cloud:provider}, which was removed", f"{place}:6"),
         ("parameters.a.b[0].c uses ${cloud:region}, which was removed", f"{place}:6"),
@@ -51,10 +51,10 @@ def test_one_error_for_each_variable_and_value(tmp_path: Path) -> None:
         "x: ${customer:names}",
     ],
 )
-def test_what_is_not_found(tmp_path: Path, content: str) -> None:
+def test_what_is_not_removed(tmp_path: Path, content: str) -> None:
     """Files that are not one YAML map are left to reclass."""
     (tmp_path / "a.yml").write_text(content)
-    assert found(tmp_path) == []
+    assert removed(tmp_path) == []
 
 
 def test_what_is_no_file(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_what_is_no_file(tmp_path: Path) -> None:
     (tmp_path / "loop.yml").symlink_to("loop.yml")
     os.mkfifo(tmp_path / "pipe.yml")
     (tmp_path / "bytes").write_bytes(b"\xff${customer:name}")
-    assert found(tmp_path) == []
+    assert removed(tmp_path) == []
 
 
 def test_ignored_files(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_ignored_files(tmp_path: Path) -> None:
     for name in ("a.yml", "b.yml"):
         (tmp_path / name).write_text("x: ${customer:name}")
     (tmp_path / ".commodoreignore").write_text("\n/a.yml\n")
-    assert [place for _, place in found(tmp_path)] == [f"{tmp_path / 'b.yml'}:1"]
+    assert [place for _, place in removed(tmp_path)] == [f"{tmp_path / 'b.yml'}:1"]
 
 
 def test_several_targets(tmp_path: Path) -> None:

@@ -302,8 +302,10 @@ class TestStandardError:
         """Redirections that cross would lose the descriptor for good."""
         hierarchies = [Hierarchy(tmp_path / str(number)).target("classes: [b.c]") for number in range(4)]
         threads = [
-            threading.Thread(target=lambda one=one: [one.render(ignore_missing_classes=True) for _ in range(5)])
-            for one in hierarchies
+            threading.Thread(
+                target=lambda hierarchy=hierarchy: [hierarchy.render(ignore_missing_classes=True) for _ in range(5)]
+            )
+            for hierarchy in hierarchies
         ]
         for thread in threads:
             thread.start()
@@ -311,7 +313,7 @@ class TestStandardError:
             thread.join()
         os.write(2, b"still here\n")
         assert capfd.readouterr().err == "still here\n"
-        assert [len(one.collected) for one in hierarchies] == [5, 5, 5, 5]
+        assert [len(hierarchy.collected) for hierarchy in hierarchies] == [5, 5, 5, 5]
 
     def test_without_one(self, tmp_path: Path) -> None:
         Hierarchy(tmp_path).target("classes: [a]").classes({"a.yml": "parameters: {x: 1}"})
@@ -343,8 +345,8 @@ class TestManyTargets:
         assert list(nodes) == [f"t-{number:02}" for number in range(40)]
         for name, node in nodes.items():
             alone = hierarchy.render(name)
-            for one in (node, alone):
-                del one.raw["__reclass__"]["timestamp"]
+            for rendered_node in (node, alone):
+                del rendered_node.raw["__reclass__"]["timestamp"]
             assert node == alone
             assert node.raw["__reclass__"]["uri"] == f"yaml_fs://{hierarchy.workspace.target(name)}"
 
@@ -367,7 +369,7 @@ class TestManyTargets:
         assert "t-37" in error.message
 
     def test_several_errors(self, tmp_path: Path) -> None:
-        """Which one is told does not depend on chance."""
+        """The reported error is deterministic."""
         hierarchy = self.hierarchy(tmp_path)
         for number in (39, 21, 22, 23):
             hierarchy.target("classes: [b]", f"t-{number}")

@@ -145,7 +145,7 @@ def test_the_status_comes_before_the_json(reply: Reply, code: str, said: str) ->
         api.script(reply)
         error = failure(lambda: asking.cluster("c-one"))
         assert error.code == code
-        assert error.exit_code == (3 if code == "CMD-API-009" else 1), "what fails again is no passing fault"
+        assert error.exit_code == (3 if code == "CMD-API-009" else 1), "a repeated failure is not temporary"
         assert said in error.message
         assert api.url in error.message
         assert len(api.requests) == 1

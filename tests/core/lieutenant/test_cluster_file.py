@@ -125,7 +125,7 @@ def test_a_misspelt_key_of_an_object_gets_a_suggestion(kind: str, wrong: str, ri
 
 
 def test_other_keys_of_objects_are_ignored(tmp_path: Path) -> None:
-    extra = {"annotations": {}, "fact": "beside the right one", "installURL": "x", "creationTimestamp": "x"}
+    extra = {"annotations": {}, "fact": "next to the right one", "installURL": "x", "creationTimestamp": "x"}
     path = write(tmp_path / "f", {"cluster": cluster() | extra, "tenant": tenant() | {"compilePipeline": {}}})
     assert load(path).id == "c-one"
 
@@ -195,9 +195,9 @@ def test_where_a_field_is_set(several: bool, tmp_path: Path) -> None:
         text = yaml.safe_dump({"clusters": [cluster("c-two"), cluster()], "tenants": [tenant("t-two"), tenant()]})
     else:
         text = yaml.safe_dump({"cluster": cluster(), "tenant": tenant()})
-    found = load(write(tmp_path / "cluster.yml", text))
+    loaded = load(write(tmp_path / "cluster.yml", text))
     for owner, name in (("cluster", "c-one"), ("tenant", "t-one")):
-        (place,) = where_set(found, owner, "gitRepo", "url")  # type: ignore[arg-type]
+        (place,) = where_set(loaded, owner, "gitRepo", "url")  # type: ignore[arg-type]
         assert place.line is not None
         assert place.column is not None
         written = text.splitlines()[place.line - 1][place.column - 1 :]
@@ -206,8 +206,8 @@ def test_where_a_field_is_set(several: bool, tmp_path: Path) -> None:
 
 
 def test_where_a_field_is_set_that_is_in_no_file(tmp_path: Path) -> None:
-    found = load(write(tmp_path / "cluster.yml", {"cluster": cluster(), "tenant": tenant()}))
-    assert where_set(found, "cluster", "nix") == [Location(str(tmp_path / "cluster.yml"))]
+    loaded = load(write(tmp_path / "cluster.yml", {"cluster": cluster(), "tenant": tenant()}))
+    assert where_set(loaded, "cluster", "nix") == [Location(str(tmp_path / "cluster.yml"))]
     of_api = parse_cluster(cluster(), tenant(), {}, make_context(), source="https://api.example.com")
     assert where_set(of_api, "tenant", "gitRepo", "url") == [Location("https://api.example.com")]
     assert where_set(replace(of_api, source=""), "tenant", "gitRepo", "url") == []
@@ -215,6 +215,8 @@ def test_where_a_field_is_set_that_is_in_no_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["[a]", "{cluster: [a]}", "{clusters: {a: b}}", "{cluster: {gitRepo: 1}}", "{"])
 def test_where_a_field_is_set_in_a_file_that_was_edited_meanwhile(text: str, tmp_path: Path) -> None:
-    found = load(write(tmp_path / "cluster.yml", {"cluster": cluster(), "tenant": tenant()}))
+    loaded = load(write(tmp_path / "cluster.yml", {"cluster": cluster(), "tenant": tenant()}))
     (tmp_path / "cluster.yml").write_text(text, encoding="utf-8")
-    assert [one.place for one in where_set(found, "cluster", "gitRepo", "url")] == [str(tmp_path / "cluster.yml")]
+    assert [location.place for location in where_set(loaded, "cluster", "gitRepo", "url")] == [
+        str(tmp_path / "cluster.yml")
+    ]

@@ -110,11 +110,11 @@ def test_each_missing_key_of_a_tenant_is_one_finding(key: str) -> None:
 
 
 def test_wrong_types_are_named_in_the_words_of_json() -> None:
-    found = findings(
+    messages = findings(
         cluster(displayName=5, gitRepo="x", facts=[], dynamicFacts="no", globalGitRepoRevision=1.5),
         tenant(gitRepo={"url": True}, globalGitRepoURL={}, tenantGitRepoRevision=["v1"]),
     )
-    assert list(found.values()) == [
+    assert list(messages.values()) == [
         "cluster 'c-one' has a number as displayName, expected text",
         "cluster 'c-one' has text as gitRepo, expected an object",
         "cluster 'c-one' has a list as facts, expected an object",
@@ -133,8 +133,8 @@ def test_an_object_that_is_none(value: object) -> None:
 
 
 def test_tenant_mismatch() -> None:
-    found = findings(cluster(tenant_id="t-other"), tenant())
-    assert found == {
+    messages = findings(cluster(tenant_id="t-other"), tenant())
+    assert messages == {
         "CMD-API-022 0": "cluster 'c-one' belongs to tenant 't-other', but the given tenant is 't-one'",
     }
 
@@ -143,13 +143,13 @@ def test_tenant_mismatch() -> None:
 @pytest.mark.parametrize("value", [..., "", None])
 def test_required_facts_are_named(fact: str, value: object) -> None:
     facts = {"cloud": "cloudscale", "distribution": "k3s"} | {fact: value}
-    found = findings(cluster(facts={k: v for k, v in facts.items() if v is not ...}), tenant())
-    assert found == {"CMD-API-023 0": f"cluster 'c-one' has no fact '{fact}'"}
+    messages = findings(cluster(facts={k: v for k, v in facts.items() if v is not ...}), tenant())
+    assert messages == {"CMD-API-023 0": f"cluster 'c-one' has no fact '{fact}'"}
 
 
 def test_a_required_fact_must_be_text() -> None:
-    found = findings(cluster(facts={"cloud": ["x"], "distribution": "k3s"}), tenant())
-    assert found == {"CMD-API-021 0": "cluster 'c-one' has a list as fact 'cloud', expected text"}
+    messages = findings(cluster(facts={"cloud": ["x"], "distribution": "k3s"}), tenant())
+    assert messages == {"CMD-API-021 0": "cluster 'c-one' has a list as fact 'cloud', expected text"}
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "-x", ".git", "UPPER", "x\n", "a b", "x" * 201])

@@ -1,4 +1,4 @@
-"""Which token is used."""
+"""Selection of the API token."""
 
 from __future__ import annotations
 

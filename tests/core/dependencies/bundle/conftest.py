@@ -61,7 +61,7 @@ class Bundler:
         return [event.code for event in self.collected if isinstance(event, Warned)]
 
     def sources(self, *, offline: bool = False, limits: Limits = DEFAULT_LIMITS) -> LibrarySources:
-        """What a new run begins with."""
+        """Return the sources of a new run."""
         store = RepositoryStore(self.folder / ".repos", make_context(self.collected.append, limits, offline=offline))
         return LibrarySources(store, self.cache)
 

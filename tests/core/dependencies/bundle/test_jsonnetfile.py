@@ -20,7 +20,7 @@ def parse(text: str | bytes) -> JsonnetFile:
     return parse_jsonnetfile(text.encode() if isinstance(text, str) else text, "jsonnetfile.json", DEFAULT_LIMITS)
 
 
-def one(**entry: object) -> str:
+def with_dependency(**entry: object) -> str:
     git = {"source": {"git": {"remote": "https://github.com/org/lib"}}, "version": "v1"}
     return json.dumps({"version": 1, "dependencies": [{**git, **entry}]})
 
@@ -47,13 +47,13 @@ def test_nothing_required(text: str) -> None:
 
 
 def test_the_old_schema_names_legacy_packages() -> None:
-    old = one(name="short").replace('"version": 1, ', "", 1)
+    old = with_dependency(name="short").replace('"version": 1, ', "", 1)
     assert parse(old).dependencies[0].name == "short"
-    assert parse(one(name="short").replace('"version": 1', '"version": 0', 1)) == parse(old)
+    assert parse(with_dependency(name="short").replace('"version": 1', '"version": 0', 1)) == parse(old)
 
 
 def test_a_repeated_name_keeps_its_position_and_takes_the_last_value() -> None:
-    file = parse(one())
+    file = parse(with_dependency())
     again = replace(file.dependencies[0], version="v2")
     other = JsonnetDependency(LocalSource("other"))
     declared = JsonnetFile((file.dependencies[0], other, again)).declared(FOLDER)
@@ -69,7 +69,7 @@ def test_output_byte_for_byte() -> None:
     file = JsonnetFile(
         (
             JsonnetDependency(LocalSource("dependencies/zoo")),
-            *parse(one(sum="abc=", single=True, name="a<&>b")).dependencies,
+            *parse(with_dependency(sum="abc=", single=True, name="a<&>b")).dependencies,
         ),
         legacy_imports=False,
     )
@@ -124,8 +124,8 @@ def test_an_empty_file_byte_for_byte() -> None:
         ('{"dependencies": [{"source": {"git": {}, "local": {}}}]}', "jsonnetfile.json: dependencies[0].source"),
         ('{"dependencies": [{"source": {"git": []}}]}', "jsonnetfile.json: dependencies[0].source.git"),
         ('{"dependencies": [{"source": {"local": {}}}]}', "jsonnetfile.json: dependencies[0].source.local"),
-        (one(version=1.0), "jsonnetfile.json: dependencies[0].version"),
-        (one(single="yes"), "jsonnetfile.json: dependencies[0].single"),
+        (with_dependency(version=1.0), "jsonnetfile.json: dependencies[0].version"),
+        (with_dependency(single="yes"), "jsonnetfile.json: dependencies[0].single"),
         ('{"legacyImports": "no"}', "jsonnetfile.json: legacyImports"),
     ],
 )
@@ -145,7 +145,7 @@ def test_unknown_schema_versions(version: str) -> None:
 
 def test_a_git_dependency_needs_a_version() -> None:
     with pytest.raises(InputError) as caught:
-        parse(one(version=""))
+        parse(with_dependency(version=""))
     assert caught.value.code == "CMD-JB-006"
     assert "github.com/org/lib" in caught.value.message
 
@@ -153,7 +153,7 @@ def test_a_git_dependency_needs_a_version() -> None:
 @pytest.mark.parametrize("name", ["..", "../x", "/x", ".cache", ".cache/x", "a\nb"])
 def test_legacy_names_stay_below_vendor(name: str) -> None:
     with pytest.raises(PolicyError) as caught:
-        parse(one(name=name))
+        parse(with_dependency(name=name))
     assert caught.value.code == "CMD-JB-005"
 
 
@@ -167,8 +167,8 @@ def test_limits() -> None:
 
 def test_reading(tmp_path: Path) -> None:
     path = tmp_path / "jsonnetfile.json"
-    path.write_text(one(), encoding="utf-8")
-    assert read_jsonnetfile(path, DEFAULT_LIMITS) == parse(one())
+    path.write_text(with_dependency(), encoding="utf-8")
+    assert read_jsonnetfile(path, DEFAULT_LIMITS) == parse(with_dependency())
     path.write_text("{", encoding="utf-8")
     with pytest.raises(InputError) as caught:
         read_jsonnetfile(path, DEFAULT_LIMITS)

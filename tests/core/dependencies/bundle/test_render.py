@@ -116,22 +116,22 @@ def test_an_evaluation_that_grows(tmp_path: Path) -> None:
 
 
 def test_many_components_at_once(tmp_path: Path) -> None:
-    one = write_files(tmp_path / "one", {"jsonnetfile.jsonnet": TEMPLATE, "lib.libsonnet": LIBRARY})
+    first = write_files(tmp_path / "one", {"jsonnetfile.jsonnet": TEMPLATE, "lib.libsonnet": LIBRARY})
     two = write_files(tmp_path / "two", {"jsonnetfile.json": document(git("lib", "v2"))})
     three = write_files(tmp_path / "three", {"README": "nothing"})
-    found = effective_jsonnetfiles(
-        [Requirer("one", one, {"name": "a", "version": "b"}), Requirer("two", two), Requirer("three", three)],
+    files = effective_jsonnetfiles(
+        [Requirer("one", first, {"name": "a", "version": "b"}), Requirer("two", two), Requirer("three", three)],
         make_context(),
     )
-    assert found == [parsed(git("a", "b")), parsed(git("lib", "v2")), None]
+    assert files == [parsed(git("a", "b")), parsed(git("lib", "v2")), None]
     assert effective_jsonnetfiles([], make_context()) == []
 
 
 def test_all_problems_are_reported_together(tmp_path: Path) -> None:
-    one = write_files(tmp_path / "one", {"jsonnetfile.jsonnet": "error 'x'"})
+    first = write_files(tmp_path / "one", {"jsonnetfile.jsonnet": "error 'x'"})
     two = write_files(tmp_path / "two", {"jsonnetfile.json": "{"})
     with pytest.raises(Findings) as caught:
-        effective_jsonnetfiles([Requirer("one", one), Requirer("two", two)], make_context())
+        effective_jsonnetfiles([Requirer("one", first), Requirer("two", two)], make_context())
     assert [error.code for error in caught.value.errors] == ["CMD-JB-021", "CMD-JB-001"]
 
 

@@ -19,17 +19,17 @@ from tests.world.context import make_context
 from tests.world.repos import GitCalls
 
 
-def wanted(name: str, version: str, subdir: str = "") -> PackageRequest:
+def request(name: str, version: str, subdir: str = "") -> PackageRequest:
     return PackageRequest(
         GitSource(parse_remote(f"{HOST}/org/{name}.git", Location("test"), DEFAULT_LIMITS), subdir), version
     )
 
 
 def resolve(bundler: Bundler, version: str, name: str = "lib") -> str:
-    found = bundler.sources().resolve([wanted(name, version)])[wanted(name, version)]
-    if isinstance(found, CommodoreError):
-        raise found
-    return found
+    commit = bundler.sources().resolve([request(name, version)])[request(name, version)]
+    if isinstance(commit, CommodoreError):
+        raise commit
+    return commit
 
 
 def test_a_branch_beats_a_tag_beats_an_abbreviation(bundler: Bundler, libraries: Libraries) -> None:
@@ -49,10 +49,10 @@ def test_a_branch_beats_a_tag_beats_an_abbreviation(bundler: Bundler, libraries:
 
 def test_what_a_killed_run_left_goes_although_nothing_is_exported(bundler: Bundler, libraries: Libraries) -> None:
     libraries.add("lib")
-    bundler.sources().obtain([wanted("lib", "master")])
+    bundler.sources().obtain([request("lib", "master")])
     left = bundler.cache / "exports" / "new-held-12345678"
     (left / "clone").mkdir(parents=True)
-    bundler.sources().obtain([wanted("lib", "master")])
+    bundler.sources().obtain([request("lib", "master")])
     assert not left.exists()
 
 
@@ -131,7 +131,7 @@ def test_a_clone_of_the_run_is_used(bundler: Bundler, libraries: Libraries, call
     store.sync([(f"{HOST}/org/lib.git", "main")])
     calls.forget()
     sources = LibrarySources(store, bundler.cache)
-    export = sources.obtain([wanted("lib", "master")])[wanted("lib", "master")]
+    export = sources.obtain([request("lib", "master")])[request("lib", "master")]
     assert not isinstance(export, CommodoreError)
     assert export.sha == remote.sha()
     assert {"fetch", "ls-remote", "clone"}.isdisjoint(calls.verbs)

@@ -22,14 +22,14 @@ NAME = "git.example.com/org"
 
 def links(vendor: Path) -> dict[str, str]:
     """Every symlink below `vendor` and where it leads, without the packages' contents."""
-    found: dict[str, str] = {}
+    targets: dict[str, str] = {}
     for folder, folders, files in os.walk(vendor):
         for name in [*folders, *files]:
             path = Path(folder, name)
             if path.is_symlink():
-                found[path.relative_to(vendor).as_posix()] = os.readlink(path)
+                targets[path.relative_to(vendor).as_posix()] = os.readlink(path)
         folders[:] = [name for name in folders if name != ".cache"]
-    return found
+    return targets
 
 
 def test_places_as_jsonnet_bundler_has_them() -> None:
@@ -40,9 +40,9 @@ def test_places_as_jsonnet_bundler_has_them() -> None:
 
 
 def test_very_long_names_stay_possible_and_apart() -> None:
-    one, two = (content_place(Path("v"), "a/" * 150 + last, "main").parts[2] for last in ("x", "y"))
-    assert one != two
-    assert len(one) <= 255
+    first, two = (content_place(Path("v"), "a/" * 150 + last, "main").parts[2] for last in ("x", "y"))
+    assert first != two
+    assert len(first) <= 255
 
 
 def test_layout(bundler: Bundler, libraries: Libraries) -> None:
@@ -107,10 +107,10 @@ def test_warnings_are_repeated_when_nothing_is_done(bundler: Bundler, libraries:
     shared.tag("v1")
     shared.commit({"a": "2"})
     libraries.add("first", None, git("shared", "v1"))
-    wanted = (git("first", "master"), git("shared", "master"))
-    first = bundler.install(*wanted)
+    dependencies = (git("first", "master"), git("shared", "master"))
+    first = bundler.install(*dependencies)
     warned = [event for event in bundler.collected if isinstance(event, Warned)]
-    second = bundler.install(*wanted)
+    second = bundler.install(*dependencies)
     assert second.reused
     assert [event for event in bundler.collected if isinstance(event, Warned)] == warned != []
     assert second.conflicts == first.conflicts
@@ -196,9 +196,9 @@ class Killed(BaseException):
 def test_killed_at_any_rename_the_next_run_gives_the_same(
     bundler: Bundler, libraries: Libraries, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
-    one, two = libraries.add("one", {"a": "1"}), libraries.add("two", {"a": "1"})
+    first, two = libraries.add("one", {"a": "1"}), libraries.add("two", {"a": "1"})
     bundler.install(git("one", "master", name="x"), git("two", "master"))
-    one.commit({"a": "2"})
+    first.commit({"a": "2"})
     two.commit({"a": "2"})
     left = step
     real_rename, real_replace = os.rename, os.replace
@@ -213,19 +213,19 @@ def test_killed_at_any_rename_the_next_run_gives_the_same(
 
         return step_or_die
 
-    wanted = (git("two", "master", name="x"), git("one", "master"))
+    dependencies = (git("two", "master", name="x"), git("one", "master"))
     with monkeypatch.context() as patch:
         patch.setattr("os.rename", die(real_rename))
         patch.setattr("os.replace", die(real_replace))
         try:
-            bundler.install(*wanted)
+            bundler.install(*dependencies)
         except Killed:
             pass
         else:
             assert step > 6, "a run takes several renames"
-    bundler.install(*wanted)
+    bundler.install(*dependencies)
     fresh = Bundler(bundler.folder.with_name("fresh"), bundler.cache)
-    fresh.install(*wanted)
+    fresh.install(*dependencies)
     assert links(bundler.vendor) == links(fresh.vendor)
     assert bundler.read("x/a") == bundler.read("one/a") == "2"
     assert sorted(os.listdir(bundler.vendor / ".cache")) == sorted(os.listdir(fresh.vendor / ".cache"))
@@ -351,11 +351,11 @@ class TestPackagesInsideOthers:
 
     def test_never_in_a_local_folder(self, bundler: Bundler, remote: None) -> None:
         (bundler.folder / "git.example.com").mkdir()
-        for wanted in (
+        for dependencies in (
             (local("git.example.com"), git("lib", "v1")),
             (git("lib", "v1"), local("git.example.com")),
         ):
             with pytest.raises(InputError) as caught:
-                bundler.install(*wanted)
+                bundler.install(*dependencies)
             assert caught.value.code == "CMD-JB-018"
         assert list((bundler.folder / "git.example.com").iterdir()) == []

@@ -1,4 +1,4 @@
-"""What a compile needs in `vendor`."""
+"""Content of `vendor` for a compile."""
 
 from __future__ import annotations
 

@@ -34,20 +34,23 @@ class Hierarchy:
     def explain(self, path: str) -> Explanation:
         return self.explaining.explain(parse_path(path))
 
-    def told(self, path: str) -> list[str]:
-        """The chain of a parameter in short, see `told`."""
-        return told(self.explain(path))
+    def summary(self, path: str) -> list[str]:
+        """The chain of a parameter in short, see `summary`."""
+        return summary(self.explain(path))
 
 
-def told(explanation: Explanation) -> list[str]:
+def summary(explanation: Explanation) -> list[str]:
     """A chain in short: class:line, key as it is written, effect, and `wins`, `counts` or `-`."""
-    return [f"{one.source.name}:{one.source.line} {one.key} {one.effect} {_standing(one)}" for one in explanation.chain]
+    return [
+        f"{part.source.name}:{part.source.line} {part.key} {part.effect} {_standing(part)}"
+        for part in explanation.chain
+    ]
 
 
-def _standing(one: Contribution) -> str:
-    if one.wins:
+def _standing(contribution: Contribution) -> str:
+    if contribution.wins:
         return "wins"
-    return "counts" if one.counts else "-"
+    return "counts" if contribution.counts else "-"
 
 
 def every_path(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -1,4 +1,4 @@
-"""Errors about the hierarchy, told with the files and lines that set what they are about."""
+"""Errors about the hierarchy, with the files and lines of the settings."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ components:
 def located(inventory: Path, *locations: Location | str) -> list[str]:
     """The places of an error, relative to the classes."""
     error = InputError("CMD-DEP-013", "message", hint="hint", locations=locations)
-    found = locate_settings(error, inventory, make_context())
-    assert (found.code, found.message, found.hint) == ("CMD-DEP-013", "message", "hint")
-    return [str(place).removeprefix(f"{inventory}/classes/") for place in found.locations]
+    explanation = locate_settings(error, inventory, make_context())
+    assert (explanation.code, explanation.message, explanation.hint) == ("CMD-DEP-013", "message", "hint")
+    return [str(place).removeprefix(f"{inventory}/classes/") for place in explanation.locations]
 
 
 def field(*path: object, target: str = "t") -> Setting:
@@ -100,6 +100,6 @@ def test_a_hierarchy_that_cannot_be_read_does_not_hide_the_error(tmp_path: Path)
 def test_each_of_several_errors(tmp_path: Path) -> None:
     write(tmp_path, [NFS])
     errors = [InputError("CMD-DEP-013", key, locations=[field("components", "nfs", key)]) for key in ("url", "version")]
-    found: CommodoreError = locate_settings(Findings(errors), tmp_path, make_context())
-    assert isinstance(found, Findings)
-    assert [one.locations[0].line for one in found.errors] == [4, 5]
+    explanation: CommodoreError = locate_settings(Findings(errors), tmp_path, make_context())
+    assert isinstance(explanation, Findings)
+    assert [cause.locations[0].line for cause in explanation.errors] == [4, 5]

@@ -34,7 +34,7 @@ def test_a_file_of_a_worktree(tmp_path: Path) -> None:
     preview = write(tmp_path / "inventory", ["b: 1"])
     (tmp_path / "inventory" / "classes" / "c0.yml").unlink()
     (tmp_path / "inventory" / "classes" / "c0.yml").symlink_to(checkout / "class" / "defaults.yml")
-    (source,) = [one.source for one in Explaining.of(preview, make_context()).explain(("a",)).chain]
+    (source,) = [contribution.source for contribution in Explaining.of(preview, make_context()).explain(("a",)).chain]
     assert source.file == checkout / "class" / "defaults.yml"
     assert source.origin == FileOrigin("https://git.example.com/g/one.git", commit, "class/defaults.yml", False)
 
@@ -75,6 +75,6 @@ def test_files_of_a_preview_are_the_users_own(tmp_path: Path) -> None:
     preview = write(tmp_path / "inventory", ["a: 1", "a: 2"])
     classes = tmp_path / "inventory" / "classes"
     shown = Preview(preview.inventory, "t", {classes / "c0.yml": own}, {classes / "c1.yml": "the fake facts"})
-    first, second = [one.source for one in Explaining.of(shown, make_context()).explain(("a",)).chain]
+    first, second = [contribution.source for contribution in Explaining.of(shown, make_context()).explain(("a",)).chain]
     assert (first.file, first.line, first.generated) == (own, 2, "")
     assert second.generated == "the fake facts"

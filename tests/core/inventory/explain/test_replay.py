@@ -22,7 +22,7 @@ from tests.world.sampling import EXHAUSTIVE
 
 pytestmark = pytest.mark.tools
 
-# What a key holds is told by its first letter, so that most hierarchies can be rendered: map, list, or scalar.
+# The first letter of a key determines its type, so that most hierarchies can be rendered: map, list, or scalar.
 MAPS, LISTS, SCALARS = ("m", "mm"), ("l", "ll"), ("s", "ss")
 
 
@@ -56,11 +56,11 @@ def value(key: str, depth: int) -> st.SearchStrategy[Any]:
 
 @st.composite
 def parameters(draw: st.DrawFn, depth: int = 0) -> dict[str, Any]:
-    found = {}
+    explanation = {}
     for key in draw(st.lists(st.sampled_from(MAPS + LISTS + SCALARS), max_size=4, unique=True)):
         mark = draw(st.sampled_from(["", "", "", "", "", "~", "="]))
-        found[mark + key] = draw(value(key, depth))
-    return found
+        explanation[mark + key] = draw(value(key, depth))
+    return explanation
 
 
 @settings(max_examples=30 if EXHAUSTIVE else 10)
@@ -68,15 +68,15 @@ def parameters(draw: st.DrawFn, depth: int = 0) -> dict[str, Any]:
 def test_made_up_hierarchies(classes: list[dict[str, Any]]) -> None:
     """For every parameter of a hierarchy, and every reference that was followed."""
     with tempfile.TemporaryDirectory() as folder:
-        preview = write(Path(folder), [yaml.safe_dump(one) for one in (BASE, *classes)])
+        preview = write(Path(folder), [yaml.safe_dump(part) for part in (BASE, *classes)])
         try:
             explaining = Explaining.of(preview, make_context())
         except CommodoreError:
             assume(False)
         for path in every_path(explaining.parameters):
-            for found in explaining.explain(path).everything():
-                assert found.complete, (found, classes)
-                assert agrees(found)
+            for explanation in explaining.explain(path).everything():
+                assert explanation.complete, (explanation, classes)
+                assert agrees(explanation)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_made_up_hierarchies(classes: list[dict[str, Any]]) -> None:
     ],
 )
 def test_corners(classes: list[str], tmp_path: Path) -> None:
-    """What reclass-rs does with what nobody should write, and with what everybody writes."""
+    """Behaviour of reclass-rs for unusual and for usual classes."""
     explaining = Explaining.of(write(tmp_path, classes), make_context())
     paths = list(every_path(explaining.parameters))
     assert len(paths) > 6, "the parameters of reclass-rs and some more"
@@ -125,8 +125,8 @@ def test_all_parameters_of_the_example_world(tmp_path: Path) -> None:
     for target in compiled_targets(workspace):
         explaining = Explaining.of(compiled_preview(workspace, target), make_context())
         for path in every_path(explaining.parameters):
-            found = explaining.explain(path)
-            assert found.chain, path
-            assert [one.path for one in found.everything() if not one.complete] == []
+            explanation = explaining.explain(path)
+            assert explanation.chain, path
+            assert [contribution.path for contribution in explanation.everything() if not contribution.complete] == []
             checked += 1
     assert checked > 500

@@ -52,10 +52,10 @@ def applications(*entries: str) -> str:
 )
 def test_entries(tmp_path: Path, entry: str, rule: str | None, hint: str | None) -> None:
     """There was no check of `applications`."""
-    found = findings(tmp_path, {"global.yml": GLOBAL, "tenant.yml": applications("argocd", entry)}, "applications")
-    assert [(one.rule, one.line, one.column) for one in found] == ([(rule, 3, 5)] if rule else [])
-    assert hint is None or [one.hint for one in found] == ([hint] if rule else [])
-    assert {one.severity for one in found} <= {
+    results = findings(tmp_path, {"global.yml": GLOBAL, "tenant.yml": applications("argocd", entry)}, "applications")
+    assert [(finding.rule, finding.line, finding.column) for finding in results] == ([(rule, 3, 5)] if rule else [])
+    assert hint is None or [finding.hint for finding in results] == ([hint] if rule else [])
+    assert {finding.severity for finding in results} <= {
         "warning" if rule in ("unknown-application", "unusual-name") else "error"
     }
 
@@ -81,8 +81,8 @@ def test_what_the_linted_files_do_not_know(tmp_path: Path, other: str) -> None:
 
 @pytest.mark.parametrize("value", ["argocd", "{argocd: true}", "", "null"])
 def test_applications_that_are_no_list(tmp_path: Path, value: str) -> None:
-    found = shown(tmp_path, {"a.yml": f"applications: {value}\n"}, "applications")
-    assert [one.split()[1] for one in found] == ["applications-not-a-list"]
+    results = shown(tmp_path, {"a.yml": f"applications: {value}\n"}, "applications")
+    assert [finding.split()[1] for finding in results] == ["applications-not-a-list"]
 
 
 @pytest.mark.parametrize(
@@ -114,15 +114,15 @@ def test_what_is_no_class(tmp_path: Path, linter: str, name: str, head: str) -> 
 def test_removals(tmp_path: Path, entries: list[str], rule: str | None, severity: str) -> None:
     """`~c` does not remove `c as i`; a removal before its include swallows it (docs/adr/0006)."""
     files = {"a.yml": applications(*entries), "b.yml": applications("other", "b as x")}
-    found = findings(tmp_path, files, "removals")
-    assert [(one.rule, one.severity, one.line, one.column) for one in found] == (
+    results = findings(tmp_path, files, "removals")
+    assert [(finding.rule, finding.severity, finding.line, finding.column) for finding in results] == (
         [(rule, severity, 2, 5)] if rule else []
     )
 
 
 def test_hints_of_removals(tmp_path: Path) -> None:
     files = {"a.yml": applications("~b", "~othr", "~zzz"), "b.yml": applications("other", "b as x")}
-    assert [one.hint for one in findings(tmp_path, files, "removals")] == [
+    assert [finding.hint for finding in findings(tmp_path, files, "removals")] == [
         "an instance is removed by its whole entry: '~b as x'",
         "did you mean 'other'?",
         "remove the entry, or lint the file that includes it, too",
@@ -137,5 +137,10 @@ def test_classes_cannot_be_removed(tmp_path: Path) -> None:
 def test_a_removal_beside_its_key(tmp_path: Path) -> None:
     """Their order decides whether the lists are joined or replaced."""
     content = "parameters:\n  a:\n    b: [1]\n    ~b: [2]\n    ~c: [3]\nother: {x: 1, ~x: 2}\n"
-    (found,) = findings(tmp_path, {"a.yml": content}, "removals")
-    assert (found.rule, found.line, found.column, found.parameter) == ("removal-beside-key", 4, 5, "parameters.a.~b")
+    (finding,) = findings(tmp_path, {"a.yml": content}, "removals")
+    assert (finding.rule, finding.line, finding.column, finding.parameter) == (
+        "removal-beside-key",
+        4,
+        5,
+        "parameters.a.~b",
+    )

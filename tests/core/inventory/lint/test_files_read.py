@@ -1,4 +1,4 @@
-"""Which files a lint reads, and what it says of those that it cannot read."""
+"""Files that a lint reads, and its findings about unreadable files."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def test_a_class_that_cannot_be_read_is_an_error(
     tmp_path: Path, name: str, content: str | bytes, place: str | None
 ) -> None:
     """Files that cannot be loaded passed silently."""
-    (found,) = shown(tmp_path, {name: content})
-    assert found.endswith(" unreadable-file")
-    assert place is None or found == f"{name}:{place} unreadable-file"
+    (finding,) = shown(tmp_path, {name: content})
+    assert finding.endswith(" unreadable-file")
+    assert place is None or finding == f"{name}:{place} unreadable-file"
 
 
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:
-    (found,) = findings(tmp_path, {"a.yml": "a:\n\tb: 1\n"})
-    assert found.message.startswith("the file is not valid YAML: ")
-    assert found.hint == "indent with blanks instead of tabs"
-    assert (found.linter, found.severity) == ("files", "error")
+    (finding,) = findings(tmp_path, {"a.yml": "a:\n\tb: 1\n"})
+    assert finding.message.startswith("the file is not valid YAML: ")
+    assert finding.hint == "indent with blanks instead of tabs"
+    assert (finding.linter, finding.severity) == ("files", "error")
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_other_endings_are_read_if_they_may_matter(tmp_path: Path, name: str) ->
 def test_what_is_no_regular_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.yml")
     (tmp_path / "dangling.yml").symlink_to("nowhere")
-    assert [one.reason for one in run(tmp_path).skipped] == ["it is not a regular file"] * 2
+    assert [skipped.reason for skipped in run(tmp_path).skipped] == ["it is not a regular file"] * 2
 
 
 def test_files_that_are_too_large(tmp_path: Path) -> None:
@@ -99,8 +99,8 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     write_files(tmp_path, {"a.yml": BAD})
     monkeypatch.setattr(Path, "read_bytes", refuse)
-    (found,) = run(tmp_path).findings
-    assert found.message == "the file cannot be read: Permission denied"
+    (finding,) = run(tmp_path).findings
+    assert finding.message == "the file cannot be read: Permission denied"
 
 
 def test_each_file_is_read_once(tmp_path: Path) -> None:
@@ -109,18 +109,18 @@ def test_each_file_is_read_once(tmp_path: Path) -> None:
     targets = (tmp_path / "a" / "x.yml", tmp_path, tmp_path / "a")
     report = lint(LintRequest(targets, ("all",)), make_context(announce=lambda _: None))
     assert report.files == 2
-    assert [Path(one.locations[0].place).name for one in report.findings] == ["x.yml", "b.yml"]
+    assert [Path(finding.locations[0].place).name for finding in report.findings] == ["x.yml", "b.yml"]
 
 
 def test_findings_are_sorted(tmp_path: Path) -> None:
     """The order was that of the file system, and of Python's sets."""
     spec = "{zz: 1, url: 3, bb: 2, aa: 1}"
     files = {f"{name}.yml": f"parameters:\n  packages:\n    z: {spec}\n  components:\n    c: {spec}\n" for name in "ba"}
-    found = findings(tmp_path, files)
-    assert [(Path(one.file).name, one.line) for one in found] == [
+    results = findings(tmp_path, files)
+    assert [(Path(finding.file).name, finding.line) for finding in results] == [
         (name, line) for name in ("a.yml", "b.yml") for line in (3, 3, 3, 5, 5, 5)
     ]
-    assert {one.message for one in found if one.rule == "unknown-key"} == {
+    assert {finding.message for finding in results if finding.rule == "unknown-key"} == {
         "component 'c' has unknown keys 'aa', 'bb', 'zz'",
         "package 'z' has unknown keys 'aa', 'bb', 'zz'",
     }
@@ -163,7 +163,7 @@ def test_names_of_files_cannot_be_commands_or_lines(tmp_path: Path, monkeypatch:
     monkeypatch.chdir(tmp_path)
     write_files(tmp_path, {"::error ::x.yml": BAD, "a\n::b.yml": BAD, os.fsdecode(b"c\xff.yml"): BAD})
     report = lint(LintRequest((Path(),)), make_context(announce=lambda _: None))
-    assert [one.locations[0].place for one in report.findings] == ["./::error ::x.yml", "a ::b.yml", "c?.yml"]
+    assert [finding.locations[0].place for finding in report.findings] == ["./::error ::x.yml", "a ::b.yml", "c?.yml"]
 
 
 def test_linters_by_name(tmp_path: Path) -> None:
@@ -182,5 +182,5 @@ def test_aliases_that_nest(tmp_path: Path) -> None:
     lines = ["parameters:", "  a0: &a0 [x, '${cluster:dist}', '?{x}']"]
     lines += [f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
     lines += ["  commodore: {postprocess: {filters: *a11}}", "  loop: &loop [*loop]", "  m: &m {x: *m}"]
-    found = shown(tmp_path, {"a.yml": "\n".join(lines) + "\n"}, "all")
-    assert found == ["a.yml:15:9 unreadable-file"]
+    results = shown(tmp_path, {"a.yml": "\n".join(lines) + "\n"}, "all")
+    assert results == ["a.yml:15:9 unreadable-file"]

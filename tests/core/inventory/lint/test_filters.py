@@ -46,10 +46,10 @@ def definition(text: str) -> dict[str, str]:
 )
 def test_definitions(tmp_path: Path, text: str, message: str) -> None:
     """There was no check of filters."""
-    (found,) = findings(tmp_path, definition(text), "filters")
-    assert (found.rule, found.line, found.column) == ("filter-definition", 5, 11)
-    assert found.message == message
-    assert found.parameter == "parameters.commodore.postprocess.filters[0]"
+    (finding,) = findings(tmp_path, definition(text), "filters")
+    assert (finding.rule, finding.line, finding.column) == ("filter-definition", 5, 11)
+    assert finding.message == message
+    assert finding.parameter == "parameters.commodore.postprocess.filters[0]"
 
 
 @pytest.mark.parametrize(
@@ -71,9 +71,9 @@ def test_what_may_be_right(tmp_path: Path, text: str) -> None:
 
 
 def test_keys_that_mean_nothing(tmp_path: Path) -> None:
-    (found,) = findings(tmp_path, definition(f"{{{GOOD}, enable: true}}"), "filters")
-    assert (found.rule, found.severity, found.column) == ("filter-key", "warning", 55)
-    assert found.hint == "did you mean 'enabled'?"
+    (finding,) = findings(tmp_path, definition(f"{{{GOOD}, enable: true}}"), "filters")
+    assert (finding.rule, finding.severity, finding.column) == ("filter-key", "warning", 55)
+    assert finding.hint == "did you mean 'enabled'?"
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_keys_that_mean_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_what_holds_them(tmp_path: Path, content: str, place: str | None) -> None:
-    found = shown(tmp_path, {"a.yml": f"parameters: {{{content}}}\n"}, "filters")
-    assert found == ([f"a.yml:{place} filters-not-a-list"] if place else [])
+    results = shown(tmp_path, {"a.yml": f"parameters: {{{content}}}\n"}, "filters")
+    assert results == ([f"a.yml:{place} filters-not-a-list"] if place else [])
 
 
 def test_the_engine_refuses_paths_for_safety() -> None:

@@ -135,7 +135,7 @@ def test_sarif(report: Report) -> None:
     assert [ids[result["ruleIndex"]] for result in first["results"]] == [
         result["ruleId"] for result in first["results"]
     ]
-    assert [one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in first["results"]] == [
+    assert [result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for result in first["results"]] == [
         "a%2Cb%3Ac%25.yml",
         "a%2Cb%3Ac%25.yml",
         "bad.yml",

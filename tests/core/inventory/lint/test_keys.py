@@ -10,7 +10,7 @@ from tests.core.inventory.lint.world import findings, shown
 
 
 @pytest.mark.parametrize(
-    ("content", "found"),
+    ("content", "expected"),
     [
         ("a: 1\nb: 2\na: 3\n", ["3:1"]),
         ("a: 1\na: 2\na: 3\n", ["2:1", "3:1"]),
@@ -28,15 +28,15 @@ from tests.core.inventory.lint.world import findings, shown
     ],
 )
 @pytest.mark.parametrize("name", ["a.yml", "a.json"])
-def test_duplicates(tmp_path: Path, name: str, content: str, found: list[str]) -> None:
+def test_duplicates(tmp_path: Path, name: str, content: str, expected: list[str]) -> None:
     """Reclass refuses such a file; PyYAML, which other tools read it with, takes the last one."""
-    assert shown(tmp_path, {name: content}, "duplicate-keys") == [f"{name}:{one} duplicate-key" for one in found]
+    assert shown(tmp_path, {name: content}, "duplicate-keys") == [f"{name}:{place} duplicate-key" for place in expected]
 
 
 def test_the_message_names_the_first(tmp_path: Path) -> None:
-    (found,) = findings(tmp_path, {"a.yml": "parameters:\n  x:\n    a: 1\n    b: 2\n    a: 3\n"}, "duplicate-keys")
-    assert found.message == "the key 'a' is already set in line 3"
-    assert found.parameter == "parameters.x.a"
+    (finding,) = findings(tmp_path, {"a.yml": "parameters:\n  x:\n    a: 1\n    b: 2\n    a: 3\n"}, "duplicate-keys")
+    assert finding.message == "the key 'a' is already set in line 3"
+    assert finding.parameter == "parameters.x.a"
 
 
 @pytest.mark.parametrize(
@@ -53,6 +53,8 @@ def test_the_message_names_the_first(tmp_path: Path) -> None:
 )
 def test_top_level_keys(tmp_path: Path, content: str, place: str | None, hint: str) -> None:
     """There was no check for unknown top-level keys."""
-    found = findings(tmp_path, {"a.yml": content, "b.json": content}, "top-level-keys")
-    assert [(f"{one.line}:{one.column}", one.hint) for one in found] == ([(place, hint)] if place else [])
-    assert {one.severity for one in found} <= {"warning"}
+    results = findings(tmp_path, {"a.yml": content, "b.json": content}, "top-level-keys")
+    assert [(f"{finding.line}:{finding.column}", finding.hint) for finding in results] == (
+        [(place, hint)] if place else []
+    )
+    assert {finding.severity for finding in results} <= {"warning"}

@@ -57,8 +57,8 @@ def test_findings_of_each_file(peer: Path, tmp_path: Path) -> None:
         [str(peer), "inventory", "lint", str(folder)], cwd=tmp_path, check=False, capture_output=True, text=True
     )
     lines = [line for line in shown.stdout.splitlines() if line.startswith(">")]
-    theirs = Counter(found[0] for line in lines if (found := re.search(r"(?<=/in/)[\w/]+(\.\w+)?", line)))
+    theirs = Counter(match[0] for line in lines if (match := re.search(r"(?<=/in/)[\w/]+(\.\w+)?", line)))
     report = run(folder)
-    assert Counter(str(Path(one.locations[0].place).relative_to(folder)) for one in report.findings) == theirs
+    assert Counter(str(Path(finding.locations[0].place).relative_to(folder)) for finding in report.findings) == theirs
     assert sum(theirs.values()) == len(lines) == report.errors > 50
     assert shown.returncode == 1

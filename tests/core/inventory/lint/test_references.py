@@ -22,7 +22,7 @@ TEXTS = [
 
 
 def refused(folder: Path, text: str) -> bool:
-    """Whether reclass cannot even read the references of a value."""
+    """Check if reclass cannot read the references of a value."""
     parameters = {"a": "b", "b": {"c": 1, "b": 2}, "z": 1, "value": text}
     files = {"targets/t.yml": "classes: [c]", "classes/c.yml": json.dumps({"parameters": parameters})}
     inventory = reclass_rs.Reclass(
@@ -39,11 +39,11 @@ def refused(folder: Path, text: str) -> bool:
 def test_what_reclass_refuses(tmp_path: Path, text: str) -> None:
     """Whatever reclass cannot read is found, save where a backslash leaves it open; and nothing else is unclosed."""
     content = json.dumps({"parameters": {"value": text}})
-    found = [one.rule for one in findings(tmp_path / "lint", {"a.yml": content}, "references")]
+    results = [finding.rule for finding in findings(tmp_path / "lint", {"a.yml": content}, "references")]
     wrong = refused(tmp_path / "inventory", text)
     if "\\" not in text:
-        assert wrong == bool({"unclosed-reference"} & {*found} or "${}" in text)
-    assert wrong or "unclosed-reference" not in found
+        assert wrong == bool({"unclosed-reference"} & {*results} or "${}" in text)
+    assert wrong or "unclosed-reference" not in results
 
 
 @pytest.mark.parametrize(
@@ -91,9 +91,9 @@ def test_classes_are_searched_and_other_keys_are_not(tmp_path: Path) -> None:
 def test_misspelt(tmp_path: Path, reference: str, meant: str) -> None:
     """Only a warning: a file that is not linted may set it."""
     files = {"a.yml": f"parameters:\n  x: '{reference}'\n", "b.yml": "parameters: {comp: {~images: {=tags: {v1: 1}}}}"}
-    (found,) = findings(tmp_path, files, "references")
-    assert (found.rule, found.severity, found.line, found.column) == ("misspelt-reference", "warning", 2, 7)
-    assert found.hint == f"did you mean {meant}?"
+    (finding,) = findings(tmp_path, files, "references")
+    assert (finding.rule, finding.severity, finding.line, finding.column) == ("misspelt-reference", "warning", 2, 7)
+    assert finding.hint == f"did you mean {meant}?"
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_defaults_have_no_instance(tmp_path: Path, reference: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "expected"),
+    ("name", "other", "expected"),
     [
         ("image", "images", True),
         ("nmae", "name", True),
@@ -149,6 +149,6 @@ def test_defaults_have_no_instance(tmp_path: Path, reference: str) -> None:
         ("images", "imagine", False),
     ],
 )
-def testone_slip(one: str, other: str, expected: bool) -> None:
-    assert differs_by_one_letter(one, other) is expected
-    assert differs_by_one_letter(other, one) is expected
+def test_names_that_differ_by_one_letter(name: str, other: str, expected: bool) -> None:
+    assert differs_by_one_letter(name, other) is expected
+    assert differs_by_one_letter(other, name) is expected

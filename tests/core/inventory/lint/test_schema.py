@@ -14,7 +14,7 @@ CLASS = "class-file-schema"
 
 
 @pytest.mark.parametrize(
-    ("content", "found"),
+    ("content", "expected"),
     [
         ("parameters:\n  a:\n    _metadata: {multi_instance: 'true'}\n", f"3:17 {CLASS}"),
         ("parameters:\n  a:\n    =_metadata:\n      deprecated: 1\n", f"4:7 {CLASS}"),
@@ -24,8 +24,8 @@ CLASS = "class-file-schema"
         ("tenant: {id: t, gitRepo: {}}\ncluster:\n  id: c\n  tenant: t\n  facts: {a: b}\n", "5:3 cluster-file-schema"),
     ],
 )
-def test_what_only_a_schema_finds(tmp_path: Path, content: str, found: str) -> None:
-    assert shown(tmp_path, {"a.yml": content}, "all") == [f"a.yml:{found}"]
+def test_what_only_a_schema_finds(tmp_path: Path, content: str, expected: str) -> None:
+    assert shown(tmp_path, {"a.yml": content}, "all") == [f"a.yml:{expected}"]
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ def test_what_only_a_schema_finds(tmp_path: Path, content: str, found: str) -> N
     ],
 )
 def test_what_another_linter_finds_is_said_once(tmp_path: Path, content: str) -> None:
-    assert [one.linter for one in findings(tmp_path, {"a.yml": content}, "schema")] == ["schema"]
-    assert "schema" not in {one.linter for one in findings(tmp_path, {"a.yml": content}, "all")}
+    assert [finding.linter for finding in findings(tmp_path, {"a.yml": content}, "schema")] == ["schema"]
+    assert "schema" not in {finding.linter for finding in findings(tmp_path, {"a.yml": content}, "all")}
 
 
 @pytest.mark.parametrize(
@@ -61,18 +61,18 @@ def test_what_is_right(tmp_path: Path, content: str) -> None:
 
 def test_messages_name_the_field_and_what_it_must_be(tmp_path: Path) -> None:
     content = "parameters:\n  a:\n    _metadata: {multi_version: 1}\n"
-    (found,) = findings(tmp_path, {"a.yml": content}, "schema")
-    assert found.message == "parameters.a._metadata.multi_version must be true or false, it is a number"
-    assert (found.severity, found.parameter) == ("warning", "parameters.a._metadata.multi_version")
+    (finding,) = findings(tmp_path, {"a.yml": content}, "schema")
+    assert finding.message == "parameters.a._metadata.multi_version must be true or false, it is a number"
+    assert (finding.severity, finding.parameter) == ("warning", "parameters.a._metadata.multi_version")
 
 
 @pytest.mark.parametrize("written", ["yes", "on", "Off", "NO"])
 def test_switches_of_old_yaml_are_texts_as_they_are_for_reclass(tmp_path: Path, written: str) -> None:
     content = f"parameters:\n  a:\n    _metadata: {{multi_instance: {written}}}\n"
-    (found,) = findings(tmp_path, {"a.yml": content}, "schema")
+    (finding,) = findings(tmp_path, {"a.yml": content}, "schema")
     place = "parameters.a._metadata.multi_instance"
-    assert found.message == f"{place} must be true or false, it is the text '{written}'"
-    assert found.hint == "reclass reads yes, no, on and off as strings; write true or false"
+    assert finding.message == f"{place} must be true or false, it is the text '{written}'"
+    assert finding.hint == "reclass reads yes, no, on and off as strings; write true or false"
     assert reclass_reads(tmp_path, written) == written
     assert findings(tmp_path, {"a.yml": content.replace(written, "TRUE")}, "schema") == []
     assert reclass_reads(tmp_path, "TRUE") is True
@@ -97,12 +97,12 @@ def reclass_reads(folder: Path, written: str) -> object:
 )
 def test_patterns_are_told_in_words(tmp_path: Path, file: str, message: str) -> None:
     cluster = "\ncluster: {id: c, tenant: t, facts: {cloud: x, distribution: y}}" if "tenant" in file else ""
-    (found,) = findings(tmp_path, {"a.yml": f"{file}{cluster}"}, "schema")
-    assert found.message.startswith(message)
-    assert found.hint.startswith("the pattern is ^")
+    (finding,) = findings(tmp_path, {"a.yml": f"{file}{cluster}"}, "schema")
+    assert finding.message.startswith(message)
+    assert finding.hint.startswith("the pattern is ^")
 
 
 def test_several_missing_keys_are_one_finding(tmp_path: Path) -> None:
     content = "cluster: {id: c, tenant: t, facts: {}}\ntenant: {id: t, gitRepo: {}}\n"
-    (found,) = findings(tmp_path, {"a.yml": content}, "schema")
-    assert found.message == "cluster.facts has no 'cloud', 'distribution'"
+    (finding,) = findings(tmp_path, {"a.yml": content}, "schema")
+    assert finding.message == "cluster.facts has no 'cloud', 'distribution'"

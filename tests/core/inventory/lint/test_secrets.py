@@ -36,17 +36,17 @@ from tests.core.inventory.lint.world import findings, shown
     ],
 )
 def test_texts(tmp_path: Path, text: str, code: str | None) -> None:
-    """What `${...}` stands for is not known, so only what is wrong in any case is told."""
-    found = findings(tmp_path, {"a.yml": f"parameters:\n  x:\n    - 'y {text}'\n"}, "secret-references")
-    assert [(one.rule, one.line, one.column, one.parameter) for one in found] == (
+    """The values of `${...}` are unknown, so only certain problems are reported."""
+    results = findings(tmp_path, {"a.yml": f"parameters:\n  x:\n    - 'y {text}'\n"}, "secret-references")
+    assert [(finding.rule, finding.line, finding.column, finding.parameter) for finding in results] == (
         [("secret-reference", 3, 10, "parameters.x[0]")] if code else []
     )
-    assert code is None or f"[{code}]" in found[0].message
+    assert code is None or f"[{code}]" in results[0].message
 
 
 def test_the_message_shows_the_reference_as_written(tmp_path: Path) -> None:
-    (found,) = findings(tmp_path, {"a.yml": "parameters: {x: '?{gpg:${a}/b}'}"}, "secret-references")
-    assert found.message.startswith("'?{gpg:${…}/b}' in parameters.x has the type 'gpg'")
+    (finding,) = findings(tmp_path, {"a.yml": "parameters: {x: '?{gpg:${a}/b}'}"}, "secret-references")
+    assert finding.message.startswith("'?{gpg:${…}/b}' in parameters.x has the type 'gpg'")
 
 
 def test_several_in_one_text(tmp_path: Path) -> None:
@@ -58,6 +58,6 @@ def test_several_in_one_text(tmp_path: Path) -> None:
 
 
 def test_where_they_are_searched(tmp_path: Path) -> None:
-    """Values only; what Kapitan is told is not for Vault."""
+    """Values only; parameters of Kapitan are not for Vault."""
     content = "parameters:\n  kapitan: {a: '?{base64:a}'}\n  =kapitan: {a: '?{base64:a}'}\n  '?{x}': y\nx: '?{x}'\n"
     assert shown(tmp_path, {"a.yml": content}, "secret-references") == []

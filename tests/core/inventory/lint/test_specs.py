@@ -15,7 +15,7 @@ def entry(text: str, section: str = "components") -> dict[str, str]:
 
 @pytest.mark.parametrize("section", ["components", "packages"])
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("{version: v1}", []),
         ("{url: u, version: v1, path: 3}", []),
@@ -32,13 +32,13 @@ def entry(text: str, section: str = "components") -> dict[str, str]:
         ("[v1]", ["3:5 spec-not-a-map"]),
     ],
 )
-def test_entries(tmp_path: Path, section: str, text: str, found: list[str]) -> None:
+def test_entries(tmp_path: Path, section: str, text: str, expected: list[str]) -> None:
     """Entries that are null, a text or a list were tracebacks."""
-    assert shown(tmp_path, entry(text, section), section) == [f"a.yml:{one}" for one in found]
+    assert shown(tmp_path, entry(text, section), section) == [f"a.yml:{finding}" for finding in expected]
 
 
 @pytest.mark.parametrize(
-    ("content", "found"),
+    ("content", "expected"),
     [
         ("parameters: [a]\n", ["1:13 parameters-not-a-map"]),
         ("parameters:\n", ["1:12 parameters-not-a-map"]),
@@ -53,16 +53,18 @@ def test_entries(tmp_path: Path, section: str, text: str, found: list[str]) -> N
         ("classes: [a]\n", []),
     ],
 )
-def test_shapes(tmp_path: Path, content: str, found: list[str]) -> None:
+def test_shapes(tmp_path: Path, content: str, expected: list[str]) -> None:
     """Wrong shapes were tracebacks."""
     seen = shown(tmp_path, {"a.yml": content})
-    assert len(seen) == len(found)
-    assert all(one.startswith(f"a.yml:{other}") for one, other in zip(sorted(seen), sorted(found), strict=True)), seen
+    assert len(seen) == len(expected)
+    assert all(
+        finding.startswith(f"a.yml:{other}") for finding, other in zip(sorted(seen), sorted(expected), strict=True)
+    ), seen
 
 
 def test_messages(tmp_path: Path) -> None:
-    found = findings(tmp_path, entry("{version: 3, pth: x}"))
-    assert [(one.message, one.parameter, one.hint) for one in found] == [
+    results = findings(tmp_path, entry("{version: 3, pth: x}"))
+    assert [(finding.message, finding.parameter, finding.hint) for finding in results] == [
         (
             "parameters.components.one.version must be a string, it is a number",
             "parameters.components.one.version",
@@ -90,9 +92,9 @@ def test_a_version_without_a_url(tmp_path: Path) -> None:
         "tenant.yml": versions(argocd="{version: v2}", valt="{version: v2}"),
     }
     assert shown(tmp_path, files, "missing-url") == ["tenant.yml:4:5 missing-url"]
-    (found,) = findings(tmp_path, files, "missing-url")
-    assert (found.severity, found.hint) == ("warning", "did you mean 'vault'?")
-    assert found.message == "component 'valt' has a `version` here, but no linted file has its `url`"
+    (finding,) = findings(tmp_path, files, "missing-url")
+    assert (finding.severity, finding.hint) == ("warning", "did you mean 'vault'?")
+    assert finding.message == "component 'valt' has a `version` here, but no linted file has its `url`"
 
 
 @pytest.mark.parametrize(

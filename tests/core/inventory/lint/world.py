@@ -27,10 +27,20 @@ class Found(NamedTuple):
     hint: str
 
     @classmethod
-    def of(cls, one: Diagnostic) -> Found:
-        (linter, _, rule), place = one.code.partition("/"), one.locations[0]
-        parameter = str(one.subject.object)
-        return cls(linter, rule, one.severity, one.message, place.place, place.line, place.column, parameter, one.hint)
+    def of(cls, finding: Diagnostic) -> Found:
+        (linter, _, rule), place = finding.code.partition("/"), finding.locations[0]
+        parameter = str(finding.subject.object)
+        return cls(
+            linter,
+            rule,
+            finding.severity,
+            finding.message,
+            place.place,
+            place.line,
+            place.column,
+            parameter,
+            finding.hint,
+        )
 
 
 def run(folder: Path, *linters: str, announce: Announce = ignore) -> Report:
@@ -39,11 +49,14 @@ def run(folder: Path, *linters: str, announce: Announce = ignore) -> Report:
 
 
 def findings(folder: Path, files: Mapping[str, str | bytes], *linters: str) -> list[Found]:
-    """What linters find in files, with file names relative to the folder."""
+    """Return the findings of linters in files, with file names relative to the folder."""
     return list(map(Found.of, run(write_files(folder, files), *linters).findings))
 
 
 def shown(folder: Path, files: Mapping[str, str | bytes], *linters: str) -> list[str]:
     """The findings as `file:line:column rule`."""
-    found = findings(folder, files, *linters)
-    return [f"{Path(one.file).relative_to(folder)}:{one.line}:{one.column} {one.rule}" for one in found]
+    results = findings(folder, files, *linters)
+    return [
+        f"{Path(finding.file).relative_to(folder)}:{finding.line}:{finding.column} {finding.rule}"
+        for finding in results
+    ]

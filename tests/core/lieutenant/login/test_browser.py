@@ -1,4 +1,4 @@
-"""Whether there is a browser, and how it is started."""
+"""Detection and start of a browser."""
 
 from __future__ import annotations
 

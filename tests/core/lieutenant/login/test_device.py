@@ -50,9 +50,9 @@ class Person:
 
 def run(provider: OidcProvider, person: Person, limits: Limits | None = None) -> Any:
     with ProviderClient(1, Context(ignore, limits or Limits()), deadline=math.inf) as http:
-        found = discover(provider.discovery_url, http)
+        identity_provider = discover(provider.discovery_url, http)
         return log_in_with_device(
-            found,
+            identity_provider,
             provider.client_id,
             http,
             make_context(announce=person.announce, limits=limits or Limits()),

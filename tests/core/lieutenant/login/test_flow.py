@@ -177,7 +177,7 @@ def test_the_answer_counts_once(provider: OidcProvider, store: TokenStore) -> No
     attempt(provider, store, browser)
     shown = sorted(browser.pages.get(timeout=10)[0] for _ in range(2))
     assert shown == [200, 400]
-    assert len([one for one in provider.requests if one.path == "/token"]) == 1
+    assert len([request for request in provider.requests if request.path == "/token"]) == 1
 
 
 class _Twice(Browser):
@@ -399,7 +399,7 @@ def test_an_answer_of_another_provider(issuer: str, provider: OidcProvider, stor
     """RFC 9207: providers that are mixed up."""
     provider.callback = {"iss": issuer}
     assert refused(provider, store, Browser()).code == "CMD-LOGIN-025"
-    assert all(one.path != "/token" for one in provider.requests)
+    assert all(request.path != "/token" for request in provider.requests)
 
 
 def test_a_provider_that_names_itself(provider: OidcProvider, store: TokenStore) -> None:

@@ -62,7 +62,7 @@ def test_tokens_are_revoked_by_their_own_provider_only(
     log_in(options(), store, make_context(announce=Browser().announce))
     with OidcProvider() as other:
         log_out(options(discovery_url=other.discovery_url), store, make_context(announce=ignore))
-        assert [one.path for one in other.requests] == ["/.well-known/openid-configuration"]
+        assert [request.path for request in other.requests] == ["/.well-known/openid-configuration"]
     assert store.read(API) is None
 
 

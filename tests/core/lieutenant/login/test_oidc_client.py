@@ -1,4 +1,4 @@
-"""How an identity provider is spoken to."""
+"""HTTP client of an identity provider."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ Options = Callable[..., LoginOptions]
 
 @pytest.fixture
 def expired(provider: OidcProvider, store: TokenStore, options: Options) -> dict[str, Any]:
-    """A login whose ID token has expired; its entry. The refresh token is no JWT."""
+    """A login whose ID token has expired; its entry. The refresh token is not a JWT."""
     provider.claims = {"exp": int(time.time()) + 5}
     log_in(options(), store, make_context(announce=Browser().announce))
     provider.claims = {}
@@ -48,9 +48,9 @@ def test_a_good_login_is_used_without_asking_anybody(
 ) -> None:
     made = log_in(options(), store, make_context(announce=Browser().announce))
     provider.requests.clear()
-    found = current_login(options(), store, make_context(announce=ignore))
-    assert found is not None
-    assert (found.id_token, str(found.identity)) == (made.id_token, "Tess Ter <tess@example.com>")
+    login = current_login(options(), store, make_context(announce=ignore))
+    assert login is not None
+    assert (login.id_token, str(login.identity)) == (made.id_token, "Tess Ter <tess@example.com>")
     assert provider.requests == []
 
 
@@ -59,12 +59,12 @@ def test_an_opaque_refresh_token_is_used(
 ) -> None:
     """Refresh tokens that are no JWT were never used."""
     collected: list[Event] = []
-    found = current_login(options(), store, make_context(announce=collected.append))
-    assert found is not None
-    assert found.id_token != expired["id_token"]
+    login = current_login(options(), store, make_context(announce=collected.append))
+    assert login is not None
+    assert login.id_token != expired["id_token"]
     entry = store.read(API)
     assert entry is not None
-    assert entry["id_token"] == found.id_token
+    assert entry["id_token"] == login.id_token
     assert entry["refresh_token"] not in ("", expired["refresh_token"]), "the provider has given a new one"
     assert not any(isinstance(event, PageToVisit | Warned) for event in collected)
     assert paths(provider) == ["/.well-known/openid-configuration", "/token", "/keys"]
@@ -195,7 +195,11 @@ def test_an_expired_given_token_is_replaced(
     collected: list[Event] = []
     tokens = source(options(), store, collected, given=expired["id_token"])
     assert tokens() == tokens() != expired["id_token"]
-    said = [event.message for event in collected if isinstance(event, Noted) and "given API token has expired" in event.message]
+    said = [
+        event.message
+        for event in collected
+        if isinstance(event, Noted) and "given API token has expired" in event.message
+    ]
     assert len(said) == 1
 
 

@@ -110,8 +110,8 @@ def test_what_is_signed_and_still_no_folder_is_left_out(
 ) -> None:
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w:gz") as archive:
-        for one in members or ():
-            archive.addfile(one)
+        for member in members or ():
+            archive.addfile(member)
     shared.put(content.getvalue() if members is not None else b"no archive")
     assert not shared.machine("first").copy(CHART, tmp_path / "copy")
     assert not list((tmp_path / "first").glob("*/*"))

@@ -44,13 +44,13 @@ def test_settings_are_read_by_git_as_they_were_meant(tmp_path: Path, url: str, c
     made = repository_at(url, tmp_path / "made.git")
     made.ensure()
     assert calls.verbs == ["init"]
-    found = [git(made.path, "config", "--get-all", f"remote.origin.{key}", check=False) for key in KEYS]
+    values = [git(made.path, "config", "--get-all", f"remote.origin.{key}", check=False) for key in KEYS]
     config = (made.path / "config").read_bytes()
     git(tmp_path, "init", "--quiet", "--bare", "--template=", "other.git")
     other = repository_at(url, tmp_path / "other.git")
     other.ensure()
-    assert found == [git(other.path, "config", "--get-all", f"remote.origin.{key}", check=False) for key in KEYS]
-    assert found[0] == made.display_url
+    assert values == [git(other.path, "config", "--get-all", f"remote.origin.{key}", check=False) for key in KEYS]
+    assert values[0] == made.display_url
     repository_at(url, made.path).ensure()
     assert (made.path / "config").read_bytes() == config
 

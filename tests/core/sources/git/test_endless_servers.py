@@ -118,7 +118,7 @@ def test_a_byte_now_and_then(scheme: str, story: Story, tmp_path: Path) -> None:
 
 
 def test_messages_without_end(tmp_path: Path) -> None:
-    """What a server says of its work arrives at standard error."""
+    """Progress messages of a server are written to standard error."""
 
     def story(connection: socket.socket) -> None:
         connection.recv(4096)

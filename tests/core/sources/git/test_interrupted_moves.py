@@ -74,18 +74,18 @@ def place(new_run: NewRun, folder: Path) -> Place:
 
 def tree(folder: Path) -> dict[str, tuple[str, str]]:
     """All files: path -> kind and content."""
-    found = {}
+    files = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_symlink():
-            found[name] = ("link", os.readlink(path))
+            files[name] = ("link", os.readlink(path))
         elif path.is_file() and name != ".git":
-            found[name] = ("script" if os.access(path, os.X_OK) else "file", path.read_text())
-    return found
+            files[name] = ("script" if os.access(path, os.X_OK) else "file", path.read_text())
+    return files
 
 
 def commit_tree(remote: Remote, tmp_path: Path, version: str = "master") -> dict[str, tuple[str, str]]:
-    """What a fresh clone has at a version."""
+    """Return the files of a fresh clone at a version."""
     clone = tmp_path / f"fresh-{len(list(tmp_path.glob('fresh-*')))}"
     git(tmp_path, "clone", "--quiet", "--no-checkout", str(remote.path), str(clone))
     git(clone, "checkout", "--quiet", "--detach", version)
@@ -314,7 +314,7 @@ def test_a_forced_move_that_was_interrupted(
     collected: Heard,
     verb: str,
 ) -> None:
-    """What was replaced is kept already, and no change any more."""
+    """Replaced changes were saved already, and are no longer changes."""
     remote = world.remote(files=OLD)
     place(remote)
     new = remote.commit(NEW)
@@ -544,7 +544,7 @@ def test_a_replacement_that_was_interrupted(
     monkeypatch: pytest.MonkeyPatch,
     before: str,
 ) -> None:
-    """What was there is moved away before it is removed, so that it is never taken for half of something."""
+    """The former content is moved away before it is removed, so that it is never read as a partial folder."""
     old, new = world.remote("old", {"a": "old", "b": "old"}), world.remote("new", {"a": "new"})
     if before == "clone":
         folder.parent.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""What a killed git leaves in a clone is removed by the next run, but nothing that another git may be writing."""
+"""The next run removes leftovers of a killed git in a clone, but no files that another git may be writing."""
 
 from __future__ import annotations
 

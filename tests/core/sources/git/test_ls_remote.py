@@ -93,13 +93,13 @@ def test_unchanged_repositories_are_asked_and_not_fetched(new_run: NewRun, world
     remotes = [world.remote(f"r{number}", {"a": "1"}) for number in range(3)]
     for remote in remotes:
         remote.tag("v1", annotated=True)
-    wanted = [(remote.url, version) for remote in remotes for version in ("master", "v1", None)]
+    requests = [(remote.url, version) for remote in remotes for version in ("master", "v1", None)]
     for _ in range(2):  # the second run sees the default branch, and notes it
-        new_run().sync(wanted)
+        new_run().sync(requests)
     commits = {remote.url: remote.sha() for remote in remotes}
     calls.forget()
     store = new_run()
-    store.sync(wanted)
+    store.sync(requests)
     for url, sha in commits.items():
         repository = store.repository(url)
         assert repository.resolve("v1").sha == repository.resolve(None).sha == sha
@@ -149,7 +149,7 @@ def test_a_branch_that_is_gone_is_noticed(new_run: NewRun, world: GitWorld) -> N
 
 
 def test_refs_that_somebody_has_changed_in_the_clone(new_run: NewRun, world: GitWorld) -> None:
-    """What is known of a clone's refs is forgotten as soon as their files change."""
+    """Cached refs of a clone are dropped as soon as their files change."""
     remote = world.remote(files={"a": "1"})
     first = remote.sha()
     newest = remote.commit({"a": "2"})
@@ -220,8 +220,8 @@ def test_an_unchanged_worktree_needs_no_git(
 def test_the_run_after_the_first_needs_no_git(
     workspace: Path, world: GitWorld, calls: GitCalls, settled: int, touched: bool
 ) -> None:
-    """What git has written is noted at the end of the run, but not what was changed in between, or just written: a file
-    that was written a moment ago could be written again without a trace in its times.
+    """Files that git has written are noted at the end of the run, but not files changed in between, or just written: a
+    file that was written a moment ago could be written again without a trace in its times.
     """
     remote = world.remote(files={"a": "1"})
     remote.commit({"a": "2"})
@@ -304,7 +304,7 @@ def test_stores_that_share_their_answers_see_the_same_commits(world: GitWorld, t
 
 
 def test_answers_can_be_forgotten(world: GitWorld, tmp_path: Path) -> None:
-    """Those that failed, and those of some remotes; all others stay."""
+    """Failed queries and queries of given remotes are dropped; all others stay."""
     remotes = [world.remote(f"r{number}", {"a": "1"}) for number in range(3)]
     answers = RemoteAnswers(make_context())
     questions = RemoteQueries(tmp_path, make_context(), answers)

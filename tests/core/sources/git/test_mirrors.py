@@ -1,4 +1,4 @@
-"""What one working directory has fetched, another one does not fetch again."""
+"""A repository fetched in one working directory is not fetched again in another one."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def is_sound(entry: Path) -> bool:
 
 
 def is_whole(repository: Repository) -> bool:
-    """Whether git finds all objects in the clone, and everything the remote's branches and tags need."""
+    """Check that git finds all objects in the clone, and all that the remote's branches and tags need."""
     return "missing" not in git(repository.path, "fsck", "--full", "--connectivity-only")
 
 
@@ -200,7 +200,7 @@ def test_a_damaged_entry_is_replaced(begin: Begin, world: GitWorld, cache: Path,
 def test_a_whole_file_of_another_entry(
     begin: Begin, world: GitWorld, cache: Path, calls: GitCalls, ending: str
 ) -> None:
-    """It ends with its own digest, as it should, but is none of what was kept here."""
+    """It ends with its own digest, but is not the file of the entry."""
     remote = rich(world)
     first = fetched(begin("one"), remote)
     (entry,) = entries(cache)
@@ -236,7 +236,7 @@ def test_credentials_are_not_kept(
 
 
 def test_users_without_credentials_get_nothing(begin: Begin, world: GitWorld, tmp_path: Path) -> None:
-    """What was fetched with credentials has the same entry without, and the server says no before it is looked at."""
+    """A repository fetched with credentials has the same entry without, but the server refuses before it is read."""
     remote = rich(world)
     address = "https://git.example.com/r.git"
     git(tmp_path, "config", "--global", f"url.{remote.url}.insteadOf", address.replace("git.", "me:secret@git."))
@@ -400,7 +400,7 @@ def test_catalogs(world: GitWorld, cache: Path, tmp_path: Path, calls: GitCalls)
 
 
 def test_entries_name_packs_alone(begin: Begin, world: GitWorld, cache: Path, tmp_path: Path) -> None:
-    """What an entry says may not lead out of it, whoever wrote it."""
+    """The description of an entry must not lead out of it, regardless of its author."""
     remote = rich(world)
     fetched(begin("one"), remote)
     (entry,) = entries(cache)

@@ -120,7 +120,7 @@ def test_an_empty_remote_gets_an_initial_commit_with_the_first_push(world: GitWo
 
 
 def test_an_empty_remote_that_somebody_else_fills(world: GitWorld, catalog: Path, collected: Heard) -> None:
-    """The initial commit of an earlier run is no work of a user: it goes without a word."""
+    """The initial commit of an earlier run is not a user's work: it is removed without a message."""
     remote = world.remote()
     working_clone(remote.url, catalog, make_context())
     working_clone(remote.url, catalog, make_context())
@@ -142,11 +142,11 @@ def test_unpushed_commits_make_way_and_are_kept(world: GitWorld, catalog: Path, 
 
 def test_the_clone_of_another_catalog_is_replaced(world: GitWorld, catalog: Path) -> None:
     """One catalog per working directory: the next cluster's takes the place, unless commits would be lost."""
-    one, two = world.remote("one", {"a": "1"}), world.remote("two", {"a": "2"})
-    working_clone(one.url, catalog, make_context())
+    first, two = world.remote("one", {"a": "1"}), world.remote("two", {"a": "2"})
+    working_clone(first.url, catalog, make_context())
     (catalog / "a").write_text("output")
     assert working_clone(two.url, catalog, make_context()).sha == two.sha()
-    change(working_clone(one.url, catalog, make_context()), a="mine")
+    change(working_clone(first.url, catalog, make_context()), a="mine")
     with pytest.raises(PolicyError) as error:
         working_clone(two.url, catalog, make_context())
     assert error.value.code == "CMD-GIT-050"

@@ -1,4 +1,4 @@
-"""Where web servers lead that git asks."""
+"""Redirects of git's web servers."""
 
 from __future__ import annotations
 

@@ -261,7 +261,7 @@ def test_the_default_branch_of_servers_that_name_none(new_run: NewRun, world: Gi
 
 
 def test_a_foreign_folder_in_the_way_is_named(store: RepositoryStore, world: GitWorld) -> None:
-    """A folder that is no repository ended in a traceback."""
+    """A folder that is not a repository ended in a traceback."""
     repository = store.repository(world.remote(files={"a": "1"}).url)
     repository.path.mkdir(parents=True)
     (repository.path / "note").write_text("mine")

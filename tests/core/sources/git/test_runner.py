@@ -127,7 +127,7 @@ def test_children_can_be_ended_from_another_thread(tmp_path: Path, monkeypatch: 
 
 
 def interrupted(program: subprocess.Popen[bytes]) -> bytes:
-    """What a program writes to standard error after Ctrl-C, which is repeated: Python does not see one that comes just
+    """Return the standard error of a program after Ctrl-C, which is repeated: Python does not see one that comes just
     before the main thread waits for another one. The command line is woken then.
     """
     for _ in range(6):

@@ -23,15 +23,15 @@ def test_one_fetch_per_repository_and_run(
     store: RepositoryStore, world: GitWorld, calls: GitCalls, collected: Heard
 ) -> None:
     """Two network fetches per dependency and run, repeated for every user of the repository."""
-    one, two = world.remote("one", {"a": "1"}), world.remote("two", {"a": "1"})
-    one.tag("v1")
+    first, two = world.remote("one", {"a": "1"}), world.remote("two", {"a": "1"})
+    first.tag("v1")
     calls.forget()
-    store.sync([(one.url, "master"), (one.url, "v1"), (two.url, "master"), (one.url, "master")])
+    store.sync([(first.url, "master"), (first.url, "v1"), (two.url, "master"), (first.url, "master")])
     assert calls.count("fetch") == 2
-    store.sync([(one.url, "v1"), (two.url, "master")])
+    store.sync([(first.url, "v1"), (two.url, "master")])
     assert calls.count("fetch") == 2
     advanced = [event for event in collected if isinstance(event, StageAdvanced)]
-    assert sorted(event.item for event in advanced if event.seconds) == [one.url, two.url]
+    assert sorted(event.item for event in advanced if event.seconds) == [first.url, two.url]
     assert len(advanced) == sum(event.items for event in collected if isinstance(event, StageGrown)) == 4
     assert {event.stage for event in collected if isinstance(event, StageAdvanced)} == {FETCH_STAGE}
 
@@ -104,17 +104,17 @@ def test_one_repository_with_two_endings_has_one_clone(
     with GitServer(world.root) as server:
         for name in served:
             server.moved[f"/there/{name}"] = f"{server.site}/x.git"
-        one, other = f"{server.site}/there/x.git", f"{server.site}/there/x"
-        store.sync([(one, "master"), (other, "master"), (other, None)])
-        for url in (one, other):
-            assert store.repository(url).resolve("master").sha == remote.sha()
-        assert store.repository(one) is store.repository(other)
+        url, other = f"{server.site}/there/x.git", f"{server.site}/there/x"
+        store.sync([(url, "master"), (other, "master"), (other, None)])
+        for spelling in (url, other):
+            assert store.repository(spelling).resolve("master").sha == remote.sha()
+        assert store.repository(url) is store.repository(other)
 
 
 def test_servers_on_two_ports_do_not_share_a_clone(store: RepositoryStore) -> None:
     """Ports were not part of the key."""
-    one = store.repository("https://git.example.com:8443/x.git")
-    assert store.repository("https://git.example.com/x.git").path != one.path
+    repository = store.repository("https://git.example.com:8443/x.git")
+    assert store.repository("https://git.example.com/x.git").path != repository.path
 
 
 def test_a_local_and_a_remote_repository_do_not_share_a_clone(store: RepositoryStore) -> None:
@@ -197,7 +197,7 @@ def test_many_threads_may_use_one_store(store: RepositoryStore, world: GitWorld,
 
 
 def test_a_damaged_remote_is_not_taken_for_a_damaged_clone(new_run: NewRun, world: GitWorld, collected: Heard) -> None:
-    """What the server says about its own objects leads to an error about it, and leaves the clone alone."""
+    """A server's message about its own objects leads to an error about the server, and leaves the clone alone."""
     remote = world.remote()
     git(remote.path, "config", "fastimport.unpackLimit", "100")  # without its packs a remote does not know the commit
     remote.commit({"a": "1"})

@@ -390,7 +390,7 @@ def test_an_ordinary_clone_becomes_a_worktree(place: Place, world: GitWorld, fol
 def test_an_ordinary_clone_that_holds_work_stays(
     place: Place, world: GitWorld, folder: Path, commands: list[str], named: str, force: bool
 ) -> None:
-    """Files, commits, branches, tags and stashes that only the clone has; `--force` is no excuse."""
+    """Files, commits, branches, tags and stashes that only the clone has; `--force` does not change this."""
     remote = world.remote(files={"a": "1"})
     folder.parent.mkdir(parents=True)
     remote.clone(folder)

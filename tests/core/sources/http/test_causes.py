@@ -26,9 +26,9 @@ def kinds(causes: Causes) -> tuple[bool, bool, bool]:
 @pytest.fixture
 def closed_port() -> int:
     """A port of loopback on which nobody listens."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
 
 
 def test_nobody_listens(closed_port: int) -> None:
@@ -57,7 +57,7 @@ def test_a_reason_tells_what_is_wrong_with_a_certificate() -> None:
 
 
 def test_a_reason_is_short_and_printable() -> None:
-    """What a server sends ends up in the words of libraries."""
+    """Messages of libraries contain data of servers."""
     assert Causes(ValueError("\x1b[2Jred\u202e" + "x" * 1000)).reason == "[2Jred" + "x" * 194
     assert Causes(ValueError()).reason == "ValueError"
 

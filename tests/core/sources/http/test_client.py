@@ -37,15 +37,15 @@ def collected() -> list[Event]:
 
 @pytest.fixture
 def client(collected: list[Event]) -> Iterator[Client]:
-    one = Client(Context(collected.append, QUICK), MEANINGS)
-    yield one
-    one.close()
+    http_client = Client(Context(collected.append, QUICK), MEANINGS)
+    yield http_client
+    http_client.close()
 
 
 @pytest.fixture
 def server() -> Iterator[LieutenantServer]:
-    with LieutenantServer() as one:
-        yield one
+    with LieutenantServer() as lieutenant:
+        yield lieutenant
 
 
 def refused(client: Client, url: str, policy: Policy = POLICY, **options: Any) -> tuple[Problem, str]:
@@ -169,8 +169,8 @@ def test_an_answer_that_drips(beginning: bytes, kind: str, client: Client) -> No
 def test_an_answer_that_comes_too_slowly(beginning: bytes, problem: Problem, message: str, client: Client) -> None:
     """Byte by byte within the timeout; the time for all of it is far away."""
     with Raw(beginning) as raw:
-        found, text = refused(client, raw.url, replace(POLICY, timeout=0.2, seconds=1000, rate=9000))
-    assert found is problem
+        actual, text = refused(client, raw.url, replace(POLICY, timeout=0.2, seconds=1000, rate=9000))
+    assert actual is problem
     assert message in text
 
 
@@ -241,7 +241,8 @@ def test_credentials_stay_on_their_server(server: LieutenantServer, client: Clie
         server.script(redirect(f"{other.url}/c"), path="/b")
         other.script(redirect(f"{server.url}/d"), path="/c")
         client.get(f"{server.url}/a", ELSEWHERE, headers={"X-Asked": "yes"}, credentials=SECRET)
-        sent = {one.path: one.headers.get("authorization") for one in (*server.requests, *other.requests)}
+        requests = (*server.requests, *other.requests)
+        sent = {request.path: request.headers.get("authorization") for request in requests}
         assert sent == {"/a": "Bearer secret", "/b": "Bearer secret", "/c": None, "/d": None}
         assert other.requests[0].headers["x-asked"] == "yes"
 
@@ -252,7 +253,8 @@ def test_a_password_in_a_url_is_sent_to_its_server_alone(server: LieutenantServe
         server.script(redirect(other.url.replace("://", "://you:too@") + "/c"), path="/b")
         url = server.url.replace("://", "://me:secret@") + "/a"
         assert client.get(url, ELSEWHERE, credentials=SECRET).url == f"{other.url}/c"
-        sent = {one.path: one.headers.get("authorization") for one in (*server.requests, *other.requests)}
+        requests = (*server.requests, *other.requests)
+        sent = {request.path: request.headers.get("authorization") for request in requests}
         assert sent == {"/a": "Basic bWU6c2VjcmV0", "/b": "Basic bWU6c2VjcmV0", "/c": None}
 
 
@@ -262,7 +264,7 @@ def test_netrc_says_nothing_about_servers_that_redirects_lead_to(server: Lieuten
     with LieutenantServer() as other:
         server.script(redirect(other.url.replace("127.0.0.1", "localhost")))
         client.get(server.url, ELSEWHERE)
-        assert ["authorization" in one.headers for one in (*server.requests, *other.requests)] == [False, False]
+        assert ["authorization" in request.headers for request in (*server.requests, *other.requests)] == [False, False]
 
 
 def test_other_servers_are_refused_where_they_are_not_expected(server: LieutenantServer, client: Client) -> None:
@@ -310,7 +312,7 @@ def test_endless_redirects_end(server: LieutenantServer, client: Client) -> None
 def test_a_post_that_is_redirected(server: LieutenantServer, client: Client) -> None:
     server.script(redirect("/b", 302), plain(200, "done"), redirect("/login", 303))
     assert client.post(server.url, POLICY, b"body", {}, SECRET).body == b"done"
-    assert [(one.method, one.body) for one in server.requests] == [("POST", b"body")] * 2
+    assert [(request.method, request.body) for request in server.requests] == [("POST", b"body")] * 2
     with pytest.raises(CommodoreError) as caught:
         client.post(server.url, POLICY, b"body", {}, SECRET)
     assert caught.value.code == Problem.REDIRECT_TO_PAGE.name

@@ -1,4 +1,4 @@
-"""Where credentials may go, and how URLs are shown."""
+"""Servers that may receive credentials, and redaction of URLs."""
 
 from __future__ import annotations
 

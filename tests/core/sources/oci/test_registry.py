@@ -22,15 +22,15 @@ QUICK = replace(DEFAULT_LIMITS, request_backoff=0.0)
 
 @pytest.fixture
 def server() -> Iterator[RegistryServer]:
-    with RegistryServer() as one:
-        yield one
+    with RegistryServer() as registry:
+        yield registry
 
 
 @pytest.fixture
 def registries() -> Iterator[Registries]:
-    one = Registries(Context(ignore, QUICK, False))
-    yield one
-    one.close()
+    client = Registries(Context(ignore, QUICK, False))
+    yield client
+    client.close()
 
 
 def named(server: RegistryServer, rest: str = "team/chart") -> ImageReference:
