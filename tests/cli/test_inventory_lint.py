@@ -45,7 +45,10 @@ def test_findings(here: Path, call: Call) -> None:
     code, out, err = call("inventory", "lint", ".")
     assert (code, err) == (1, "")
     assert out.splitlines() == [
-        "a.yml:4:16: error: parameters.components.argocd.version must be a string, it is a number [components/not-text]",
+        (
+            "a.yml:4:16: error: parameters.components.argocd.version must be a string, it is a number"
+            " [components/not-text]"
+        ),
         "  hint: write it in quotes: '1.2'",
         "Found 1 error",
     ]
