@@ -182,7 +182,7 @@ class Diagnostics:
 
     def __init__(self, strict: Container[str] = ()) -> None:
         self._strict = strict
-        self._found: list[Diagnostic] = []
+        self._diagnostics: list[Diagnostic] = []
         self._lock = threading.Lock()
 
     def add(self, *diagnostics: Diagnostic | CommodoreError | Warned) -> None:
@@ -194,7 +194,7 @@ class Diagnostics:
             if isinstance(diagnostic, Warned):
                 diagnostic = Diagnostic(diagnostic.code, diagnostic.message, "warning", diagnostic.hint)
             with self._lock:
-                self._found.append(diagnostic)
+                self._diagnostics.append(diagnostic)
 
     def join(
         self, others: Diagnostics, change: Callable[[Diagnostic], Diagnostic] = lambda diagnostic: diagnostic
@@ -204,7 +204,7 @@ class Diagnostics:
         Args:
             change: a function applied to each.
         """
-        self.add(*map(change, others._found))
+        self.add(*map(change, others._diagnostics))
 
     def take(self, error: CommodoreError, subject: Subject = NOTHING, *, place: Location | None = None) -> None:
         """Add an error; each error of `Findings` by itself.
@@ -215,8 +215,8 @@ class Diagnostics:
         for single in error.errors if isinstance(error, Findings) else (error,):
             self.add(Diagnostic.of(single, subject, place))
 
-    def found(self) -> tuple[Diagnostic, ...]:
-        """All diagnostics by severity, code, subject and place; equal ones merged, with their count."""
+    def collected(self) -> tuple[Diagnostic, ...]:
+        """Return all diagnostics by severity, code, subject and place; equal ones merged, with their count."""
         return tuple(_folded(sorted(self._judged(), key=_order)))
 
     def added(self, *severities: Severity) -> list[Diagnostic]:
@@ -244,7 +244,7 @@ class Diagnostics:
 
     def _judged(self) -> list[Diagnostic]:
         with self._lock:
-            diagnostics = list(self._found)
+            diagnostics = list(self._diagnostics)
         return [diagnostic.escalate() if diagnostic.code in self._strict else diagnostic for diagnostic in diagnostics]
 
 

@@ -139,7 +139,7 @@ def _warnings_of(run: Run, group: Group) -> Iterator[Warned]:
     """Yield the warnings among the diagnostics of a group's Applications."""
     labels = {run.job.settings.label(member.namespace, member.name) for member in group.members}
     labels |= {member.name for member in group.members}
-    for item in run.diagnostics.found():
+    for item in run.diagnostics.collected():
         if item.subject.application in labels and item.severity == "warning":
             yield item.as_warning()
 

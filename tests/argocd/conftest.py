@@ -143,13 +143,13 @@ class Argo:
 
     def codes(self) -> list[str]:
         """Return the codes of the diagnostics, except infos."""
-        return [diagnostic.code for diagnostic in self.diagnostics.found() if diagnostic.severity != "info"]
+        return [diagnostic.code for diagnostic in self.diagnostics.collected() if diagnostic.severity != "info"]
 
 
 def but_the_version(diagnostics: Diagnostics) -> Diagnostics:
     """Return the diagnostics, except the one of the assumed version of Argo CD."""
     others = Diagnostics()
-    for diagnostic in diagnostics.found():
+    for diagnostic in diagnostics.collected():
         if (diagnostic.code, diagnostic.severity) != ("CMD-ARGO-910", "info"):
             others.add(diagnostic)
     return others

@@ -202,7 +202,7 @@ def test_messages_name_no_folder_of_this_machine(name: str, argo: Argo) -> None:
     argo.files({"bad.yaml": "a: [\n"}, url=OTHER)
     with pytest.raises(CommodoreError) as caught:
         argo.objects(*sources)
-    shown = [str(caught.value), caught.value.hint, *(diagnostic.message for diagnostic in argo.diagnostics.found())]
+    shown = [str(caught.value), caught.value.hint, *(diagnostic.message for diagnostic in argo.diagnostics.collected())]
     assert not [text for text in shown if str(argo.root) in text or "/tmp" in text or ".cache" in text]
 
 
@@ -311,7 +311,7 @@ def expand(generators: str, template: str = "{{name}}", **options: Any) -> list[
         expander.expand(read_set(value, Location("set.yaml", 1)))
     except CommodoreError as error:
         diagnostics.take(error)
-    return [diagnostic.code.removeprefix("CMD-ARGO-") for diagnostic in diagnostics.found()]
+    return [diagnostic.code.removeprefix("CMD-ARGO-") for diagnostic in diagnostics.collected()]
 
 
 def ten(key: str) -> str:

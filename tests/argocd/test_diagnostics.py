@@ -28,7 +28,7 @@ def test_the_order_does_not_depend_on_when_they_are_found() -> None:
         diagnostics = Diagnostics()
         for diagnostic in order:
             diagnostics.add(diagnostic)
-        results.add(diagnostics.found())
+        results.add(diagnostics.collected())
     assert results == {(three[2], three[1], three[0])}
 
 
@@ -36,7 +36,7 @@ def test_equal_ones_are_one_with_a_number() -> None:
     diagnostics = Diagnostics()
     for _ in range(3):
         diagnostics.add(Diagnostic("CMD-ARGO-319", "a", "warning"))
-    assert [diagnostic.count for diagnostic in diagnostics.found()] == [3]
+    assert [diagnostic.count for diagnostic in diagnostics.collected()] == [3]
 
 
 def test_those_of_one_cause_are_together_and_the_new_ones_first() -> None:
@@ -65,10 +65,10 @@ def test_strict_makes_errors_of_what_could_not_be_honoured() -> None:
     diagnostics = Diagnostics()
     diagnostics.add(Diagnostic("CMD-ARGO-319", "a", "warning"))
     diagnostics.add(Diagnostic("CMD-ARGO-122", "b", "info"))
-    assert [diagnostic.severity for diagnostic in diagnostics.found()] == ["warning", "info"]
+    assert [diagnostic.severity for diagnostic in diagnostics.collected()] == ["warning", "info"]
     strict = Diagnostics(STRICT)
     strict.join(diagnostics)
-    assert [(diagnostic.severity, diagnostic.escalated) for diagnostic in strict.found()] == [
+    assert [(diagnostic.severity, diagnostic.escalated) for diagnostic in strict.collected()] == [
         ("error", True),
         ("info", False),
     ]
@@ -80,12 +80,12 @@ def test_errors_keep_their_places_and_families() -> None:
     errors = [InputError("CMD-ARGO-103", "a", locations=[Location("x", 3)]), PolicyError("CMD-ARGO-420", "b")]
     diagnostics.take(Findings(errors), Subject("argocd/a"))
     assert [
-        (diagnostic.code, diagnostic.family, diagnostic.subject.application) for diagnostic in diagnostics.found()
+        (diagnostic.code, diagnostic.family, diagnostic.subject.application) for diagnostic in diagnostics.collected()
     ] == [
         ("CMD-ARGO-103", "input", "argocd/a"),
         ("CMD-ARGO-420", "policy", "argocd/a"),
     ]
-    assert plain(diagnostics.found()[0])["locations"] == [{"place": "x", "line": 3, "column": None}]
+    assert plain(diagnostics.collected()[0])["locations"] == [{"place": "x", "line": 3, "column": None}]
 
 
 @pytest.mark.requirement("D75")

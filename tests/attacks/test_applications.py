@@ -378,7 +378,7 @@ def test_a_schema_that_refers_elsewhere(argo: Argo, secret: Secret, place: str, 
         argo.offline = False
         assert len(argo.objects({"path": "."})) >= 1
         assert server.asked == []
-    assert "CMD-ARGO-427" in [one.code for one in argo.diagnostics.found()]
+    assert "CMD-ARGO-427" in [one.code for one in argo.diagnostics.collected()]
 
 
 def test_a_schema_of_its_own_still_counts(argo: Argo) -> None:
@@ -470,7 +470,7 @@ def test_sets_that_climb_or_grow(cloned: Argo, secret: Secret, way: str) -> None
     made: object = None
     with contextlib.suppress(CommodoreError):
         made = [one.data for one in expander.expand(read_set(value, Location("set.yaml", 1)))]
-    told = plain(cloned.diagnostics.found())
+    told = plain(cloned.diagnostics.collected())
     assert not made
     assert secret.text not in json.dumps([made, told])
     assert any(one["severity"] in ("error", "warning") for one in told) or made is None

@@ -23,7 +23,7 @@ def test_they_stay_in_the_order_in_which_they_were_added_and_equal_ones_are_one(
     found.add(NOTE, Warned("CMD-FLT-040", "z"), Warned("CMD-FLT-040", "a"), NOTE)
     assert [one.message for one in found.added()] == ["b", "z", "a"]
     assert [one.message for one in found.added("warning")] == ["z", "a"]
-    assert [(one.message, one.count) for one in found.found()] == [("a", 1), ("z", 1), ("b", 2)]
+    assert [(one.message, one.count) for one in found.collected()] == [("a", 1), ("z", 1), ("b", 2)]
 
 
 def test_strictness_is_of_the_codes_that_are_given_and_of_no_note() -> None:

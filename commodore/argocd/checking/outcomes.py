@@ -95,7 +95,7 @@ class Tester:
         self._report_shared(applications, tested)
         for result in tested:
             self.diagnostics.join(result.collected)
-            problems = tuple(problem for problem in result.collected.found() if problem.severity == "error")
+            problems = tuple(problem for problem in result.collected.collected() if problem.severity == "error")
             skipped = bool(problems) and all(problem.code in _SKIPPED for problem in problems)
             status: Status = "SKIPPED" if skipped else "FAIL" if problems else "PASS"
             yield Outcome(result.label, status, len(result.objects), problems)

@@ -361,7 +361,7 @@ class _TreeComparison:
         made = (tree.listing.origins.get(name, Origin()) for name in names for tree, _ in self._sides(name))
         if any(origin.kind == "set" for origin in made):
             return
-        wrong = (diagnostic for tree in (self.old, self.new) for diagnostic in tree.diagnostics.found())
+        wrong = (diagnostic for tree in (self.old, self.new) for diagnostic in tree.diagnostics.collected())
         known = (*owners.values(), (place.place for diagnostic in wrong for place in diagnostic.locations))
         severity: Severity = "info" if owners else "warning"
         if reported := unowned(changed, known, "error" if self.request.options.strict_changed_only else severity):

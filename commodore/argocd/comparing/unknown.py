@@ -61,7 +61,7 @@ def report_failure(verdict: Verdict, errors: Errors, diagnostics: Diagnostics, *
     side = "" if errors[1] is not None else "in the base: "
     collected = Diagnostics()
     collected.take(error, Subject(application=verdict.name))
-    for diagnostic in collected.found():
+    for diagnostic in collected.collected():
         both = verdict.before or not verdict.reported
         diagnostics.add(
             _as_before(diagnostic)
@@ -128,7 +128,7 @@ def join(diagnostics: Diagnostics, base: Diagnostics, target: Diagnostics, *, al
     Args:
         allowed: see `ComparisonRequest.allow_unknown`.
     """
-    reported, before = target.found(), base.found()
+    reported, before = target.collected(), base.collected()
     for diagnostic in reported:
         if diagnostic not in before or diagnostic.code in _OF_COMPARISON:
             diagnostics.add(_lowered(diagnostic, allowed and _is_loss(diagnostic)))

@@ -264,7 +264,7 @@ class _Search:
         scanned = scan(self.tree, self.root.folder.resolve(), parsed, limits, collected)
         parsed.keep()
         ignored = PathPatterns(self.root.search.ignore_path)
-        for diagnostic in collected.found():
+        for diagnostic in collected.collected():
             if not any(ignored.cover(place.place) for place in diagnostic.locations):
                 self.diagnostics.add(diagnostic)
         return _without_ignored(scanned, ignored, self.tree) if self.root.search.ignore_path else scanned
@@ -315,7 +315,7 @@ def _lost(search: AppOfAppsSearch, collected: Diagnostics) -> Iterator[LostDefin
     yield from discovered.lost
     failures = {
         diagnostic.subject.set: _offline(diagnostic)
-        for diagnostic in reversed(collected.found())
+        for diagnostic in reversed(collected.collected())
         if diagnostic.severity in ("error", "boundary")
     }
     for (namespace, name), (value, place) in discovered.sets.items():

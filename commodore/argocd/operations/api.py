@@ -206,7 +206,7 @@ def run_images(
         with rendering(session, listing, collected) as opened:
             rendered = list(opened.renderer.render_all(chosen, session.options.execution.jobs))
         doubts: dict[str, list[str]] = {}
-        for diagnostic in collected.found():
+        for diagnostic in collected.collected():
             if diagnostic.severity == "error":
                 doubts.setdefault(diagnostic.subject.application, []).append(diagnostic.message)
         made: dict[str, RunImages] = {}
@@ -297,7 +297,7 @@ def normalize(objects: Path | None, options: Options) -> Normalized:
         )
     with Normaliser(applications[0], settings, collected) as normaliser:
         result = [normaliser.normalise(data) for data in read_objects(read_file(objects, limits), str(objects))]
-    return Normalized(collected.found(), tuple(result))
+    return Normalized(collected.collected(), tuple(result))
 
 
 def version(options: Options | None = None) -> Version:
@@ -307,7 +307,7 @@ def version(options: Options | None = None) -> Version:
     profile = choose_profile(options.followed.argocd_version, {}, collected)
     tools = tuple(installed_tools(profile, options.context))
     libraries = {name: installed_version(package) for name, package in _LIBRARIES.items()}
-    return Version(collected.found(), __version__, profile.name, tools, libraries, platform.python_version())
+    return Version(collected.collected(), __version__, profile.name, tools, libraries, platform.python_version())
 
 
 def explain(

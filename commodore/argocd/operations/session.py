@@ -252,7 +252,7 @@ def diagnostics(session: Session, subjects: Subjects | None = None) -> tuple[Dia
     Args:
         subjects: diagnostics of others are left out.
     """
-    collected = session.diagnostics.found()
+    collected = session.diagnostics.collected()
     return collected if subjects is None else tuple(_concerning(collected, subjects))
 
 

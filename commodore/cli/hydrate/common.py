@@ -60,7 +60,7 @@ def opened(ctx: click.Context, sources: Sequence[Source], values: Mapping[str, A
         result = read_sources(places, context.limits, shown)
         job = _job(result, store, values, context, diagnostics)
         yield Run(replace(job, publishing=publishing, catalogs=catalogs), store, context, diagnostics)
-    for item in diagnostics.found():
+    for item in diagnostics.collected():
         if item.severity == "warning":
             context.announce(item.as_warning())
 

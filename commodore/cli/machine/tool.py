@@ -164,7 +164,7 @@ def _of_argocd(tool: str | None, values: dict[str, Any], console: Console) -> tu
         )
     diagnostics = Diagnostics()
     profile = choose_profile(values["argocd"], {}, diagnostics)
-    for item in diagnostics.found():
+    for item in diagnostics.collected():
         console.announce(Warned(item.code, item.message, hint=item.hint))
     version = profile.tools.get(tool)
     return profile_toolbox(profile.name), Choice(named_version(version) if version else None)

@@ -216,7 +216,7 @@ def expanded(
         finally:
             repositories.close()
     errors: list[CommodoreError] = []
-    for item in collected.found():
+    for item in collected.collected():
         diagnostics.add(item)
         if item.severity == "error":
             errors.append(

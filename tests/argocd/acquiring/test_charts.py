@@ -189,7 +189,7 @@ def test_a_range_means_offline_what_it_meant_before(repository: Repository, tmp_
     assert charts.chart(repository.site, "web", "1.*").version == "1.2.3"
     strict = Diagnostics(STRICT)
     strict.join(charts.diagnostics)
-    (diagnostic,) = strict.found()
+    (diagnostic,) = strict.collected()
     assert (diagnostic.code, diagnostic.severity) == ("CMD-ARGO-321", "error")
     assert "UTC" in diagnostic.message
     assert repository.asked == ["/index.yaml", "/web-1.2.3.tgz"]

@@ -142,7 +142,7 @@ def test_a_branch_means_offline_what_it_meant_before(private: GitServer, tmp_pat
             repositories = Repositories(question.context, question.repo_map, question.scratch)
             assert repositories.tree(url, revision).revision == commit
             repositories.close()
-            codes.append([diagnostic.code for diagnostic in repositories.diagnostics.found()])
+            codes.append([diagnostic.code for diagnostic in repositories.diagnostics.collected()])
     assert codes == [["CMD-ARGO-321"], []]
 
 

@@ -89,7 +89,7 @@ def test_which_revisions_are_the_tree_is_told(checkout: Path, tmp_path: Path) ->
     for revision in ("", "HEAD", "main", "v1.0.0"):
         content(SearchRoot(checkout), revision, tmp_path, diagnostics)
     commit = git(checkout, "rev-parse", "HEAD")[:10]
-    assert [(diagnostic.code, diagnostic.message) for diagnostic in diagnostics.found()] == [
+    assert [(diagnostic.code, diagnostic.message) for diagnostic in diagnostics.collected()] == [
         (
             "CMD-ARGO-307",
             f"the revision 'main' of {URL} is read from the tree under analysis, which is at {commit}",

@@ -81,16 +81,16 @@ class Sets:
 
     def codes(self) -> list[str]:
         """Return the codes of the diagnostics, without their prefix."""
-        return [diagnostic.code.removeprefix("CMD-ARGO-") for diagnostic in self.diagnostics.found()]
+        return [diagnostic.code.removeprefix("CMD-ARGO-") for diagnostic in self.diagnostics.collected()]
 
     def warnings(self) -> list[str]:
         """Return the codes and messages of the warnings."""
-        told = (diagnostic for diagnostic in self.diagnostics.found() if diagnostic.severity == "warning")
+        told = (diagnostic for diagnostic in self.diagnostics.collected() if diagnostic.severity == "warning")
         return [f"{diagnostic.code.removeprefix('CMD-ARGO-')} {diagnostic.message}" for diagnostic in told]
 
     def error(self) -> str:
         """Return the message of the only error."""
-        (error,) = (error for error in self.diagnostics.found() if error.severity == "error")
+        (error,) = (error for error in self.diagnostics.collected() if error.severity == "error")
         return f"{error.code.removeprefix('CMD-ARGO-')} {error.message}"
 
 

@@ -237,7 +237,7 @@ def test_examples(documented: Sets, spec: str, expected: list[tuple[str, str, st
         for generated in made
     ]
     assert shown == [(name, path, server or "https://kubernetes.default.svc") for name, path, server in expected]
-    errors = [diagnostic for diagnostic in documented.diagnostics.found() if diagnostic.severity == "error"]
+    errors = [diagnostic for diagnostic in documented.diagnostics.collected() if diagnostic.severity == "error"]
     # Kubernetes refuses some names of the documentation.
     assert [error for error in errors if error.code != "CMD-ARGO-214"] == []
 

@@ -109,7 +109,7 @@ def test_templates_that_fail(sets: Sets, name: str, error: str) -> None:
 @pytest.mark.parametrize("name", ["{{ range until 100000000 }}x{{ end }}", '{{ repeat 100000000 "xxxxxxxxxx" }}'])
 def test_templates_that_reach_a_limit_say_how_to_raise_it(sets: Sets, name: str) -> None:
     assert sets.names(A, name) == []
-    (error,) = sets.diagnostics.found()
+    (error,) = sets.diagnostics.collected()
     assert (error.code, error.severity) == ("CMD-ARGO-206", "error")
     assert "gotemplate_seconds with COMMODORE_LIMITS" in error.hint
 
@@ -230,12 +230,12 @@ def test_a_set_for_unknown_clusters_is_a_limit(sets: Sets) -> None:
     selector = {"selector": {"matchLabels": {"environment": "prod"}}}
     for generators in ([{"clusters": selector}], [{"matrix": {"generators": [*A, {"clusters": selector}]}}]):
         assert sets.names(generators, "{{.name}}") == []
-    assert {(diagnostic.code, diagnostic.severity) for diagnostic in sets.diagnostics.found()} == {
+    assert {(diagnostic.code, diagnostic.severity) for diagnostic in sets.diagnostics.collected()} == {
         ("CMD-ARGO-210", "boundary")
     }
     sets.cluster("one")
     sets.names([{"clusters": selector}], "{{.name}}")
-    assert [diagnostic.severity for diagnostic in sets.diagnostics.found()] == ["warning", "boundary"]
+    assert [diagnostic.severity for diagnostic in sets.diagnostics.collected()] == ["warning", "boundary"]
 
 
 def test_left_over_braces_and_missing_values_are_said(sets: Sets) -> None:
@@ -247,14 +247,14 @@ def test_left_over_braces_and_missing_values_are_said(sets: Sets) -> None:
 def test_a_field_with_left_over_braces_is_said_once(sets: Sets) -> None:
     """A template in the other language makes each Application wrong, and is one mistake."""
     sets.names([elements(*({"name": name} for name in "abc"))], "{{name}}-{{nope}}", go=False)
-    (told,) = (diagnostic.message for diagnostic in sets.diagnostics.found() if diagnostic.code == "CMD-ARGO-215")
+    (told,) = (diagnostic.message for diagnostic in sets.diagnostics.collected() if diagnostic.code == "CMD-ARGO-215")
     assert told == "metadata.name of a-{{nope}} (and of 2 more) still holds {{: 'a-{{nope}}'"
 
 
 @pytest.mark.requirement("D26")
 def test_a_parameter_whose_name_is_a_boolean_without_quotes_is_explained(sets: Sets) -> None:
     sets.names([elements({"false": "gen-c"})], "{{n}}", go=False)
-    (hint,) = (diagnostic.hint for diagnostic in sets.diagnostics.found() if diagnostic.code == "CMD-ARGO-215")
+    (hint,) = (diagnostic.hint for diagnostic in sets.diagnostics.collected() if diagnostic.code == "CMD-ARGO-215")
     assert hint == (
         "write the name of the parameter n in quotes where it gets its value: "
         "without quotes n, no, off and false are false"

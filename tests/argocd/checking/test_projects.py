@@ -131,7 +131,7 @@ def told(
     Projects(settings, found, "error").check(
         read_application(value, Location("app.yaml", 1)), [Rendered(one) for one in objects], found
     )
-    return [one.code.removeprefix("CMD-ARGO-") for one in found.found()]
+    return [one.code.removeprefix("CMD-ARGO-") for one in found.collected()]
 
 
 ALL = {"sourceRepos": ["*"], "destinations": [{"server": "*", "namespace": "*"}]}

@@ -97,7 +97,7 @@ def checked(overrides: dict[str, ResourceOverride], *objects: dict[str, Any]) ->
     collected = Diagnostics()
     with HealthScripts(ArgoSettings(overrides=overrides), collected) as scripts:
         scripts.check(objects, collected, "argocd/web")
-    return list(collected.found())
+    return list(collected.collected())
 
 
 def thing(kind: str, group: str = "acme.io") -> dict[str, Any]:

@@ -80,7 +80,7 @@ class Trees:
         return {one.name.partition("/")[2]: one.state for one in self.diff(names, **options).applications}
 
     def codes(self) -> list[str]:
-        return [one.code for one in self.found.found()]
+        return [one.code for one in self.found.collected()]
 
 
 @pytest.fixture

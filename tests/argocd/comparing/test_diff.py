@@ -112,7 +112,7 @@ def test_what_does_not_render_is_unknown_and_nothing_of_it_is_removed(two: Trees
         ("unchanged", ""),
     ]
     assert found.review.groups == ()
-    assert [(one.code, one.severity) for one in two.found.found()] == [("CMD-ARGO-401", "error")]
+    assert [(one.code, one.severity) for one in two.found.collected()] == [("CMD-ARGO-401", "error")]
     assert lines(found)[1].startswith("? argocd/one")
 
 
@@ -120,10 +120,10 @@ def test_what_did_not_render_before_is_no_error(two: Trees) -> None:
     two.write({"one/b.json": "{broken", "one/a.json": config(k="1")})
     found = two.diff(changed_only=False)
     assert [one.before for one in found.applications if one.state == "unknown"] == [True]
-    assert [(one.code, one.severity) for one in two.found.found()] == [("CMD-ARGO-401", "info")]
+    assert [(one.code, one.severity) for one in two.found.collected()] == [("CMD-ARGO-401", "info")]
     two.write({"one/b.json": config("b")}, "target")
     two.diff()
-    (told,) = two.found.found()
+    (told,) = two.found.collected()
     assert (told.severity, told.message[:13]) == ("error", "in the base: ")
 
 
@@ -131,11 +131,11 @@ def test_what_was_wrong_before_is_no_error_of_the_change(two: Trees) -> None:
     """A definition that cannot be read on both sides fails no pull request; one that the change breaks does."""
     two.write({"broken.json": app("three", "x", source="x")})
     two.diff()
-    (told,) = two.found.found()
+    (told,) = two.found.collected()
     assert (told.code, told.severity, told.message[:11]) == ("CMD-ARGO-103", "info", "as before: ")
     two.write({"broken.json": app("three", "x", source=5)}, "target")
     two.diff()
-    assert [one.severity for one in two.found.found()] == ["error", "error"]
+    assert [one.severity for one in two.found.collected()] == ["error", "error"]
 
 
 @pytest.mark.requirement("D85")
@@ -145,7 +145,7 @@ def test_a_difference_that_may_be_of_random_values_alone(trees: Trees) -> None:
     trees.write({"a/templates/c.yaml": config(v="{{ randAlphaNum 40 }}")})
     trees.write({"a/README": "changed"}, "target")
     assert trees.states() == {"a": "changed"}
-    assert [(one.code, one.before) for one in trees.found.found()] == [("CMD-ARGO-429", False)]
+    assert [(one.code, one.before) for one in trees.found.collected()] == [("CMD-ARGO-429", False)]
 
 
 def test_a_path_that_was_missing_before_is_no_error_of_the_change(two: Trees) -> None:
@@ -153,7 +153,7 @@ def test_a_path_that_was_missing_before_is_no_error_of_the_change(two: Trees) ->
     two.write({"apps.json": app("one", "missing")})
     found = two.diff(changed_only=False)
     assert [one.before for one in found.applications if one.state == "unknown"] == [True]
-    assert [one.severity for one in two.found.found()] == ["info"]
+    assert [one.severity for one in two.found.collected()] == ["info"]
 
 
 @pytest.mark.requirement("D56", "D88")
@@ -308,7 +308,7 @@ def test_patterns_of_changed_files_that_fit_nothing(two: Trees) -> None:
         two.diff(changed_include=("one/**", "tow/**"))
     assert caught.value.code == "CMD-ARGO-037"
     two.diff(changed_ignore=("tow/**",))
-    assert [(one.code, one.severity) for one in two.found.found()] == [("CMD-ARGO-037", "warning")]
+    assert [(one.code, one.severity) for one in two.found.collected()] == [("CMD-ARGO-037", "warning")]
     with pytest.raises(UsageError, match="the pattern '\\['"):
         two.diff(names=("one",), changed_include=("[",))
 
@@ -319,7 +319,7 @@ def test_it_is_seen_that_nothing_is_rendered(two: Trees) -> None:
 
     def severities(**wanted: Any) -> list[tuple[str, str]]:
         two.diff(**wanted)
-        return [(one.code, one.severity) for one in two.found.found()]
+        return [(one.code, one.severity) for one in two.found.collected()]
 
     assert severities(changed_include=("two/**",)) == [("CMD-ARGO-802", "warning")]
     two.write({"README": "1", "one/a.json": config(k="same"), "two/a.json": config(k="same")})
@@ -351,10 +351,10 @@ def test_changed_settings_concern_all(two: Trees) -> None:
 def test_unknown_reads_are_told_and_rendered(two: Trees) -> None:
     two.write({"two/.argocd-source.yaml": "[]"})
     assert two.states() == {"one": "changed", "two": "unknown"}
-    told = {one.code: one.severity for one in two.found.found()}
+    told = {one.code: one.severity for one in two.found.collected()}
     assert told["CMD-ARGO-801"] == "warning"
     two.diff(strict_changed_only=True)
-    assert {one.code: one.severity for one in two.found.found()}["CMD-ARGO-801"] == "error"
+    assert {one.code: one.severity for one in two.found.collected()}["CMD-ARGO-801"] == "error"
 
 
 @pytest.mark.requirement("D69")
@@ -384,7 +384,7 @@ def test_the_annotation_adds_to_what_is_read(trees: Trees) -> None:
         "argocd/b": ("not-rendered", ()),
         "argocd/c": ("not-rendered", ()),
     }
-    (told,) = trees.found.found()
+    (told,) = trees.found.collected()
     assert (told.code, told.severity) == ("CMD-ARGO-806", "info")
     assert told.message == "2 changed files belong to no compared Application: README, lib/deep/k.json"
 
@@ -395,7 +395,7 @@ def test_what_the_annotation_misses_is_told(trees: Trees) -> None:
     trees.write({"x/a.json": config("a"), "x/c.json": config("c", k="1")}, "base")
     trees.write({"x/a.json": config("a"), "x/c.json": config("c", k="2"), "y/new.json": config("new")}, "target")
     assert trees.states() == {"a": "changed", "b": "changed"}
-    (told,) = trees.found.found()
+    (told,) = trees.found.collected()
     assert (told.code, told.severity, told.subject.application) == ("CMD-ARGO-804", "info", "argocd/a")
     assert told.message.endswith("misses files that the Application reads: x/c.json")
     trees.write({"a.json": annotated("a", "x", "."), "z": "1"}, "target")
@@ -541,7 +541,7 @@ def test_what_only_a_cluster_can_compare_is_told(trees: Trees) -> None:
     policy = {"syncPolicy": {"syncOptions": ["ServerSideApply=true", "CreateNamespace=true"]}}
     trees.write({"a.json": app("a", "x", **policy), "x/p.json": json.dumps(pod), "cm.json": json.dumps(settings)})
     trees.diff()
-    told = [(one.message.partition(" has")[0], one.severity) for one in trees.found.found() if "706" in one.code]
+    told = [(one.message.partition(" has")[0], one.severity) for one in trees.found.collected() if "706" in one.code]
     assert told == [(name, "info") for name in ("ServerSideApply=true", "ServerSideDiff=true", SERVER_SIDE)]
 
 

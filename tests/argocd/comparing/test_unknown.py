@@ -40,7 +40,7 @@ def head(found: Difference) -> str:
 
 
 def severities(trees: Trees, code: str) -> list[str]:
-    return [one.severity for one in trees.found.found() if one.code == code]
+    return [one.severity for one in trees.found.collected() if one.code == code]
 
 
 @pytest.fixture
@@ -55,13 +55,13 @@ def plugin(trees: Trees) -> Trees:
 def test_a_set_that_cannot_be_expanded_is_unknown_in_every_report(plugin: Trees) -> None:
     found = plugin.diff()
     assert head(found) == "1 ApplicationSet unknown, the rest is equal"
-    record = difference_record(found, plugin.sides, plugin.found.found(), partial=True)
+    record = difference_record(found, plugin.sides, plugin.found.collected(), partial=True)
     reports = (
         "\n".join(line.text for line in text_report(found.review)),
         markdown_report(found.review),
         html_report(found.review),
         document_text("argocd-diff", record),
-        as_sarif(plugin.found.found(), plugin.root / "target", found),
+        as_sarif(plugin.found.collected(), plugin.root / "target", found),
     )
     assert all("argocd/set" in report and "x/c.json" in report for report in reports)
     assert not any("no object differs" in report for report in reports)

@@ -50,7 +50,7 @@ def read(tmp_path: Path, text: str, diagnostics: Diagnostics | None = None) -> A
 def test_what_becomes_of_its_fields(version: str, tmp_path: Path) -> None:
     diagnostics = Diagnostics()
     got = read(tmp_path, OPERATED % version, diagnostics)
-    assert not diagnostics.found()
+    assert not diagnostics.collected()
     assert (got.namespace, got.label_key, got.tracking_method) == (
         "openshift-gitops",
         "example.com/app",

@@ -35,7 +35,7 @@ def test_which_version_counts(written: str, pinned: list[str], name: str, severi
     diagnostics = Diagnostics()
     chosen = choose_profile(written, {name: Location("a.yaml", 1) for name in pinned}, diagnostics)
     assert chosen.name == name
-    assert [(item.code, item.severity) for item in diagnostics.found()] == [
+    assert [(item.code, item.severity) for item in diagnostics.collected()] == [
         ("CMD-ARGO-910", item) for item in severities
     ]
 

@@ -61,7 +61,7 @@ def read(tmp_path: Path, *texts: str) -> tuple[ArgoSettings, list[str]]:
         files[-1].write_text(text, encoding="utf-8")
     diagnostics = Diagnostics()
     settings = read_settings(files, DEFAULT_LIMITS, diagnostics)
-    return settings, [diagnostic.code for diagnostic in diagnostics.found()]
+    return settings, [diagnostic.code for diagnostic in diagnostics.collected()]
 
 
 @pytest.mark.requirement("D13", "D14", "D21")
@@ -133,7 +133,9 @@ def test_repositories_are_read_without_their_credentials(tmp_path: Path) -> None
         ("own", False),
         ("", True),
     ]
-    assert "CMD-ARGO-124" in [diagnostic.code for diagnostic in diagnostics.found() if diagnostic.severity == "info"]
+    assert "CMD-ARGO-124" in [
+        diagnostic.code for diagnostic in diagnostics.collected() if diagnostic.severity == "info"
+    ]
     assert "t0psecret" not in repr(settings)
     option.write_text(CONFIG)
     with pytest.raises(InputError) as caught:
@@ -232,7 +234,7 @@ def test_values_of_the_chart() -> None:
         ("prod", "https://prod.example.com", "1")
     ]
     assert "url" not in settings.config
-    assert diagnostics.found() == ()
+    assert diagnostics.collected() == ()
     for other in ({"configs": {"cm": {"log": "x"}}}, {"kind": "A", **values}, [], "text", {"configs": []}):
         assert list(objects_of_values(other)) == []
 
@@ -259,7 +261,7 @@ def test_unknown_keys(name: str, key: str, severity: str, hint: str, tmp_path: P
     (tmp_path / "cm.yaml").write_text(text)
     diagnostics = Diagnostics()
     read_settings([tmp_path / "cm.yaml"], DEFAULT_LIMITS, diagnostics)
-    (diagnostic,) = diagnostics.found()
+    (diagnostic,) = diagnostics.collected()
     assert (diagnostic.code, diagnostic.severity, diagnostic.hint) == ("CMD-ARGO-122", severity, hint)
     assert [str(place) for place in diagnostic.locations] == [f"{tmp_path}/cm.yaml:5"]
 
@@ -288,4 +290,4 @@ def test_documented_keys_are_not_reported(tmp_path: Path) -> None:
         (tmp_path / f"{number}.yaml").write_text(f"kind: ConfigMap\nmetadata: {{name: {name}}}\ndata:\n{data}")
     diagnostics = Diagnostics()
     read_settings([tmp_path / "0.yaml", tmp_path / "1.yaml"], DEFAULT_LIMITS, diagnostics)
-    assert [diagnostic.message for diagnostic in diagnostics.found()] == []
+    assert [diagnostic.message for diagnostic in diagnostics.collected()] == []

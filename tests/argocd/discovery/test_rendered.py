@@ -73,7 +73,7 @@ class Repo:
         }
 
     def codes(self) -> list[str]:
-        return [diagnostic.code for diagnostic in self.diagnostics.found()]
+        return [diagnostic.code for diagnostic in self.diagnostics.collected()]
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_what_holds_nothing_of_argo_cd_is_not_rendered(repo: Repo) -> None:
     listing = repo.listing()
     assert list(listing.failures) == ["argocd/b"]
     listing.report_failures(repo.diagnostics, exclude=[listing.applications[0]])
-    (told,) = repo.diagnostics.found()
+    (told,) = repo.diagnostics.collected()
     assert (told.code, told.subject.application, "marked" in told.message) == ("CMD-ARGO-405", "argocd/b", True)
 
 
@@ -148,11 +148,11 @@ def test_rounds_without_end(repo: Repo) -> None:
     repo.write({"a.yaml": app("a", "c")})
     repo.write(chart(app(f"'{name}'", "c")), "c")
     assert list(repo.origins(max_depth=2)) == ["a", "ax", "axx"]
-    (told,) = repo.diagnostics.found()
+    (told,) = repo.diagnostics.collected()
     assert (told.code, "argocd/axx" in told.message) == ("CMD-ARGO-107", True)
     strict = Diagnostics(STRICT)
     strict.join(repo.diagnostics)
-    assert strict.found()[0].severity == "error"
+    assert strict.collected()[0].severity == "error"
 
 
 @pytest.mark.requirement("D16")
@@ -173,11 +173,11 @@ def test_sets_that_need_what_is_not_there(repo: Repo) -> None:
     generators = "{list: {elements: [{name: one}]}}, {plugin: {configMapRef: {name: p}}}"
     repo.write({"a.yaml": app("a"), "s.yaml": SET % (generators, URL)})
     assert repo.origins() == {"a": "a file", "one": "the ApplicationSet argocd/s"}
-    (told,) = repo.diagnostics.found()
+    (told,) = repo.diagnostics.collected()
     assert (told.code, told.severity) == ("CMD-ARGO-202", "boundary")
     strict = Diagnostics(STRICT)
     strict.join(repo.diagnostics)
-    assert strict.found()[0].severity == "error"
+    assert strict.collected()[0].severity == "error"
 
 
 def test_too_many_applications(repo: Repo) -> None:
@@ -194,14 +194,15 @@ def test_a_folder_without_applications_says_what_may_render_them(repo: Repo) -> 
     repo.write(chart(app("web")), below="apps")
     repo.write(chart("kind: Application\n", "# argoproj.io/\nkind: ApplicationSetting\n"), below="other")
     assert repo.listing().applications == ()
-    (told,) = repo.diagnostics.found()
+    (told,) = repo.diagnostics.collected()
     assert (told.code, told.hint) == ("CMD-ARGO-011", "render the charts that define them: --entry apps")
     assert [application.name for application in repo.listing(entry=("apps",)).applications] == ["web"]
     umbrella = "name: argocd\ndependencies: [{name: argocd-apps, repository: 'https://x'}]\n"
     repo.write({"Chart.yaml": umbrella}, below="system/argocd")
     repo.listing()
     assert (
-        repo.diagnostics.found()[0].hint == "render the charts that define them: --entry apps or --entry system/argocd"
+        repo.diagnostics.collected()[0].hint
+        == "render the charts that define them: --entry apps or --entry system/argocd"
     )
 
 
@@ -224,11 +225,11 @@ def test_applications_of_jsonnet_that_is_imported(repo: Repo) -> None:
 def test_a_repository_that_is_a_chart_of_applications(repo: Repo) -> None:
     repo.write({**chart(app("web")), "other.yaml": "# argoproj.io/\nspec:\n  kind: Application\n"})
     assert repo.listing().applications == ()
-    assert repo.diagnostics.found()[0].hint == "render the charts that define them: --entry ."
+    assert repo.diagnostics.collected()[0].hint == "render the charts that define them: --entry ."
     assert [application.name for application in repo.listing(entry=(".",)).applications] == ["web"]
 
 
 def test_an_entry_that_fails_is_not_a_folder_without_applications(repo: Repo) -> None:
     repo.write(chart('{{ fail "no" }}'), below="apps")
     listing = repo.listing(entry=("apps",))
-    assert (list(listing.failures), repo.diagnostics.found()) == (["the entry apps"], ())
+    assert (list(listing.failures), repo.diagnostics.collected()) == (["the entry apps"], ())

@@ -60,7 +60,7 @@ class Folder:
         return [application.name for application in self.listing(below).applications]
 
     def codes(self) -> list[str]:
-        return [diagnostic.code for diagnostic in self.diagnostics.found()]
+        return [diagnostic.code for diagnostic in self.diagnostics.collected()]
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ def test_what_is_defined_twice(folder: Folder) -> None:
     assert folder.codes() == []
     folder.write(b=app("x", path="other"))
     assert folder.names() == ["x", "x"]
-    (told,) = folder.diagnostics.found()
+    (told,) = folder.diagnostics.collected()
     assert (told.code, [str(place) for place in told.locations]) == ("CMD-ARGO-105", ["a.yaml:1", "b.yaml:1"])
     assert "differently: by two files;" in told.message
 
@@ -149,7 +149,7 @@ def test_an_application_set_that_is_defined_twice(folder: Folder) -> None:
     assert (folder.names(), folder.codes()) == (["x"], [])
     folder.file("b.yaml", set_of(list={"elements": [{"name": "y", "path": "a"}]}))
     assert folder.names() == ["x"]
-    (told,) = folder.diagnostics.found()
+    (told,) = folder.diagnostics.collected()
     assert (told.code, told.subject.set, [str(place) for place in told.locations]) == (
         "CMD-ARGO-105",
         "s",
@@ -161,7 +161,7 @@ def test_an_application_set_that_is_defined_twice(folder: Folder) -> None:
 def test_what_one_file_defines_twice(folder: Folder) -> None:
     folder.file("a.yaml", app("x") + "---\n" + app("x", path="other"))
     folder.listing()
-    (told,) = folder.diagnostics.found()
+    (told,) = folder.diagnostics.collected()
     assert "differently: by two documents of a file;" in told.message
 
 
@@ -187,7 +187,7 @@ def test_a_name_that_a_set_makes_twice_is_told_once(folder: Folder) -> None:
 def test_an_error_of_a_generator_says_where_its_set_is(folder: Folder) -> None:
     folder.file("set.yaml", set_of(git={"repoURL": "ext::sh -c x", "directories": [{"path": "*"}]}))
     folder.listing()
-    told = folder.diagnostics.found()[0]
+    told = folder.diagnostics.collected()[0]
     assert (told.code, [str(place) for place in told.locations]) == ("CMD-ARGO-320", ["set.yaml:1"])
 
 
@@ -218,7 +218,7 @@ def test_files_that_cannot_be_read(text: str | bytes, code: str, folder: Folder)
 def test_templates_of_other_programs_are_no_errors(folder: Folder) -> None:
     folder.write(a=app("a"), b=app("b") + "{{< if .x >}}\nx: {{< .y >}}\n{{< end >}}\n")
     assert folder.names() == ["a"]
-    (told,) = folder.diagnostics.found()
+    (told,) = folder.diagnostics.collected()
     assert (told.code, told.severity) == ("CMD-ARGO-102", "warning")
     assert told.message.startswith("b.yaml seems to be a template of Applications, and is not read: ")
 
@@ -366,8 +366,8 @@ def test_documents_of_earlier_runs_go_when_they_are_many(folder: Folder) -> None
 def test_settings_that_cannot_be_read_are_a_warning(folder: Folder) -> None:
     folder.write(a=app("web"), cm="kind: ConfigMap\nmetadata: {name: argocd-cm}\ndata:\n\tx: y\n")
     folder.listing()
-    (told,) = folder.diagnostics.found()
+    (told,) = folder.diagnostics.collected()
     assert (told.code, told.severity) == ("CMD-ARGO-102", "warning")
     folder.write(cm="kind: ConfigMap\nmetadata: {name: argocd-cm}\ndata: {{ .Values.x }}\n")
     folder.listing()
-    assert [diagnostic.severity for diagnostic in folder.diagnostics.found()] == ["info"]
+    assert [diagnostic.severity for diagnostic in folder.diagnostics.collected()] == ["info"]

@@ -112,7 +112,7 @@ def test_of_duplicates_the_later_stands_at_its_place(argo: Argo) -> None:
         ("Job", None, None),
         ("Job", None, None),
     ]
-    (told,) = (one for one in argo.diagnostics.found() if one.code == "CMD-ARGO-501")
+    (told,) = (one for one in argo.diagnostics.collected() if one.code == "CMD-ARGO-501")
     assert "sources 1, 2" in told.message
     assert len(argo.tracked({"path": "one"}, {"path": "two"})) == 5
 
@@ -127,7 +127,7 @@ def test_lists_are_opened(argo: Argo) -> None:
         }
     )
     assert [one["metadata"]["name"] for one in argo.tracked({"path": "."})] == ["a", "c", "d"]
-    assert {(one.code, one.message) for one in argo.diagnostics.found()} == {
+    assert {(one.code, one.message) for one in argo.diagnostics.collected()} == {
         ("CMD-ARGO-509", "a ThingList has no items")
     }
     argo.files({"a.yaml": "kind: List\nitems: [5]\n"})
@@ -150,7 +150,7 @@ def test_kinds_that_are_excluded(argo: Argo) -> None:
         return [one["kind"] for one in argo.desired({"path": "."})]
 
     assert kinds() == ["ConfigMap", "Deployment"]
-    left_out = [one.message for one in argo.diagnostics.found() if one.code == "CMD-ARGO-502"]
+    left_out = [one.message for one in argo.diagnostics.collected() if one.code == "CMD-ARGO-502"]
     assert left_out == ["Event web/c is left out: the settings exclude its kind"]
     argo.config["resource.exclusions"] = "[{apiGroups: ['a*'], kinds: ['*'], clusters: ['https://*']}]"
     assert kinds() == ["ConfigMap"]

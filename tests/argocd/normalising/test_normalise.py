@@ -98,7 +98,7 @@ def test_jq_expressions(expression: str, images: list[str | None], others: bool)
 def test_expressions_that_fail_ignore_nothing(expression: str) -> None:
     found = Diagnostics()
     assert normalise({"jqPathExpressions": [expression]}, found=found)["spec"] == DEPLOYMENT["spec"]
-    assert [one.code for one in found.found()] == ["CMD-ARGO-703"]
+    assert [one.code for one in found.collected()] == ["CMD-ARGO-703"]
 
 
 @pytest.mark.tools
@@ -130,7 +130,7 @@ def test_expressions_that_do_not_compile(expression: str) -> None:
 def test_the_environment_is_empty_and_that_is_said(expression: str, reads: bool) -> None:
     found = Diagnostics()
     normalise({"jqPathExpressions": [expression]}, found=found)
-    assert [one.severity for one in found.found() if one.code == "CMD-ARGO-702"] == ["warning"] * reads
+    assert [one.severity for one in found.collected() if one.code == "CMD-ARGO-702"] == ["warning"] * reads
 
 
 @pytest.mark.tools
@@ -140,7 +140,7 @@ def test_expressions_that_do_not_end() -> None:
     rules = {"jqPathExpressions": ["last(repeat(.spec))", ".spec.replicas"]}
     result = normalise(rules, settings=ArgoSettings(parameters=config), found=found)
     assert "replicas" not in result["spec"]
-    assert [one.code for one in found.found()] == ["CMD-ARGO-704"]
+    assert [one.code for one in found.collected()] == ["CMD-ARGO-704"]
 
 
 @pytest.mark.requirement("D56")
@@ -152,10 +152,10 @@ def test_an_invalid_pointer_ignores_nothing_and_stops_nothing(pointer: str) -> N
     result = normalise({"jsonPointers": [pointer, "/spec/replicas"]}, settings=settings, found=found)
     assert list(result["spec"]) == ["containers"]
     assert result["metadata"] == {"name": "web", "namespace": "shop"}
-    assert {(one.code, one.severity) for one in found.found()} == {("CMD-ARGO-701", "warning")}
+    assert {(one.code, one.severity) for one in found.collected()} == {("CMD-ARGO-701", "warning")}
     strict = Diagnostics(STRICT)
     strict.join(found)
-    assert {one.severity for one in strict.found()} == {"error"}
+    assert {one.severity for one in strict.collected()} == {"error"}
 
 
 @pytest.mark.requirement("D56")
@@ -227,7 +227,7 @@ def test_known_types() -> None:
         "pod": {"containers": [{"name": "a", "resources": {"limits": {"cpu": "1"}}}, {"name": "b", "resources": {}}]},
         "no": "1000m",
     }
-    assert [one.code for one in found.found()] == ["CMD-ARGO-707"]
+    assert [one.code for one in found.collected()] == ["CMD-ARGO-707"]
 
 
 @pytest.mark.requirement("D56")
@@ -272,7 +272,7 @@ def test_rollouts_are_known() -> None:
 def test_managers_need_a_cluster() -> None:
     found = Diagnostics()
     assert normalise({"managedFieldsManagers": ["x"]}, found=found)["spec"] == DEPLOYMENT["spec"]
-    assert [(one.code, one.severity) for one in found.found()] == [("CMD-ARGO-705", "boundary")]
+    assert [(one.code, one.severity) for one in found.collected()] == [("CMD-ARGO-705", "boundary")]
 
 
 def test_the_object_itself_stays_as_it_is() -> None:

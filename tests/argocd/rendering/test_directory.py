@@ -61,7 +61,7 @@ def test_what_is_no_manifest_is_left_out_or_an_error(argo: Argo) -> None:
         {"a.yaml": config_map("a"), "notes.yaml": "{{ template }}: [", "skip.yaml": "# +argocd:skip-file-rendering"}
     )
     assert [one["metadata"]["name"] for one in argo.objects({"path": "."})] == ["a"]
-    assert [one.code for one in argo.diagnostics.found()] == ["CMD-ARGO-402"]
+    assert [one.code for one in argo.diagnostics.collected()] == ["CMD-ARGO-402"]
 
 
 @pytest.mark.tools

@@ -183,7 +183,7 @@ def test_charts_that_ask_the_cluster(text: str, asks: bool, argo: Argo) -> None:
     template = f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n{text}\n"
     argo.files(chart(**{"templates/secret.yaml": template}), below="web")
     assert len(argo.objects({"path": "web"})) == 2
-    assert ["secret.yaml" in one.message for one in argo.diagnostics.found() if one.code == "CMD-ARGO-414"] == [
+    assert ["secret.yaml" in one.message for one in argo.diagnostics.collected() if one.code == "CMD-ARGO-414"] == [
         True
     ] * asks
 
@@ -195,7 +195,7 @@ def test_charts_with_random_values(value: str, is_random: bool, argo: Argo) -> N
     template = f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  r: '{value}'\n"
     argo.files(chart(**{"templates/r.yaml": template}), below="web")
     argo.objects({"path": "web"})
-    shown = [one for one in argo.diagnostics.found() if one.code == "CMD-ARGO-429"]
+    shown = [one for one in argo.diagnostics.collected() if one.code == "CMD-ARGO-429"]
     assert [("r.yaml" in one.message, one.actionable) for one in shown] == [(True, True)] * is_random
 
 

@@ -291,7 +291,7 @@ def test_errors_begin_with_their_cause_and_all_of_it_is_info(argo: Argo) -> None
     with pytest.raises(InputError) as caught:
         argo.objects({"path": "k"})
     assert caught.value.message == "kustomize build fails: k/none.yaml, which a kustomization names, does not exist"
-    (info,) = argo.diagnostics.found()
+    (info,) = argo.diagnostics.collected()
     assert (info.code, info.severity) == ("CMD-ARGO-410", "info")
     assert info.message.startswith("kustomize says: error: accumulating resources")
 
@@ -347,4 +347,4 @@ def test_remote_files_and_bases(argo: Argo, tmp_path: Path, monkeypatch: pytest.
         assert (found, server.asked) == (["based", "remote"], ["/a.yaml"])
         argo.offline = True
         assert sorted(one["metadata"]["name"] for one in argo.objects({"path": "."})) == found
-        assert (server.asked, [one.code for one in argo.diagnostics.found()]) == (["/a.yaml"], ["CMD-ARGO-321"] * 2)
+        assert (server.asked, [one.code for one in argo.diagnostics.collected()]) == (["/a.yaml"], ["CMD-ARGO-321"] * 2)

@@ -70,7 +70,7 @@ def test_what_is_rendered_in_place_of_a_plugin(argo: Argo) -> None:
         "a": "<path:kv/data#key>",
         "b": "<name>",
     }
-    assert {one.code for one in argo.diagnostics.found()} == {"CMD-ARGO-425"}
+    assert {one.code for one in argo.diagnostics.collected()} == {"CMD-ARGO-425"}
     for plugin, block, code in (
         ("other", {}, "420"),
         ("none", {}, "420"),
