@@ -18,7 +18,7 @@ _INSTALLED = ("vendor/.cache/installed.json",)
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """What was done to which files, and what was there before: None for nothing."""
+    """A change of files, with their contents before it; None for a file that was not there."""
 
     what: str
     before: tuple[tuple[Path, tuple[bytes, int] | None], ...]
@@ -82,7 +82,7 @@ def _swap(_: random.Random, path: Path, other: Path) -> _Changed:
 
 
 def _swap_alike(rng: random.Random, path: Path, _: Path) -> _Changed:
-    """With a file of the same kind: one that lies beside it or at the same place of another entry."""
+    """With a file of the same kind: one in its folder or at the same place of another entry."""
     folder = path.parent
     alike = [item for item in folder.iterdir() if item.is_file() and item.suffix == path.suffix and item != path]
     alike += [item / path.name for item in folder.parent.iterdir() if item != folder and (item / path.name).is_file()]
@@ -90,7 +90,7 @@ def _swap_alike(rng: random.Random, path: Path, _: Path) -> _Changed:
 
 
 def _swap_folders(rng: random.Random, path: Path, _: Path) -> _Changed:
-    """The file's folder and one beside it change their names: every file in both is at the place of another one. Only
+    """The file's folder and a sibling change their names: every file in both is at the place of another one. Only
     folders of entries, which have digests for names.
     """
     beside = sorted(item for item in path.parent.parent.iterdir() if _is_entry(item) and item != path.parent)

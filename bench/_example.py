@@ -16,7 +16,7 @@ from _tools import ROOT, BenchError, Sample, Tool, digest_tree, end_of, home_env
 OPTIONS = {"dry": [], "local": ["--local"], "nofetch": ["--local", "--no-fetch-dependencies"]}
 CHANGING = ("change", "dry")
 
-# `environment` sets up its own repository's folder; the working directory beside `examples` is the current one then.
+# `environment` sets up its own repository's folder; the working directory next to `examples` is the current one then.
 _IN_ENVIRONMENT = '. ./examples/environment; cd work; exec "$@"'
 
 

@@ -1,4 +1,4 @@
-"""What many clusters took, one after another."""
+"""Time and memory of many clusters, one after another."""
 
 from __future__ import annotations
 

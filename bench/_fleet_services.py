@@ -1,4 +1,4 @@
-"""What a run over many clusters uses of other machines, to be killed: workers of Dask, and a store of results."""
+"""Services of other machines that a run over many clusters uses, to be killed: workers of Dask, a store of results."""
 
 from __future__ import annotations
 
@@ -113,11 +113,11 @@ class Store:
 
     @property
     def answers(self) -> int:
-        """How many parts of answers were passed on."""
+        """The number of parts of answers that were passed on."""
         return self._proxy.answers
 
     def names(self) -> list[str]:
-        """The objects that it has, of those that a list holds."""
+        """The objects of a list that it has."""
         return self._server.names(_BUCKET)
 
     def restart(self) -> None:

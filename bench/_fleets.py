@@ -75,7 +75,7 @@ class Fleet:
         return {name: tree for name, tree in trees.items() if tree}
 
     def commits(self, cluster: str) -> int:
-        """How many commits hold a tree of their own: not the empty one that begins a catalog."""
+        """The number of commits with a tree of their own: not the empty one that begins a catalog."""
         trees = self._ask(cluster, "log", "--format=%T", "master").split()
         return len(trees) - trees.count("4b825dc642cb6eb9a060e54bf8d69288fbee4904")
 

@@ -38,7 +38,7 @@ LINGERING_SECONDS = 60.0  # what still runs so long after the command has ended 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one command took.
+    """Time and memory of a command.
 
     `wall`: seconds from its start to its end. `cpu`: user and system seconds of the whole process tree. `pss`, `rss`:
     the highest sums over the tree in bytes, seen in samples; pss counts memory that processes share once, rss once for
@@ -65,7 +65,7 @@ def measuring(
         record: the file; it need not exist.
         path_prefix: a folder to put in front of PATH.
         empty_folder_at: with the Nth command that is recorded in this file, empty the current folder first. It must
-            lie beside the file.
+            are in the folder of the file.
     """
     options = ["--to", str(record)]
     if path_prefix is not None:
@@ -108,7 +108,7 @@ def _adopt_orphans() -> None:
 
 
 def children_seconds() -> float:
-    """The CPU seconds of the processes that were waited for; not those that a killed one had started."""
+    """The CPU seconds of the processes that were waited for, without the children of a killed process."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
@@ -178,7 +178,7 @@ def _parent(process: int) -> int:
 
 
 def _is_in_its_parent(process: int) -> bool:
-    """Whether a process uses the memory of its parent. Each of the two seems to have all of it."""
+    """Return True if a process uses the memory of its parent. Each of the two seems to have all of it."""
     if _KCMP is None:
         return False
     with contextlib.suppress(OSError):
@@ -197,9 +197,9 @@ def _memory(process: int) -> tuple[int, int]:
     return results[b"Pss:"], results[b"Rss:"]
 
 
-def _empty(folder: Path, beside: Path) -> None:
-    if beside.resolve().parent not in folder.resolve().parents:
-        raise SystemExit(f"{folder} does not lie beside {beside}: not emptied")
+def _empty(folder: Path, neighbour: Path) -> None:
+    if neighbour.resolve().parent not in folder.resolve().parents:
+        raise SystemExit(f"{folder} is not next to {neighbour}: not emptied")
     for entry in folder.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)

@@ -28,7 +28,7 @@ NEEDED_OPTIONS = {"uncached": "--no-cache", "shadow": "--shadow"}
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where one tool works: a folder of its own for everything that it reads or writes, and its environment."""
+    """The place of a tool: a folder of its own for everything that it reads or writes, and its environment."""
 
     setup: Setup
     tool: Tool

@@ -109,7 +109,7 @@ def _names(x_name: str, y_name: str) -> Iterator[str]:
 def _slope(
     x: Scale, y: Scale, x_range: tuple[float, float], y_range: tuple[float, float], points: Sequence[Point]
 ) -> str:
-    """Where lines of what grows in proportion are parallel to."""
+    """The diagonals that proportional growth is parallel to."""
     start = min(points, key=lambda point: (point.x, point.y))
     end = min(x_range[1], start.x * y_range[1] / start.y)
     path = f"M{x(start.x):.1f} {y(start.y):.1f}L{x(end):.1f} {y(start.y * end / start.x):.1f}"

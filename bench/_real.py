@@ -1,4 +1,4 @@
-"""A cluster of real public components, by the script `world` of a folder that is no part of this repository.
+"""A cluster of real public components, by the script `world` of a folder outside of this repository.
 
 That script makes a whole setup below a new folder and runs one tool through phases there; its README describes it.
 """
@@ -64,7 +64,7 @@ def run_real_fleet(real: Path, tool: Tool, clusters: int, folder: Path) -> list[
 def _run_script(
     real: Path, tool: Tool, phases: Sequence[str], folder: Path, *, clusters: int = 1, empty_at: int = 0
 ) -> list[Cost]:
-    """What each command took, in the order in which the script gave them."""
+    """Time and memory of each command, in the order of the script."""
     record, log = folder / "costs.jsonl", folder / "world.log"
     command = measuring(tool.command, record, path_prefix=tool.path_prefix, empty_folder_at=empty_at)
     script = [sys.executable, "./world", "--commodore", shlex.join(command), "--out", str(folder / "world")]

@@ -1,4 +1,4 @@
-"""What was measured, as a Markdown table and as JSON."""
+"""Measurements as a Markdown table and as JSON."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _same(columns: list[list[Sample]]) -> str:
 
 
 def footnote(rounds: Rounds, machine: dict[str, Any]) -> str:
-    """How and on which machine it was measured."""
+    """The method and the machine of a measurement."""
     samples = [sample for per_round in rounds.values() for each in per_round for sample in each]
     loads = [sample.cost.load for sample in samples]
     count = len(next(iter(rounds.values())))

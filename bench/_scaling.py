@@ -1,4 +1,4 @@
-"""What runs of several sizes took, as a table, and how it grows with the number of instances."""
+"""Time of runs of several sizes as a table, and its growth with the number of instances."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def to_table(sizes: Sizes, phases: Sequence[str]) -> str:
 
 
 def differences(sizes: Sizes, phases: Sequence[str]) -> list[str]:
-    """Where not all runs of all tools made the same catalog."""
+    """Sizes at which the tools did not make the same catalog."""
     results = []
     for phase in phases:
         for instances in sorted(sizes):
@@ -65,7 +65,7 @@ def differences(sizes: Sizes, phases: Sequence[str]) -> list[str]:
 
 
 def growth(sizes: Sizes, phases: Sequence[str]) -> str:
-    """How the first tool's time grows: the power of the number of instances, from each size to the next."""
+    """The growth of the first tool's time: the power of the number of instances, from each size to the next."""
     name = next(iter(next(iter(sizes.values()))))
     numbers = sorted(sizes)
     lines = [["phase", *(f"{value} to {other}" for value, other in itertools.pairwise(numbers)), "s per instance"]]

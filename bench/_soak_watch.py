@@ -41,7 +41,7 @@ local lib = importstr 'lib/kube.libsonnet';
     default: parameters.default,
     value: parameters.value,
     code: 'CODE',
-    beside: importstr 'beside.txt',
+    sibling: importstr 'sibling.txt',
     hidden: importstr '.hidden',
     linked: importstr 'link.txt',
     folder: importstr 'folder/file.txt',
@@ -69,7 +69,7 @@ class SoakError(Exception):
 
 @dataclass
 class Scene:
-    """Where the files of a world are, and what watches them.
+    """The files of a world, and the process that watches them.
 
     Args:
         component: the component's folder.
@@ -154,7 +154,7 @@ def component_files() -> dict[str, str]:
         "class/app.yml": CLASS,
         "class/defaults.yml": "parameters: {app: {default: '0', value: '0'}}\n",
         "component/main.jsonnet": MAIN,
-        "component/beside.txt": "0",
+        "component/sibling.txt": "0",
         "component/.hidden": "0",
         "component/one.txt": "one",
         "component/two.txt": "two",
@@ -235,7 +235,7 @@ class Watcher:
 
 @dataclass
 class Soak:
-    """One world and its random saves. What should come out is kept beside: the fields of `out.yaml`, and the copied
+    """One world and its random saves. The expected result is kept with it: the fields of `out.yaml`, and the copied
     files with their modes.
     """
 
@@ -256,7 +256,7 @@ class Soak:
         self.path("link.txt").unlink(missing_ok=True)
         self.path("link.txt").symlink_to("one.txt")
         self.scene.values.write_text(self.class_of("0"))
-        names = ("default", "value", "code", "beside", "hidden", "folder")
+        names = ("default", "value", "code", "sibling", "hidden", "folder")
         self.fields = {**dict.fromkeys(names, "0"), "code": "CODE", "linked": "one", "shadow": "installed"}
         self.copied = {"a.sh": ("0", 0o644)}
 
@@ -289,14 +289,14 @@ class Soak:
 
     def edit_text(self) -> None:
         name, file = self.random.choice(
-            (("beside", "beside.txt"), ("hidden", ".hidden"), ("folder", "folder/file.txt"))
+            (("sibling", "sibling.txt"), ("hidden", ".hidden"), ("folder", "folder/file.txt"))
         )
         self.fields[name] = self.token()
         self.path(file).write_text(self.fields[name])
 
     def edit_with_the_old_time(self) -> None:
         name, file = self.random.choice(
-            (("beside", "beside.txt"), ("hidden", ".hidden"), ("folder", "folder/file.txt"))
+            (("sibling", "sibling.txt"), ("hidden", ".hidden"), ("folder", "folder/file.txt"))
         )
         path, self.fields[name] = self.path(file), self.token()
         times = path.stat()
@@ -304,10 +304,10 @@ class Soak:
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
     def edit_by_renaming(self) -> None:
-        self.fields["beside"] = self.token()
-        new = self.path(".beside.txt.new")
-        new.write_text(self.fields["beside"])
-        new.replace(self.path("beside.txt"))
+        self.fields["sibling"] = self.token()
+        new = self.path(".sibling.txt.new")
+        new.write_text(self.fields["sibling"])
+        new.replace(self.path("sibling.txt"))
 
     def replace_folder(self) -> None:
         self.fields["folder"] = self.token()
@@ -351,14 +351,14 @@ class Soak:
             self.copied[name] = text, 0o644
 
     def save_unchanged(self) -> None:
-        path = self.path("beside.txt")
+        path = self.path("sibling.txt")
         path.write_text(path.read_text())
 
     def save_and_undo(self) -> None:
-        names = ("component/beside.txt", "component/main.jsonnet", "component/.hidden", "class/defaults.yml")
+        names = ("component/sibling.txt", "component/main.jsonnet", "component/.hidden", "class/defaults.yml")
         path = self.scene.component / self.random.choice(names)
         text = path.read_text()
-        name = {"main.jsonnet": "code", "defaults.yml": "default", ".hidden": "hidden"}.get(path.name, "beside")
+        name = {"main.jsonnet": "code", "defaults.yml": "default", ".hidden": "hidden"}.get(path.name, "sibling")
         path.write_text(text.replace(f"{self.fields[name]}", "undone"))
         time.sleep(self.random.choice((0.0, 0.2, 0.6)))  # now and then the run reads it
         path.write_text(text)
@@ -393,7 +393,7 @@ class Soak:
             broken = len(watcher.lines)
             self.path("main.jsonnet").write_text("{")
             if not watcher.until(lambda: any(line.startswith("error:") for line in watcher.lines[broken:])):
-                raise SoakError("a mistake was not told")
+                raise SoakError("a mistake was not reported")
             self.edit_code()
             return
         edit = self.random.choice(self.edits())
@@ -437,7 +437,7 @@ def soak(kind: str, rounds: int, seed: int, folder: Path, *, every: int, progres
     Args:
         kind: `component` or `catalog`.
         every: after so many rounds a run without cache is compared.
-        progress: is told how far it is.
+        progress: called with the number of finished saves.
 
     Returns:
         What was done, in one line.

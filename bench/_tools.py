@@ -141,7 +141,7 @@ def describe(tools: list[Tool], scratch: Path) -> dict[str, Any]:
 
 
 def _describe_tool(tool: Tool, scratch: Path) -> dict[str, str]:
-    # A virtual environment has its interpreter beside its programs.
+    # A virtual environment has its interpreter in the folder of its programs.
     python = Path(tool.command[0]).parent / "python"
     return {
         "version": _first_line([*tool.command, "--version"], home_environment(scratch / "home")),

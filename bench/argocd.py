@@ -1,4 +1,4 @@
-"""List, render and compare Applications of made-up repositories: time and memory, beside a loop of helm and kustomize.
+"""List, render and compare Applications of made-up repositories: time and memory, and a loop of helm and kustomize.
 
     python bench/argocd.py [--applications N,...] [--rendered N,...] [--changed N] [--runs N]
         [--repository FOLDER --url U]
@@ -137,7 +137,7 @@ class Bench:
 
 
 def loop(root: Path) -> list[str]:
-    """What a shell would do in place of rendering."""
+    """Run the commands of a shell script in place of rendering."""
     text = (
         f"for d in {root}/src/*; do if [ -f $d/Chart.yaml ]; then helm template app $d --include-crds; "
         "else kustomize build $d; fi; done"
@@ -195,7 +195,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """The options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--applications", default="10,100,1000", help="sizes of the repositories that are listed")
-    parser.add_argument("--rendered", default="300", help="sizes of those that are rendered and compared")
+    parser.add_argument("--rendered", default="300", help="sizes of the repositories that are rendered and compared")
     parser.add_argument("--changed", type=int, default=3, help="how many of their Applications change")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--repository", type=Path, help="a further repository that is listed and compared")

@@ -45,13 +45,13 @@ def interleave(run: Run, tools: Sequence[Tool], phases: Sequence[str], count: in
             with tempfile.TemporaryDirectory(dir=scratch, prefix=f"{tool.name}-") as folder:
                 samples = run(tool, phases, Path(folder))
             rounds[tool.name].append(samples)
-            told = "  ".join(f"{sample.phase} {sample.cost.wall:.2f}" for sample in samples)
-            print(f"round {number + 1}, {tool.name}: {told}", file=sys.stderr, flush=True)
+            message = "  ".join(f"{sample.phase} {sample.cost.wall:.2f}" for sample in samples)
+            print(f"round {number + 1}, {tool.name}: {message}", file=sys.stderr, flush=True)
     return rounds
 
 
 def choose_world(arguments: argparse.Namespace) -> Run:
-    """What runs a tool in the world that was asked for.
+    """Return the runner of a tool in the requested world.
 
     Raises:
         BenchError: the world is not there.
@@ -66,7 +66,7 @@ def choose_world(arguments: argparse.Namespace) -> Run:
 
 
 def choose_fleet(arguments: argparse.Namespace) -> Run:
-    """What runs a tool on the clusters of a fleet, which only the world `real` has.
+    """Return the runner of a tool on the clusters of a fleet, which only the world `real` has.
 
     Raises:
         BenchError: the world is not there, or it is another one.

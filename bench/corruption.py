@@ -47,22 +47,22 @@ class Corruption:
             shutil.rmtree(place.work)
             place.work.mkdir()
             options = ["--push"]
-        told = f"{done.what}, {' '.join(options) or 'dry'}"
+        label = f"{done.what}, {' '.join(options) or 'dry'}"
         outcome = place.run(options)
         if outcome.code == 0:
-            return [f"{told}: {line}" for line in self._differences(outcome)]
+            return [f"{label}: {line}" for line in self._differences(outcome)]
         if outcome.code not in _REFUSED or "Traceback" in outcome.words or "CMD-" not in outcome.words:
-            return [f"{told}: exit code {outcome.code}", *outcome.words.splitlines()[-8:]]
-        self.refused.append(f"{told}: {' '.join(outcome.words.split())[:300]}")
+            return [f"{label}: exit code {outcome.code}", *outcome.words.splitlines()[-8:]]
+        self.refused.append(f"{label}: {' '.join(outcome.words.split())[:300]}")
         done.undo()
         again = place.run([])
         if again.code in _REFUSED and "CMD-" in again.words:  # by what an earlier round has damaged
-            self.refused.append(f"before {told}: {' '.join(again.words.split())[:300]}")
+            self.refused.append(f"before {label}: {' '.join(again.words.split())[:300]}")
             self.reset()
             again = place.run([])
         if again.code != 0:
-            return [f"{told}: still refused when undone", *again.words.splitlines()[-8:]]
-        return [f"{told}: undone: {line}" for line in self._differences(again)]
+            return [f"{label}: still refused when undone", *again.words.splitlines()[-8:]]
+        return [f"{label}: undone: {line}" for line in self._differences(again)]
 
     def reset(self) -> None:
         """Begin anew with sound caches."""

@@ -91,7 +91,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         try:
             parsed.only = read_fault(parsed.only)
         except ValueError:
-            parser.error(f"this is no fault: {parsed.only}")
+            parser.error(f"unknown fault: {parsed.only}")
     return parsed
 
 
@@ -99,7 +99,7 @@ def read_fault(text: str) -> Fault:
     """A fault as it is printed.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not a fault.
     """
     kind, at, situation, stage, place = text.split()
     number, _, of = place.partition("/")

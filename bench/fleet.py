@@ -1,4 +1,4 @@
-"""What `fleet compile` takes: all clusters in one run.
+"""Time and memory of `fleet compile`: all clusters in one run.
 
     scripts/bench fleet [--real FOLDER] [--clusters N] [--instances N] [--plain] [--phases LIST] [--json FILE]
 
@@ -34,7 +34,7 @@ _PROGRAM = Path(sys.executable).with_name("commodore")
 
 
 def measure(fleet: Fleet, phase: str) -> tuple[Cost, str]:
-    """What a phase took, and a digest of the catalogs.
+    """Time and memory of a phase, and a digest of the catalogs.
 
     Raises:
         BenchError: the program failed.

@@ -52,14 +52,14 @@ class Trial:
     """Runs over one fleet, each in a new working directory.
 
     Attributes:
-        wanted: the tree of each catalog.
+        expected: the tree of each catalog.
         seconds: that a run by the local engine takes without disturbance, about.
         troubles: what went wrong.
-        more: variables of the next runs, beside those of the fleet.
+        more: variables of the next runs, in addition to those of the fleet.
     """
 
     fleet: Fleet
-    wanted: dict[str, str]
+    expected: dict[str, str]
     random: random.Random
     seconds: float = 10.0
     number: int = 0
@@ -120,7 +120,7 @@ class Trial:
     def check(self, what: str) -> None:
         """Compare all catalogs with those of single compiles."""
         trees = self.fleet.trees()
-        wrong = [name for name, tree in self.wanted.items() if trees.get(name) != tree]
+        wrong = [name for name, tree in self.expected.items() if trees.get(name) != tree]
         several = {name: count for name in trees if (count := self.fleet.commits(name)) != 1}
         if wrong:
             self.troubles.append(f"{what}: other catalogs, or none, of {', '.join(wrong)}")
@@ -314,7 +314,7 @@ def try_all(fleet: Fleet, arguments: argparse.Namespace) -> int:
     start = time.monotonic()
     trial = Trial(fleet, compile_alone(fleet), random.Random(arguments.seed))
     took = f"{time.monotonic() - start:.0f} s, CPU {children_seconds():.0f} s"
-    print(f"{len(trial.wanted)} clusters, each compiled alone in {took} together", flush=True)
+    print(f"{len(trial.expected)} clusters, each compiled alone in {took} together", flush=True)
     if arguments.only[0][0] != "local":  # others need to know how long a run takes
         arguments.only.insert(0, ("local", 1))
     for kind, count in arguments.only:

@@ -1,4 +1,4 @@
-"""What the process that begins a run over many clusters does with what becomes of them: grouping, journal, report.
+"""Measure the process that begins a run over many clusters: grouping, journal, report.
 
     scripts/bench fleet_report [--clusters LIST] [--instances N]
 

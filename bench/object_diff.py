@@ -1,4 +1,4 @@
-"""Compare two made-up catalogs object by object: time and memory, beside `diff -r` on the same folders.
+"""Compare two made-up catalogs object by object: time and memory, compared with `diff -r` on the same folders.
 
 If `dyff` is on PATH, it compares the same objects as one file, too.
 

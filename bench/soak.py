@@ -72,7 +72,7 @@ def report(difference: Difference, seed: int, folder: Path, log: Path) -> None:
     """Print a difference, and how to see it again."""
     print(f"DIFFERENT: seed {seed}, round {difference.number}; everything is in {folder}")
     print(log.read_text().rpartition("\nround ")[2])
-    for line in difference.found[:20]:
+    for line in difference.differences[:20]:
         print(f"  {line}")
     for name, outcome in (("with caches", difference.cached), ("without", difference.clean)):
         (folder / f"words-{name.replace(' ', '-')}.txt").write_text(outcome.words)
@@ -81,7 +81,7 @@ def report(difference: Difference, seed: int, folder: Path, log: Path) -> None:
 
 
 def choose_world(arguments: argparse.Namespace) -> MakeWorld:
-    """What makes the worlds that were asked for.
+    """Return the maker of the requested worlds.
 
     Raises:
         BenchError: the folder of the real world is not there.

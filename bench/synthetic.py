@@ -1,4 +1,4 @@
-"""Measure catalog compiles of made-up clusters of several sizes, beside the published tool if there is one.
+"""Measure catalog compiles of made-up clusters of several sizes, compared with the published tool if there is one.
 
     scripts/bench synthetic --instances 10,30,100 --peer PEER --runs 3
     scripts/bench synthetic --instances 30 --fleet 20 --phases cold

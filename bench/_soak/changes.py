@@ -1,4 +1,4 @@
-"""What a path holds, and a change of it that can be made, undone and written down."""
+"""The content of a path, and a change of it that can be made, undone and recorded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BYTES = "latin-1"
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What lies at a path: a file with its mode, or a symbolic link. Nothing at all is None instead."""
+    """The content of a path: a file with its mode, or a symbolic link; None if the path does not exist."""
 
     content: bytes
     mode: int = 0o644
@@ -70,7 +70,7 @@ class Change:
 
 
 def look(path: Path) -> State | None:
-    """What lies at this path; a folder counts as nothing."""
+    """Return the content of a path; None for a folder."""
     if path.is_symlink():
         return State(os.fsencode(path.readlink()), link=True)
     if not path.is_file():

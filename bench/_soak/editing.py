@@ -136,7 +136,7 @@ def _remove(spot: _Spot) -> list[Change]:
 
 
 def _add(spot: _Spot) -> list[Change]:
-    """A copy under a new name beside it, or under a name that another file has."""
+    """A copy under a new name in its folder, or under a name that another file has."""
     source = Path(spot.path)
     new = str(source.with_name(f"{spot.rng.choice(['another', 'zz'])}-{source.name}"))
     return [Change(spot.name, new, look(spot.folder / new), spot.before, f"copy of {spot.path}")]

@@ -15,7 +15,7 @@ Files = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What the components of a world have in common: chance, and whether they read what others have fetched."""
+    """The common parts of a world's components: chance, and whether they read what others have fetched."""
 
     rng: random.Random
     crossing: bool

@@ -36,7 +36,7 @@ _SAVED = re.compile(r"^ *warning: .*\[CMD-CAT-012\]\n *hint: .*\n", re.MULTILINE
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run has come to.
+    """The result of a run.
 
     Attributes:
         code: the exit code; None if the run did not end in five minutes.
@@ -49,7 +49,7 @@ class Outcome:
     trees: dict[str, dict[str, str]]
 
     def differences(self, other: Outcome, *, words: bool = True, trees: bool = True) -> list[str]:
-        """What is not the same, one line for each thing."""
+        """The differences, a line for each."""
         differences = []
         if self.code != other.code:
             differences.append(f"exit codes: {self.code} and {other.code}")
@@ -67,7 +67,9 @@ class Outcome:
 
 
 class Place:
-    """Where a cluster is compiled; another place has other caches, another working directory, another catalog."""
+    """The place in which a cluster is compiled; another place has other caches, another working directory and
+    another catalog.
+    """
 
     def __init__(self, folder: Path, world: World, command: Sequence[str], api: str) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""A world of real public components, set up by the script `world` of a folder that is no part of this repository."""
+"""A world of real public components, set up by the script `world` of a folder outside of this repository."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CLUSTER = "c-real-01"
 
 
 def maker(real: Path) -> MakeWorld:
-    """What makes worlds by the script of this folder."""
+    """Return the maker of worlds that uses the script of this folder."""
 
     def make(folder: Path, seed: str) -> World:
         environment = _environment(real)

@@ -28,7 +28,7 @@ OFFLINE = ["--local", "--no-fetch-dependencies"]
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What one round does.
+    """The steps of a round.
 
     Attributes:
         options: those of the compared runs.
@@ -58,7 +58,7 @@ class Difference:
     """Two runs that came to different things, in the round of this number."""
 
     number: int
-    found: tuple[str, ...]
+    differences: tuple[str, ...]
     cached: Outcome
     clean: Outcome
 
@@ -164,7 +164,7 @@ class Author:
         return Round(tuple(options), tuple(changes), tuple(during), fresh)
 
     def saw(self, outcome: Outcome) -> None:
-        """What came of the round that was made up last."""
+        """The outcome of the last round."""
         self._failed = outcome.code != 0
 
     def _edits(self, world: World, work: Path, *, local: bool) -> list[Change]:
@@ -224,7 +224,7 @@ def session(folder: Path, make: MakeWorld, seed: str, command: Sequence[str]) ->
 
 
 def compare(playing: Session, step: Round, cached: Outcome, clean: Outcome) -> list[str]:
-    """What is different in the runs of a round."""
+    """The differences between the runs of a round."""
     # What a disturbed run has pushed is not pushed again, so the words on that differ.
     return cached.differences(clean, words=not step.during, trees=playing.equal)
 

@@ -1,4 +1,4 @@
-"""What is compiled: one cluster, its repositories, and two places in which it is compiled side by side."""
+"""A world: one cluster, its repositories, and two places in which it is compiled side by side."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def component_files(component: Component, padding: int) -> dict[str, str]:
 def defaults(component: Component, padding: int) -> dict[str, Any]:
     """A component's own parameters."""
     rng = random.Random(f"component {component.name}")
-    # A component of another kind has a workload beside what it takes from elsewhere.
+    # A component of another kind has a workload in addition to what it fetches.
     names = ("api", "worker", "web", "cron", "proxy", "store")
     count = rng.randrange(2, 7) if component.kind == "jsonnet" else 1
     own: dict[str, Any] = {

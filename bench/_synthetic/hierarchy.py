@@ -14,7 +14,7 @@ _OWN_SHARE = 0.5
 
 
 def component_padding(plan: Plan) -> int:
-    """How many bytes of padding each component gets."""
+    """The bytes of padding of each component."""
     return int(_missing(plan) * _OWN_SHARE / len(plan.components))
 
 
@@ -99,7 +99,7 @@ def _url(name: str) -> str:
 
 
 def _missing(plan: Plan) -> int:
-    """How many bytes are missing from the size that the inventory should have."""
+    """The bytes that are missing from the size that the inventory should have."""
     known: Mapping[str, Any] = _common_parameters(plan)
     own = {each.key: defaults(each, 0) for each in plan.components}
     return max(0, plan.size.inventory - measure(known) - measure(own))

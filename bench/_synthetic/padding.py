@@ -25,7 +25,7 @@ def pad(name: str, size: int) -> dict[str, Any]:
 
 
 def measure(value: Any) -> int:
-    """How many bytes a value takes as JSON."""
+    """The size of a value as JSON, in bytes."""
     return len(json.dumps(value))
 
 

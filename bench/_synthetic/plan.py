@@ -1,4 +1,4 @@
-"""What a synthetic set-up holds, before anything of it is written: components, instances, clusters."""
+"""The plan of a synthetic set-up, before anything is written: components, instances, clusters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DISTRIBUTIONS = ("k3s", "openshift4")
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much to make.
+    """The sizes of a set-up.
 
     `instances`: of each cluster. `inventory`: bytes of a target's parameters as JSON; what instances need at least is
     never cut. `mix`: how many components of each kind, as weights. `clusters`: how many, which differ in facts, some
@@ -63,7 +63,7 @@ class Instance:
 
     @property
     def application(self) -> str:
-        """How the hierarchy says it."""
+        """The name of it in the hierarchy."""
         return self.name if self.name == self.component.name else f"{self.component.name} as {self.name}"
 
 
